@@ -1,0 +1,62 @@
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+PORT ?= 8000
+PIP := $(PYTHON) -m pip install -qq --no-input --disable-pip-version-check --root-user-action=ignore
+
+# One thread for local embeddings: more of them wait for each other on a busy machine.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: help run setup demo test lint bench dev
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+
+run: setup ## everything: database, migrations, demo data, web at http://127.0.0.1:8000, worker (PORT=…)
+	@PORT=$(PORT) exec $(PYTHON) manage.py serve
+
+setup: $(VENV)/.run ## only the environment; then .venv/bin/python manage.py … works
+
+demo: setup ## the pipeline over the demo conversation, printed
+	@exec $(PYTHON) manage.py demo
+
+test: dev ## all tests
+	@$(PYTHON) -m pytest -n 2
+
+lint: dev ## format, rules, templates, types, import layers, migrations
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	find . -path ./$(VENV) -prune -o -name '*.html' -print | xargs -r $(VENV)/bin/djade --check --target-version 5.2
+	$(VENV)/bin/mypy .
+	$(VENV)/bin/lint-imports
+	$(PYTHON) manage.py makemigrations --check --dry-run
+
+bench: setup ## latency of context, search and ingest, as JSON
+	@exec $(PYTHON) manage.py bench latency --json
+
+dev: $(VENV)/.dev
+
+$(VENV)/bin/pip:
+	@for python in python3.13 python3.12 python3.11 python3; do \
+		"$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue; \
+		found=$$python; \
+		"$$python" -c 'import ensurepip, venv' 2>/dev/null || continue; \
+		exec "$$python" -m venv $(VENV); \
+	done; \
+	if [ -z "$$found" ]; then \
+		echo "Mio needs Python 3.11 or newer, and found none: apt-get install python3 python3-venv" >&2; \
+	else \
+		echo "$$found cannot make a virtual environment: apt-get install python3-venv" >&2; \
+	fi; \
+	exit 1
+
+$(VENV)/.run: requirements.txt | $(VENV)/bin/pip
+	@echo "Installing what Mio needs into $(VENV) (the first time takes a minute or two)"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.txt $(VENV)/.run
+	@echo "Installing the tools of tests and lint into $(VENV)"
+	@$(PIP) -r requirements-dev.txt
+	@touch $@

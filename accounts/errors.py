@@ -1,0 +1,127 @@
+"""Every error of the API in one form: ``{"error": {"code", "message", "fields"?}}``."""
+
+import logging
+import traceback
+from collections.abc import Iterator
+from typing import Any
+
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.signals import got_request_exception
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+from rest_framework import exceptions, status
+from rest_framework.response import Response
+
+log = logging.getLogger(__name__)
+
+API_PREFIX = "/api/"
+UNREACHED = "There is nothing at this address. Addresses of the API end in a slash."
+INTERNAL = "Something went wrong on our side. Nothing was changed by this request."
+
+
+class ApiError(exceptions.APIException):
+    """A refusal with a code that clients can tell apart."""
+
+    def __init__(
+        self, status_code: int, code: str, message: str, *, retry_after: int | None = None
+    ) -> None:
+        super().__init__(message, code)
+        self.status_code = status_code
+        self.wait = retry_after
+
+
+def conflict(message: str, code: str = "conflict") -> ApiError:
+    return ApiError(status.HTTP_409_CONFLICT, code, message)
+
+
+def too_large(limit: int) -> ApiError:
+    return ApiError(
+        status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
+        "too_large",
+        f"The body is larger than {limit:,} bytes. Send it in smaller parts.",
+    )
+
+
+def envelope(code: str, message: str, fields: dict[str, list[str]] | None = None) -> dict[str, Any]:
+    error: dict[str, Any] = {"code": code, "message": message}
+    if fields:
+        error["fields"] = fields
+    return {"error": error}
+
+
+def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
+    """Any exception of a view as a response; one that we did not foresee becomes a 500 that
+    says nothing of its cause, which goes to the log without its message (it may hold text)."""
+    if isinstance(exc, Http404):
+        exc = exceptions.NotFound()
+    elif isinstance(exc, PermissionDenied):
+        exc = exceptions.PermissionDenied()
+    elif isinstance(exc, RequestDataTooBig):
+        exc = ApiError(413, "too_large", "The body is too large. Send it in smaller parts.")
+    elif isinstance(exc, SuspiciousOperation):
+        exc = exceptions.ParseError("The request is malformed.")
+    if not isinstance(exc, exceptions.APIException):
+        return _unforeseen(exc, context)
+    headers = {}
+    if getattr(exc, "auth_header", None):
+        headers["WWW-Authenticate"] = exc.auth_header  # type: ignore[attr-defined]
+    if getattr(exc, "wait", None):
+        headers["Retry-After"] = str(int(exc.wait))  # type: ignore[attr-defined]
+    return Response(_body(exc), status=exc.status_code, headers=headers)
+
+
+def _body(exc: exceptions.APIException) -> dict[str, Any]:
+    if isinstance(exc, exceptions.ValidationError):
+        fields = dict(_flat(exc.detail))
+        path, problems = next(iter(fields.items()))
+        return envelope("invalid", f"{path}: {problems[0]}" if path else problems[0], fields)
+    return envelope(str(exc.get_codes()), str(exc.detail))
+
+
+def described(exc: exceptions.APIException) -> str:
+    """What is wrong, in one line."""
+    return str(_body(exc)["error"]["message"])
+
+
+def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
+    """``{"messages[3].content": [problem, …]}`` from DRF's nested details."""
+    if isinstance(detail, dict):
+        for key, value in detail.items():
+            own = str(key) in ("non_field_errors", "")
+            name = f"[{key}]" if isinstance(key, int) else f".{key}" if path else str(key)
+            yield from _flat(value, path if own else path + name)
+    elif isinstance(detail, list) and any(isinstance(item, dict | list) for item in detail):
+        for place, item in enumerate(detail):
+            yield from _flat(item, f"{path}[{place}]")
+    elif detail:
+        yield path, [str(item) for item in (detail if isinstance(detail, list) else [detail])]
+
+
+def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:
+    frames = "".join(traceback.format_tb(exc.__traceback__))
+    log.error("%s in %s\n%s", type(exc).__name__, type(context["view"]).__name__, frames)
+    got_request_exception.send(sender=None, request=context["request"]._request)
+    return Response(envelope("internal", INTERNAL), status=500)
+
+
+def unknown_address(_request: HttpRequest) -> JsonResponse:
+    """Answers for every address below /api/ that is none of ours."""
+    return JsonResponse(envelope("not_found", UNREACHED), status=404)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(API_PREFIX):
+        return JsonResponse(envelope("parse_error", "The request is malformed."), status=400)
+    return defaults.bad_request(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    if request.path.startswith(API_PREFIX):
+        return unknown_address(request)
+    return defaults.page_not_found(request, exception)
+
+
+def server_error(request: HttpRequest) -> HttpResponse:
+    if request.path.startswith(API_PREFIX):
+        return JsonResponse(envelope("internal", INTERNAL), status=500)
+    return defaults.server_error(request)

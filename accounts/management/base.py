@@ -1,0 +1,54 @@
+"""What our commands share: finding whom they are about, progress on stderr, JSON at the end."""
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from tqdm import tqdm
+
+from accounts.models import App, EndUser
+
+DEFAULT_APP = "default"
+
+
+class MioCommand(BaseCommand):
+    """``--json`` makes the last line of the output one JSON object."""
+
+    requires_migrations_checks = True
+    stealth_options = ("progress",)
+
+    def add_json(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
+
+    def add_user(self, parser: ArgumentParser, *, required: bool) -> None:
+        parser.add_argument("--user", required=required, help="the app's own id of the end user")
+        parser.add_argument("--app", default=DEFAULT_APP, help=f"name (default: {DEFAULT_APP})")
+
+    def find_user(self, app: str, external_id: str) -> EndUser:
+        """The end user. Raises CommandError."""
+        found = EndUser.objects.filter(app__name=app, external_id=external_id).first()
+        if found is None:
+            raise CommandError(f"The app {app!r} has no end user {external_id!r}.")
+        return found
+
+    def chosen_users(self, app: str, external_id: str | None) -> list[EndUser]:
+        """The one named, or all of the app."""
+        if external_id is not None:
+            return [self.find_user(app, external_id)]
+        if not App.objects.filter(name=app).exists():
+            raise CommandError(f"There is no app {app!r}.")
+        return list(EndUser.objects.filter(app__name=app).order_by("pk"))
+
+    def bar(self, total: int | None, unit: str, label: str = "") -> tqdm:
+        """A progress bar on stderr."""
+        return tqdm(total=total, unit=unit, desc=label or None, file=sys.stderr, leave=True)
+
+    def report(self, as_json: bool, **figures: Any) -> None:
+        """The outcome: one JSON object, or a line of words."""
+        if as_json:
+            self.stdout.write(json.dumps(figures, ensure_ascii=False, default=str))
+        else:
+            words = (f"{name.replace('_', ' ')}: {value}" for name, value in figures.items())
+            self.stdout.write(", ".join(words))

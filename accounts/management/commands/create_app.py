@@ -1,0 +1,35 @@
+"""manage.py create_app NAME"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+
+from accounts.management.base import MioCommand
+from accounts.models import ApiKey, App
+
+
+class Command(MioCommand):
+    help = "Makes an app and prints its API key, which is shown this once."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("name", help="what the app is called, at most 100 characters")
+        parser.add_argument(
+            "--new-key", action="store_true", help="another key for an app that exists"
+        )
+        self.add_json(parser)
+
+    @transaction.atomic
+    def handle(self, *, name: str, new_key: bool, json: bool, **_options: Any) -> None:
+        name = name.strip()
+        if not name or len(name) > 100 or not name.isprintable():
+            raise CommandError("An app's name has 1 to 100 printable characters.")
+        app, made = App.objects.get_or_create(name=name)
+        if not made and not new_key:
+            raise CommandError(f"There is an app {name!r}. Use --new-key for another key of it.")
+        _, secret = ApiKey.issue(app)
+        if json:
+            self.report(json, app=name, key=secret)
+        else:
+            self.stdout.write(secret)

@@ -1,0 +1,160 @@
+"""Whose memory it is: apps, their keys, their end users, and the audit trail."""
+
+import hashlib
+import secrets
+import uuid
+from datetime import datetime
+from typing import Self
+
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+
+
+class App(models.Model):
+    """A chat application: the tenant boundary."""
+
+    name = models.CharField(max_length=100, unique=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def valid(self, secret: str) -> Self:
+        """The unrevoked key with this secret, as a QuerySet of at most one."""
+        return self.filter(digest=ApiKey.hash(secret), revoked_at=None)
+
+
+class ApiKey(models.Model):
+    """A bearer secret of an app; only its SHA-256 is kept.
+
+    A key is 256 random bits, so a plain hash is as good as a slow one (which exists to
+    protect guessable passwords) and costs nothing per request.
+    """
+
+    app = models.ForeignKey(App, models.CASCADE, related_name="keys")
+    prefix = models.CharField(max_length=12, help_text="The first characters, to tell keys apart.")
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    created_at = models.DateTimeField(auto_now_add=True)
+    last_used_at = models.DateTimeField(null=True, blank=True)
+    revoked_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"
+
+    @staticmethod
+    def hash(secret: str) -> str:
+        return hashlib.sha256(secret.encode()).hexdigest()
+
+    @classmethod
+    def issue(cls, app: App) -> tuple["ApiKey", str]:
+        """A new key of ``app`` and its secret, which is shown this once."""
+        secret = "mio_" + secrets.token_urlsafe(32)
+        return cls.objects.create(app=app, prefix=secret[:10], digest=cls.hash(secret)), secret
+
+    def revoke(self) -> None:
+        self.revoked_at = timezone.now()
+        self.save(update_fields=["revoked_at"])
+
+
+class EndUserQuerySet(models.QuerySet["EndUser"]):
+    def lock(self, pk: int) -> "EndUser | None":
+        """The end user's row, locked until the transaction ends, or None if it is gone.
+
+        Every verb that writes a user's contacts or memories takes this lock first, so two
+        of them never interleave and never deadlock. Inserting rows that point at the user
+        does not wait for it (FOR NO KEY UPDATE).
+        """
+        return self.select_for_update(no_key=True).filter(pk=pk).first()
+
+    def unextracted(self) -> Self:
+        """End users with messages that no batch holds yet."""
+        return self.filter(message_seq__gt=F("extracted_seq"))
+
+
+class EndUser(models.Model):
+    """The human whose memory this is."""
+
+    app = models.ForeignKey(App, models.CASCADE, related_name="end_users")
+    external_id = models.CharField(max_length=200, help_text="The app's own id for this user.")
+    names = models.JSONField(default=list, blank=True, help_text="What the user is called.")
+    language = models.CharField(
+        max_length=2, choices=[("zh", "中文"), ("en", "English")], blank=True, default=""
+    )
+    message_seq = models.BigIntegerField(default=0, editable=False)
+    extracted_seq = models.BigIntegerField(default=0, editable=False)
+    consolidated_seq = models.BigIntegerField(default=0, editable=False)
+    activity_days = models.IntegerField(
+        default=0, help_text="Days on which the user wrote something; memories age by these."
+    )
+    last_active_on = models.DateField(null=True, blank=True)
+    last_message_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = EndUserQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["app", "external_id"], name="end_user_once_per_app"),
+            models.CheckConstraint(
+                condition=Q(extracted_seq__lte=F("message_seq")),
+                name="end_user_extracted_only_what_came",
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["last_message_at"],
+                name="end_user_unextracted",
+                condition=Q(message_seq__gt=F("extracted_seq")),
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.external_id
+
+    def note_activity(self, said_at: datetime) -> None:
+        """Counts a new activity day when the user wrote on a day after the last one."""
+        day = timezone.localdate(said_at)
+        if self.last_active_on is None or day > self.last_active_on:
+            self.last_active_on = day
+            self.activity_days += 1
+
+
+class ScopedQuerySet(models.QuerySet):
+    """Rows that belong to end users; read them through ``of`` only."""
+
+    def of(self, end_user: EndUser | int) -> Self:
+        """The rows of one end user: where every read starts."""
+        return self.filter(end_user=end_user)
+
+
+class Change(models.Model):
+    """One correction: who did what and why, and what it takes to undo it.
+
+    ``rows`` lists every row that the change touched: ``{"model", "id", "before", "after"}``
+    with the tracked fields that differ; ``before`` None means created, ``after`` None deleted.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="changes")
+    verb = models.CharField(max_length=30)
+    actor = models.CharField(max_length=100, help_text="operator:NAME, app:NAME, or a machine.")
+    why = models.TextField(blank=True, default="")
+    subjects = models.JSONField(default=list, help_text="Ids of the contacts and memories.")
+    rows = models.JSONField(default=list)
+    created_at = models.DateTimeField(auto_now_add=True)
+    undone_at = models.DateTimeField(null=True, blank=True)
+    undone_by = models.CharField(max_length=100, blank=True, default="")
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["end_user", "-created_at"], name="change_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.verb} by {self.actor}"

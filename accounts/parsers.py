@@ -1,0 +1,107 @@
+"""JSON as the API takes it: what other parsers let pass and databases choke on is refused."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from typing import IO, Any
+
+from django.conf import settings
+from rest_framework.exceptions import ParseError, ValidationError
+from rest_framework.parsers import BaseParser
+
+from accounts.errors import too_large
+
+MAX_DEPTH = 20
+_SURROGATES = range(0xD800, 0xE000)
+
+
+class StrictJSONParser(BaseParser):
+    """UTF-8 JSON without duplicate keys, NaN, infinities, NUL, lone surrogates or depth."""
+
+    media_type = "application/json"
+
+    def parse(
+        self,
+        stream: IO[bytes],
+        media_type: str | None = None,  # noqa: ARG002 part of the interface
+        parser_context: Mapping[str, Any] | None = None,  # noqa: ARG002
+    ) -> Any:
+        limit = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
+        body = stream.read(limit + 1)
+        if len(body) > limit:
+            raise too_large(limit)
+        return parse(body)
+
+
+def parse(body: bytes) -> Any:
+    """The JSON value in ``body``. Raises ParseError, or ValidationError with the path of a
+    string that no database can hold."""
+    try:
+        text = body.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise ParseError(f"The body is not UTF-8 (byte {error.start}).") from error
+    try:
+        value = json.loads(
+            text,
+            object_pairs_hook=_object,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+        )
+    except RecursionError as error:
+        raise ParseError("The JSON is nested too deeply.") from error
+    except ValueError as error:
+        where = (
+            f" ({error.msg}, line {error.lineno}, column {error.colno})"
+            if isinstance(error, json.JSONDecodeError)
+            else ""
+        )
+        raise ParseError(f"The body is not valid JSON{where}.") from error
+    _check_text(value)
+    return value
+
+
+def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ParseError("The JSON has an object with the same key twice.")
+        found[key] = value
+    return found
+
+
+def _refuse_constant(constant: str) -> float:
+    raise ParseError(f"{constant} is not JSON.")
+
+
+def _finite(number: str) -> float:
+    value = float(number)
+    if not math.isfinite(value):
+        raise ParseError("The JSON has a number that is too large.")
+    return value
+
+
+def _check_text(root: Any) -> None:
+    """Raises unless every string and key can be stored as text, at a bounded depth."""
+    waiting = [(root, "", 0)]
+    while waiting:
+        value, path, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            raise ParseError("The JSON is nested too deeply.")
+        if isinstance(value, str):
+            if problem := _problem(value):
+                raise ValidationError({path: [problem]})
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                if problem := _problem(key):
+                    raise ValidationError({path: [f"A key in it: {problem}"]})
+                waiting.append((item, f"{path}.{key}" if path else key, depth + 1))
+        elif isinstance(value, list):
+            waiting += [(item, f"{path}[{n}]", depth + 1) for n, item in enumerate(value)]
+
+
+def _problem(text: str) -> str:
+    if "\x00" in text:
+        return "NUL characters are not allowed."
+    if not text.isascii() and any(ord(char) in _SURROGATES for char in text):
+        return "Half of a surrogate pair is not a character."
+    return ""

@@ -1,0 +1,113 @@
+"""Serializer fields that take a value as it is or refuse it: nothing is coerced or dropped."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework import serializers
+
+EARLIEST_MESSAGE = datetime(1970, 1, 1, tzinfo=UTC)
+# A client's clock may be wrong by hours or in another zone, not by days.
+CLOCK_SKEW = timedelta(hours=24)
+# Facts may lie far back or ahead, but within what every calendar calculation can hold.
+EARLIEST_FACT, LATEST_FACT = (datetime(year, 1, 1, tzinfo=UTC) for year in (1000, 3000))
+
+
+class Strict(serializers.Serializer):
+    """Refuses fields that it does not know, so that a misspelt one is not silently lost."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping) and (unknown := sorted(data.keys() - self.fields.keys())):
+            known = ", ".join(name for name, field in self.fields.items() if not field.read_only)
+            problem = f"Unknown field. Known are: {known}."
+            raise serializers.ValidationError({str(name)[:100]: [problem] for name in unknown})
+        return super().to_internal_value(data)
+
+
+class Text(serializers.CharField):
+    """A JSON string, kept as it is. Unless ``allow_blank``, more than white space."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(trim_whitespace=False, **options)
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        if not self.allow_blank and not data.strip():
+            self.fail("blank")
+        return data
+
+
+class Whole(serializers.IntegerField):
+    """A JSON number without a fraction."""
+
+    def to_internal_value(self, data: Any) -> int:
+        if isinstance(data, bool) or not isinstance(data, int):
+            self.fail("invalid")
+        return data
+
+
+class Number(serializers.FloatField):
+    """A JSON number."""
+
+    def to_internal_value(self, data: Any) -> float:
+        if isinstance(data, bool) or not isinstance(data, int | float):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class Flag(serializers.BooleanField):
+    """true or false."""
+
+    def to_internal_value(self, data: Any) -> bool:
+        if not isinstance(data, bool):
+            self.fail("invalid", input=data)
+        return data
+
+
+class Identifier(serializers.UUIDField):
+    """A UUID as a JSON string."""
+
+    def to_internal_value(self, data: Any) -> UUID:
+        if not isinstance(data, str):
+            self.fail("invalid", value=data)
+        return super().to_internal_value(data)
+
+
+class Moment(serializers.DateTimeField):
+    """An ISO 8601 string; one without a zone is read as UTC."""
+
+    default_error_messages = {
+        "invalid": "Use ISO 8601, such as 2026-03-02T09:30:00Z.",
+        "far": "This is further away than Mio can follow.",
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(default_timezone=UTC, **options)
+
+    def to_internal_value(self, data: Any) -> datetime:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        moment = super().to_internal_value(data)
+        if not EARLIEST_FACT <= moment < LATEST_FACT:
+            self.fail("far")
+        return moment
+
+
+class PastMoment(Moment):
+    """When something was said: since 1970, and not in the future."""
+
+    default_error_messages = {
+        "early": "This is before 1970.",
+        "future": "This is more than 24 hours in the future.",
+    }
+
+    def to_internal_value(self, data: Any) -> datetime:
+        moment = super().to_internal_value(data)
+        if moment < EARLIEST_MESSAGE:
+            self.fail("early")
+        if moment > timezone.now() + CLOCK_SKEW:
+            self.fail("future")
+        return moment

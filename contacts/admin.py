@@ -1,0 +1,45 @@
+"""Contacts in Django's admin, to look at: corrections go through the verbs of the product."""
+
+from django.contrib import admin
+from django.db.models import F, Func, IntegerField, QuerySet
+from django.http import HttpRequest
+
+from accounts.admin import ReadOnlyAdmin, ReadOnlyInline
+from contacts.models import Contact, ContactKey
+
+
+class KeyInline(ReadOnlyInline):
+    model = ContactKey
+    fields = ["key", "how", "text"]
+
+
+@admin.register(Contact)
+class ContactAdmin(ReadOnlyAdmin):
+    list_display = ["name", "end_user", "relationship", "memory_count", "mention_count",
+                    "last_mentioned_at", "merged_into"]  # fmt: skip
+    list_filter = ["gender", ("merged_into", admin.EmptyFieldListFilter), "last_mentioned_at"]
+    search_fields = ["=id", "name", "keys__text", "end_user__external_id"]
+    list_select_related = ["end_user", "merged_into"]
+    exclude = ["embedding", "memory_ids"]
+    inlines = [KeyInline]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
+        count = Func(F("memory_ids"), function="CARDINALITY", output_field=IntegerField())
+        rows = super().get_queryset(request).annotate(memories=count)
+        return rows.defer("embedding", "memory_ids", "merged_into__embedding",
+                          "merged_into__memory_ids")  # fmt: skip
+
+    @admin.display(description="memories", ordering="memories")
+    def memory_count(self, contact: Contact) -> int:
+        return contact.memories  # type: ignore[attr-defined]
+
+
+@admin.register(ContactKey)
+class ContactKeyAdmin(ReadOnlyAdmin):
+    list_display = ["key", "how", "text", "contact", "end_user"]
+    list_filter = ["how"]
+    search_fields = ["key", "text", "end_user__external_id"]
+    list_select_related = ["contact", "end_user"]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ContactKey]:
+        return super().get_queryset(request).defer("contact__embedding", "contact__memory_ids")

@@ -1,0 +1,126 @@
+"""Contacts over HTTP: list, read, create, correct."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.contrib.postgres.fields import ArrayField
+from django.db import transaction
+from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, UUIDField
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.errors import ApiError, conflict
+from accounts.paging import page
+from contacts import book, identity
+from contacts.models import Contact, ContactKey, ContactQuerySet
+from contacts.names import normalise
+from contacts.serializers import (
+    ChangedContact,
+    ContactDetail,
+    ContactForm,
+    ContactPage,
+    ContactQuery,
+    detail,
+    shown,
+)
+
+# Ids in a list stay a glance; one contact shows them all.
+LISTED_MEMORY_IDS = 100
+
+
+class Contacts(UserView):
+    @documented(
+        responses={200: ContactPage},
+        parameters=[ContactQuery],
+        operation_id="contacts_list",
+        summary="The people in a user's life, the last mentioned first",
+        description=f"`memory_ids` holds the latest {LISTED_MEMORY_IDS} here; "
+        "`memory_count` says how many there are.",
+    )
+    def get(self, request: Request, **_path: Any) -> Response:
+        query = self.query(ContactQuery)
+        rows = Contact.objects.of(self.end_user).standing()
+        if wanted := query.get("q"):
+            rows = rows.filter(_named(wanted))
+        return page(request, _glance(rows), "last_mentioned_at", query, shown)
+
+    @documented(
+        request=ContactForm,
+        responses={201: ChangedContact},
+        operation_id="contacts_create",
+        summary="Add a person",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        values = self.body(ContactForm)
+        with transaction.atomic(), _refusals():
+            contact, change = book.create_contact(
+                self.end_user_for_writing(), values.pop("name"), actor=self.actor, **values
+            )
+        return Response(detail(contact, change.id), status=status.HTTP_201_CREATED)
+
+
+class OneContact(UserView):
+    @documented(
+        responses={200: ContactDetail},
+        operation_id="contacts_retrieve",
+        summary="One person; the id of a merged one answers with the survivor",
+    )
+    def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        contact = identity.survivor(self.end_user, contact_id)
+        if contact is None:
+            raise ApiError(404, "unknown_contact", "This user has no such contact.")
+        return Response(detail(contact))
+
+    @documented(
+        request=ContactForm,
+        responses={200: ChangedContact},
+        operation_id="contacts_update",
+        summary="Correct what is known of a person",
+        description="Only the fields given change. `attributes` are taken key by key: a string "
+        "or a list of strings replaces the key's values, null removes it. A renamed contact "
+        "keeps the old name as an alias unless `aliases` are given too.",
+    )
+    def patch(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        values = self.body(ContactForm, partial=True)
+        options = {name: values.pop(name) for name in ("why", "namesake") if name in values}
+        with _refusals():
+            contact, change = book.edit_contact(
+                self.end_user, contact_id, values, actor=self.actor, **options
+            )
+        contact.refresh_from_db()
+        return Response(detail(contact, change.id))
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Turns the refusals of the contact book into those of the API."""
+    try:
+        yield
+    except book.UnknownContact as error:
+        raise ApiError(404, "unknown_contact", str(error)) from error
+    except book.NameTaken as error:
+        raise conflict(f"{error} The other is {error.holder}.", "name_taken") from error
+
+
+def _named(wanted: str) -> Q:
+    """Contacts that have ``wanted`` in their name, an alias or another spelling of these."""
+    spelt = ContactKey.objects.filter(
+        Q(text__icontains=wanted) | Q(key__contains=normalise(wanted)), contact=OuterRef("pk")
+    )
+    return Q(name__icontains=wanted) | Q(Exists(spelt))
+
+
+def _glance(rows: ContactQuerySet) -> ContactQuerySet:
+    """Without the columns that grow with a contact's history."""
+    latest = Func(
+        F("memory_ids"),
+        template=f"(%(expressions)s)[GREATEST(1, CARDINALITY(%(expressions)s) - "
+        f"{LISTED_MEMORY_IDS - 1}):]",
+        output_field=ArrayField(UUIDField()),
+    )
+    count = Func(F("memory_ids"), function="CARDINALITY", output_field=IntegerField())
+    return rows.light().annotate(latest_memory_ids=latest, memory_count=count)

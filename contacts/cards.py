@@ -1,0 +1,85 @@
+"""A contact as text for a system prompt and for people, in the layout of the seeds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from contacts.attributes import ATTRIBUTES, label
+from contacts.text import one_line
+
+MAX_VALUE = 120  # graphemes of one value or event
+MAX_PERSONALITY = 400
+MAX_VALUES = 6  # of one attribute
+MAX_EVENTS = 12
+MAX_ATTRIBUTES = 24
+
+_LABELS = {
+    "en": {
+        "aliases": "Also called",
+        "relationship": "Relationship",
+        "personality": "Personality",
+        "relations": "Related to",
+        "timeline": "Timeline",
+        "notes": "Recently",
+        "colon": ": ",
+        "comma": ", ",
+    },
+    "zh": {
+        "aliases": "又称",
+        "relationship": "关系",
+        "personality": "性格",
+        "relations": "相关的人",
+        "timeline": "经历",
+        "notes": "最近",
+        "colon": "：",
+        "comma": "、",
+    },
+}
+_ORDER = {key: place for place, key in enumerate(ATTRIBUTES)}
+
+
+def render(
+    *,
+    name: str,
+    language: str,
+    aliases: Sequence[str] = (),
+    relationship: str = "",
+    attributes: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    personality: str = "",
+    timeline: Sequence[Mapping[str, Any]] = (),
+    relations: Sequence[tuple[str, str]] = (),
+    notes: Sequence[str] = (),
+) -> str:
+    """The card: a heading with the name, then one line a fact, labels in ``language``.
+
+    ``attributes`` and ``timeline`` are as Contact holds them, ``relations`` are (kind, name)
+    pairs, ``notes`` the newest memories that no profile speaks for yet. Values are reduced
+    to harmless single lines and their number is bounded, so a card's size is too.
+    """
+    words = _LABELS["zh" if language == "zh" else "en"]
+
+    def line(caption: str, values: Sequence[str], limit: int = MAX_VALUE) -> list[str]:
+        shown = [text for value in values if (text := one_line(value, limit))]
+        return [caption + words["colon"] + words["comma"].join(shown)] if shown else []
+
+    lines = [f"### {one_line(name, MAX_VALUE)}"]
+    lines += line(words["aliases"], aliases[:MAX_VALUES])
+    lines += line(words["relationship"], [relationship])
+    known = sorted((attributes or {}).items(), key=lambda item: (_ORDER.get(item[0], 99), item[0]))
+    for key, values in known[:MAX_ATTRIBUTES]:
+        caption = one_line(label(key, language), 40)
+        lines += line(caption, [str(value["value"]) for value in values[:MAX_VALUES]])
+    lines += line(words["relations"], [f"{one_line(who, 60)} ({kind})" for kind, who in relations])
+    lines += line(words["personality"], [personality], MAX_PERSONALITY)
+    for caption, items in (
+        (words["timeline"], [_event(event) for event in timeline[-MAX_EVENTS:]]),
+        (words["notes"], list(notes)),
+    ):
+        bullets = [f"- {text}" for item in items if (text := one_line(item, MAX_VALUE))]
+        if bullets:
+            lines += [caption + words["colon"].rstrip(), *bullets]
+    return "\n".join(lines)
+
+
+def _event(event: Mapping[str, Any]) -> str:
+    at = event.get("at")
+    return f"{at} {event['text']}" if at else str(event["text"])

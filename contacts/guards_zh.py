@@ -1,0 +1,235 @@
+"""Is a Chinese name meant here, or do its characters only happen to stand side by side?"""
+
+import re
+from collections.abc import Mapping
+
+from contacts import segment
+from contacts.lexicon import celebrities, surnames, words
+from contacts.lexicon import chinese_context as context
+from contacts.names import is_cjk, is_han, surname_of
+from contacts.reading import Reading
+from contacts.segment import Word
+
+# Evidence for a person, summed; a name that is also a word needs more than nothing.
+WEIGHTS = {
+    "word": -1.0,  # an ordinary noun, or a name of a place or thing
+    "common word": -1.5,  # an adjective, adverb or verb, which stand anywhere
+    "clause start": 1.0,
+    "after a time": 0.5,
+    "whom something is done to or with": 1.2,
+    "weak verb": 0.9,
+    "strong verb": 2.0,
+    "time after": 1.3,
+    "possession": 2.2,
+    "called out": 0.6,
+    "listed beside": 0.6,
+    "is who did it": 1.2,
+    "degree before": -3.0,
+    "subject before": -2.5,
+    "modifier before": -1.5,
+    "count before": -2.5,
+    "place before": -1.5,
+    "verb before": -0.8,
+    "other before": -1.0,
+    "thing after": -1.5,
+    "noun after": -1.0,
+    "particle of manner": -2.5,
+    "a word elsewhere": -0.5,  # one sense per discourse (Gale, Church, Yarowsky 1992)
+}
+THRESHOLD = 0.5
+_WORD_FREQUENCY = 20
+_COMMON_TAGS = ("a", "d", "v", "b", "z", "i", "l", "t", "c", "r", "f", "p", "m", "q")
+
+
+def is_ordinary(surface: str) -> bool:
+    """Whether a Chinese name is also a word that texts use for other things."""
+    if surface in words("chinese_words.txt"):
+        return True
+    tag = segment.tag(surface)
+    if not tag or segment.frequency(surface) < _WORD_FREQUENCY:
+        return False
+    return not tag.startswith("nr") or (tag == "nr" and not surname_of(surface) and len(surface) < 2)
+
+
+class Guard:
+    """Judges places of Chinese names in one text, given all names that may stand in it."""
+
+    def __init__(self, reading: Reading, surfaces: Mapping[str, float]) -> None:
+        self._reading = reading
+        self._surfaces = surfaces
+        self._names = {
+            name: weight
+            for name, weight in surfaces.items()
+            if is_cjk(name[0]) and not is_ordinary(name)
+        }
+        self._cuts: dict[tuple[int, int, str], list[Word]] = {}
+
+    def words(self, start: int, end: int, extra: str = "") -> list[Word]:
+        """The words of the stretch of Han around [start, end); ``extra`` is one word more
+        that the cut should know."""
+        low, high = self._reading.stretch(start, end)
+        place = (low, high, extra)
+        if place not in self._cuts:
+            names = {**self._names, extra: segment.NAME_FREQUENCY} if extra else self._names
+            self._cuts[place] = self._reading.cut(low, high, names)
+        return self._cuts[place]
+
+    def is_word(self, start: int, end: int, *, named: bool = False) -> bool:
+        """Whether the likeliest cut has a boundary on both sides of [start, end);
+        ``named`` lets the cut know it as a word."""
+        extra = self._reading.norm[start:end] if named else ""
+        edges = {edge for word in self.words(start, end, extra) for edge in (word.start, word.end)}
+        return start in edges and end in edges
+
+    def judge(self, start: int, end: int, *, exact: bool) -> float:
+        """A factor for the confidence; 0 when it isn't the name."""
+        norm = self._reading.norm
+        surface = norm[start:end].replace("·", "")
+        if not all(map(is_han, surface)):
+            return 1.0
+        if len(surface) == 1:
+            return self._judge_single(start, end)
+        ordinary = is_ordinary(surface)
+        if not self.is_word(start, end, named=ordinary and self._is_subject(start, end)):
+            return 0.0
+        if self._straddles(start, end):
+            return 0.0
+        if self._goes_on(start, end, surface) or self._is_celebrity(surface):
+            return 0.0
+        if ordinary or not exact and segment.frequency(surface):
+            score = self._score(start, end, surface)
+            if any(self._score(*other, surface) <= 0 for other in self._others(start, surface)):
+                score += WEIGHTS["a word elsewhere"]
+            return min(1.0, 0.6 + 0.15 * score) if score > THRESHOLD else 0.0
+        if not exact and self._other_surname(start, end):
+            return 0.0
+        return 1.0
+
+    def _judge_single(self, start: int, end: int) -> float:
+        """A name of one character counts only where it stands alone."""
+        norm = self._reading.norm
+        alone = (start == 0 or not is_han(norm[start - 1])) and (
+            end == len(norm) or not is_han(norm[end]) or norm[end] in "说的让"
+        )
+        return 0.8 if alone else 0.0
+
+    def _is_subject(self, start: int, end: int) -> bool:
+        return start == self._reading.stretch(start, end)[0]
+
+    def _straddles(self, start: int, end: int) -> bool:
+        """Whether, names forgotten, words reach over both ends: 行李|雷同 for 李雷."""
+        low, high = self._reading.stretch(start, end)
+        plain = self._reading.cut(low, high, {})
+        across = {edge for word in plain for edge in (start, end) if word.start < edge < word.end}
+        return len(across) == 2
+
+    def _neighbours(self, start: int, end: int) -> tuple[Word | None, Word | None, list[Word]]:
+        """The word before, the word after and all words after, within the stretch of Han."""
+        ordinary = self._reading.norm[start:end]
+        cut = self.words(start, end, ordinary if is_ordinary(ordinary) else "")
+        before = [word for word in cut if word.end <= start]
+        after = [word for word in cut if word.start >= end]
+        return (before[-1] if before else None), (after[0] if after else None), after
+
+    def _goes_on(self, start: int, end: int, surface: str) -> bool:
+        """Whether the name is the beginning of a longer one, or of a street or a school."""
+        norm = self._reading.norm
+        _, after, following = self._neighbours(start, end)
+        if after is None:
+            return False
+        if after.text in context.PLACE_TAIL or after.text == "子" or re.match(r"(?:大学|中学|小学|大道|牌)", norm[end:]):
+            return True
+        if not surname_of(surface) or len(surface) != 2 or len(after.text) != 1:
+            return False
+        if after.text not in context.GIVEN_TAIL:
+            return False
+        # 王明高兴 is cut as a name and a word; a lone 阳 between a name and a verb is a name's.
+        return len(following) < 2 or following[1].tag[:1] not in ("y", "q") or after.tag == "nr"
+
+    def _is_celebrity(self, surface: str) -> bool:
+        return surface in celebrities.CHINESE and bool(
+            celebrities.CHINESE_CUES.search(self._reading.norm)
+        )
+
+    def _other_surname(self, start: int, end: int) -> bool:
+        """Whether a given name follows a surname that isn't its bearer's: 李建国 for 建国."""
+        before = self._neighbours(start, end)[0]
+        return before is not None and len(before.text) == 1 and before.text in surnames.SINGLE
+
+    def _others(self, start: int, surface: str) -> list[tuple[int, int]]:
+        """The other places of the same characters."""
+        places = [m.start() for m in re.finditer(re.escape(surface), self._reading.norm)]
+        return [(place, place + len(surface)) for place in places if place != start]
+
+    def _score(self, start: int, end: int, surface: str) -> float:
+        before, after, following = self._neighbours(start, end)
+        tag = segment.tag(surface)
+        nominal = tag.startswith("n") and surface not in words("chinese_words.txt")
+        common = tag.startswith(_COMMON_TAGS) and not nominal
+        score = WEIGHTS["common word" if common else "word"]
+        score += self._left(start, before, after)
+        score += self._right(end, after, following)
+        return score
+
+    def _left(self, start: int, before: Word | None, after: Word | None) -> float:
+        norm = self._reading.norm
+        if before is None:
+            gap = norm[:start].rstrip()
+            if gap.endswith("@"):
+                return WEIGHTS["whom something is done to or with"] + 1
+            latin = re.search(r"([a-z0-9]+) ?$", norm[:start])
+            return 0.0 if latin else WEIGHTS["clause start"]
+        text, tag = before.text, before.tag
+        if text in context.PERSON_BEFORE:
+            return WEIGHTS["whom something is done to or with"]
+        if text in context.DEGREES:
+            return WEIGHTS["degree before"]
+        if text in context.PRONOUNS:
+            return WEIGHTS["subject before"]
+        if text in context.TIMES or tag == "t":
+            return WEIGHTS["after a time"]
+        if text in context.COUNTS or tag in ("m", "q"):
+            return WEIGHTS["count before"]
+        if text in "的地得":
+            return WEIGHTS["modifier before"]
+        if text == "是":
+            done = after is not None and (after.tag.startswith("v") or after.text == "的")
+            return WEIGHTS["is who did it"] if done else 0.0
+        if text in context.PLACE_BEFORE:
+            return WEIGHTS["place before"]
+        if tag in ("c", "p"):
+            return 0.5
+        return WEIGHTS["verb before" if tag.startswith("v") else "other before"]
+
+    def _right(self, end: int, after: Word | None, following: list[Word]) -> float:
+        norm = self._reading.norm
+        if after is None:
+            return self._at_end(end)
+        text, tag = after.text, after.tag
+        if text == "的":
+            thing = following[1].text if len(following) > 1 else ""
+            return WEIGHTS["possession"] if thing in context.POSSESSIONS else 0.0
+        if text in "地得":
+            return WEIGHTS["particle of manner"]
+        if text in context.STRONG_VERBS or any(norm.startswith(v, end) for v in ("说", "让我")):
+            return WEIGHTS["strong verb"]
+        if text in context.THING_AFTER:
+            return WEIGHTS["thing after"]
+        later = any(word.text in context.STRONG_VERBS for word in following)
+        bonus = 0.8 if later else 0.0
+        if text in context.TIMES or tag == "t":
+            return WEIGHTS["time after"] + bonus
+        if text in context.PERSON_VERBS or tag.startswith("v"):
+            return WEIGHTS["weak verb"] + bonus
+        if tag in ("d", "p", "c", "r"):
+            return 0.5 + bonus
+        return WEIGHTS["noun after"]
+
+    def _at_end(self, end: int) -> float:
+        norm = self._reading.norm
+        rest = norm[end:].lstrip()
+        if rest and not rest[0].isalnum() and rest[0] not in "。.)）」”、&/":
+            return WEIGHTS["called out"]
+        if rest[:1] in ("、", "&", "/"):
+            return WEIGHTS["listed beside"]
+        return 0.0

@@ -1,0 +1,166 @@
+"""The only writer of who a contact is: create, find again, rename, describe, index.
+
+Callers hold the end user's lock (``EndUser.objects.lock``) inside a transaction.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts.models import EndUser
+from contacts import cards, names
+from contacts.models import Contact, ContactKey
+from contacts.text import truncate
+from contacts.types import Person
+
+MAX_NAME = 100  # graphemes
+MAX_NOTES = 6  # unconsolidated memories shown on a card
+
+
+class InvalidContact(ValueError):
+    """What was given can't be a contact; the message says why."""
+
+
+def clean_name(name: str) -> str:
+    """``name`` as it is stored. Raises InvalidContact when nothing of it can be looked up."""
+    cleaned = truncate(" ".join(name.split()), MAX_NAME)
+    if not names.name_key(cleaned):
+        raise InvalidContact("A contact needs a name with at least one letter or digit.")
+    return cleaned
+
+
+def find(end_user: EndUser, name: str) -> list[Contact]:
+    """The standing contacts that bear this name, or else this alias."""
+    key = names.name_key(name)
+    standing = Contact.objects.of(end_user).standing()
+    named = list(standing.filter(name_key=key).order_by("namesake"))
+    if named:
+        return named
+    return list(standing.filter(keys__key=key, keys__how="alias", aliases__contains=[name]))
+
+
+def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:
+    """The contact with this id, or the one that it was merged into; None if there is none."""
+    contact = Contact.objects.of(end_user).filter(pk=contact_id).first()
+    while contact is not None and contact.merged_into_id:
+        contact = contact.merged_into
+    return contact
+
+
+def create(
+    end_user: EndUser,
+    name: str,
+    *,
+    aliases: Iterable[str] = (),
+    relationship: str = "",
+    gender: str = "",
+    mentioned_at: datetime | None = None,
+    namesake: bool = False,
+) -> tuple[Contact, bool]:
+    """The contact of this name and whether it is new. ``namesake`` asks for another person
+    of the same name. Safe against a concurrent creation: the unique constraint decides."""
+    name = clean_name(name)
+    key = names.name_key(name)
+    place = 0
+    if namesake:
+        taken = Contact.objects.of(end_user).standing().filter(name_key=key)
+        place = max(taken.values_list("namesake", flat=True), default=-1) + 1
+    when = {"first_mentioned_at": mentioned_at, "last_mentioned_at": mentioned_at}
+    fresh = Contact(
+        end_user=end_user,
+        name=name,
+        name_key=key,
+        namesake=place,
+        relationship=relationship[:200],
+        gender=gender,
+        mention_count=0,
+        **(when if mentioned_at else {}),
+    )
+    Contact.objects.bulk_create([fresh], ignore_conflicts=True)
+    contact = Contact.objects.of(end_user).standing().get(name_key=key, namesake=place)
+    made = contact.id == fresh.id
+    if made:
+        add_aliases(contact, aliases)
+        index(contact)
+    return contact, made
+
+
+def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
+    """Adds what is new to ``contact.aliases`` (unsaved); True when something was."""
+    known = {contact.name_key, *map(names.name_key, contact.aliases)}
+    before = len(contact.aliases)
+    for alias in aliases:
+        text = truncate(" ".join(alias.split()), MAX_NAME)
+        key = names.name_key(text)
+        if key and key not in known:
+            known.add(key)
+            contact.aliases.append(text)
+    return len(contact.aliases) != before
+
+
+def index(contact: Contact) -> None:
+    """Makes the lookup keys of a contact equal to its names; a merged one has none."""
+    wanted = {} if contact.merged_into_id else {(k.key, k.how): k for k in keys_of(contact.person)}
+    held = {(k.key, k.how): k for k in contact.keys.all()}
+    contact.keys.filter(pk__in=[held[k].pk for k in held.keys() - wanted.keys()]).delete()
+    ContactKey.objects.bulk_create(
+        [
+            ContactKey(
+                end_user_id=contact.end_user_id,
+                contact=contact,
+                key=wanted[k].key,
+                how=wanted[k].how,
+                text=wanted[k].text[:200],
+            )
+            for k in sorted(wanted.keys() - held.keys())
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def keys_of(person: Person) -> tuple[names.NameKey, ...]:
+    """The lookup keys of a person that fit the index."""
+    return tuple(key for key in names.lookup_keys(person) if 0 < len(key.key) <= 250)
+
+
+def save(contact: Contact, fields: Sequence[str]) -> None:
+    """Writes ``fields`` of a contact, then what follows from them: keys and card."""
+    if "name" in fields:
+        contact.name = clean_name(contact.name)
+        contact.name_key = names.name_key(contact.name)
+        fields = [*fields, "name_key"]
+    contact.card = card_text(contact, contact.end_user.language)
+    contact.save(update_fields={*fields, "card", "updated_at"})
+    if {"name", "aliases", "relationship", "gender", "merged_into"} & set(fields):
+        index(contact)
+
+
+def card_text(contact: Contact, language: str) -> str:
+    """The card of a contact in ``language``, with the newest memories not yet distilled."""
+    notes = (
+        contact.links.filter(
+            rejected=False,
+            memory__status="active",
+            memory__kind="fact",
+            memory__consolidated_into=None,
+        )
+        .order_by("-id")
+        .values_list("memory__content", flat=True)[:MAX_NOTES]
+    )
+    return cards.render(
+        name=contact.name,
+        language=language,
+        aliases=contact.aliases,
+        relationship=contact.relationship,
+        attributes=contact.attributes,
+        personality=contact.personality,
+        timeline=contact.timeline,
+        notes=list(notes)[::-1],
+    )
+
+
+def flat_attributes(contact: Contact) -> dict[str, Any]:
+    """``{"location": "深圳", "interests": ["徒步", "摄影"]}``: a value, or a list of several."""
+    flat = {key: [v["value"] for v in values] for key, values in contact.attributes.items()}
+    return {key: values[0] if len(values) == 1 else values for key, values in flat.items()}

@@ -1,0 +1,186 @@
+"""Who: a person in an end user's life, and the ways to find them in a text."""
+
+import uuid
+from collections.abc import Iterable
+from typing import Any, NamedTuple, Self
+
+import pgtrigger
+from django.contrib.postgres.fields import ArrayField
+from django.db import models
+from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models.functions import JSONObject
+from django.utils import timezone
+from pgvector.django import VectorField
+
+from accounts.models import EndUser, ScopedQuerySet
+from contacts.types import Entry, NameKey, Person
+
+
+class ContactQuerySet(ScopedQuerySet):
+    def standing(self) -> Self:
+        """Contacts that are not merged into another."""
+        return self.filter(merged_into=None)
+
+    def light(self) -> Self:
+        """Without the columns that grow with a contact's history or serve search only."""
+        return self.defer("memory_ids", "embedding")
+
+
+# Whoever writes memory_ids directly, a stale instance's save() say, gets what the links say.
+# The triggers on links run one level deeper and bring the right array themselves.
+_OWN_LINKS = """
+    IF pg_trigger_depth() < 2 THEN
+        NEW.memory_ids := ARRAY(
+            SELECT link.memory_id FROM memories_link link
+            WHERE link.contact_id = NEW.id AND NOT link.rejected ORDER BY link.id);
+    END IF;
+    RETURN NEW;
+"""
+
+
+class Contact(models.Model):
+    """A person in the end user's life.
+
+    ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current
+    value first; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
+    happening. ``memory_ids`` is kept equal to the unrejected links by the database.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="contacts")
+    name = models.CharField(max_length=200)
+    name_key = models.CharField(max_length=200, editable=False)
+    namesake = models.PositiveSmallIntegerField(
+        default=0, help_text="Tells two real people of one name apart: 0, 1, 2 …"
+    )
+    aliases = ArrayField(models.CharField(max_length=200), default=list, blank=True)
+    relationship = models.CharField(max_length=200, blank=True, default="")
+    gender = models.CharField(
+        max_length=6, choices=[("female", "female"), ("male", "male")], blank=True, default=""
+    )
+    attributes = models.JSONField(default=dict, blank=True)
+    personality = models.TextField(blank=True, default="")
+    personality_sources = models.JSONField(default=list, blank=True)
+    timeline = models.JSONField(default=list, blank=True)
+    embedding = VectorField(null=True, blank=True)
+    memory_ids = ArrayField(models.UUIDField(), default=list, blank=True, editable=False)
+    card = models.TextField(blank=True, default="")
+    first_mentioned_at = models.DateTimeField(default=timezone.now)
+    last_mentioned_at = models.DateTimeField(default=timezone.now)
+    mention_count = models.PositiveIntegerField(default=1)
+    merged_into = models.ForeignKey(
+        "self", models.DO_NOTHING, null=True, blank=True, related_name="merged", db_constraint=False
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ContactQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["end_user", "id"], name="contact_of_user"),
+            models.UniqueConstraint(
+                fields=["end_user", "name_key", "namesake"],
+                condition=Q(merged_into=None),
+                name="contact_once_per_name",
+            ),
+            models.CheckConstraint(condition=~Q(name_key=""), name="contact_has_a_name"),
+            models.CheckConstraint(
+                condition=~Q(merged_into=F("id")), name="contact_not_merged_into_itself"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["end_user", "-last_mentioned_at", "id"],
+                condition=Q(merged_into=None),
+                name="contact_latest",
+            )
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="memory_ids_guard",
+                level=pgtrigger.Row,
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("memory_ids"),
+                func=_OWN_LINKS,
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def person(self) -> Person:
+        """This contact as name matching sees it."""
+        return Person(self.id, self.name, tuple(self.aliases), self.relationship, self.gender)
+
+
+class ContactKeyQuerySet(ScopedQuerySet):
+    def hits(self, keys: Iterable[str]) -> list["Hit"]:
+        """The keys that occur in a text, with their contacts and cards: one index lookup.
+
+        A correlated subquery rather than a join: the planner overrates how many keys of a
+        sentence are names, and would read all contacts of the user to join them.
+        """
+        known = Contact.objects.filter(pk=OuterRef("contact_id")).values(
+            known=JSONObject(
+                name="name",
+                aliases="aliases",
+                relationship="relationship",
+                gender="gender",
+                card="card",
+            )
+        )
+        rows = self.filter(key__in=list(keys)).values_list(
+            "contact_id", "key", "how", "text", Subquery(known)
+        )
+        return [Hit(NameKey(key, how, text), pk, known) for pk, key, how, text, known in rows]
+
+
+class Hit(NamedTuple):
+    """A key that occurs in a text. ``known`` holds name, aliases, relationship, gender and
+    card of the contact."""
+
+    key: NameKey
+    contact_id: uuid.UUID
+    known: dict[str, Any]
+
+    @property
+    def entry(self) -> Entry:
+        known = self.known
+        person = Person(
+            self.contact_id,
+            known["name"],
+            tuple(known["aliases"]),
+            known["relationship"],
+            known["gender"],
+        )
+        return Entry(self.key, person)
+
+
+class ContactKey(models.Model):
+    """One normalised way to find a contact in a text, derived from its names."""
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    contact = models.ForeignKey(
+        Contact, models.DO_NOTHING, related_name="keys", db_constraint=False
+    )
+    key = models.CharField(max_length=250)
+    how = models.CharField(max_length=10)
+    text = models.CharField(max_length=200)
+
+    objects = ContactKeyQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["contact", "key", "how"], name="contact_key_once"),
+        ]
+        indexes = [models.Index(fields=["end_user", "key"], name="contact_key_lookup")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
+def json_value(value: str, sources: Iterable[Any] = (), since: str | None = None) -> dict[str, Any]:
+    """One attribute value as Contact.attributes holds it."""
+    return {"value": value, "sources": [str(s) for s in sources], "since": since}

@@ -1,0 +1,210 @@
+"""Names as keys: one spelling for each, and every key under which a person can be found.
+
+A text is turned into the keys that may stand in it by
+:func:`contacts.matching.candidate_keys`; a person into the keys of :func:`lookup_keys`. Where
+the two meet, one indexed lookup has found all who may be meant.
+"""
+
+import itertools
+import re
+from functools import cache, lru_cache
+
+from nicknames import NickNamer
+from pypinyin import Style, lazy_pinyin
+
+from contacts.lexicon import surnames, titles
+from contacts.normal import is_han, normalise, normalise_with_offsets, original_span
+from contacts.roles import Role, groups, kinship, roles_of, terms
+from contacts.rolewords import RoleWord, find_roles
+from contacts.types import How, NameKey, Person
+
+__all__ = [
+    "Role",
+    "RoleWord",
+    "find_roles",
+    "is_cjk",
+    "is_han",
+    "kinship",
+    "lookup_keys",
+    "name_key",
+    "normalise",
+    "normalise_with_offsets",
+    "original_span",
+    "roles_of",
+]
+
+# A longer Chinese name is indexed by its beginning, a longer Latin one by its first words.
+HAN_KEY_LENGTH = 4
+LATIN_KEY_WORDS = 3
+KIN = "kin:"
+TITLE = "title:"
+SOUND = "~py:"
+TYPO = "~"
+# Shorter names have too many neighbours at one edit.
+TYPO_LENGTHS = range(5, 13)
+
+_SEPARATORS = re.compile(r"[\s\-‐-―·._~/]+")
+_DROPPED = re.compile(r"['\"“”「」『』()（）\[\]【】<>《》*@#,，、。!！?？:：;；]")
+_LATIN_TITLE = re.compile(r"^(?:%s) (?=.)" % "|".join(titles.ENGLISH))
+_SYLLABLE = (
+    r"(?:[zcs]h?|[bpmfdtnlgkhjqxrwy])?(?:iang|iong|uang|ang|eng|ing|ong|ian|iao|uai|uan|"
+    r"ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ui|un|uo|ue|ve|a|e|i|o|u|v)"
+)
+_PINYIN_WORD = re.compile(rf"(?:{_SYLLABLE}){{1,4}}")
+
+
+def is_cjk(char: str) -> bool:
+    """Whether ``char`` belongs to a script written without spaces or glued to its particles:
+    Han, kana, Hangul."""
+    return "\u3040" <= char <= "\u30ff" or "\uac00" <= char <= "\ud7a3" or is_han(char)
+
+
+@lru_cache(maxsize=16384)
+def name_key(name: str) -> str:
+    """The identity of a name: normalised, with spaces, dots and hyphens inside as one space
+    between Latin words and as nothing beside Chinese characters. Empty for no name at all."""
+    words = _SEPARATORS.sub(" ", _DROPPED.sub("", normalise(name))).split()
+    key = ""
+    for word in words:
+        glued = not key or is_cjk(key[-1]) or is_cjk(word[0])
+        key += word if glued else f" {word}"
+    return key
+
+
+def surname_of(key: str) -> str:
+    """The Chinese surname that the name ``key`` begins with, or "" when it isn't shaped like
+    surname and given name."""
+    if not 2 <= len(key) <= 4 or not all(map(is_han, key)) or key in terms():
+        return ""
+    if key[:2] in surnames.COMPOUND and len(key) > 2:
+        return key[:2]
+    return key[0] if key[0] in surnames.SINGLE and len(key) <= 3 else ""
+
+
+@lru_cache(maxsize=16384)
+def syllable(char: str) -> str:
+    """The toneless reading of a Chinese character (ü as v)."""
+    return str(lazy_pinyin(char, style=Style.NORMAL, v_to_u=False)[0])
+
+
+def readings(key: str) -> list[str]:
+    """The toneless syllables of a Chinese name, its surname read as surnames are."""
+    surname = surname_of(key)
+    special = surnames.READINGS.get(surname)
+    rest = lazy_pinyin(key[len(surname) :], style=Style.NORMAL)
+    head = [special] if special else lazy_pinyin(surname, style=Style.NORMAL)
+    return [*head, *rest]
+
+
+def _pinyin_keys(key: str) -> set[str]:
+    """How a Chinese name of two to four characters is spelt in Latin letters."""
+    if not 2 <= len(key) <= 4 or not all(map(is_han, key)):
+        return set()
+    sounds = readings(key)
+    size = len(surname_of(key))
+    head, tail = sounds[:size], sounds[size:]
+    orders = [sounds, [*tail, *head]] if head else [sounds]
+    keys: set[str] = set()
+    for order in orders:
+        keys |= {"".join(order), " ".join(order)}
+    if head:
+        surname, given = "".join(head), "".join(tail)
+        keys |= {f"{surname} {given}", f"{given} {surname}"}
+        if len(tail) > 1:
+            keys |= {given, " ".join(tail)}
+    keys = {" ".join(k.split()[:LATIN_KEY_WORDS]) for k in keys}
+    return keys | {k.replace("v", "u") for k in keys if "v" in k}
+
+
+@cache
+def _nicknamer() -> NickNamer:
+    return NickNamer()
+
+
+def diminutives(given: str) -> set[str]:
+    """What an English given name is shortened to, or what it is short for. Pairs of which
+    both have short forms of their own (Ann, Anna) are two names, not one."""
+    namer = _nicknamer()
+    short = {name for name in namer.nicknames_of(given) if not namer.nicknames_of(name)}
+    long = set() if namer.nicknames_of(given) else set(namer.canonicals_of(given))
+    return (short | long) - {given}
+
+
+def deletions(word: str) -> set[str]:
+    """``word`` and what is left of it without one of its letters: two words at one edit
+    (typo, missing, doubled or swapped letter) share at least one of these (SymSpell)."""
+    return {word, *(word[:i] + word[i + 1 :] for i in range(len(word)))}
+
+
+def _latin_keys(key: str) -> set[tuple[str, How]]:
+    """Keys of a name in Latin letters beyond the name itself."""
+    keys: set[tuple[str, How]] = set()
+    bare = _LATIN_TITLE.sub("", key)
+    words = bare.split(" ")
+    titled = bare != key
+    if len(words) > 1:
+        keys.add((" ".join(words[:LATIN_KEY_WORDS]), "alias"))
+        keys.add(("".join(words), "alias"))
+        if not titled and len(words[0]) > 1:
+            keys.add((words[0], "alias"))
+    if (len(words) > 1 or titled) and len(words[-1]) > 1:
+        keys.add((TITLE + words[-1], "alias"))
+    if not titled:
+        keys |= {(short, "alias") for short in diminutives(words[0])}
+        if len(words[0]) in TYPO_LENGTHS:
+            keys |= {(TYPO + form, "fuzzy") for form in deletions(words[0])}
+    joined = "".join(words)
+    if len(words) <= LATIN_KEY_WORDS and _PINYIN_WORD.fullmatch(joined) and len(joined) > 3:
+        keys.add((SOUND + joined, "alias"))
+    return keys
+
+
+def _han_keys(key: str) -> set[tuple[str, How]]:
+    """Keys of a Chinese name beyond the name itself."""
+    keys: set[tuple[str, How]] = {(pinyin, "alias") for pinyin in _pinyin_keys(key)}
+    surname = surname_of(key)
+    if surname:
+        keys.add((TITLE + surname, "alias"))
+        keys.add((TITLE + "".join(readings(key)[: len(surname)]), "alias"))
+        if len(key) - len(surname) == 2:
+            keys.add((key[len(surname) :], "alias"))
+    if 2 <= len(key) <= 4 and key not in terms():
+        keys.add((SOUND + "".join(readings(key)), "fuzzy"))
+    return keys
+
+
+def lookup_keys(person: Person) -> tuple[NameKey, ...]:
+    """Every key under which ``person`` is indexed: names and aliases, their parts and other
+    spellings, ``kin:`` classes of the relationship, ``title:`` with the surname, and keys
+    marked ``~`` for typos and homophones. Each key once, the surest way to reach it first."""
+    found: dict[str, NameKey] = {}
+
+    def add(key: str, how: How, text: str) -> None:
+        if key:
+            found.setdefault(key, NameKey(key, how, text))
+
+    spellings: list[tuple[str, How]] = [(person.name, "name")]
+    spellings += [(alias, "alias") for alias in person.aliases]
+    keyed = [(name_key(text), how, text) for text, how in spellings]
+    for key, how, text in keyed:
+        han = all(map(is_cjk, key))
+        add(key[:HAN_KEY_LENGTH] if han else _shortened(key), how, text)
+    for text in (person.relationship, *(text for text, _ in spellings)):
+        for role in roles_of(text):
+            add(KIN + role.kind, "kinship", text)
+    for key, _, text in keyed:
+        if not key or key in terms() or key in groups():
+            continue
+        if all(map(is_han, key)):
+            extra = _han_keys(key)
+        elif any(map(is_cjk, key)):
+            extra = set()
+        else:
+            extra = _latin_keys(key)
+        for more, how in sorted(extra):
+            add(more, how, text)
+    return tuple(itertools.chain(found.values()))
+
+
+def _shortened(key: str) -> str:
+    return " ".join(key.split(" ")[:LATIN_KEY_WORDS])

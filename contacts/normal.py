@@ -1,0 +1,115 @@
+"""One spelling for what people take for the same text, with the way back to the original.
+
+NFKC, traditional to simplified Chinese (OpenCC's character table), case folding, and
+accents dropped from Latin letters.
+"""
+
+import unicodedata
+from functools import cache, lru_cache
+
+from opencc import OpenCC
+
+# Blocks that hold Han: the main one, its extensions A to G and compatibility forms.
+_HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x31350))
+# Folded further than OpenCC does: forms that names are written with in all regions.
+_HAN_VARIANTS = {"锺": "钟", "妳": "你", "祢": "你", "牠": "它"}
+# Letters that Unicode doesn't decompose, by what people type instead.
+_LATIN = {
+    **{"ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d"},
+    **{"þ": "th", "ŧ": "t", "ŋ": "n", "ſ": "s", "’": "'", "‘": "'", "ʼ": "'", "`": "'"},
+}
+_DOTS = dict.fromkeys("•‧∙⋅・･᛫⸱", "·")
+
+
+@cache
+def _simplified() -> dict[str, str]:
+    """Every Han character that has another simplified form, with that form."""
+    # One character a line keeps OpenCC's phrase rules out, so the map is a function of
+    # the character alone and offsets stay exact.
+    chars = [chr(code) for start, end in _HAN for code in range(start, end)]
+    forms = OpenCC("t2s").convert("\n".join(chars)).split("\n")
+    table = {char: form for char, form in zip(chars, forms, strict=True) if char != form}
+    table.update(_HAN_VARIANTS)
+    for char, form in list(table.items()):
+        while form in table and table[form] != form:
+            form = table[form]
+        table[char] = form
+    return table
+
+
+def is_han(char: str) -> bool:
+    """Whether ``char`` is a Chinese character."""
+    code = ord(char)
+    return code >= 0x3400 and any(start <= code < end for start, end in _HAN)
+
+
+def _joins_left(char: str) -> bool:
+    """Whether ``char`` can fuse with the one before it under NFKC: marks and jamo."""
+    first = unicodedata.normalize("NFKC", char)[:1]
+    return bool(unicodedata.combining(first)) or "\u1160" <= first <= "\u11ff"
+
+
+@lru_cache(maxsize=16384)
+def _fold(cluster: str) -> str:
+    """The normal form of a character with its marks; a fixed point of itself."""
+    table = _simplified()
+    while True:
+        composed = unicodedata.normalize("NFKC", cluster).casefold()
+        out = []
+        for char in unicodedata.normalize("NFKC", composed):
+            bare = unicodedata.normalize("NFD", char)
+            if bare[0].isascii() or bare[0] in _LATIN:
+                char = "".join(c for c in bare if not unicodedata.combining(c))
+            char = "".join(_LATIN.get(c, _DOTS.get(c, table.get(c, c))) for c in char)
+            out.append(char)
+        folded = "".join(out)
+        # A mark left over from a Latin letter ("é" typed as two code points) goes too.
+        if folded[:1].isascii():
+            folded = "".join(c for c in folded if not unicodedata.combining(c))
+        if folded == cluster:
+            return folded
+        cluster = folded
+
+
+def _pass(text: str) -> tuple[list[str], list[int]]:
+    chars: list[str] = []
+    offsets: list[int] = []
+    start, size = 0, len(text)
+    while start < size:
+        end = start + 1
+        while end < size and text[end] > "\u02ff" and _joins_left(text[end]):
+            end += 1
+        folded = _fold(text[start:end])
+        chars.append(folded)
+        offsets.extend([start] * len(folded))
+        start = end
+    return chars, offsets
+
+
+def normalise_with_offsets(text: str) -> tuple[str, list[int]]:
+    """The normal form, and for each of its code points the position in ``text`` that it
+    came from, closed by ``len(text)``. Read spans back with :func:`original_span`."""
+    if text.isascii():
+        return text.lower().replace("`", "'"), list(range(len(text) + 1))
+    chars, offsets = _pass(text)
+    norm = "".join(chars)
+    while not norm.isascii():
+        again, inner = _pass(norm)
+        if "".join(again) == norm:
+            break
+        norm, offsets = "".join(again), [offsets[i] for i in inner]
+    return norm, [*offsets, len(text)]
+
+
+def normalise(text: str) -> str:
+    """``text`` in one spelling; ``normalise(normalise(x)) == normalise(x)``."""
+    return normalise_with_offsets(text)[0]
+
+
+def original_span(offsets: list[int], start: int, end: int) -> tuple[int, int]:
+    """The span of the original text behind ``[start, end)`` of its normal form, widened to
+    whole characters of the original."""
+    last, stop = offsets[end - 1], end
+    while stop < len(offsets) - 1 and offsets[stop] == last:
+        stop += 1
+    return offsets[start], offsets[stop]

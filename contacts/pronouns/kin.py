@@ -1,0 +1,69 @@
+"""Role words and genders of ``contacts.roles`` as pronoun resolution asks for them."""
+
+import re
+from functools import cache, lru_cache
+
+from contacts.lexicon.titles import CHINESE as TITLES
+from contacts.normal import is_han
+from contacts.roles import Role, groups, roles_of, terms
+from contacts.types import Person
+
+
+_OWN = re.compile(r"^(?:我们?家?的?|my |our )")
+
+
+def gender_of(word: str) -> str:
+    """The gender that a role word implies, or nothing."""
+    genders = {role.gender for role in roles_of(word)}
+    return genders.pop() if len(genders) == 1 else ""
+
+
+def names_several(text: str) -> bool:
+    """Whether ``text`` is a word for several people at once: 公公婆婆, my parents."""
+    return _OWN.sub("", text.lower()) in groups()
+
+
+def is_called(person: Person, word: str) -> bool:
+    """Whether ``person`` is what the role word says: by relationship, alias or title."""
+    asked = roles_of(word)
+    return any(
+        word in text.lower() or any(a.fits(b) for a in asked for b in roles_of(text))
+        for text in (person.relationship, *person.aliases)
+        if text
+    )
+
+
+def same_kind(word: str, kind: str) -> bool:
+    """Whether a relation of this ``kind`` may be spoken of as ``word``."""
+    if word == kind:
+        return True
+    stated = roles_of(kind) or (Role(kind, ""),)
+    return any(asked.fits(role) or role.fits(asked) for asked in roles_of(word) for role in stated)
+
+
+@cache
+def pattern(*, chinese: bool, family: bool) -> str:
+    """An alternation of role words, longest first; ``family``: of kin and partners."""
+    words = [
+        word
+        for word, roles in terms().items()
+        if is_han(word[0]) is chinese and (roles[0].subtype in ("family", "partner")) is family
+    ]
+    return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+
+
+@lru_cache(maxsize=16384)
+def person_gender(person: Person) -> str:
+    """What is recorded, else what the relationship or a form of address says."""
+    if person.gender:
+        return person.gender
+    texts = (person.relationship, *person.aliases, person.name)
+    for text in texts:
+        if gender := gender_of(text):
+            return gender
+    for text in texts:
+        for size in (2, 1):
+            title = TITLES.get(text[-size:])
+            if title and title.gender and len(text) > size:
+                return title.gender
+    return ""

@@ -1,0 +1,217 @@
+"""A contact as JSON, in both directions."""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from accounts.paging import PageQuery
+from accounts.strict import Flag, Strict, Text
+from contacts import identity
+from contacts.models import Contact
+
+MAX_ALIASES = 50
+MAX_KEYS = 100
+MAX_VALUES = 50
+MAX_VALUE = 500
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
+
+
+@extend_schema_field(
+    {
+        "oneOf": [
+            {"type": "string", "maxLength": MAX_VALUE},
+            {"type": "array", "items": {"type": "string"}, "maxItems": MAX_VALUES},
+        ],
+        "nullable": True,
+    }
+)
+class Values(serializers.Field):
+    """One value, a list of values, or null for none; read as a list."""
+
+    default_error_messages = {
+        "invalid": "Give a string, a list of strings, or null to remove the attribute.",
+        "blank": "A value can't be blank.",
+        "long": f"A value has at most {MAX_VALUE} characters.",
+        "many": f"An attribute has at most {MAX_VALUES} values.",
+    }
+
+    def to_internal_value(self, data: Any) -> list[str]:
+        values = list(dict.fromkeys(data)) if _is_list_of_text(data) else [data]
+        if len(values) > MAX_VALUES:
+            self.fail("many")
+        for value in values:
+            if not isinstance(value, str):
+                self.fail("invalid")
+            if not value.strip():
+                self.fail("blank")
+            if len(value) > MAX_VALUE:
+                self.fail("long")
+        return values
+
+
+def _is_list_of_text(data: Any) -> bool:
+    return isinstance(data, list) and all(isinstance(item, str) for item in data)
+
+
+class Attributes(serializers.DictField):
+    """``{"company": "…", "interests": ["…", "…"], "location": null}``"""
+
+    default_error_messages = {
+        "key": "An attribute's key is in lower_snake_case, at most 50 characters.",
+        "many": f"A contact has at most {MAX_KEYS} attributes.",
+    }
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(child=Values(allow_null=True), **options)
+
+    def to_internal_value(self, data: Any) -> dict[str, list[str]]:
+        values = super().to_internal_value(data)
+        if len(values) > MAX_KEYS:
+            self.fail("many")
+        if any(not _KEY.fullmatch(key) for key in values):
+            self.fail("key")
+        return {key: given or [] for key, given in values.items()}
+
+
+class ContactForm(Strict):
+    """What may be said about a contact. ``why`` goes into the audit trail."""
+
+    name = Text(max_length=200)
+    aliases = serializers.ListField(
+        child=Text(max_length=200), max_length=MAX_ALIASES, required=False
+    )
+    relationship = Text(max_length=200, allow_blank=True, required=False)
+    gender = serializers.ChoiceField(["female", "male", ""], required=False)
+    personality = Text(max_length=2000, allow_blank=True, required=False)
+    attributes = Attributes(required=False)
+    namesake = Flag(required=False, help_text="Allow another person of a name that is taken.")
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+    def validate_name(self, value: str) -> str:
+        return _clean(value)
+
+    def validate_aliases(self, value: list[str]) -> list[str]:
+        return [_clean(alias) for alias in value]
+
+
+def _clean(name: str) -> str:
+    try:
+        return identity.clean_name(name)
+    except identity.InvalidContact as error:
+        raise serializers.ValidationError(str(error)) from error
+
+
+class ContactQuery(PageQuery):
+    q = serializers.CharField(
+        required=False, allow_blank=True, max_length=200, help_text="Part of a name or an alias."
+    )
+
+
+class SourcedValue(serializers.Serializer):
+    value = serializers.CharField()
+    sources = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Memories; none when a person stated it."
+    )
+    since = serializers.DateTimeField(allow_null=True)
+
+
+class TimelineEntry(serializers.Serializer):
+    text = serializers.CharField()
+    at = serializers.CharField(help_text="As precise as known: 2024, 2024-05 or 2024-05-17.")
+    sources = serializers.ListField(child=serializers.UUIDField())
+
+
+class ContactSerializer(serializers.ModelSerializer):
+    """A contact as clients see it."""
+
+    attributes = serializers.SerializerMethodField()
+    attribute_sources = serializers.SerializerMethodField()
+    timeline = TimelineEntry(many=True)
+    memory_ids = serializers.ListField(child=serializers.UUIDField())
+    memory_count = serializers.IntegerField()
+
+    class Meta:
+        model = Contact
+        fields = [
+            "id",
+            "name",
+            "aliases",
+            "relationship",
+            "gender",
+            "attributes",
+            "attribute_sources",
+            "personality",
+            "timeline",
+            "memory_ids",
+            "memory_count",
+            "first_mentioned_at",
+            "last_mentioned_at",
+            "mention_count",
+            "card",
+            "created_at",
+            "updated_at",
+        ]
+
+    def get_attributes(self, contact: Contact) -> dict[str, str | list[str]]:
+        return identity.flat_attributes(contact)
+
+    def get_attribute_sources(self, contact: Contact) -> dict[str, list[dict[str, Any]]]:
+        return contact.attributes
+
+
+class ContactDetail(ContactSerializer):
+    """One contact, with every memory id and the ids that were merged into it."""
+
+    merged_from = serializers.ListField(child=serializers.UUIDField())
+
+    class Meta(ContactSerializer.Meta):
+        fields = [*ContactSerializer.Meta.fields, "merged_from"]
+
+
+class ChangedContact(ContactDetail):
+    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+
+    class Meta(ContactDetail.Meta):
+        fields = [*ContactDetail.Meta.fields, "change_id"]
+
+
+class ContactPage(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    results = ContactSerializer(many=True)
+
+
+def shown(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
+    """Contacts of a list; the rows carry ``latest_memory_ids`` and ``memory_count``."""
+    for contact in contacts:
+        contact.memory_ids = contact.latest_memory_ids  # type: ignore[attr-defined]
+    return list(ContactSerializer(contacts, many=True).data)
+
+
+def detail(contact: Contact, change_id: UUID | None = None) -> dict[str, Any]:
+    """One contact in full, with ``change_id`` when a change has just been made."""
+    contact.memory_count = len(contact.memory_ids)  # type: ignore[attr-defined]
+    contact.merged_from = _merged_into(contact)  # type: ignore[attr-defined]
+    if change_id is None:
+        return dict(ContactDetail(contact).data)
+    contact.change_id = change_id  # type: ignore[attr-defined]
+    return dict(ChangedContact(contact).data)
+
+
+def _merged_into(contact: Contact) -> list[UUID]:
+    """All that was merged into the contact, directly or through another."""
+    found: list[UUID] = []
+    level = [contact.pk]
+    while level:
+        level = list(
+            Contact.objects.of(contact.end_user_id)
+            .filter(merged_into__in=level)
+            .order_by("created_at", "pk")
+            .values_list("pk", flat=True)
+        )
+        found += level
+    return found

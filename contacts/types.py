@@ -1,0 +1,60 @@
+"""What name matching works on and returns: frozen, typed, free of Django."""
+
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+How = Literal["name", "alias", "kinship", "fuzzy", "pronoun", "semantic"]
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A contact as matching sees it. ``gender`` is female, male or empty (unknown);
+    ``relationship`` is to the end user, in the end user's words."""
+
+    id: UUID
+    name: str
+    aliases: tuple[str, ...] = ()
+    relationship: str = ""
+    gender: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NameKey:
+    """One normalised way to find a person: ``key`` is what is looked up, ``how`` what a hit
+    would be, ``text`` the name, alias or relationship that it was made from."""
+
+    key: str
+    how: How
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key of a person, as it comes back from the index of a user's names."""
+
+    key: NameKey
+    person: Person
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A place in a text that refers to a person. ``start`` and ``end`` count code points of
+    the text as given; ``confidence`` is in 0..1; ``reason`` says why, for people."""
+
+    person: Person
+    start: int
+    end: int
+    text: str
+    how: How
+    confidence: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A turn of a conversation with the mentions found in it. ``role`` is user or assistant."""
+
+    role: str
+    text: str
+    mentions: tuple[Mention, ...] = ()

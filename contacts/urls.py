@@ -1,0 +1,12 @@
+from django.urls import path
+
+from contacts import api
+
+urlpatterns = [
+    path("users/<path:user>/contacts/", api.Contacts.as_view(), name="api-contacts"),
+    path(
+        "users/<path:user>/contacts/<uuid:contact_id>/",
+        api.OneContact.as_view(),
+        name="api-contact",
+    ),
+]

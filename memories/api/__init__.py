@@ -1,0 +1,1 @@
+"""Messages, context, search, memories, changes and whole users over HTTP."""

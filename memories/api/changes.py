@@ -1,0 +1,108 @@
+"""The audit trail over HTTP, and the way back."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.changes import CannotUndo
+from accounts.errors import ApiError, conflict
+from accounts.models import Change, EndUser
+from accounts.paging import PageQuery, page
+from accounts.strict import Strict
+from memories import corrections, queue
+
+
+class ChangeSerializer(serializers.ModelSerializer):
+    """One correction: who did what, when and why."""
+
+    subjects = serializers.ListField(
+        child=serializers.UUIDField(), help_text="The contacts and memories it was about."
+    )
+
+    class Meta:
+        model = Change
+        fields = ["id", "verb", "actor", "why", "subjects", "created_at", "undone_at", "undone_by"]
+
+
+class ChangedRow(serializers.Serializer):
+    model = serializers.CharField()
+    id = serializers.CharField()
+    before = serializers.JSONField(allow_null=True, help_text="null: it was created.")
+    after = serializers.JSONField(allow_null=True, help_text="null: it was deleted.")
+
+
+class ChangeDetail(ChangeSerializer):
+    """A correction with what it changed in each row."""
+
+    rows = ChangedRow(many=True)
+
+    class Meta(ChangeSerializer.Meta):
+        fields = [*ChangeSerializer.Meta.fields, "rows"]
+
+
+class ChangePage(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    results = ChangeSerializer(many=True)
+
+
+class NoBody(Strict):
+    """Nothing, or an empty object."""
+
+
+def _shown(changes: Sequence[Change]) -> list[dict[str, Any]]:
+    return list(ChangeSerializer(changes, many=True).data)
+
+
+class Changes(UserView):
+    @documented(
+        responses={200: ChangePage},
+        parameters=[PageQuery],
+        operation_id="changes_list",
+        summary="What was corrected, the latest first",
+    )
+    def get(self, request: Request, **_path: Any) -> Response:
+        rows = Change.objects.of(self.end_user).defer("rows")
+        return page(request, rows, "created_at", self.query(PageQuery), _shown)
+
+
+class OneChange(UserView):
+    @documented(
+        responses={200: ChangeDetail}, operation_id="changes_retrieve", summary="One correction"
+    )
+    def get(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
+        return Response(ChangeDetail(_change(self.end_user, change_id)).data)
+
+
+class Undo(UserView):
+    @documented(
+        request=NoBody,
+        responses={200: ChangeSerializer},
+        operation_id="changes_undo",
+        summary="Take a correction back",
+        description="409 when it was undone already or something later stands in the way.",
+    )
+    def post(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
+        self.body(NoBody)
+        change = _change(self.end_user, change_id)
+        try:
+            with transaction.atomic():
+                corrections.undo(change, actor=self.actor)
+                queue.enqueue("embed", self.end_user.pk)
+        except CannotUndo as error:
+            raise conflict(str(error), "cannot_undo") from error
+        change.refresh_from_db()
+        return Response(ChangeSerializer(change).data)
+
+
+def _change(end_user: EndUser, change_id: UUID) -> Change:
+    change = Change.objects.of(end_user).filter(pk=change_id).first()
+    if change is None:
+        raise ApiError(404, "unknown_change", "This user has no such change.")
+    return change

@@ -1,0 +1,95 @@
+"""Everything a chat model should know before it answers."""
+
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.strict import Strict, Text, Whole
+from contacts.lookup import HISTORY
+from memories import inject
+from memories.api.messages import MAX_CONTENT
+from memories.models import Message
+
+MAX_HISTORY = 500
+
+
+class Turn(Strict):
+    role = serializers.ChoiceField(Message.Role.choices)
+    content = Text(max_length=MAX_CONTENT, allow_blank=True)
+
+
+class ContextForm(Strict):
+    """``history`` are the turns before the message; without any, the stored session is read."""
+
+    message = Text(max_length=MAX_CONTENT)
+    session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
+    history = serializers.ListField(child=Turn(), max_length=MAX_HISTORY, required=False)
+    limit = Whole(min_value=1, max_value=100, default=10, help_text="Memories at most.")
+    token_budget = Whole(min_value=1, max_value=100_000, default=1500)
+    include = serializers.ListField(
+        child=serializers.ChoiceField(inject.ALL), default=list(inject.ALL), max_length=10
+    )
+
+
+Context = inline_serializer(
+    "Context",
+    {
+        "system_prompt": serializers.CharField(help_text="Empty when there is nothing to say."),
+        "contacts": inline_serializer(
+            "InjectedContact",
+            {
+                "id": serializers.UUIDField(),
+                "name": serializers.CharField(),
+                "matched_by": serializers.CharField(),
+                "matched_text": serializers.CharField(),
+                "confidence": serializers.FloatField(),
+                "card": serializers.CharField(),
+            },
+            many=True,
+        ),
+        "memories": inline_serializer(
+            "InjectedMemory",
+            {
+                "id": serializers.UUIDField(),
+                "content": serializers.CharField(),
+                "score": serializers.FloatField(),
+                "reason": serializers.CharField(),
+                "said_on": serializers.DateField(),
+            },
+            many=True,
+        ),
+        "timing_ms": serializers.FloatField(),
+    },
+)
+
+
+def context_body(injection: inject.Injection) -> dict[str, Any]:
+    """An injection as the endpoint and the command show it."""
+    return asdict(injection)
+
+
+class ContextView(UserView):
+    @documented(
+        request=ContextForm,
+        responses={200: Context},
+        operation_id="context_create",
+        summary="Who and what a message is about, as text for the system prompt",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(ContextForm)
+        turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
+        injection = inject.build(
+            self.find_user(),
+            asked["message"],
+            session_id=asked.get("session_id") or "",
+            history=turns[-HISTORY:],
+            limit=asked["limit"],
+            token_budget=asked["token_budget"],
+            include=asked["include"],
+        )
+        return Response(context_body(injection))

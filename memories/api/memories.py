@@ -1,0 +1,170 @@
+"""Memories over HTTP: list, read, add, correct, move to another person."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.errors import ApiError, conflict
+from accounts.models import Change, EndUser
+from accounts.paging import page
+from contacts import identity
+from contacts.models import Contact
+from memories import corrections, queue
+from memories.api.serializers import (
+    ChangedMemory,
+    MemoryEdit,
+    MemoryPage,
+    MemoryQuery,
+    MemorySerializer,
+    MoveForm,
+    NewMemory,
+    shown,
+    with_relations,
+)
+from memories.models import Memory, MemoryQuerySet
+from memories.search.tokens import tokenise
+from memories.types import Subtype
+
+
+class Memories(UserView):
+    @documented(
+        responses={200: MemoryPage},
+        parameters=[MemoryQuery],
+        operation_id="memories_list",
+        summary="What is remembered, the latest first",
+    )
+    def get(self, request: Request, **_path: Any) -> Response:
+        query = self.query(MemoryQuery)
+        rows = _chosen(Memory.objects.of(self.end_user), query)
+        return page(request, with_relations(rows), "said_at", query, shown)
+
+    @documented(
+        request=NewMemory,
+        responses={200: ChangedMemory, 201: ChangedMemory},
+        operation_id="memories_create",
+        summary="Add a memory",
+        description="200 with the memory that says exactly this already, if there is one.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        values = self.body(NewMemory)
+        with transaction.atomic(), _refusals():
+            end_user = self.end_user_for_writing()
+            people = _contacts(end_user, values.pop("contacts"), "contacts")
+            values.setdefault("subtype", Subtype.OTHER if people else Subtype.SELF)
+            memory, change = corrections.add(
+                end_user,
+                " ".join(values.pop("content").split()),
+                actor=self.actor,
+                contacts=people,
+                speaker=self.actor,
+                **values,
+            )
+            queue.enqueue("embed", end_user.pk)
+        code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
+        return Response(_changed(end_user, memory.id, change), status=code)
+
+
+class OneMemory(UserView):
+    @documented(
+        responses={200: MemorySerializer}, operation_id="memories_retrieve", summary="One memory"
+    )
+    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        return Response(shown([_memory(self.end_user, memory_id)])[0])
+
+    @documented(
+        request=MemoryEdit,
+        responses={200: ChangedMemory},
+        operation_id="memories_update",
+        summary="Correct a memory",
+        description="Only the fields given change. What profiles learnt from it is read again.",
+    )
+    def patch(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        values = self.body(MemoryEdit, partial=True)
+        if _memory(self.end_user, memory_id).kind == Memory.Kind.PROFILE:
+            raise conflict("A profile follows from its memories; correct these or the contact.")
+        if "content" in values:
+            values["content"] = " ".join(values["content"].split())
+        why = values.pop("why", "")
+        with transaction.atomic(), _refusals():
+            change = corrections.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
+            queue.enqueue("embed", self.end_user.pk)
+        return Response(_changed(self.end_user, memory_id, change))
+
+
+class Move(UserView):
+    @documented(
+        request=MoveForm,
+        responses={200: ChangedMemory},
+        operation_id="memories_move",
+        summary="Say that a memory is about another person",
+        description="No machine links it to the first person again.",
+    )
+    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        asked = self.body(MoveForm)
+        _memory(self.end_user, memory_id)
+        (source,) = _contacts(self.end_user, [asked["from"]], "from")
+        (target,) = _contacts(self.end_user, [asked["to"]], "to")
+        with transaction.atomic(), _refusals():
+            change = corrections.move(
+                self.end_user,
+                memory_id,
+                source.id,
+                target.id,
+                actor=self.actor,
+                why=asked.get("why", ""),
+            )
+            queue.enqueue("embed", self.end_user.pk)
+        return Response(_changed(self.end_user, memory_id, change))
+
+
+def _chosen(rows: MemoryQuerySet, query: dict[str, Any]) -> MemoryQuerySet:
+    for field in ("status", "kind", "type"):
+        if query.get(field, "all") != "all":
+            rows = rows.filter(**{field: query[field]})
+    if contact := query.get("contact"):
+        rows = rows.about(contact)
+    if wanted := query.get("q"):
+        tokens = tokenise(wanted)
+        rows = (
+            rows.filter(tokens__contains=tokens)
+            if tokens
+            else rows.filter(content__icontains=wanted)
+        )
+    return rows
+
+
+def _memory(end_user: EndUser, memory_id: UUID) -> Memory:
+    rows = with_relations(Memory.objects.of(end_user))
+    memory = rows.filter(pk=memory_id).first()
+    if memory is None:
+        raise ApiError(404, "unknown_memory", "This user has no such memory.")
+    return memory
+
+
+def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contact]:
+    """The contacts with these ids, or those that they were merged into, each once."""
+    found = [identity.survivor(end_user, pk) for pk in ids]
+    if None in found:
+        raise serializers.ValidationError({field: ["This user has no such contact."]})
+    return list({contact.id: contact for contact in found if contact}.values())
+
+
+def _changed(end_user: EndUser, memory_id: UUID, change: Change | None) -> dict[str, Any]:
+    memory = _memory(end_user, memory_id)
+    memory.change_id = change.id if change else None  # type: ignore[attr-defined]
+    return dict(ChangedMemory(memory).data)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except corrections.InvalidCorrection as error:
+        raise conflict(str(error)) from error

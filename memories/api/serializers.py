@@ -1,0 +1,168 @@
+"""A memory as JSON, in both directions."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db.models import Prefetch, QuerySet
+from rest_framework import serializers
+
+from accounts.paging import PageQuery
+from accounts.strict import Flag, Identifier, Moment, Number, Strict, Text, Whole
+from memories.models import Edge, Link, Memory
+from memories.types import MemoryType, Subtype
+
+MAX_CONTENT = 1000
+MAX_PEOPLE = 50
+TYPES = [t.value for t in MemoryType]
+SUBTYPES = [s.value for s in Subtype]
+
+
+class _Times(Strict):
+    """When the event takes place, stops to matter, and from when to when the fact holds."""
+
+    happens_at = Moment(required=False, allow_null=True)
+    expires_at = Moment(required=False, allow_null=True)
+    valid_from = Moment(required=False, allow_null=True)
+    valid_to = Moment(required=False, allow_null=True)
+    importance = Number(min_value=0, max_value=1, required=False)
+    subtype = serializers.ChoiceField(SUBTYPES, required=False)
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class NewMemory(_Times):
+    content = Text(max_length=MAX_CONTENT)
+    type = serializers.ChoiceField(TYPES, default=MemoryType.MISCELLANEOUS.value)
+    contacts = serializers.ListField(
+        child=Identifier(), max_length=MAX_PEOPLE, default=list, help_text="Whom it is about."
+    )
+
+
+class MemoryEdit(_Times):
+    content = Text(max_length=MAX_CONTENT, required=False)
+    type = serializers.ChoiceField(TYPES, required=False)
+    status = serializers.ChoiceField(Memory.Status.choices, required=False)
+
+
+class MoveForm(Strict):
+    """The contact that the memory was thought to be about, and the one it is about."""
+
+    to = Identifier()
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+    def get_fields(self) -> dict[str, serializers.Field]:
+        return {"from": Identifier(), **super().get_fields()}  # from is a keyword
+
+
+class MemoryQuery(PageQuery):
+    status = serializers.ChoiceField(
+        [*Memory.Status.values, "all"], default=Memory.Status.ACTIVE.value
+    )
+    kind = serializers.ChoiceField([*Memory.Kind.values, "all"], default=Memory.Kind.FACT.value)
+    type = serializers.ChoiceField(TYPES, required=False)
+    contact = serializers.UUIDField(required=False, help_text="Only memories about this contact.")
+    q = serializers.CharField(
+        required=False, allow_blank=True, max_length=200, help_text="Words of the content."
+    )
+
+
+class MemoryFact(serializers.Serializer):
+    key = serializers.CharField()
+    value = serializers.CharField()
+    person = serializers.UUIDField(allow_null=True, help_text="A contact; null for the user.")
+
+
+class MemorySerializer(serializers.ModelSerializer):
+    """A memory as clients see it; the row comes from ``with_relations``."""
+
+    contacts = serializers.SerializerMethodField(help_text="Whom it is about.")
+    facts = MemoryFact(many=True)
+    metadata = serializers.SerializerMethodField()
+    superseded_by = serializers.SerializerMethodField()
+
+    class Meta:
+        model = Memory
+        fields = [
+            "id",
+            "kind",
+            "content",
+            "type",
+            "subtype",
+            "status",
+            "importance",
+            "confidence",
+            "speaker",
+            "quote",
+            "source_message_ids",
+            "contacts",
+            "facts",
+            "metadata",
+            "superseded_by",
+            "happens_at",
+            "expires_at",
+            "valid_from",
+            "valid_to",
+            "said_at",
+            "access_count",
+            "last_accessed_at",
+            "created_at",
+            "updated_at",
+        ]
+
+    def get_contacts(self, memory: Memory) -> list[str]:
+        return [str(link.contact_id) for link in memory.links.all()]
+
+    def get_metadata(self, memory: Memory) -> dict[str, Any]:
+        profile = memory.consolidated_into_id
+        return {**memory.metadata, "consolidated_into": str(profile) if profile else None}
+
+    def get_superseded_by(self, memory: Memory) -> list[str]:
+        return [str(edge.source_id) for edge in memory.edges_in.all()]
+
+
+class ChangedMemory(MemorySerializer):
+    change_id = serializers.UUIDField(
+        allow_null=True, help_text="Undo it with changes/{id}/undo/; null when nothing changed."
+    )
+
+    class Meta(MemorySerializer.Meta):
+        fields = [*MemorySerializer.Meta.fields, "change_id"]
+
+
+class MemoryPage(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    results = MemorySerializer(many=True)
+
+
+class SearchForm(Strict):
+    query = Text(max_length=10_000)
+    intent = serializers.ChoiceField(
+        ["recall", "explore", "exact", "general"], required=False, allow_null=True
+    )
+    limit = Whole(min_value=1, max_value=100, default=10)
+    include_outdated = Flag(default=False)
+
+
+class Found(MemorySerializer):
+    """A memory with its place in the search, and why it is there."""
+
+    score = serializers.FloatField()
+    bm25_rank = serializers.IntegerField(allow_null=True)
+    vector_rank = serializers.IntegerField(allow_null=True)
+    reason = serializers.CharField()
+
+    class Meta(MemorySerializer.Meta):
+        fields = [*MemorySerializer.Meta.fields, "score", "bm25_rank", "vector_rank", "reason"]
+
+
+def with_relations(rows: QuerySet) -> QuerySet:
+    """What the serializer reads of each memory, in a fixed number of statements."""
+    links = Link.objects.filter(rejected=False).order_by("pk")
+    edges = Edge.objects.filter(kind=Edge.Kind.SUPERSEDES).order_by("pk")
+    return rows.defer("embedding", "tokens").prefetch_related(
+        Prefetch("links", links), Prefetch("edges_in", edges)
+    )
+
+
+def shown(memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    return list(MemorySerializer(memories, many=True).data)

@@ -1,0 +1,74 @@
+"""A whole end user over HTTP: everything out, or everything gone."""
+
+from typing import Any
+
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.errors import ApiError
+from accounts.strict import Flag, Identifier, Strict
+from memories import forget, portability
+
+
+class Export(UserView):
+    @documented(
+        responses={200: OpenApiTypes.OBJECT},
+        operation_id="export_retrieve",
+        summary="Everything that is stored of a user",
+        description="`import_user` reads it back without loss.",
+    )
+    def get(self, _request: Request, **_path: Any) -> Response:
+        return Response(portability.export_user(self.end_user))
+
+
+class ForgetForm(Strict):
+    """Exactly one of the three."""
+
+    everything = Flag(required=False)
+    contact = Identifier(required=False)
+    memory = Identifier(required=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if len(attrs) != 1 or attrs.get("everything") is False:
+            raise serializers.ValidationError(
+                'Send {"everything": true}, or {"contact": id}, or {"memory": id}.'
+            )
+        return attrs
+
+
+Forgotten = inline_serializer(
+    "Forgotten",
+    {
+        "contacts": serializers.IntegerField(),
+        "memories": serializers.IntegerField(),
+        "messages": serializers.IntegerField(),
+    },
+)
+
+
+class Forget(UserView):
+    @documented(
+        request=ForgetForm,
+        responses={200: Forgotten},
+        operation_id="forget_create",
+        summary="Erase a user, a person or a memory for good",
+        description="This can't be undone.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(ForgetForm)
+        try:
+            if "contact" in asked:
+                gone = forget.forget_contact(self.end_user, asked["contact"])
+            elif "memory" in asked:
+                gone = forget.forget_memory(self.end_user, asked["memory"])
+            else:
+                gone = forget.forget_everything(self.end_user)
+        except forget.NothingToForget as error:
+            raise ApiError(404, "not_found", str(error)) from error
+        return Response(
+            {"contacts": gone.contacts, "memories": gone.memories, "messages": gone.messages}
+        )

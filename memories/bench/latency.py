@@ -1,0 +1,218 @@
+"""How long a context, a search and an ingest take, and what they cost as users grow.
+
+Sizes are measured in turns (A B C A B C …), so that their ratios hold on a noisy machine.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from tqdm import tqdm
+
+from accounts.models import App, EndUser
+from contacts import identity, names
+from contacts.models import Contact, ContactKey
+from memories import inject
+from memories.bench.scratch import scratch_database
+from memories.hashing import content_hash
+from memories.models import Link, Memory
+from memories.pipeline.buffer import Incoming, receive
+from memories.providers.configured import embedder
+from memories.search import recall
+from memories.search.tokens import tokenise
+
+USERS = 1000
+CONTACTS = (10, 500, 5000)
+MEMORIES = (50, 1800, 20000)
+ROUNDS = 200
+SEARCH_ROUNDS = 30
+INGEST_MESSAGES = 1000
+CHUNK = 2000
+
+_SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏"
+_GIVEN = "伟芳娜敏静丽强磊军洋勇艳杰娟涛明超霞平刚玲桂鹏辉峰琳雪梅晨浩宇轩博文思远"
+_TOPICS = ("在腾讯当工程师", "最近在学游泳", "养了一只橘猫", "下个月要去成都出差", "喜欢喝美式咖啡")
+
+
+def run(_paths: Iterable[Path] = (), progress: bool = True) -> dict[str, Any]:
+    """Percentiles in milliseconds and SQL statements; ``scale`` compares the sizes."""
+    with scratch_database():
+        app = App.objects.create(name="bench")
+        _crowd(app, progress)
+        by_contacts = {n: _user_with_contacts(app, n) for n in CONTACTS}
+        by_memories = {n: _user_with_memories(app, n, progress) for n in MEMORIES}
+        with connection.cursor() as cursor:
+            cursor.execute("VACUUM ANALYZE")
+        usual = by_memories[1800]
+        vector = embedder().embed_query("小红最近在忙什么")
+        return {
+            "context": _measure(lambda: _cards(usual)),
+            "context_full": _measure(lambda: _full(usual), SEARCH_ROUNDS),
+            "search": _measure(lambda: _search(usual, vector), SEARCH_ROUNDS),
+            "ingest": {"messages_per_s": _ingest(app)},
+            "scale": {
+                "contacts": _compare({n: partial(_cards, u) for n, u in by_contacts.items()}),
+                "memories": _compare({n: partial(_cards, u) for n, u in by_memories.items()}),
+            },
+        }
+
+
+def _cards(end_user: EndUser) -> None:
+    inject.build(end_user, "小红最近怎么样了，还在忙吗", include=("cards",))
+
+
+def _full(end_user: EndUser) -> None:
+    inject.build(end_user, "小红最近怎么样了，还在忙吗")
+
+
+def _search(end_user: EndUser, vector: list[float]) -> None:
+    recall.search(end_user, "小红最近在忙什么", embedder=embedder(), vector=vector)
+
+
+def _times(call: Callable[[], None], rounds: int) -> list[float]:
+    times = []
+    for _ in range(rounds):
+        started = time.perf_counter()
+        call()
+        times.append((time.perf_counter() - started) * 1000)
+    return times
+
+
+def _measure(call: Callable[[], None], rounds: int = ROUNDS) -> dict[str, float]:
+    call()
+    with CaptureQueriesContext(connection) as queries:
+        call()
+    return _percentiles(_times(call, rounds)) | {"sql": len(queries)}
+
+
+def _percentiles(times: list[float]) -> dict[str, float]:
+    cuts = statistics.quantiles(times, n=100, method="inclusive")
+    return {f"p{q}_ms": round(cuts[q - 1], 3) for q in (50, 95, 99)}
+
+
+def _compare(calls: dict[int, Callable[[], None]]) -> dict[str, Any]:
+    """Each size's percentiles, and the largest's median over the smallest's."""
+    times: dict[int, list[float]] = {size: [] for size in calls}
+    for call in calls.values():
+        call()
+    for _ in range(ROUNDS):
+        for size, call in calls.items():
+            times[size] += _times(call, 1)
+    smallest, largest = min(times), max(times)
+    ratio = statistics.median(times[largest]) / statistics.median(times[smallest])
+    return {str(size): _percentiles(values) for size, values in times.items()} | {
+        f"p50_{largest}_over_{smallest}": round(ratio, 3)
+    }
+
+
+def _crowd(app: App, progress: bool) -> None:
+    """Other users with a few contacts each, so that the tables are not one user's."""
+    users = EndUser.objects.bulk_create(
+        [EndUser(app=app, external_id=f"user {n}", language="zh") for n in range(USERS)]
+    )
+    rows = [
+        contact
+        for user in tqdm(users, desc="users", disable=not progress)
+        for contact in _contacts(user, 10)
+    ]
+    _save_contacts(rows)
+
+
+def _contacts(end_user: EndUser, count: int) -> list[Contact]:
+    known = ["小红", *(_name(n) for n in range(count - 1))]
+    contacts = [
+        Contact(
+            end_user=end_user,
+            name=name,
+            name_key=names.name_key(name),
+            relationship="朋友",
+            attributes={"company": [{"value": "腾讯", "sources": [], "since": None}]},
+        )
+        for name in known
+    ]
+    for contact in contacts:
+        contact.card = f"### {contact.name}\n关系：朋友\n公司：腾讯"
+    return contacts
+
+
+def _name(number: int) -> str:
+    number, surname = divmod(number, len(_SURNAMES))
+    number, first = divmod(number, len(_GIVEN))
+    return _SURNAMES[surname] + _GIVEN[first] + _GIVEN[number % len(_GIVEN)]
+
+
+def _save_contacts(contacts: list[Contact]) -> None:
+    Contact.objects.bulk_create(contacts, batch_size=CHUNK)
+    keys = {c.name: identity.keys_of(c.person) for c in {c.name: c for c in contacts}.values()}
+    ContactKey.objects.bulk_create(
+        (
+            ContactKey(end_user=c.end_user, contact=c, key=k.key, how=k.how, text=k.text)
+            for c in contacts
+            for k in keys[c.name]
+        ),
+        batch_size=CHUNK,
+        ignore_conflicts=True,
+    )
+
+
+def _user_with_contacts(app: App, count: int) -> EndUser:
+    end_user = EndUser.objects.create(app=app, external_id=f"{count} contacts", language="zh")
+    _save_contacts(_contacts(end_user, count))
+    return end_user
+
+
+def _user_with_memories(app: App, count: int, progress: bool) -> EndUser:
+    """A user whose contact 小红 has ``count`` linked memories, with random embeddings."""
+    end_user = EndUser.objects.create(app=app, external_id=f"{count} memories", language="zh")
+    _save_contacts(_contacts(end_user, 10))
+    contact = Contact.objects.of(end_user).get(name="小红")
+    noise = np.random.default_rng(count)
+    model, dimensions = embedder().model, embedder().dimensions
+    now = timezone.now()
+    for start in tqdm(range(0, count, CHUNK), desc=f"{count} memories", disable=not progress):
+        texts = [
+            f"小红{_TOPICS[n % len(_TOPICS)]}，第{n}次提起"
+            for n in range(start, min(start + CHUNK, count))
+        ]
+        vectors = noise.normal(size=(len(texts), dimensions))
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        rows = Memory.objects.bulk_create(
+            Memory(
+                end_user=end_user,
+                content=text,
+                content_hash=content_hash(text),
+                tokens=tokenise(text),
+                type="personal",
+                subtype="friend",
+                embedding=vector,
+                embedding_model=model,
+                said_at=now - timedelta(minutes=count - start - place),
+            )
+            for place, (text, vector) in enumerate(zip(texts, vectors, strict=True))
+        )
+        Link.objects.bulk_create(
+            Link(end_user=end_user, contact=contact, memory=row, made_by=Link.MadeBy.EXTRACTOR)
+            for row in rows
+        )
+    return end_user
+
+
+def _ingest(app: App) -> float:
+    """Messages a second through the receiving function, in requests of ten."""
+    texts = [f"第{n}条消息，小红今天又加班了" for n in range(INGEST_MESSAGES)]
+    started = time.perf_counter()
+    for start in range(0, len(texts), 10):
+        chunk = [
+            Incoming("user", text, id=f"m{start + place}")
+            for place, text in enumerate(texts[start : start + 10])
+        ]
+        receive(app, "ingest", chunk)
+    return round(len(texts) / (time.perf_counter() - started), 1)

@@ -1,0 +1,257 @@
+"""The verbs that change what is remembered. Each is one transaction, one Change row, and
+can be undone from it; everything derived follows.
+
+``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.changes import CannotUndo, Recorder, recording, restore
+from accounts.models import Change, EndUser
+from contacts import identity
+from contacts.models import Contact
+from memories import derived
+from memories.hashing import content_hash
+from memories.models import Edge, Link, Memory
+from memories.search.tokens import tokenise
+
+Status = Memory.Status
+
+
+class InvalidCorrection(ValueError):
+    """What was asked can't be done; the message says why."""
+
+
+def locked(end_user: EndUser) -> EndUser:
+    """The end user, locked for a verb. Raises InvalidCorrection when forgotten meanwhile."""
+    held = EndUser.objects.lock(end_user.pk)
+    if held is None:
+        raise InvalidCorrection("This end user has been forgotten.")
+    return held
+
+
+@transaction.atomic
+def outdate(
+    end_user: EndUser,
+    memories: Sequence[Memory],
+    *,
+    actor: str,
+    why: str = "",
+    valid_to: datetime | None = None,
+    by: UUID | None = None,
+) -> Change | None:
+    """Marks memories as no longer true; with ``by``, as superseded by that memory.
+
+    They stay readable as history; profiles forget them. None when there is nothing to do.
+    """
+    memories = [memory for memory in memories if memory.status == Status.ACTIVE]
+    if not memories:
+        return None
+    ids = [memory.id for memory in memories]
+    with recording(end_user, "outdate", actor, why, ids) as (recorder, change):
+        recorder.watch(memories)
+        for memory in memories:
+            memory.status = Status.OUTDATED
+            memory.valid_to = memory.valid_to or valid_to or timezone.now()
+            memory.save(update_fields=["status", "valid_to", "updated_at"])
+        if by is not None:
+            edges = [
+                Edge(
+                    end_user=end_user,
+                    source_id=by,
+                    target=memory,
+                    kind=Edge.Kind.SUPERSEDES,
+                    reason=why,
+                )
+                for memory in memories
+            ]
+            Edge.objects.bulk_create(edges, ignore_conflicts=True)
+            recorder.watch(Edge.objects.filter(source=by, target__in=ids), created=True)
+        derived.unlearn(end_user, ids, recorder)
+    return change
+
+
+@transaction.atomic
+def edit(
+    end_user: EndUser, memory_id: UUID, values: dict[str, Any], *, actor: str, why: str = ""
+) -> Change:
+    """Changes columns of a memory: content, type, subtype, status, importance, the times.
+
+    New content is tokenised at once and embedded by the next worker; what profiles had
+    learnt from the old is read again. Raises InvalidCorrection.
+    """
+    end_user = locked(end_user)
+    memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
+    if memory is None:
+        raise InvalidCorrection("There is no such memory.")
+    with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
+        recorder.watch([memory])
+        if "content" in values and values["content"] != memory.content:
+            memory.facts = []
+        for field, value in values.items():
+            setattr(memory, field, value)
+        if memory.kind == Memory.Kind.FACT:
+            memory.content_hash = content_hash(memory.content)
+        refresh(memory)
+        try:
+            with transaction.atomic():
+                memory.save()
+        except IntegrityError as error:
+            raise InvalidCorrection("Another memory already says exactly this.") from error
+        contacts = derived.unlearn(end_user, [memory.id], recorder)
+        for contact in contacts:
+            derived.reopen(end_user, contact, [memory.id])
+            identity.save(contact, [])
+    return change
+
+
+@transaction.atomic
+def add(
+    end_user: EndUser,
+    content: str,
+    *,
+    actor: str,
+    contacts: Iterable[Contact] = (),
+    why: str = "",
+    **columns: Any,
+) -> tuple[Memory, Change | None]:
+    """Stores a memory that a person or app states, linked to ``contacts``. The memory that
+    already says exactly this is returned as it is, with no change."""
+    end_user = locked(end_user)
+    key = content_hash(content)
+    held = Memory.objects.of(end_user).active().filter(content_hash=key).first()
+    if held is not None:
+        return held, None
+    memory = Memory(end_user=end_user, content=content, content_hash=key, **columns)
+    memory.learnt_day = end_user.activity_days
+    refresh(memory)
+    with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
+        memory.save(force_insert=True)
+        recorder.watch([memory], created=True)
+        for contact in contacts:
+            recorder.watch([_link(end_user, contact, memory)], created=True)
+            identity.save(contact, [])
+    return memory, change
+
+
+@transaction.atomic
+def unlink(
+    end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
+) -> Change:
+    """Says that a memory is not about a contact; no machine links the two again."""
+    end_user = locked(end_user)
+    with recording(end_user, "unlink", actor, why, [memory_id, contact_id]) as (recorder, change):
+        _reject(end_user, memory_id, contact_id, recorder)
+    return change
+
+
+@transaction.atomic
+def move(
+    end_user: EndUser,
+    memory_id: UUID,
+    from_id: UUID,
+    to_id: UUID,
+    *,
+    actor: str,
+    why: str = "",
+) -> Change:
+    """Says that a memory is about another contact than was thought; both cards follow."""
+    end_user = locked(end_user)
+    target = identity.survivor(end_user, to_id)
+    memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
+    if target is None or memory is None:
+        raise InvalidCorrection("There is no such contact or memory.")
+    if target.id == from_id:
+        raise InvalidCorrection("The memory is about this contact already.")
+    subjects = [memory_id, from_id, target.id]
+    with recording(end_user, "move", actor, why, subjects) as (recorder, change):
+        _reject(end_user, memory_id, from_id, recorder)
+        held = Link.objects.of(end_user).filter(contact=target, memory=memory).first()
+        if held is None:
+            recorder.watch([_link(end_user, target, memory)], created=True)
+        else:
+            recorder.watch([held])
+            held.rejected, held.made_by, held.confidence = False, Link.MadeBy.OPERATOR, 1.0
+            held.save()
+        recorder.watch([memory])
+        memory.facts = [
+            {**fact, "person": str(target.id)} if fact["person"] == str(from_id) else fact
+            for fact in memory.facts
+        ]
+        memory.save(update_fields=["facts", "updated_at"])
+        derived.reopen(end_user, target, [memory_id])
+        identity.save(target, [])
+    return change
+
+
+def _link(end_user: EndUser, contact: Contact, memory: Memory) -> Link:
+    return Link.objects.create(
+        end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.OPERATOR
+    )
+
+
+def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Recorder) -> None:
+    link = Link.objects.of(end_user).filter(memory=memory_id, contact=contact_id).first()
+    if link is None or link.rejected:
+        raise InvalidCorrection("This memory is not linked to this contact.")
+    recorder.watch([link])
+    derived.unlearn(end_user, [memory_id], recorder)
+    link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
+    link.save()
+    contact = identity.survivor(end_user, contact_id)
+    if contact is not None:
+        identity.save(contact, [])
+
+
+def refresh(memory: Memory) -> None:
+    """Rebuilds what is derived from a memory's content (unsaved)."""
+    memory.tokens = tokenise(memory.content)
+    memory.embedding, memory.embedding_model = None, ""
+
+
+@transaction.atomic
+def undo(change: Change, *, actor: str) -> None:
+    """Takes a change back and everything derived with it. Raises CannotUndo."""
+    end_user = locked(change.end_user)
+    change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
+    try:
+        with transaction.atomic():
+            rows = restore(change, actor)
+    except IntegrityError as error:
+        raise CannotUndo(
+            "What stands now would collide with what was: undo the later change first."
+        ) from error
+    for row in rows:
+        if isinstance(row, Memory):
+            refresh(row)
+            row.save()
+    touched = {row.id for row in rows if isinstance(row, Contact)}
+    touched |= {row.contact_id for row in rows if isinstance(row, Link)}
+    touched |= {UUID(made["contact_id"]) for made in _links_made(change)}
+    touched |= set(
+        Link.objects.of(end_user)
+        .filter(memory__in=[row.id for row in rows if isinstance(row, Memory)])
+        .values_list("contact", flat=True)
+    )
+    revived = [r.id for r in rows if isinstance(r, Memory) and r.status == Status.ACTIVE]
+    for contact in Contact.objects.of(end_user).filter(pk__in=touched).select_related("end_user"):
+        identity.index(contact)
+        if contact.merged_into_id is None:
+            derived.reopen(end_user, contact, revived)
+            identity.save(contact, [])
+            derived.write_profile_memory(contact)
+
+
+def _links_made(change: Change) -> list[dict[str, Any]]:
+    """The links that a change created, which its undo deletes."""
+    return [
+        row["after"]
+        for row in change.rows
+        if row["model"] == "memories.link" and row["before"] is None
+    ]

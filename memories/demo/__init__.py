@@ -1,0 +1,30 @@
+"""The demo conversation: invented, bilingual, with what makes people hard to remember."""
+
+import json
+from datetime import datetime
+from pathlib import Path
+
+from accounts.models import App, EndUser
+from memories.pipeline import run
+from memories.pipeline.buffer import Incoming, receive
+
+APP, USER = "demo", "demo"
+QUESTION = "她最近怎么样了"
+CONVERSATION = Path(__file__).with_name("conversation.jsonl")
+LAST_SESSION = "d5"
+
+
+def conversation() -> list[Incoming]:
+    """The demo's messages in order."""
+    lines = CONVERSATION.read_text(encoding="utf-8").splitlines()
+    rows = [json.loads(line) for line in lines]
+    return [Incoming(**{**r, "created_at": datetime.fromisoformat(r["created_at"])}) for r in rows]
+
+
+def load() -> EndUser:
+    """The demo end user after the whole pipeline ran; loading it again adds nothing."""
+    app, _ = App.objects.get_or_create(name=APP)
+    end_user = receive(app, USER, conversation()).end_user
+    run.process(end_user.pk)
+    end_user.refresh_from_db()
+    return end_user

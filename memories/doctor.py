@@ -1,0 +1,318 @@
+"""The invariants of the database, each as a small named function that finds what breaks it.
+
+A check returns one Finding for each thing that is wrong. ``fix`` repairs derived data with
+the same verbs that made it; what a machine can't know how to repair is only reported.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+from django.db.models import Q
+from django.utils import timezone
+from django_q.models import Schedule
+
+from accounts.models import EndUser
+from contacts import identity
+from contacts.models import Contact, ContactKey
+from memories import derived, profiles, schedules, tasks
+from memories.models import CONSOLIDATED_IMPORTANCE, Batch, Consolidation, Memory, Work
+from memories.pipeline.embed import embed_missing
+from memories.providers.configured import embedder
+from memories.search.tokens import tokenise
+
+CHUNK = 500
+# What workers may still be about to do on a live system is not wrong yet.
+GRACE = timedelta(minutes=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong. ``subject`` is the id of the row to repair, where there is one."""
+
+    end_user_id: int | None
+    subject: Any
+    problem: str
+
+
+Check = Callable[[], Iterator[Finding]]
+Fix = Callable[[Sequence[Finding]], object]
+
+
+def _rows(sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(sql, parameters)
+        yield from cursor.fetchall()
+
+
+# Contacts ----------------------------------------------------------------------------------
+
+
+def memory_ids_equal_links() -> Iterator[Finding]:
+    """Contact.memory_ids holds exactly the memories of its unrejected links, in their order."""
+    for end_user, contact in _rows("""
+        SELECT c.end_user_id, c.id FROM contacts_contact c
+        LEFT JOIN LATERAL (
+            SELECT array_agg(l.memory_id ORDER BY l.memory_id) AS ids FROM memories_link l
+            WHERE l.contact_id = c.id AND NOT l.rejected) links ON true
+        WHERE ARRAY(SELECT unnest(c.memory_ids) ORDER BY 1) <> COALESCE(links.ids, '{}')
+    """):
+        yield Finding(end_user, contact, "memory_ids differs from the links")
+
+
+def _rebuild_memory_ids(findings: Sequence[Finding]) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """UPDATE contacts_contact c SET memory_ids = ARRAY(
+                   SELECT l.memory_id FROM memories_link l
+                   WHERE l.contact_id = c.id AND NOT l.rejected ORDER BY l.id)
+               WHERE c.id = ANY(%s::uuid[])""",
+            [[finding.subject for finding in findings]],
+        )
+
+
+def cards_are_current() -> Iterator[Finding]:
+    """A standing contact's card is what its profile and newest memories render to."""
+    contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
+    for contact in contacts.iterator(CHUNK):
+        if contact.card != identity.card_text(contact, contact.end_user.language):
+            yield Finding(contact.end_user_id, contact.id, "card is out of date")
+
+
+def _render_cards(findings: Sequence[Finding]) -> None:
+    for contact in _locked_contacts(findings):
+        identity.save(contact, [])
+
+
+def keys_are_current() -> Iterator[Finding]:
+    """A contact is found by exactly the keys that follow from its names; a merged one by none."""
+    contacts = Contact.objects.light().prefetch_related("keys").order_by("pk")
+    for contact in contacts.iterator(CHUNK):
+        wanted = set()
+        if contact.merged_into_id is None:
+            wanted = {(key.key, key.how) for key in identity.keys_of(contact.person)}
+        if wanted != {(key.key, key.how) for key in contact.keys.all()}:
+            yield Finding(contact.end_user_id, contact.id, "lookup keys differ from the names")
+
+
+def _rebuild_keys(findings: Sequence[Finding]) -> None:
+    for contact in _locked_contacts(findings):
+        identity.index(contact)
+
+
+def merged_contacts_have_no_keys() -> Iterator[Finding]:
+    """Nobody is found under a contact that was merged into another."""
+    keyed = ContactKey.objects.exclude(contact__merged_into=None)
+    for end_user, contact in keyed.values_list("end_user_id", "contact_id").distinct():
+        yield Finding(end_user, contact, "was merged but is still found by name")
+
+
+def profiles_rest_on_active_memories() -> Iterator[Finding]:
+    """No value of a profile rests on a memory that is outdated, archived or gone."""
+    for end_user, contact in _rows("""
+        SELECT DISTINCT c.end_user_id, c.id FROM contacts_contact c
+        CROSS JOIN LATERAL (
+            SELECT jsonb_path_query(c.attributes, '$.*[*].sources[*]') #>> '{}' AS id
+            UNION SELECT jsonb_array_elements_text(c.personality_sources)
+            UNION SELECT jsonb_path_query(c.timeline, '$[*].sources[*]') #>> '{}') source
+        LEFT JOIN memories_memory m ON m.id = source.id::uuid AND m.end_user_id = c.end_user_id
+        WHERE c.merged_into_id IS NULL AND m.status IS DISTINCT FROM 'active'
+    """):
+        yield Finding(end_user, contact, "profile rests on a memory that is not active")
+
+
+def _rebuild_profiles(findings: Sequence[Finding]) -> None:
+    for contact in _locked_contacts(findings):
+        profile = derived.profile_of(contact)
+        named = _sources(profile)
+        active = Memory.objects.of(contact.end_user).active().filter(pk__in=named)
+        gone = named - set(active.values_list("pk", flat=True))
+        left, again = profiles.without(profile, gone)
+        derived.set_profile(contact, left)
+        derived.reopen(contact.end_user, contact, again)
+        identity.save(contact, derived.PROFILE_FIELDS)
+        derived.write_profile_memory(contact)
+
+
+def _sources(profile: Any) -> set[UUID]:
+    values = [value for held in profile.attributes.values() for value in held]
+    return {source for item in (*values, *profile.timeline) for source in item.sources} | set(
+        profile.personality_sources
+    )
+
+
+def profile_memories_are_current() -> Iterator[Finding]:
+    """A contact with a profile has one profile memory, which says what the profile says."""
+    settled = timezone.now() - GRACE
+    contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
+    held = dict(
+        Memory.objects.filter(kind=Memory.Kind.PROFILE).values_list("content_hash", "content")
+    )
+    for contact in contacts.filter(updated_at__lte=settled).iterator(CHUNK):
+        empty = not (contact.attributes or contact.personality or contact.timeline)
+        wanted = None if empty else profiles.as_text(contact)
+        if held.get(f"profile:{contact.id}") != wanted:
+            yield Finding(contact.end_user_id, contact.id, "profile memory is out of date")
+
+
+def _write_profile_memories(findings: Sequence[Finding]) -> None:
+    for contact in _locked_contacts(findings):
+        derived.write_profile_memory(contact)
+
+
+def _locked_contacts(findings: Sequence[Finding]) -> Iterator[Contact]:
+    """Each contact in a transaction of its own, with its end user locked."""
+    for finding in findings:
+        with transaction.atomic():
+            end_user = EndUser.objects.lock(finding.end_user_id or 0)
+            contact = Contact.objects.filter(pk=finding.subject).light().first()
+            if end_user is not None and contact is not None:
+                contact.end_user = end_user
+                yield contact
+
+
+# Memories ----------------------------------------------------------------------------------
+
+
+def tokens_are_current() -> Iterator[Finding]:
+    """A memory is found by exactly the words of its content."""
+    rows = Memory.objects.order_by("pk").values_list("end_user_id", "pk", "content", "tokens")
+    for end_user, memory, content, tokens in rows.iterator(CHUNK):
+        if tokens != tokenise(content):
+            yield Finding(end_user, memory, "search tokens differ from the content")
+
+
+def _rebuild_tokens(findings: Sequence[Finding]) -> None:
+    ids = [finding.subject for finding in findings]
+    for memory in Memory.objects.filter(pk__in=ids).only("content").iterator(CHUNK):
+        Memory.objects.filter(pk=memory.pk, content=memory.content).update(
+            tokens=tokenise(memory.content)
+        )
+
+
+def embeddings_are_current() -> Iterator[Finding]:
+    """Every memory has a vector of the configured model and size."""
+    model, size = embedder().model, embedder().dimensions
+    for end_user, memory, missing in _rows(
+        """SELECT end_user_id, id, embedding IS NULL FROM memories_memory
+           WHERE (embedding IS NULL AND updated_at <= %s)
+              OR (embedding IS NOT NULL
+                  AND (vector_dims(embedding) <> %s OR embedding_model <> %s))""",
+        timezone.now() - GRACE,
+        size,
+        model,
+    ):
+        problem = "has no embedding" if missing else "embedding is of another model or size"
+        yield Finding(end_user, memory, problem)
+
+
+def _embed(findings: Sequence[Finding]) -> None:
+    ids = [finding.subject for finding in findings]
+    Memory.objects.filter(pk__in=ids).update(embedding=None, embedding_model="")
+    for end_user in EndUser.objects.filter(pk__in={finding.end_user_id for finding in findings}):
+        embed_missing(end_user, embedder())
+
+
+def sources_step_back() -> Iterator[Finding]:
+    """A memory that a profile speaks for is at the floor, and the profile is there."""
+    for end_user, memory in _rows(
+        """SELECT m.end_user_id, m.id FROM memories_memory m
+           LEFT JOIN memories_memory p ON p.id = m.consolidated_into_id
+               AND p.end_user_id = m.end_user_id AND p.kind = 'profile'
+           WHERE m.consolidated_into_id IS NOT NULL AND (m.importance > %s OR p.id IS NULL)""",
+        CONSOLIDATED_IMPORTANCE,
+    ):
+        yield Finding(end_user, memory, "is consolidated into nothing, or outranks its profile")
+
+
+def rows_stay_with_their_user() -> Iterator[Finding]:
+    """No link, edge, key or source crosses from one end user to another."""
+    for end_user, row in _rows("""
+        SELECT l.end_user_id, 'link ' || l.id FROM memories_link l
+        JOIN contacts_contact c ON c.id = l.contact_id
+        JOIN memories_memory m ON m.id = l.memory_id
+        WHERE l.end_user_id <> c.end_user_id OR l.end_user_id <> m.end_user_id
+        UNION ALL
+        SELECT e.end_user_id, 'edge ' || e.id FROM memories_edge e
+        JOIN memories_memory s ON s.id = e.source_id
+        JOIN memories_memory t ON t.id = e.target_id
+        WHERE e.end_user_id <> s.end_user_id OR e.end_user_id <> t.end_user_id
+        UNION ALL
+        SELECT k.end_user_id, 'key ' || k.id FROM contacts_contactkey k
+        JOIN contacts_contact c ON c.id = k.contact_id WHERE k.end_user_id <> c.end_user_id
+    """):
+        yield Finding(end_user, row, "points at another user's row")
+
+
+# Messages and work -------------------------------------------------------------------------
+
+
+def messages_have_no_gaps() -> Iterator[Finding]:
+    """A user's messages are numbered 1, 2, 3 … up to message_seq."""
+    for (end_user,) in _rows("""
+        SELECT u.id FROM accounts_enduser u
+        LEFT JOIN (SELECT end_user_id, count(*) AS n, min(seq) AS first, max(seq) AS last
+                   FROM memories_message GROUP BY end_user_id) m ON m.end_user_id = u.id
+        WHERE COALESCE(m.n, 0) <> u.message_seq
+           OR (m.n > 0 AND (m.first <> 1 OR m.last <> u.message_seq))
+    """):
+        yield Finding(end_user, end_user, "messages are missing or numbered with gaps")
+
+
+def batches_have_no_gaps() -> Iterator[Finding]:
+    """A user's batches follow each other from message 1 up to extracted_seq."""
+    for (end_user,) in _rows("""
+        WITH ranges AS (
+            SELECT end_user_id, first_seq, last_seq,
+                   lag(last_seq, 1, 0) OVER (PARTITION BY end_user_id ORDER BY first_seq) AS before
+            FROM memories_batch)
+        SELECT u.id FROM accounts_enduser u
+        LEFT JOIN (SELECT end_user_id, max(last_seq) AS last,
+                          bool_or(first_seq <> before + 1) AS gap
+                   FROM ranges GROUP BY end_user_id) b ON b.end_user_id = u.id
+        WHERE COALESCE(b.last, 0) <> u.extracted_seq OR b.gap
+    """):
+        yield Finding(end_user, end_user, "batches leave out messages")
+
+
+def no_work_is_abandoned() -> Iterator[Finding]:
+    """No batch or consolidation is held by a worker that is gone, or was left to lie."""
+    now = timezone.now()
+    left = Q(state=Work.State.RUNNING, leased_until__lte=now - GRACE) | Q(
+        state=Work.State.FAILED, retry_at__lte=now - GRACE
+    )
+    for model in (Batch, Consolidation):
+        for end_user, pk in model.objects.filter(left).values_list("end_user_id", "pk"):
+            name = model._meta.model_name
+            yield Finding(end_user, f"{name} {pk}", "was left by its worker")
+
+
+def schedules_are_installed() -> Iterator[Finding]:
+    """The queue's periodic jobs are those of the table."""
+    held = {
+        row.name: (row.func, row.minutes)
+        for row in Schedule.objects.filter(name__startswith="mio: ")
+    }
+    if held != schedules.SCHEDULES:
+        yield Finding(None, None, "the installed schedules differ from the table")
+
+
+CHECKS: dict[Check, Fix | None] = {
+    memory_ids_equal_links: _rebuild_memory_ids,
+    profiles_rest_on_active_memories: _rebuild_profiles,
+    profile_memories_are_current: _write_profile_memories,
+    cards_are_current: _render_cards,
+    keys_are_current: _rebuild_keys,
+    merged_contacts_have_no_keys: _rebuild_keys,
+    tokens_are_current: _rebuild_tokens,
+    embeddings_are_current: _embed,
+    sources_step_back: None,
+    rows_stay_with_their_user: None,
+    messages_have_no_gaps: None,
+    batches_have_no_gaps: None,
+    no_work_is_abandoned: lambda _findings: tasks.sweep(),
+    schedules_are_installed: lambda _findings: schedules.install(),
+}

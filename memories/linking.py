@@ -1,0 +1,41 @@
+"""The one way in which machines link memories to contacts."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from accounts.models import EndUser
+from contacts.models import Contact
+from memories.models import Link, Memory
+
+
+def link(
+    end_user: EndUser,
+    memory_contacts: Iterable[tuple[Memory | UUID, Contact | UUID, float]],
+    made_by: str,
+) -> int:
+    """Links memories to contacts with a confidence in 0..1; returns how many links are new.
+
+    A link that exists stays as it is, so one that an operator rejected is never made again.
+    """
+    links = [
+        Link(
+            end_user=end_user,
+            memory_id=getattr(memory, "id", memory),
+            contact_id=getattr(contact, "id", contact),
+            confidence=confidence,
+            made_by=made_by,
+        )
+        for memory, contact, confidence in memory_contacts
+    ]
+    held = set(
+        Link.objects.of(end_user)
+        .filter(memory__in={link.memory_id for link in links})
+        .values_list("memory_id", "contact_id")
+    )
+    fresh = {
+        (link.memory_id, link.contact_id): link
+        for link in links
+        if (link.memory_id, link.contact_id) not in held
+    }
+    Link.objects.bulk_create(fresh.values(), ignore_conflicts=True)
+    return len(fresh)

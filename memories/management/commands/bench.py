@@ -1,0 +1,33 @@
+"""Measures the product's own public functions on data files."""
+
+import json
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+# name -> how many data files it takes at least
+BENCHES = {"latency": 0, "extraction": 1}
+
+
+class Command(BaseCommand):
+    help = "Measure the product on data files, in a database of its own that is dropped after."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", choices=BENCHES)
+        parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+        parser.add_argument("--json", action="store_true", help="print only one JSON object")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        name, files = options["name"], options["files"]
+        if len(files) < BENCHES[name]:
+            raise CommandError(f"bench {name} needs {BENCHES[name]} data file(s).")
+        missing = [str(file) for file in files if not file.is_file()]
+        if missing:
+            raise CommandError(f"No such file: {', '.join(missing)}")
+        run: Callable[..., dict[str, Any]] = import_module(f"memories.bench.{name}").run
+        figures = run(files, progress=not options["json"])
+        indent = None if options["json"] else 2
+        self.stdout.write(json.dumps(figures, ensure_ascii=False, indent=indent))

@@ -1,0 +1,26 @@
+"""manage.py consolidate --user U"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from accounts.management.base import MioCommand
+from memories.pipeline import consolidate, run
+
+
+class Command(MioCommand):
+    help = "Takes what is new about an end user's contacts into their profiles."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        self.add_user(parser, required=True)
+        self.add_json(parser)
+
+    def handle(self, *, user: str, app: str, json: bool, **_options: Any) -> None:
+        end_user = self.find_user(app, user)
+        due = consolidate.contacts_due(end_user.pk)
+        runs = 0
+        with self.bar(len(due), "contact", "consolidated") as bar:
+            for contact_id in due:
+                runs += run.consolidate_contact(end_user.pk, contact_id)
+                bar.update()
+        left = len(consolidate.contacts_due(end_user.pk))
+        self.report(json, contacts=len(due), runs=runs, left=left)

@@ -1,0 +1,44 @@
+"""manage.py context --user U "message" """
+
+import json as jsonlib
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+from rest_framework.exceptions import APIException
+from rest_framework.utils.encoders import JSONEncoder
+
+from accounts.errors import described
+from accounts.management.base import MioCommand
+from memories import inject
+from memories.api.context import ContextForm, context_body
+
+
+class Command(MioCommand):
+    help = "Prints what a chat model should know before it answers a message."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("message")
+        self.add_user(parser, required=True)
+        parser.add_argument("--session", default="", help="whose turns pronouns reach back to")
+        self.add_json(parser)
+
+    def handle(
+        self, *, message: str, user: str, app: str, session: str, json: bool, **_options: Any
+    ) -> None:
+        form = ContextForm(data={"message": message, "session_id": session})
+        try:
+            form.is_valid(raise_exception=True)
+        except APIException as error:
+            raise CommandError(described(error)) from error
+        injection = inject.build(self.find_user(app, user), message, session_id=session)
+        if json:
+            body = context_body(injection)
+            self.stdout.write(jsonlib.dumps(body, ensure_ascii=False, cls=JSONEncoder))
+            return
+        for contact in injection.contacts:
+            self.stdout.write(
+                f"# {contact.name}: {contact.matched_by} {contact.matched_text!r}, "
+                f"confidence {contact.confidence}"
+            )
+        self.stdout.write(injection.system_prompt or "(nothing)")

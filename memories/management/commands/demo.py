@@ -1,0 +1,41 @@
+"""Shows the main job without a server."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from contacts.models import Contact
+from memories import demo, inject
+from memories.providers.configured import embedder, language_provider
+
+
+class Command(BaseCommand):
+    help = (
+        "Run the real pipeline over the demo conversation and print the contacts, a card, and "
+        f"the system prompt for {demo.QUESTION}."
+    )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        end_user = demo.load()
+        provider, vectors = language_provider(), embedder()
+        self.stdout.write(
+            f"Models: {provider.name} ({provider.model}), embeddings {vectors.model}\n"
+        )
+        self._heading("Contacts")
+        contacts = Contact.objects.of(end_user).standing().order_by("-mention_count", "name")
+        for contact in contacts:
+            about = ", ".join(filter(None, [contact.relationship, *contact.aliases]))
+            self.stdout.write(f"  {contact.name:<12} {about}  ({len(contact.memory_ids)} memories)")
+        self._heading("The card of 小红")
+        self.stdout.write(contacts.get(name="小红").card)
+        self._heading(f"The system prompt for “{demo.QUESTION}”")
+        injection = inject.build(end_user, demo.QUESTION, session_id=demo.LAST_SESSION)
+        self.stdout.write(injection.system_prompt)
+        found = ", ".join(
+            f"{c.name} (by {c.matched_by} “{c.matched_text}”, {c.confidence:.2f})"
+            for c in injection.contacts
+        )
+        self.stdout.write(f"\nMentioned: {found or 'nobody'}; {injection.timing_ms:.1f} ms")
+
+    def _heading(self, text: str) -> None:
+        self.stdout.write(self.style.MIGRATE_HEADING(f"\n{text}\n"))

@@ -1,0 +1,70 @@
+"""manage.py doctor [--fix]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from accounts.management.base import MioCommand
+from memories.doctor import CHECKS, Finding
+
+SHOWN = 10
+
+
+class Command(MioCommand):
+    help = "Checks every invariant of the database; exit code 1 when one does not hold."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--fix", action="store_true", help="repair what follows from other data, then check"
+        )
+        self.add_json(parser)
+
+    def handle(self, *, fix: bool, json: bool, **_options: Any) -> None:
+        wrong: dict[str, list[Finding]] = {}
+        repaired = 0
+        with self.bar(len(CHECKS), "check") as bar:
+            for check, repair in CHECKS.items():
+                bar.set_description(check.__name__)
+                findings = list(check())
+                if findings and fix and repair:
+                    repair(findings)
+                    left = list(check())
+                    repaired += max(0, len(findings) - len(left))
+                    findings = left
+                if findings:
+                    wrong[check.__name__] = findings
+                bar.update()
+        if json:
+            self.report(
+                json,
+                ok=not wrong,
+                checks=len(CHECKS),
+                repaired=repaired,
+                findings={
+                    name: [
+                        {"end_user": f.end_user_id, "subject": f.subject, "problem": f.problem}
+                        for f in findings
+                    ]
+                    for name, findings in wrong.items()
+                },
+            )
+        else:
+            self._tell(wrong, repaired)
+        if wrong:
+            total = sum(map(len, wrong.values()))
+            raise CommandError(f"{total} things are wrong in {len(wrong)} of {len(CHECKS)} checks.")
+
+    def _tell(self, wrong: dict[str, list[Finding]], repaired: int) -> None:
+        for name, findings in wrong.items():
+            self.stdout.write(f"{name}: {len(findings)}")
+            for finding in findings[:SHOWN]:
+                self.stdout.write(
+                    f"  user {finding.end_user_id}, {finding.subject}: {finding.problem}"
+                )
+            if len(findings) > SHOWN:
+                self.stdout.write(f"  … and {len(findings) - SHOWN} more")
+        if repaired:
+            self.stdout.write(f"{repaired} things were repaired.")
+        if not wrong:
+            self.stdout.write(f"All {len(CHECKS)} checks hold.")

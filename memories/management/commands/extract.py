@@ -1,0 +1,30 @@
+"""manage.py extract [--user U]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from accounts.management.base import MioCommand
+from memories import catching_up
+from memories.pipeline import run
+
+
+class Command(MioCommand):
+    help = "Extracts all messages that wait, of one end user or of all of an app."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        self.add_user(parser, required=False)
+        self.add_json(parser)
+
+    def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
+        users = self.chosen_users(app, user)
+        waiting = {one.pk: catching_up.pending(one.pk) for one in users}
+        batches = left = 0
+        with self.bar(sum(waiting.values()), "message", "extracted") as bar:
+            for pk, before in waiting.items():
+                now = before
+                while run.extract_next(pk, everything=True):
+                    batches += 1
+                    previous, now = now, catching_up.pending(pk)
+                    bar.update(max(0, previous - now))
+                left += now
+        self.report(json, users=len(users), batches=batches, pending=left)

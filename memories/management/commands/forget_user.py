@@ -1,0 +1,25 @@
+"""manage.py forget_user --user U --yes"""
+
+from argparse import ArgumentParser
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from accounts.management.base import MioCommand
+from memories import forget
+
+
+class Command(MioCommand):
+    help = "Erases an end user for good: messages, memories, contacts, changes, everything."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        self.add_user(parser, required=True)
+        parser.add_argument("--yes", action="store_true", help="really")
+        self.add_json(parser)
+
+    def handle(self, *, user: str, app: str, yes: bool, json: bool, **_options: Any) -> None:
+        end_user = self.find_user(app, user)
+        if not yes:
+            raise CommandError(f"This erases all of {user!r} and can't be undone. Add --yes.")
+        self.report(json, **asdict(forget.forget_everything(end_user)))

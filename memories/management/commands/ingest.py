@@ -1,0 +1,126 @@
+"""manage.py ingest --user U FILE.jsonl"""
+
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db import transaction
+from django.db.models import Sum
+from django.utils import timezone
+from rest_framework.exceptions import APIException
+
+from accounts.api import check_external_id
+from accounts.errors import described
+from accounts.management.base import MioCommand
+from accounts.models import App, EndUser
+from accounts.parsers import parse
+from memories import catching_up, queue
+from memories.api.messages import MAX_MESSAGES, MessageForm, incoming
+from memories.models import ModelCall
+from memories.pipeline import buffer
+
+
+class Command(MioCommand):
+    help = (
+        "Reads messages, one JSON object a line, as the API takes them. Each chunk of "
+        f"{MAX_MESSAGES} lines is stored whole or not at all; messages with ids that are "
+        "there already are skipped, so a file may be read again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", help="JSON lines, or - for the standard input")
+        self.add_user(parser, required=True)
+        parser.add_argument(
+            "--wait", action="store_true", help="extract and consolidate everything, here"
+        )
+        self.add_json(parser)
+
+    def handle(
+        self, *, file: str, user: str, app: str, wait: bool, json: bool, **_options: Any
+    ) -> None:
+        started, since = time.perf_counter(), timezone.now()
+        try:
+            check_external_id(user)
+        except APIException as error:
+            raise CommandError(f"--user: {described(error)}") from error
+        lines = _lines(file)
+        owner, _ = App.objects.get_or_create(name=app)
+        accepted = duplicates = 0
+        with self.bar(len(lines), "message", "received") as bar:
+            for chunk in _chunks(lines):
+                received = _receive(owner, user, chunk, later=not wait)
+                accepted += received.accepted
+                duplicates += received.duplicates
+                bar.update(len(chunk))
+        figures: dict[str, Any] = {"accepted": accepted, "duplicates": duplicates}
+        if wait and lines:
+            figures |= self._catch_up(owner, user)
+            figures["model_seconds"] = _model_seconds(owner, user, since)
+        self.report(json, **figures, seconds=round(time.perf_counter() - started, 3))
+
+    def _catch_up(self, app: App, user: str) -> dict[str, int]:
+        end_user = EndUser.objects.get(app=app, external_id=user)
+        total = catching_up.pending(end_user.pk)
+        with self.bar(total, "message", "extracted") as bar:
+            try:
+                done = catching_up.catch_up(
+                    end_user.pk,
+                    progress=lambda pending: bar.update(total - pending - bar.n),
+                )
+            except catching_up.Postponed as error:
+                raise CommandError(str(error)) from error
+            bar.update(total - bar.n)
+        if done.quarantined:
+            self.stderr.write(f"{done.quarantined} batches are in quarantine; see the admin.")
+        return {"extracted": done.extracted, "consolidated": done.consolidated}
+
+
+def _lines(file: str) -> list[tuple[int, bytes]]:
+    """The lines that hold something, with their numbers."""
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    except OSError as error:
+        raise CommandError(f"{file} can't be read: {error.strerror}.") from error
+    numbered = enumerate(data.split(b"\n"), start=1)
+    return [(number, line) for number, line in numbered if line.strip()]
+
+
+def _chunks(lines: list[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
+    rest = iter(lines)
+    while chunk := list(islice(rest, MAX_MESSAGES)):
+        yield chunk
+
+
+def _receive(
+    app: App, user: str, chunk: list[tuple[int, bytes]], *, later: bool
+) -> buffer.Received:
+    messages = [_message(number, line) for number, line in chunk]
+    with transaction.atomic():
+        received = buffer.receive(app, user, messages)
+        if later and received.extraction_due:
+            queue.enqueue("extract", received.end_user.pk)
+    return received
+
+
+def _message(number: int, line: bytes) -> buffer.Incoming:
+    try:
+        form = MessageForm(data=parse(line))
+        form.is_valid(raise_exception=True)
+    except APIException as error:
+        raise CommandError(f"line {number}: {described(error)}") from error
+    return incoming(form.validated_data)
+
+
+def _model_seconds(app: App, user: str, since: datetime) -> dict[str, float]:
+    """Time spent in model calls since then, by purpose."""
+    calls = ModelCall.objects.filter(
+        end_user__app=app, end_user__external_id=user, created_at__gte=since
+    )
+    sums = calls.order_by().values_list("purpose").annotate(Sum("latency_ms"))
+    return {purpose: round(spent / 1000, 3) for purpose, spent in sums}

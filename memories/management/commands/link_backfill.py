@@ -1,0 +1,31 @@
+"""manage.py link_backfill [--user U]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from accounts.management.base import MioCommand
+from contacts.models import Contact
+from memories.pipeline import backfill
+
+
+class Command(MioCommand):
+    help = "Links memories to contacts that they name but were never linked to."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        self.add_user(parser, required=False)
+        self.add_json(parser)
+
+    def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
+        users = self.chosen_users(app, user)
+        contacts = list(
+            Contact.objects.filter(end_user__in=users)
+            .standing()
+            .order_by("pk")
+            .values_list("pk", flat=True)
+        )
+        made = 0
+        with self.bar(len(contacts), "contact", "searched") as bar:
+            for contact_id in contacts:
+                made += backfill.link_contact(contact_id)
+                bar.update()
+        self.report(json, contacts=len(contacts), links=made)

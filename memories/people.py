@@ -1,0 +1,118 @@
+"""Memories about mentioned people: linked ones first, text only for what is not linked yet."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from accounts.models import EndUser
+from contacts.models import Contact
+from memories import queue
+from memories.models import Link, Memory, Retrieval
+from memories.search.tokens import query_tokens, tokenise
+
+# How many of a contact's latest memories compete for a place in the prompt: bounds the cost
+# whatever the contact's history is. Older ones are on the card, or found by search.
+WINDOW = 40
+# A memory that shares words with the message is wanted more than one that is merely new.
+OVERLAP_WEIGHT, IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.3, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """``score`` is in 0..1."""
+
+    memory: Memory
+    score: float
+    reason: str
+
+
+def about_people(
+    end_user: EndUser, contact_ids: Sequence[UUID], message: str, limit: int
+) -> list[Found]:
+    """The memories about these contacts that fit the message best, at most ``limit``.
+
+    Phase one follows the links. Only where they give fewer than ``limit`` does phase two
+    look for memories that name the contact and are not linked yet; what it finds is handed
+    to the background linker, so that it is needed less and less.
+    """
+    linked = _latest_linked(end_user, contact_ids)
+    found = _ranked(list(linked.values()), message, "linked to a person in the message")
+    fell_back = False
+    if len(found) < limit:
+        for contact in Contact.objects.of(end_user).filter(pk__in=contact_ids).light():
+            naming = unlinked_naming(contact).defer("embedding", "tokens")[:limit]
+            fresh = [m for m in naming if m.id not in linked]
+            if fresh:
+                fell_back = True
+                queue.enqueue("link_backfill", str(contact.id))
+                found += _ranked(fresh, message, f"names {contact.name}, not linked yet")
+    _count(end_user, fell_back)
+    return sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
+
+
+def _latest_linked(end_user: EndUser, contact_ids: Sequence[UUID]) -> dict[UUID, Memory]:
+    first, *rest = [
+        Link.objects.of(end_user)
+        .standing()
+        .filter(contact=contact_id)
+        .order_by("-id")
+        .values_list("memory", flat=True)[:WINDOW]
+        for contact_id in contact_ids
+    ]
+    latest = list(first.union(*rest, all=True)) if rest else list(first)
+    return (
+        Memory.objects.of(end_user)
+        .active()
+        .filter(kind=Memory.Kind.FACT)
+        .defer("embedding", "tokens")
+        .in_bulk(latest)
+    )
+
+
+def _ranked(memories: Sequence[Memory], message: str, reason: str) -> list[Found]:
+    wanted = set(query_tokens(message))
+    newest_first = sorted(memories, key=lambda memory: memory.said_at, reverse=True)
+    return [
+        Found(
+            memory,
+            OVERLAP_WEIGHT * _overlap(wanted, memory.content)
+            + IMPORTANCE_WEIGHT * memory.importance
+            + RECENCY_WEIGHT / (1 + place),
+            reason,
+        )
+        for place, memory in enumerate(newest_first)
+    ]
+
+
+def _overlap(wanted: set[str], content: str) -> float:
+    """The share of the message's words that the memory holds, in 0..1."""
+    return len(wanted & set(query_tokens(content))) / len(wanted) if wanted else 0.0
+
+
+def _count(end_user: EndUser, fell_back: bool) -> None:
+    """Notes for the day whether links were enough, so that operators see the fallback fade."""
+    column = "fallback" if fell_back else "linked"
+    today = timezone.localdate()
+    noted = Retrieval.objects.of(end_user).filter(day=today)
+    if not noted.update(**{column: F(column) + 1}):
+        Retrieval.objects.bulk_create(
+            [Retrieval(end_user=end_user, day=today, **{column: 1})], ignore_conflicts=True
+        )
+
+
+def unlinked_naming(contact: Contact) -> QuerySet[Memory]:
+    """The active memories that hold one of the contact's names as words and have no link to
+    it, not even a rejected one."""
+    wanted = [tokens for name in (contact.name, *contact.aliases) if (tokens := tokenise(name))]
+    named = Memory.objects.none()
+    for tokens in wanted:
+        named |= Memory.objects.filter(tokens__contains=tokens)
+    return (
+        named.of(contact.end_user_id)
+        .active()
+        .filter(kind=Memory.Kind.FACT)
+        .exclude(links__contact=contact)
+    )

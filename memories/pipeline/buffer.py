@@ -1,0 +1,180 @@
+"""Messages in, batches out: what arrived waits here until a worker claims a range of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import regex
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import App, EndUser
+from contacts.models import Contact
+from memories.models import Batch, Message
+from memories.types import ExtractionRequest
+
+# A backlog is read in larger pieces than the live cadence, so that corrections and answers
+# that follow close by are seen together.
+BACKLOG_FACTOR = 4
+CONTEXT_MESSAGES = 6
+KNOWN_CONTACTS = 200
+IDLE = timedelta(minutes=5)
+LANGUAGE_SAMPLE = 50
+CLEAR_MAJORITY = 0.7
+
+_HAN = regex.compile(r"\p{Han}")
+_LATIN = regex.compile(r"\p{Latin}{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """A message as a client sends it. ``created_at`` is aware, or None for now."""
+
+    role: str
+    content: str
+    id: str | None = None
+    created_at: datetime | None = None
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """``extraction_due``: enough has come for a batch."""
+
+    end_user: EndUser
+    accepted: int
+    duplicates: int
+    extraction_due: bool
+
+
+@transaction.atomic
+def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Received:
+    """Stores what is new, in order, and makes the end user on first sight.
+
+    A client id that is already there, or twice in ``incoming``, is a duplicate: counted,
+    never stored again.
+    """
+    EndUser.objects.bulk_create([EndUser(app=app, external_id=external_id)], ignore_conflicts=True)
+    end_user = EndUser.objects.select_for_update(no_key=True).get(app=app, external_id=external_id)
+    ids = {item.id for item in incoming if item.id is not None}
+    seen = set(
+        Message.objects.of(end_user).filter(client_id__in=ids).values_list("client_id", flat=True)
+    )
+    fresh = []
+    for item in incoming:
+        if item.id is not None and item.id in seen:
+            continue
+        seen.add(item.id)
+        fresh.append(item)
+    now = timezone.now()
+    for item in fresh:
+        if item.role == Message.Role.USER:
+            end_user.note_activity(item.created_at or now)
+    Message.objects.bulk_create(
+        Message(
+            end_user=end_user,
+            seq=number,
+            client_id=item.id,
+            role=item.role,
+            content=item.content,
+            session_id=item.session_id,
+            created_at=item.created_at or now,
+        )
+        for number, item in enumerate(fresh, start=end_user.message_seq + 1)
+    )
+    if fresh:
+        end_user.message_seq += len(fresh)
+        end_user.last_message_at = now
+        end_user.save()
+    waiting = end_user.message_seq - end_user.extracted_seq
+    return Received(
+        end_user,
+        accepted=len(fresh),
+        duplicates=len(incoming) - len(fresh),
+        extraction_due=waiting >= settings.MIO_EXTRACT_EVERY,
+    )
+
+
+def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:
+    """The end user's next batch, claimed for this worker; None when there is none to do.
+
+    First a batch that failed or whose worker died, then a new range of messages: when a
+    full cadence of them waits, when the user has been idle, or whatever there is when
+    ``everything`` is asked for. One batch of an end user runs at a time.
+    """
+    try:
+        with transaction.atomic():
+            end_user = EndUser.objects.lock(end_user_id)
+            if end_user is None:
+                return None
+            mine = Batch.objects.of(end_user)
+            for pk in mine.claimable(now).order_by("first_seq").values_list("pk", flat=True)[:1]:
+                return Batch.objects.get(pk=pk) if Batch.objects.claim(pk, now) else None
+            if mine.filter(state=Batch.State.RUNNING).exists():
+                return None
+            return _new_batch(end_user, now, everything)
+    except IntegrityError:  # another worker claimed between our look and our claim
+        return None
+
+
+def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | None:
+    waiting = end_user.message_seq - end_user.extracted_seq
+    idle = end_user.last_message_at is not None and end_user.last_message_at <= now - IDLE
+    if waiting == 0 or not (everything or idle or waiting >= settings.MIO_EXTRACT_EVERY):
+        return None
+    first = end_user.extracted_seq + 1
+    last = min(end_user.message_seq, first - 1 + BACKLOG_FACTOR * settings.MIO_EXTRACT_EVERY)
+    batch = Batch.objects.create(end_user=end_user, first_seq=first, last_seq=last)
+    end_user.extracted_seq = last
+    end_user.save(update_fields=["extracted_seq"])
+    Batch.objects.claim(batch.pk, now)
+    batch.refresh_from_db()
+    return batch
+
+
+def request_for(batch: Batch) -> ExtractionRequest:
+    """What a provider is given of a batch: its turns, a few before, and the known contacts."""
+    end_user = batch.end_user
+    messages = Message.objects.of(end_user)
+    turns = [m.turn for m in messages.filter(seq__range=(batch.first_seq, batch.last_seq))]
+    earlier = messages.filter(seq__lt=batch.first_seq).order_by("-seq")[:CONTEXT_MESSAGES]
+    contacts = Contact.objects.of(end_user).standing().light().order_by("-last_mentioned_at", "id")
+    return ExtractionRequest(
+        turns=tuple(turns),
+        context=tuple(m.turn for m in reversed(earlier)),
+        people=tuple(contact.person for contact in contacts[:KNOWN_CONTACTS]),
+        language=_language(end_user, batch.last_seq),
+        user_names=tuple(end_user.names),
+    )
+
+
+def _language(end_user: EndUser, up_to_seq: int) -> str:
+    """The end user's language, learnt from what they wrote lately and kept on their row."""
+    texts = (
+        Message.objects.of(end_user)
+        .filter(role=Message.Role.USER, seq__lte=up_to_seq)
+        .order_by("-seq")
+        .values_list("content", flat=True)[:LANGUAGE_SAMPLE]
+    )
+    language = detect_language(list(texts), end_user.language)
+    if language != end_user.language:
+        EndUser.objects.filter(pk=end_user.pk).update(language=language)
+        end_user.language = language
+    return language
+
+
+def detect_language(texts: Sequence[str], current: str = "") -> str:
+    """zh or en, whichever most of ``texts`` are written in; one with any Han counts as zh.
+
+    A ``current`` language gives way only to a clear majority, so that a user who mixes both
+    does not flip from day to day.
+    """
+    han = sum(bool(_HAN.search(text)) for text in texts)
+    latin = sum(bool(_LATIN.search(text)) and not _HAN.search(text) for text in texts)
+    if not han + latin:
+        return current or "en"
+    share = han / (han + latin)
+    if current and abs(share - 0.5) < CLEAR_MAJORITY - 0.5:
+        return current
+    return "zh" if share >= 0.5 else "en"

@@ -1,0 +1,89 @@
+"""What is new about a contact becomes part of its profile; the fragments step back."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts.models import EndUser
+from contacts import identity
+from contacts.models import Contact
+from memories import derived, profiles
+from memories.models import Consolidation, Link
+from memories.types import ProfilePatch, ProfileRequest
+
+# New memories read in one run; the rest waits for the next run of the same pass.
+MAX_NEW = 60
+
+
+def contacts_due(end_user_id: int) -> list[UUID]:
+    """The contacts of an end user whose profile has not taken in all that is known."""
+    return list(
+        Link.objects.of(end_user_id)
+        .unconsolidated()
+        .filter(contact__merged_into=None)
+        .order_by("contact")
+        .values_list("contact", flat=True)
+        .distinct()
+    )
+
+
+def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | None:
+    """A consolidation of the contact, claimed for this worker; None when one is under way,
+    waits for its next try, or the contact is gone."""
+    try:
+        with transaction.atomic():
+            if EndUser.objects.lock(end_user_id) is None:
+                return None
+            mine = Consolidation.objects.of(end_user_id).filter(contact=contact_id)
+            work = mine.filter(state__in=["pending", "running", "failed"]).first()
+            if work is None:
+                work = Consolidation.objects.create(end_user_id=end_user_id, contact_id=contact_id)
+            if not Consolidation.objects.claim(work.pk, now):
+                return None
+            work.refresh_from_db()
+            return work
+    except IntegrityError:  # the contact was deleted, or another worker opened one
+        return None
+
+
+def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
+    """What a provider is given: the bounded profile and only the new memories, oldest first."""
+    contact = work.contact
+    links = list(
+        Link.objects.of(work.end_user)
+        .unconsolidated()
+        .filter(contact=contact)
+        .select_related("memory")
+        .defer("memory__embedding", "memory__tokens")
+        .order_by("memory__said_at", "id")[:MAX_NEW]
+    )
+    request = ProfileRequest(
+        person=contact.person,
+        profile=profiles.bounded(derived.profile_of(contact)),
+        memories=tuple(link.memory.as_stored() for link in links),
+        language=work.end_user.language or "en",
+    )
+    return request, links
+
+
+def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> None:
+    """Takes the patch into the contact, its profile memory and its card, and lets the
+    sources step back. The caller holds the end user's lock.
+
+    A memory that was corrected or unlinked while the model read it does not come in.
+    """
+    end_user = work.end_user
+    contact = Contact.objects.of(end_user).standing().get(pk=work.contact_id)
+    still = Link.objects.of(end_user).unconsolidated().filter(pk__in=[link.pk for link in links])
+    absorbed = {link.memory_id: link.pk for link in still}
+    stale = {link.memory_id for link in links} - absorbed.keys()
+    profile, again = profiles.without(profiles.apply(derived.profile_of(contact), patch), stale)
+    taken = [pk for memory, pk in absorbed.items() if memory not in again]
+    Link.objects.filter(pk__in=taken).update(consolidated_at=timezone.now())
+    derived.set_profile(contact, profile)
+    identity.save(contact, derived.PROFILE_FIELDS)
+    derived.write_profile_memory(contact)
+    derived.let_sources_step_back(end_user, absorbed)

@@ -1,0 +1,48 @@
+"""Every model call leaves a row: what was asked of whom, what it cost, how it ended."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from accounts.models import EndUser
+from memories.models import ModelCall
+from memories.providers.base import LanguageProvider
+from memories.providers.errors import OutputError, PermanentError, ProviderError
+from memories.types import Reply, Usage
+
+T = TypeVar("T")
+
+
+def ask(
+    end_user: EndUser, provider: LanguageProvider, purpose: str, call: Callable[[], Reply[T]]
+) -> T:
+    """The value of the reply, after the call is written down. Re-raises ProviderError."""
+    try:
+        reply = call()
+    except ProviderError as error:
+        _write(end_user, provider, purpose, Usage(0, 0, 0.0), _outcome(error))
+        raise
+    _write(end_user, provider, purpose, reply.usage, ModelCall.Outcome.OK)
+    return reply.value
+
+
+def _outcome(error: ProviderError) -> ModelCall.Outcome:
+    if isinstance(error, OutputError):
+        return ModelCall.Outcome.OUTPUT
+    if isinstance(error, PermanentError):
+        return ModelCall.Outcome.PERMANENT
+    return ModelCall.Outcome.TRANSIENT
+
+
+def _write(
+    end_user: EndUser, provider: LanguageProvider, purpose: str, usage: Usage, outcome: str
+) -> None:
+    ModelCall.objects.create(
+        end_user=end_user,
+        provider=provider.name,
+        model=provider.model,
+        purpose=purpose,
+        tokens_in=usage.tokens_in,
+        tokens_out=usage.tokens_out,
+        latency_ms=usage.latency_ms,
+        outcome=outcome,
+    )

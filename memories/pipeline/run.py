@@ -1,0 +1,184 @@
+"""The order of the pipeline, on one screen.
+
+Every function may be called twice, by any worker, at any time: the claims decide who works,
+and a claim that was lost (a worker that was thought dead) writes nothing.
+"""
+
+import logging
+from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
+from django.utils import timezone
+
+from accounts.models import EndUser
+from memories.models import Batch, Consolidation, Work
+from memories.pipeline import buffer, consolidate, embed, ledger, prepare, store, sync
+from memories.providers.configured import embedder, language_provider
+from memories.providers.errors import ProviderError, TransientError
+from memories.types import Extraction
+
+log = logging.getLogger(__name__)
+
+MAX_ATTEMPTS = 5
+
+
+class LostClaim(Exception):
+    """Another worker took the work over while this one was busy."""
+
+
+def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
+    """Extracts one batch of an end user; False when none was to be done.
+
+    buffer → extract → prepare → resolve → sync contacts → store → link
+    """
+    batch = buffer.claim_next(end_user_id, now=timezone.now(), everything=everything)
+    if batch is None:
+        return False
+    with_outcome(batch, partial(_extract, batch))
+    return True
+
+
+def _extract(batch: Batch) -> None:
+    provider, vectors, end_user = language_provider(), embedder(), batch.end_user
+    request = buffer.request_for(batch)
+    extraction = ledger.ask(end_user, provider, "extract", lambda: provider.extract(request))
+    people = prepare.people_ids(end_user, extraction)
+    drafts = prepare.drafts_of(extraction, request, people, vectors)
+    cases = prepare.conflict_cases(end_user, drafts, vectors.model)
+    resolutions = (
+        ledger.ask(end_user, provider, "resolve", lambda: provider.resolve(cases)) if cases else {}
+    )
+    with transaction.atomic():
+        locked = _hold(batch)
+        synced = sync.sync_contacts(
+            locked, extraction.people, _mentions(extraction), request.turns[-1].said_at
+        )
+        real = {people[ref]: contact.id for ref, contact in synced.contacts.items()}
+        drafts = [prepare.settle(draft, real) for draft in drafts]
+        store.retract(locked, extraction.retracted_turn_ids)
+        stored = store.store(locked, drafts, resolutions, vectors.model, batch)
+        sync.link_drafts(locked, drafts, stored.ids, synced.contacts)
+        _finish(
+            batch,
+            memories=len(stored.added),
+            repeated=len(drafts) - len(stored.added),
+            outdated=len(stored.outdated),
+            contacts=synced.created,
+        )
+    embed.embed_missing(locked, vectors)
+
+
+def _mentions(extraction: Extraction) -> dict[str, int]:
+    """In how many memories each person occurs."""
+    counts: dict[str, int] = {}
+    for memory in extraction.memories:
+        for ref in memory.people:
+            counts[ref] = counts.get(ref, 0) + 1
+    return counts
+
+
+def consolidate_user(end_user_id: int) -> int:
+    """Consolidates every contact of an end user that has something new; returns how many
+    runs were made. Nothing new makes no provider call."""
+    EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
+    return sum(
+        consolidate_contact(end_user_id, contact_id)
+        for contact_id in consolidate.contacts_due(end_user_id)
+    )
+
+
+def consolidate_contact(end_user_id: int, contact_id: UUID) -> int:
+    """Takes all that is new about a contact into its profile; returns the runs it took."""
+    runs = 0
+    while work := consolidate.claim(end_user_id, contact_id, timezone.now()):
+        progressed = with_outcome(work, partial(_consolidate, work))
+        runs += 1
+        if not progressed or contact_id not in consolidate.contacts_due(end_user_id):
+            break
+    return runs
+
+
+def _consolidate(work: Consolidation) -> None:
+    provider, end_user = language_provider(), work.end_user
+    request, links = consolidate.request_for(work)
+    if not links:
+        _finish(work, memories=0)
+        return
+    patch = ledger.ask(end_user, provider, "consolidate", lambda: provider.consolidate(request))
+    with transaction.atomic():
+        locked = _hold(work)
+        consolidate.write(work, links, patch)
+        _finish(work, memories=len(links))
+    embed.embed_missing(locked, embedder())
+
+
+def process(end_user_id: int) -> None:
+    """Runs all that is due or waits for an end user, to the end."""
+    while extract_next(end_user_id, everything=True):
+        pass
+    consolidate_user(end_user_id)
+
+
+def consolidation_due(end_user: EndUser) -> bool:
+    """Whether enough was extracted since the last consolidation."""
+    return end_user.extracted_seq - end_user.consolidated_seq >= settings.MIO_CONSOLIDATE_EVERY
+
+
+def with_outcome(work: Work, step: Callable[[], None]) -> bool:
+    """Runs ``step`` and writes its failure on the row: another try later when it may help,
+    quarantine when it can't or was tried often enough. True when it succeeded."""
+    try:
+        step()
+    except LostClaim:
+        log.warning("%s %s was taken over by another worker", work._meta.model_name, work.pk)
+        return False
+    except ProviderError as error:
+        _fail(work, error)
+        return False
+    return True
+
+
+def _fail(work: Work, error: ProviderError) -> None:
+    final = not isinstance(error, TransientError) or work.attempts >= MAX_ATTEMPTS
+    wait = timedelta(minutes=4 ** (work.attempts - 1))
+    if isinstance(error, TransientError) and error.retry_after:
+        wait = max(wait, timedelta(seconds=error.retry_after))
+    now = timezone.now()
+    _mine(work).update(
+        state=Work.State.QUARANTINED if final else Work.State.FAILED,
+        error=str(error)[:2000],
+        retry_at=None if final else now + wait,
+        finished_at=now,
+        leased_until=None,
+    )
+    log.warning("%s %s failed: %s", work._meta.model_name, work.pk, type(error).__name__)
+
+
+def _mine(work: Work) -> QuerySet:
+    return type(work).objects.filter(pk=work.pk, state=Work.State.RUNNING, attempts=work.attempts)
+
+
+def _hold(work: Batch | Consolidation) -> EndUser:
+    """The locked end user of work that is still ours. Raises LostClaim."""
+    end_user = EndUser.objects.lock(work.end_user_id)
+    if end_user is None or not _mine(work).exists():
+        raise LostClaim
+    return end_user
+
+
+def _finish(work: Work, **result: int) -> None:
+    done = _mine(work).update(
+        state=Work.State.DONE,
+        error="",
+        result=result,
+        provider=language_provider().name,
+        finished_at=timezone.now(),
+        leased_until=None,
+    )
+    if not done:
+        raise LostClaim

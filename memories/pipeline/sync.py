@@ -1,0 +1,111 @@
+"""`sync_contacts()` of the seeds: upsert the people of an extraction and link its memories."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from accounts.models import EndUser
+from contacts import identity
+from contacts.models import Contact
+from memories import linking
+from memories.models import Link
+from memories.types import Draft, ExtractedPerson
+
+
+@dataclass(frozen=True, slots=True)
+class Synced:
+    """``contacts`` by the extraction's refs; ``created`` counts the new ones."""
+
+    contacts: Mapping[str, Contact]
+    created: int
+
+
+def sync_contacts(
+    end_user: EndUser,
+    people: Iterable[ExtractedPerson],
+    mentions: Mapping[str, int],
+    said_at: datetime,
+) -> Synced:
+    """Finds or makes a contact for each person and adds what was learnt of them.
+
+    ``mentions`` counts each ref's mentions in the batch; ``said_at`` is its last message's
+    time. A name that several contacts bear is nobody's without a contact id. The caller
+    holds the end user's lock.
+    """
+    contacts: dict[str, Contact] = {}
+    created = 0
+    for person in people:
+        contact, made = _contact_for(end_user, person, said_at)
+        if contact is None:
+            continue
+        created += made
+        contacts[person.ref] = contact
+        fields = _learn(contact, person)
+        contact.mention_count += mentions.get(person.ref, 0)
+        contact.first_mentioned_at = min(contact.first_mentioned_at, said_at)
+        contact.last_mentioned_at = max(contact.last_mentioned_at, said_at)
+        identity.save(
+            contact, [*fields, "mention_count", "first_mentioned_at", "last_mentioned_at"]
+        )
+    return Synced(contacts, created)
+
+
+def _contact_for(
+    end_user: EndUser, person: ExtractedPerson, said_at: datetime
+) -> tuple[Contact | None, bool]:
+    if person.contact_id is not None:
+        known = identity.survivor(end_user, person.contact_id)
+        if known is not None:
+            return known, False
+    found = identity.find(end_user, person.name)
+    if len(found) == 1:
+        return found[0], False
+    if len(found) > 1:
+        return None, False
+    try:
+        return identity.create(
+            end_user,
+            person.name,
+            relationship=person.relationship,
+            gender=person.gender,
+            mentioned_at=said_at,
+        )
+    except identity.InvalidContact:
+        return None, False
+
+
+def _learn(contact: Contact, person: ExtractedPerson) -> list[str]:
+    """Adds names, relationship and gender that were not known; returns the changed fields."""
+    fields = []
+    if identity.add_aliases(contact, [person.name, *person.aliases]):
+        fields.append("aliases")
+    if person.relationship and person.relationship != contact.relationship:
+        contact.relationship = person.relationship[:200]
+        fields.append("relationship")
+    if person.gender and not contact.gender:
+        contact.gender = person.gender
+        fields.append("gender")
+    return fields
+
+
+def link_drafts(
+    end_user: EndUser,
+    drafts: Iterable[Draft],
+    memory_ids: Mapping[str, UUID],
+    contacts: Mapping[str, Contact],
+) -> int:
+    """Links every draft's memory to the people it is about, and renders their cards anew.
+
+    ``memory_ids`` maps a draft's key to the row that says it; returns the new links.
+    """
+    wanted = [
+        (memory_ids[draft.key], contacts[ref], draft.extracted.confidence)
+        for draft in drafts
+        for ref in draft.extracted.people
+        if ref in contacts
+    ]
+    made = linking.link(end_user, wanted, Link.MadeBy.EXTRACTOR)
+    for contact in {contact.id: contact for _, contact, _ in wanted}.values():
+        identity.save(contact, [])
+    return made

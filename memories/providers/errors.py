@@ -1,0 +1,21 @@
+"""What can go wrong with a model, in two kinds: worth another try later, or not."""
+
+
+class ProviderError(Exception):
+    """A model call failed. Messages never hold chat text or keys."""
+
+
+class TransientError(ProviderError):
+    """Rate limit, overload, timeout, lost connection. ``retry_after`` is in seconds."""
+
+    def __init__(self, message: str, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class PermanentError(ProviderError):
+    """Wrong key, unknown model, refused request: another try gives the same answer."""
+
+
+class OutputError(ProviderError):
+    """The model answered, but not in the agreed form, and one repair did not mend it."""

@@ -1,0 +1,161 @@
+"""What new memories change in a contact's profile."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from uuid import UUID
+
+from contacts.attributes import is_single
+from memories.providers.offline.resolve import normalised
+from memories.types import (
+    AttributeValue,
+    MemoryType,
+    ProfilePatch,
+    ProfileRequest,
+    StoredMemory,
+    TimelineEvent,
+)
+
+# When a value of the first key is replaced, it is kept as history under the second.
+_HISTORY = {"company": "former_company", "location": "former_location"}
+_TRAITS = ("personality", "likes", "dislikes", "interests", "habit", "work_style")
+_EVENT = re.compile(
+    r"搬|入职|离职|辞职|跳槽|升职|升了|转正|毕业|结婚|领证|订婚|求婚|离婚|分手|恋爱|表白|怀孕|生了|生下|出生|手术|住院|出院|去世|退休|考上|考|买了|旅游|旅行|出差|签售|回国|出国|认识|见面|聚会|演唱会|比赛|马拉松|获奖|开业|开店|"
+    r"\b(?:moved?|moving|joined|started|starts|quit|left|promoted|hired|graduated|married|engaged|divorced|broke up|born|gave birth|surgery|hospital|died|retired|bought|travel\w*|trip|flew|met|won|passed|wedding|launched|opened|visited|ran|finished)\b",
+    re.I,
+)
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)|(\d{4})年(\d{1,2})月(?:(\d{1,2})[日号])?|(\d{4})年|\b(January|February|March|April|May|June|July|August|September|October|November|December) (\d{4})\b|\b(?:in|since) ((?:19|20)\d{2})\b")
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+
+
+def consolidate(request: ProfileRequest) -> ProfilePatch:
+    """The patch: attributes, dated events and, if anything new bears on it, the personality."""
+    memories = sorted(request.memories, key=lambda memory: memory.said_at)
+    attributes, replaces = _attributes(request, memories)
+    personality, sources = _personality(request, memories, attributes)
+    return ProfilePatch(
+        attributes=attributes,
+        replaces=replaces,
+        timeline=_timeline(memories),
+        personality=personality,
+        personality_sources=sources,
+    )
+
+
+def _attributes(request: ProfileRequest, memories: Iterable[StoredMemory]) -> tuple[dict[str, tuple[AttributeValue, ...]], frozenset[str]]:
+    values: dict[str, list[AttributeValue]] = {}
+    replaces: set[str] = set()
+    for memory in memories:
+        for fact in memory.facts:
+            if fact.person != request.person.id:
+                continue
+            value = AttributeValue(fact.value, (memory.id,), memory.happens_at or memory.said_at)
+            held = values.setdefault(fact.key, [])
+            if is_single(fact.key):
+                _put_single(request, values, replaces, fact.key, value)
+            else:
+                _put_many(request, held, fact.key, value)
+    return {key: tuple(held) for key, held in values.items() if held}, frozenset(replaces)
+
+
+def _put_single(
+    request: ProfileRequest, values: dict[str, list[AttributeValue]], replaces: set[str], key: str, value: AttributeValue
+) -> None:
+    """The newest value is current; one it contradicts moves to history where there is one."""
+    held = values[key] or list(request.profile.attributes.get(key, ()))
+    current = held[0] if held else None
+    replaces.add(key)
+    if current is None:
+        values[key] = [value]
+        return
+    if _same(current.value, value.value):
+        fuller = max(current.value, value.value, key=len)
+        values[key] = [AttributeValue(fuller, _union(current.sources, value.sources), current.since)]
+        return
+    values[key] = [value]
+    past = _HISTORY.get(key)
+    if past is not None:
+        known = (*request.profile.attributes.get(past, ()), *values.get(past, ()))
+        if not any(_same(old.value, current.value) for old in known):
+            values.setdefault(past, []).append(current)
+
+
+def _put_many(request: ProfileRequest, held: list[AttributeValue], key: str, value: AttributeValue) -> None:
+    for number, other in enumerate(held):
+        if normalised(other.value) == normalised(value.value):
+            held[number] = AttributeValue(other.value, _union(other.sources, value.sources), other.since)
+            return
+    held.append(value)
+
+
+def _same(left: str, right: str) -> bool:
+    a, b = normalised(left), normalised(right)
+    return a in b or b in a
+
+
+def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:
+    return tuple(dict.fromkeys((*left, *right)))
+
+
+def _timeline(memories: Iterable[StoredMemory]) -> tuple[TimelineEvent, ...]:
+    """Dated happenings, in order of when they happen."""
+    events = [
+        TimelineEvent(memory.content, at, (memory.id,))
+        for memory in memories
+        if _EVENT.search(memory.content) and (at := _when(memory))
+    ]
+    return tuple(sorted(events, key=lambda event: event.at))
+
+
+def _when(memory: StoredMemory) -> str:
+    """The date an event is known by, as precise as its words."""
+    match = _DATE.search(memory.content)
+    if match:
+        y1, m1, d1, y2, m2, d2, y3, month, y4, y5 = match.groups()
+        if y1:
+            return f"{y1}-{m1}-{d1}"
+        if y2:
+            return f"{y2}-{int(m2):02d}" + (f"-{int(d2):02d}" if d2 else "")
+        if month:
+            return f"{y4}-{_MONTHS.index(month) + 1:02d}"
+        return str(y3 or y5)
+    if memory.happens_at is not None:
+        return _day(memory.happens_at)
+    recent = re.search(r"了|\b(?:moved|joined|quit|left|got|married|engaged|passed|bought|broke|met|won|finished|graduated)\b", memory.content)
+    return memory.said_at.strftime("%Y-%m") if recent and memory.type is not MemoryType.PLAN else ""
+
+
+def _day(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%d")
+
+
+def _personality(
+    request: ProfileRequest, memories: Iterable[StoredMemory], attributes: dict[str, tuple[AttributeValue, ...]]
+) -> tuple[str | None, tuple[UUID, ...]]:
+    """A sentence or two from traits, likes, dislikes and habits; None when none is new."""
+    if not any(key in attributes for key in _TRAITS):
+        return None, ()
+    merged: dict[str, list[str]] = {}
+    sources: list[UUID] = []
+    for key in _TRAITS:
+        for value in (*request.profile.attributes.get(key, ()), *attributes.get(key, ())):
+            words = merged.setdefault(key, [])
+            if not any(normalised(value.value) == normalised(word) for word in words):
+                words.append(value.value)
+            sources += [source for source in value.sources if source not in sources]
+    return _paragraph(request.person.name, merged, request.language), tuple(sources)
+
+
+def _paragraph(name: str, traits: dict[str, list[str]], language: str) -> str:
+    zh = language == "zh"
+    lead = {
+        "personality": "性格{}" if zh else "is {}",
+        "likes": "喜欢{}" if zh else "likes {}",
+        "interests": "爱好{}" if zh else "enjoys {}",
+        "dislikes": "不喜欢{}" if zh else "dislikes {}",
+        "habit": "习惯：{}" if zh else "habits: {}",
+        "work_style": "工作上{}" if zh else "at work: {}",
+    }
+    comma = "、" if zh else ", "
+    parts = [lead[key].format(comma.join(traits[key][-5:])) for key in lead if traits.get(key)]
+    return f"{name}{'，'.join(parts)}。" if zh else f"{name} {'; '.join(parts)}."

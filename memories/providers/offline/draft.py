@@ -1,0 +1,95 @@
+"""A memory under construction: clauses of one subject, rendered once everybody is named."""
+
+import re
+from dataclasses import dataclass, field
+
+from contacts.attributes import is_single
+from memories.providers.offline import render
+from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.mentions import Spot
+from memories.providers.offline.people import Book, Someone
+from memories.providers.offline.text import HAN
+from memories.types import Turn
+
+MAX_CHARS = 90
+_CONTINUES = re.compile(r"^(?:[，,]|所以|就|都|也|还|又|才|结果|因为|不能|不过|但|and|but|so|because|which|who)", re.I)
+
+
+@dataclass(eq=False, slots=True)
+class Piece:
+    """A clause with the people and values in it; ``explicit`` when it names its subject."""
+
+    text: str
+    spots: list[Spot]
+    values: list[Value]
+    explicit: bool
+
+
+@dataclass(eq=False, slots=True)
+class Draft:
+    """``subject`` None is the end user."""
+
+    turn: Turn
+    subject: Someone | None
+    pieces: list[Piece]
+    quote: str = ""
+    confidence: float = 1.0
+    extra_turns: list[int] = field(default_factory=list)
+    introduces: Someone | None = None
+
+    def takes(self, piece: Piece) -> bool:
+        """Whether a clause joins this memory: not when it states a single-valued attribute
+        beside another one, so that each can become outdated alone."""
+        if len(self.text()) + len(piece.text) > MAX_CHARS:
+            return False
+        mine = {v.key for p in self.pieces for v in p.values if is_single(v.key)}
+        theirs = {v.key for v in piece.values if is_single(v.key)}
+        return not (mine and theirs)
+
+    def text(self) -> str:
+        """The user's words."""
+        mark = "，" if any(HAN.search(piece.text) for piece in self.pieces) else ", "
+        return mark.join(piece.text for piece in self.pieces)
+
+    def people(self) -> list[Someone]:
+        """Everybody the memory is about, its subject first."""
+        found: list[Someone] = [self.subject] if self.subject is not None else []
+        for piece in self.pieces:
+            for spot in piece.spots:
+                if spot.who is not None and spot.who not in found:
+                    found.append(spot.who)
+        return found
+
+    def content(self, book: Book, chinese: bool) -> str:
+        """The memory in the third person."""
+        named: set[str] = set()
+        parts: list[str] = []
+        for number, piece in enumerate(self.pieces):
+            zh = HAN.search(piece.text) is not None
+            spots = [s for s in piece.spots if s.who is None or s.who in book.people]
+            _mark_possessives(piece.text, spots)
+            text = render.replace_spots(piece.text, spots, chinese=chinese and zh, named=named, user_subject=self.subject is None)
+            if number == 0 and not piece.explicit:
+                text = self._opened(text, piece, spots, chinese)
+            parts.append(text)
+        mark = "，" if any(HAN.search(part) for part in parts) else ", "
+        out = re.sub(r"\s{2,}", " ", mark.join(parts)).strip(" ,，")
+        out = re.sub(r"用户们?用户", "用户", out).replace(",,", ",")
+        return out[:1].upper() + out[1:] if out[:4] == "the " else out
+
+    def _opened(self, text: str, piece: Piece, spots: list[Spot], chinese: bool) -> str:
+        if self.subject is None:
+            if any(s.who is None and s.start < 3 for s in spots):
+                return text
+            return render.with_subject(text, "用户" if chinese else "The user", chinese)
+        name = render.display(self.subject, chinese)
+        if name in text and text.index(name) < 6:
+            return text
+        return render.with_subject(text, name, chinese)
+
+
+def _mark_possessives(text: str, spots: list[Spot]) -> None:
+    """ "her" before a noun is possessive; before the end, a preposition or a pronoun, not."""
+    for spot in spots:
+        if spot.how == "pronoun" and spot.text.lower() == "her":
+            spot.new = bool(re.match(r"\s(?!(?:to|that|in|on|at|for|with|and|but|when|if|about|from|by|a|the|my|is|was|not|up|out|off)\b)[a-z]+", text[spot.end :], re.I))

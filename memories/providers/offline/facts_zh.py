@@ -1,0 +1,218 @@
+"""What a Chinese clause states about its subject: attribute keys and values in its own words."""
+
+import re
+from dataclasses import dataclass
+
+from memories.providers.offline.dates import chinese_number
+from memories.providers.offline.names import segmenter, tagged
+
+_JOB = (
+    r"[\u4e00-\u9fffA-Za-z ]{0,8}?(?:工程师|设计师|插画师|药剂师|会计师|律师|医师|厨师|教师|讲师|咨询师|分析师|架构师|摄影师|理发师|美发师|美甲师|化妆师|造型师|建筑师|培训师|营养师|按摩师|技师|"
+    r"程序员|服务员|快递员|售货员|销售员|公务员|飞行员|驾驶员|安全员|柜员|乘务员|运动员|演员|教练员|研究员|管理员|保洁员|收银员|店员|空乘|空姐|"
+    r"老师|教授|助教|教练|医生|大夫|护士长|护士|牙医|兽医|法医|中医|药师|警察|民警|辅警|消防员|军人|司机|保安|农民|渔民|工人|木匠|电工|焊工|"
+    r"产品经理|项目经理|客户经理|财务经理|销售经理|经理|总监|主管|主任|董事长|总裁|总经理|副总|CEO|CTO|CFO|COO|HR|PM|老板娘|店长|厨师长|乘务长|船长|校长|院长|局长|科长|处长|秘书|助理|出纳|会计|审计|财务|行政|人事|"
+    r"记者|编辑|编剧|导演|作家|作者|画家|歌手|主播|博主|翻译|导游|策划|游戏策划|运营|测试|前端|后端|开发|算法|架构|运维|产品|销售|市场|海外市场|采购|客服|公关|猎头|外贸|"
+    r"志愿者|科学家|法官|检察官|理事|学徒|实习生|博士后|外科|内科|儿科|个体户|自由职业|企业家|创业者|建筑|摄影|金融|保险|房产中介|中介|直播|电商|插画|设计|编程|底盘调校|调校|质检|推拿|研发|数据分析|咨询)"
+)
+_DEGREE = r"博士后?|硕士|研究生|本科生?|大专|专科|中专|高中|初中|小学"
+_GRADE = r"大[一二三四五]|研[一二三]|博[一二三四五]|高[一二三]|初[一二三]|[一二三四五六]年级|幼儿园[大中小]班|(?:大班|中班|小班)"
+_SCHOOLS = r"清华|北大|人大|复旦|交大|上海交大|西安交大|同济|浙大|南大|武大|华科|中大|华工|厦大|川大|电子科大|山大|吉大|哈工大|南开|天大|北航|北理工|中科大|北师大|华师大?|东师|首师大|上师大|北外|上外|广外|北语|央美|国美|川美|广美|央音|上音|国音|中戏|北影|上戏|中传|南农|华农|中农大?|西农|东北大学|大连理工|华理|南航|南理工|河海|苏大|深大|暨大|湖大|中南|重大|西南大学|港大|港中文|港科大|台大|中财|上财|央财|对外经贸|中政法|华政|西政|政法大学"
+_BODY = r"[胃腰腿脚眼耳牙肩肝肾肺心头手]|膝盖|膝|腰椎|颈椎|脊椎|血压|血糖|血脂|尿酸|心脏|眼睛|左眼|右眼|嗓子|皮肤|肠胃|牙齿|肩膀|脚踝|身体|视力|听力|记性|睡眠"
+_ILLNESS = (
+    r"高血压|低血压|糖尿病|痛风|白内障|青光眼|哮喘|关节炎|胃炎|鼻炎|颈椎病|腰椎间盘突出|抑郁症?|焦虑症?|失眠|贫血|甲亢|甲减|肺炎|心脏病|癌症|[\u4e00-\u9fff]癌|中风|脑梗|骨折|扭伤|感冒|发烧|发高烧|"
+    r"流感|过敏性鼻炎|湿疹|近视|乳糖不耐受?|偏头痛|胆结石|肾结石|脂肪肝|阑尾炎|肠胃炎|脑震荡|新冠|阳了|痔疮|静脉曲张|半月板损伤|怀孕\S{0,5}|怀二胎"
+)
+_HOBBY_VERB = r"钓鱼|跑步|健身|瑜伽|练瑜伽|游泳|爬山|登山|徒步|攀岩|骑行|骑车|滑雪|滑冰|冲浪|潜水|露营|摄影|拍照|画画|书法|下棋|围棋|象棋|打麻将|打牌|跳舞|广场舞|唱歌|听音乐|听音乐会|看电影|追剧|看书|阅读|做饭|烘焙|种菜|种花|养花|养鱼|园艺|旅游|旅行|打篮球|打羽毛球|打网球|打乒乓球|踢足球|打游戏|弹钢琴|弹吉他|拉小提琴|拉二胡|打架子鼓|架子鼓|织毛衣|刺绣|收藏|模型制作|搞模型制作|写作|编程|美食烹饪|太极|打太极|马拉松|喝茶|品酒|茶道|插花|手工|剪纸|陶艺|桌游|剧本杀|飞盘|拳击"
+_ORG_TAIL = r"公司|集团|银行|医院|大学|学院|中学|小学|学校|幼儿园|事务所|研究所|研究院|工作室|出版社|电视台|报社|杂志社|法院|检察院|警署|派出所|公安局|税务局|局|厂|店|酒店|餐厅|餐饮店|餐饮中心|中心|超市|协会|基金会|剧院|剧团|博物馆|图书馆|部队|机场|航空|合作社|诊所|药店|咖啡馆|律所|科技|物流"
+_END = r"(?=$|[，,。！!？?、；;\s]|的(?:$|[，,。\s])|了(?:$|[，,。\s])|呢|吧|啊|呀|哦|嘛|上班|工作|就职|任职)"
+_PLAN_VERB = r"(?:打算|准备|计划|决定)"
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One attribute value and where its words stand in the clause."""
+
+    key: str
+    value: str
+    start: int
+    end: int
+
+
+def _rule(key: str, pattern: str) -> tuple[str, re.Pattern[str]]:
+    return key, re.compile(pattern, re.I)
+
+
+# Key, and a pattern whose group v is the value. Order matters: an earlier value shuts the place
+# to later ones of the same key when the attribute is single.
+_RULES: list[tuple[str, re.Pattern[str]]] = [
+    _rule("birthday", r"(?:生日|出生日?期?|生在|过生日)(?:都?是|在|为|：|:|的话)*\s?(?:在|是)?(?:农历|阴历|阳历)?\s?(?P<v>(?:\d{4}年)?\s?\d{1,2}\s?月\s?\d{1,2}\s?[日号]?|(?:正|[一二三四五六七八九十]+)月(?:初?[一二三四五六七八九十廿]+)[日号]?)"),
+    _rule("birthday", r"(?P<v>(?:\d{4}年)?\d{1,2}\s?月\s?\d{1,2}\s?[日号]?)\s?(?:是\S{0,3}|过)?(?:的)?生日"),
+    _rule("birthday", r"(?:生在|生于|出生于|出生在)(?P<v>\d{4}年(?:\d{1,2}月)?(?:\d{1,2}[日号])?)"),
+    _rule("age", r"(?<![大小])(?:今年|现在|才|刚|刚满|快|已经|都|正好|年龄是?|年纪是?)*\s?(?<![大小])(?P<v>\d{1,3}|[一二两三四五六七八九十]{1,3})\s?(?:周?岁|多岁|来岁)(?!半?的时候|时)"),
+    _rule("age", r"今年(?:刚|快|都|已经)?(?P<v>[一二三四五六七八九]十[一二三四五六七八九]?|\d{2})(?=$|[，,。了])"),
+    _rule("age", r"(?P<v>\d0后)"),
+    _rule("zodiac", r"属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])"),
+    _rule("zodiac", r"(?P<v>(?:白羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|摩羯|水瓶|双鱼)座)"),
+    _rule("height", r"(?:身高|个子|个头)\S{0,3}?(?P<v>\d{3}\s?(?:cm|厘米|公分)|一米[一-九]\d?[一-九]?|1\.\d+米?)"),
+    _rule("email", r"(?:邮箱|邮件|email)\S{0,6}?(?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)"),
+    _rule("email", r"(?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)"),
+    _rule("gender", r"性别是(?P<v>男|女)"),
+    _rule("company", r"(?:单位|公司|工作单位|单位名称|公司名|任职公司)(?:的?名字|的?名称)?(?:就?叫做?|是)(?P<v>[\u4e00-\u9fffA-Za-z0-9&·]{2,20}?)" + _END),
+    _rule("location", r"(?:工作的?地点?|工作的?地方|上班的?地方|工作地|住址|居住地|家|人)(?:就|都)?(?:在|是|位于)+\s?(?P<v>{PLACE}+)"),
+    _rule("hometown", r"(?:老家|家乡|祖籍|籍贯|出生地)(?:就|都|也)?(?:在|是)+(?P<v>[\u4e00-\u9fff]{2,8}?)(?:的|那边|那儿|人|农村|乡下)?" + _END),
+    _rule("hometown", r"(?:^|是个?|[，,\s])(?:地道的?|土生土长的?|正宗的?|老)?(?P<v>{PLACE}+)(?:那边的?)?(?:人|妹子|姑娘|小伙|女孩|男孩|长大)(?![民们员生才家士脉工气心])"),
+    _rule("hometown", r"(?:是|来自)(?P<v>{PLACE}+)(?:那边)?(?:的|来的)?(?=$|[，,。])"),
+    _rule("nationality", r"(?P<v>[\u4e00-\u9fff]{1,4}国)人"),
+    _rule("company", r"(?:在|去|加入|入职|跳槽到|跳槽去|跳去|进了?|被\S{1,3}挖到)了?\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9&·]{1,14}?(?:" + _ORG_TAIL + r"))(?:里|那边)?(?:上班|工作|任职|就职|当|做|干|实习|值班|的|$|[，,。])"),
+    _rule("company", r"(?:入职|跳槽到|跳槽去|跳槽进|跳去|加入|进了|就职于|任职于|供职于|上班是在)了?(?P<v>[\u4e00-\u9fffA-Za-z0-9&·]{2,10}?)(?=$|[，,。了当做的])"),
+    _rule("company", r"在\s?(?P<v>[A-Z][A-Za-z0-9&.]+(?:\s[A-Z][A-Za-z0-9&.]+)*|{ORG})\s?(?:那边)?(?:上班|工作|做|当|任职|就职|实习)"),
+    _rule("company", r"第一天在(?P<v>[\u4e00-\u9fffA-Za-z]{2,8})上班"),
+    _rule("company", r"(?:^|[，,\s])(?:就?在)?(?P<v>{ORG}|[A-Z][A-Za-z]+)的(?=$|[，,。])"),
+    _rule("company", r"^\s*(?!在|现|还|也|以|平|正|专|主|负|她|他|我|一|自|每|都|想|要|后|先)(?P<v>[\u4e00-\u9fffA-Za-z]{2,8})做(?=" + _JOB + ")"),
+    _rule("former_company", r"(?:以前|之前|曾经?|原来|原先)(?:在|任职于|就职于|是)\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9]{2,10}?)(?:上班|工作|任职|就职|做|当|的|$|[，,。])"),
+    _rule("former_company", r"(?:从|离开)\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9]{2,8}?)(?:离职|出来|跳槽|辞职)"),
+    _rule("former_company", r"(?:^|[，,\s是])(?P<v>[\u4e00-\u9fffA-Za-z]{2,6}?)那边\S{0,6}(?:离职|辞职)"),
+    _rule("location", r"(?:现在|目前|人|也|还|都|一直|就|就是|现|平时|常年|长期|自己|一个人|跟我一起|和\S{1,4})*在\s?(?P<v>{PLACE}+)(?=$|[，,。！!了；;\s]|那边|这边|做|工作|上班|当|任|读|念|上[大中小高初]|上学|学|租|住|买房|定居|生活|发展|创业|开|养|office|带|待|呆|长大|混|干|搞|实习|办公|出生)"),
+    _rule("location", r"(?:住在?|搬到|搬去|搬来|搬回|搬|定居在?|移居|租在|买房在?|落户|常驻|去了|回到|调到|调去|派到|派去)了?\s?(?P<v>{PLACE}+)"),
+    _rule("location", r"(?:住在|住)(?P<v>(?![一二两三四五六七八九十几半多\d]|在|的|得|过|了|着|院|宿|不|进|一起)[\u4e00-\u9fffA-Za-z0-9]{2,10}?)(?=$|[，,。附的了])"),
+    _rule("location", r"来(?P<v>{PLACE}+)[一二两三四五六七八九十\d几]+年"),
+    _rule("school", r"(?:在|考上了?|就读于?|念|读|上|毕业于|是|去)\s?(?P<v>[\u4e00-\u9fffA-Za-z]{1,10}?(?:大学|学院|中学|一中|高中|小学|附中|幼儿园))"),
+    _rule("school", r"(?P<v>" + _SCHOOLS + r")(?=(?:" + _GRADE + r")|的|读|念|毕业|上学|本科|研究生|$|[，,。])"),
+    _rule("education", r"(?<!比我)(?<!比他)(?<!比她)(?P<v>" + _GRADE + r")(?![小只岁个])"),
+    _rule("education", r"(?:学历\S{0,4}?|是个?|念|读|读到|念到|上到|读了?个?|只上到)(?P<v>" + _DEGREE + r")(?:学历|毕业|生)?(?=$|[，,。呢了毕学生])"),
+    _rule("education", r"(?P<v>" + _DEGREE + r")(?:学历|毕业)"),
+    _rule("major", r"(?:专业是|主修|攻读|学习?的?是|教|研究)(?P<v>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:的|专业)?" + _END),
+    _rule("major", r"(?<!同)(?<!上)(?<!大)(?<!中)(?<!小)(?:^|[，,在里是我他她院校大读农美音])(?:学|读|念)(?P<v>(?!习|校|生|历|会|了|到|过|期|费|位|书|完|大|研|博|高|初)[\u4e00-\u9fff]{2,6}?)(?:专业)?的?" + _END),
+    _rule("job_title", r"(?:职业|职位|职务|岗位|工作|title)(?:就?是|为)(?:一?[个名位])?(?P<v>[\u4e00-\u9fffA-Za-z]{2,10}?)" + _END),
+    _rule("job_title", r"(?:是|做|当|干|任|成了|升|升了|升任|转|转做|做的?是|担任|当上)了?(?:一?[个名位]|[位个名]|的是)?(?:做|当)?(?P<v>" + _JOB + r")(?:的|工作的?|这行|一行)?(?=$|[，,。呢了啊吧]|，|的活|经验|\d)"),
+    _rule("job_title", r"(?:搞|做|干|教|卖|跑|开)(?P<v>[\u4e00-\u9fff]{2,6}?)的(?=$|[，,。！])"),
+    _rule("job_title", r"(?P<v>(?:卖|开|送|跑)[\u4e00-\u9fff]{1,5}?(?:店|茶叶|保险|房|车|快递|外卖|出租|网约车|滴滴|水果|馆|厂|公司|工作室))(?:的|$|[，,。])"),
+    _rule("job_title", r"(?:^|[，,\s])(?P<v>" + _JOB + r")(?=$|[，,。])"),
+    _rule("job_title", r"(?:负责|管)(?P<v>[\u4e00-\u9fffA-Za-z ]{2,10}?)(?:这块|方面|的)?(?=$|[，,。])"),
+    _rule("job_title", r"(?P<v>退休\S{0,2}老师|退休\S{0,2}教师|退休(?:工人|干部|医生|会计))"),
+    _rule("allergy", r"对\s?(?P<v>[\u4e00-\u9fffA-Za-z、和 ]{1,12}?)\s?(?:严重|有点|很|也|都)?过敏"),
+    _rule("allergy", r"(?:^|[，,\s他她我不能碰])(?P<v>(?!皮肤|有|会|不|没|很|说|就|过敏)[\u4e00-\u9fff]{1,4}?)(?:严重)?过敏(?!性|季|症|源)"),
+    _rule("health", r"(?P<v>(?:" + _BODY + r")(?:一直|也|最近|又|有点|有些)?(?:不太?好|不行|疼|痛|酸|难受|不舒服|偏?高|偏?低|受伤|骨折|有问题|有毛病|发炎|肿|做了?手术|开刀|动手术))"),
+    _rule("health", r"(?P<v>血压高|血糖高|尿酸高|血脂高|高血脂|三高)"),
+    _rule("health", r"(?:有|得了?|患有?|是|查出了?来?|确诊了?|犯|老|一直|还|在|又|严重|轻度)?(?P<v>" + _ILLNESS + r")"),
+    _rule("health", r"(?P<v>(?:做|动)了?[\u4e00-\u9fff]{0,6}手术)"),
+    _rule("health", r"(?P<v>乳糖不耐受?|晕车|晕机|恐高|色盲|左撇子)"),
+    _rule("medication", r"(?:换成|改吃|在吃|吃的?是?|服用)了?(?P<v>[\u4e00-\u9fffA-Za-z]{2,10}?(?:片|胶囊|药|坦|平|汀|林|statin|他汀))"),
+    _rule("diet", r"(?P<v>吃素|素食主义者?|素食|纯素|清真|vegetarian|vegan)"),
+    _rule("dislikes", r"(?:不吃|不喝|忌口|戒了|不碰|不能吃|不能喝|不能碰|吃不了|喝不了)(?P<v>[\u4e00-\u9fffA-Za-z、和]{1,10}?)(?:的东西|的)?(?=$|[，,。了！])"),
+    _rule("dislikes", r"(?:不(?:太|怎么|是很|再)?(?:喜欢|爱)|讨厌|最烦|受不了|最怕|很怕|害怕|反感|hate)\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9《》 ·]{1,14}?)(?:了)?(?=$|[，,。！!；;的]$|$|[，,。！])"),
+    _rule("likes", r"(?<!不)(?<!不太)(?<!不怎么)(?<!不再)(?<!可)(?:最|特别|特|很|超|超级|非常|一直|尤其|就|都|还|也|真的|可)*(?:喜欢|(?<![可亲恋心热敬疼])爱(?![人情心好护]|$)|热爱|酷爱|迷上了?|痴迷|沉迷|偏爱|钟爱|爱好是?|爱上了?)(?:的?(?:事|事儿|东西)?就?是)?\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9《》 ·]{1,16}?)(?:了)?(?=$|[，,。！!；;~]|的$)"),
+    _rule("interests", r"(?:爱好|兴趣)(?:是|有|：)?(?P<v>[\u4e00-\u9fffA-Za-z、和]{1,16}?)(?=$|[，,。])"),
+    _rule("interests", r"(?:天天|每天|经常|常|老|周末都?|平时|没事就|还|也|会|在学|最近在学|开始学|在练|痴迷|迷)(?:去|在|爱)?[\u4e00-\u9fff]{0,3}?(?P<v>" + _HOBBY_VERB + r")"),
+    _rule("interests", r"^(?:还|也|会)?(?P<v>(?:打|弹|拉|吹|踢|种|钓|练|跳|唱)(?:架子鼓|吉他|钢琴|篮球|羽毛球|网球|乒乓球|小提琴|大提琴|二胡|笛子|鱼|瑜伽|舞|街舞|足球|花|bass|贝斯|鼓))"),
+    _rule("interests", r"(?:在\S{0,5})?(?P<v>种了?[\u4e00-\u9fff、和]{1,8}?)(?=$|[，,。])"),
+    _rule("skill", r"(?:擅长|精通|拿手的?是?|最会|很会)(?P<v>[\u4e00-\u9fffA-Za-z]{2,8}?)(?=$|[，,。])"),
+    _rule("skill", r"(?P<v>[\u4e00-\u9fff]{2,3})(?:最强|特别好|最好|很强)(?=$|[，,。])"),
+    _rule("language", r"(?:会说|说|讲|母语是?|会)(?P<v>(?:英|日|韩|法|德|西班牙|俄|粤|葡萄牙|意大利|阿拉伯)[语文])"),
+    _rule("pet", r"(?:养了?|有|领养了?|捡了?|收养了?)(?P<v>(?:一?[只条个匹]|两[只条个匹]|[三四五]只)?[\u4e00-\u9fffA-Za-z]{0,5}?(?:猫|狗|犬|柯基|金毛|哈士奇|泰迪|布偶|英短|美短|仓鼠|兔子|鹦鹉|乌龟|鱼|猫咪|狗狗)(?:叫[\u4e00-\u9fffA-Za-z]{1,5})?)"),
+    _rule("marital_status", r"(?<!前)(?P<v>离婚|单身|分手|订婚|结婚|已婚|未婚(?![夫妻])|离异|再婚|丧偶|恋爱|领证|求婚|officially single|single|engaged|married)(?!纪念|照|礼|戒|蛋糕|证书|典|季)(?:了|过|中)?"),
+    _rule("family", r"(?:有|生了?)(?P<v>(?:一?[个对]|两个|三个|俩|[一二两三]对)?(?:双胞胎\S{0,2}|儿子|女儿|孩子|女孩|男孩|闺女|龙凤胎|弟弟|妹妹|哥哥|姐姐|twin boys))"),
+    _rule("personality", r"(?:性格|为人|脾气|个性|(?<![\u4e00-\u9fff])人)(?:是|很|比较|有点|挺|特别|超|超级|还)+(?P<v>[\u4e00-\u9fff]{2,4}?|OK|nice)(?=$|[，,。的])"),
+    _rule("diet", r"(?:忌口是?|忌)(?P<v>[\u4e00-\u9fff、]{2,10}?)(?=$|[，,。])"),
+    _rule("personality", r"(?:是|很|就是|特别|比较|挺|超|超级|super|太)\s?(?P<v>内向|外向|社恐|社牛|开朗|乐观|细心|粗心|温柔|暴躁|急性子|慢性子|健谈|话痨|幽默|严格|靠谱|仗义|大方|小气|热心|善良|强势|固执|自律|detail-oriented|chill|introvert|extrovert|机灵|调皮|懂事|内敛|认真|严肃|沉默寡言|爱面子)"),
+    _rule("vehicle", r"(?:开|买了?|换了?)(?:了|的是?|辆|一辆|台|部)*(?P<v>(?:特斯拉|比亚迪|宝马|奔驰|奥迪|大众|丰田|本田|蔚来|理想|小鹏|沃尔沃|保时捷|吉普|摩托)[\u4e00-\u9fffA-Za-z0-9]{0,6})"),
+    _rule("habit", r"(?P<v>(?:每天|每周|每晚|从来不?|总是|习惯|只在|只接受|只喝|只吃|雷打不动)[\u4e00-\u9fffA-Za-z0-9 ]{2,18}?)(?=$|[，,。！])"),
+    _rule("plan", r"(?P<v>" + _PLAN_VERB + r"(?!是|求|么|不要|死|说|好|到)[\u4e00-\u9fffA-Za-z0-9 《》:：-]{2,30}?)(?:了|呢|吧)?(?=$|[，,。！])"),
+]  # fmt: skip
+_NOT_ORG = re.compile(r"^(?:新|老|原|小|大|这个|那个|一家|同一家?)?(?:公司|单位|学校|医院|公园|超市|店|餐厅|酒店|银行)$|还是|一直|已经|时候|地方|那边|附近|家里|路上|楼|哪|朋友圈|群")
+_LEADING = re.compile(r"^(?:是|做|当|管|在|负责|现在|还|也|都|就|平时|刚|一[个名位])+(?=..)")
+_NOT_VALUE = re.compile(r"^(?:什么|谁|哪|怎么|这|那|我|你|他|她|它|上了?$|的|了|着|过|是|不|没|一下|这个|那个|说|死|吧|呀|有点|很|也|都|得|到|一起|自己)|(?:什么|吗|呢|怎么)$")
+_NEGATED = re.compile(r"(?:没有?|不(?!太|怎么|再|是很)|别|未|并非|不是|没打算|不想|不打算)$")
+
+
+def facts(text: str) -> list[Value]:
+    """The attribute values that ``text`` (one clause, subject included or not) states."""
+    found: list[Value] = []
+    places = _places(text)
+    for key, pattern in _compiled(places):
+        for match in pattern.finditer(text):
+            value = match.group("v").strip(" ，,的了")
+            if not value or _NOT_VALUE.search(value) and key not in {"marital_status", "age", "habit"}:
+                continue
+            if _NEGATED.search(text[: match.start("v")]) and key not in {"dislikes", "diet", "habit"}:
+                continue
+            if any(v.key == key and v.start < match.end("v") and match.start("v") < v.end for v in found):
+                continue
+            if _taken(key, match, found) or (key in {"company", "school", "former_company"} and _NOT_ORG.search(value)):
+                continue
+            found.append(Value(key, _tidy(key, value), match.start("v"), match.end("v")))
+    return found
+
+
+def _tidy(key: str, value: str) -> str:
+    """A value in its usual form: digits for ages, 日 for days, no verbs before a job."""
+    if key == "age" and not value.isdigit() and not value.endswith("后"):
+        return str(chinese_number(value))
+    if key == "birthday":
+        return re.sub(r"号$", "日", value.replace(" ", ""))
+    if key in {"job_title", "company", "pet"}:
+        value = _LEADING.sub("", value)
+    if key == "pet":
+        return re.sub(r"^一?[只条个匹]", "", value).replace("叫", "")
+    if key == "interests":
+        return value.replace("种了", "种")
+    if key in {"likes", "dislikes"}:
+        return re.sub(r"^(?:喝|吃|看|听)(?=[\u4e00-\u9fff]{2})", "", value) if len(value) > 2 else value
+    return value
+
+
+# A value that already has a stronger reading is not read again under a weaker key.
+_WEAKER = {
+    "location": {"hometown", "school", "company"},
+    "company": {"school", "location", "job_title", "hometown", "former_company"},
+    "school": {"company"},
+    "job_title": {"education", "hometown", "company", "birthday", "age", "zodiac", "major"},
+    "major": {"job_title", "likes", "interests"},
+    "likes": {"dislikes", "interests"},
+    "interests": {"dislikes", "likes", "job_title"},
+    "habit": {"interests", "likes", "dislikes"},
+    "plan": {"likes", "dislikes", "birthday", "habit"},
+    "personality": {"health"},
+    "age": {"height"},
+    "family": {"pet"},
+    "hometown": {"location", "nationality"},
+}
+
+
+def _taken(key: str, match: re.Match[str], found: list[Value]) -> bool:
+    stronger = _WEAKER.get(key, set())
+    start, end = match.span("v")
+    return any(v.key in stronger and v.start < end and start < v.end for v in found)
+
+
+def _places(text: str) -> tuple[str, ...]:
+    """Words of ``text`` that are places, by the segmenter's dictionary."""
+    words = [word for word, flag in tagged(text) if flag in {"ns", "nsf"} and len(word) > 1 and not word.endswith("人")]
+    tags = segmenter().word_tag_tab
+    for size in (4, 3, 2):
+        for start in range(len(text) - size + 1):
+            piece = text[start : start + size]
+            if tags.get(piece) == "ns" and piece not in words:
+                words.append(piece)
+    from memories.providers.offline.lexicons import english_places
+
+    words += [place for place in english_places() if re.search(rf"(?<![A-Za-z]){re.escape(place)}(?![A-Za-z])", text)]
+    return tuple(sorted(set(words), key=lambda word: (-len(word), word)))
+
+
+
+def _compiled(places: tuple[str, ...]) -> list[tuple[str, re.Pattern[str]]]:
+    """The rules with the clause's own places filled in."""
+    place = "(?:" + "|".join(map(re.escape, places)) + "|新加坡)" if places else "(?:(?!))"
+    org = "(?:大厂|国企|央企|外企|体制内|互联网|银行|医院|学校|大学|律所|投行|部队|机关)"
+    filled: list[tuple[str, re.Pattern[str]]] = []
+    for key, pattern in _RULES:
+        source = pattern.pattern
+        if "{PLACE}" in source or "{ORG}" in source:
+            if "{PLACE}" in source and not places:
+                continue
+            source = source.replace("{PLACE}", place).replace("{ORG}", org)
+            filled.append((key, re.compile(source, re.I)))
+        else:
+            filled.append((key, pattern))
+    return filled

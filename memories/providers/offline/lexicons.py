@@ -1,0 +1,91 @@
+"""The word tables of the offline provider, read once from the files beside this module."""
+
+import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from memories.types import Subtype
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A kind of person: ``kind`` is language-free, ``zh``/``en`` are its plain labels."""
+
+    kind: str
+    zh: str
+    en: str
+    gender: str
+    subtype: Subtype
+    bare: bool
+
+
+def _lines(name: str) -> list[str]:
+    text = files(__package__).joinpath("lexicons").joinpath(name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, for looking up words in Latin script."""
+    decomposed = unicodedata.normalize("NFKD", text.casefold())
+    return "".join(char for char in decomposed if not unicodedata.combining(char))
+
+
+@lru_cache
+def relations() -> dict[str, Relation]:
+    """Every relation word, Chinese or English (folded, hyphens as spaces), with its kind."""
+    table: dict[str, Relation] = {}
+    for line in _lines("relations.tsv"):
+        kind, zh, en, gender, subtype, bare, zh_words, en_words = line.split("\t")
+        name = {"f": "female", "m": "male"}.get(gender, "")
+        relation = Relation(kind, zh, en, name, Subtype(subtype), bare == "yes")
+        for word in zh_words.split():
+            table[word] = relation
+        for word in en_words.split():
+            table[fold(word)] = relation
+            table[fold(word).replace("-", " ")] = relation
+    return table
+
+
+@lru_cache
+def chinese_relation_words() -> tuple[str, ...]:
+    """Chinese relation words, longest first."""
+    words = [word for word in relations() if not word.isascii()]
+    words = [word for word in words if any("一" <= char <= "鿿" for char in word)]
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+@lru_cache
+def english_relation_words() -> tuple[str, ...]:
+    """English relation words, longest first."""
+    chinese = set(chinese_relation_words())
+    words = [word for word in relations() if word not in chinese]
+    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+
+
+@lru_cache
+def given_names() -> dict[str, str]:
+    """Folded given names in Latin script with gender (female, male or empty)."""
+    gender = {"f": "female", "m": "male", "u": ""}
+    rows = (line.split() for line in _lines("given_names.txt"))
+    return {name: gender[mark] for name, mark in rows}
+
+
+@lru_cache
+def surnames() -> frozenset[str]:
+    """Chinese surnames of one or two characters."""
+    single, double = _lines("surnames_zh.txt")
+    return frozenset(single) | frozenset(double.split())
+
+
+@lru_cache
+def english_places() -> frozenset[str]:
+    """Places in Latin script."""
+    return frozenset(line.split("|")[0] for line in _lines("places_en.txt"))
+
+
+@lru_cache
+def demonyms() -> dict[str, str]:
+    """English nationality words and the country of each."""
+    rows = (line.split("|") for line in _lines("places_en.txt") if "|" in line)
+    return {row[1]: row[0] for row in rows}

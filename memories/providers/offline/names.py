@@ -1,0 +1,266 @@
+"""Where a personal name stands in a text: Chinese by surname and form, Latin by capital."""
+
+import logging
+import re
+from functools import lru_cache
+from typing import Any
+
+from memories.providers.offline.lexicons import english_places, fold, given_names, surnames
+from memories.providers.offline.text import HAN
+
+_TITLE = "总监|老师|医生|大夫|经理|主任|阿姨|叔叔|师傅|奶奶|爷爷|老板|律师|教练|教授|院长|校长|警官|护士|同学|先生|女士|小姐|大爷|大妈|大哥|大姐|姑娘|总|姐|哥|工|导|叔|姨|董|局|婶|嫂|伯|妈|爸"
+# Characters that a given name rarely holds and that often follow one.
+_NOT_GIVEN = frozenset(
+    "的了在是要说就也都不很和跟给让把被去来有会能最这那吗呢吧啊嗯我你他她它们个做住养过得到叫从为但又还才只已没别刚因所以与或比吃喝买卖写看听问打拿送约找帮请等每再太真挺更该应当将且而则其及对回今昨"
+)
+# Ordinary words that begin like a name or like 小X, 老X, 阿X (Modern Chinese Dictionary).
+_ORDINARY = frozenset(
+    """小时 小学 小区 小说 小吃 小孩 小猫 小狗 小心 小声 小事 小组 小姐 小伙 小票 小费 小店 小号 小米 小麦 小葱 小菜
+    小于 小型 小众 小鸟 小鱼 小腿 小鸡 小雨 小雪 小寒 小暑 小满 小名 小字 小看 小气 小康 小车 小院 小镇 小城 小岛 小路
+    小河 小山 小队 小班 小年 小酒 小锅 小火 小包 小白鼠 小朋友 小红书 小程序 小龙虾 小视频 小仙女 小帮手 小作文 小情绪 小问题
+    小半 小衣服 小胖 小道 小结 小提 小舅 小姨 小姑 小叔 小弟 小妹 小哥 小三 小爱 小度 小冰 小艺 小布 小鹏 小天鹅 小心翼翼
+    老师 老板 老公 老婆 老家 老妈 老爸 老弟 老妹 老姐 老哥 老乡 老是 老样 老早 老人 老头 老太 老年 老鼠 老虎 老实 老同 老朋 老毛
+    老大 老二 老三 老外 老爷 老牌 老城 老街 老款 老手 老天 老娘 老爹 老百 老远 老化 老套 老一 老想 老说 老有 老去 老来 老在 老了 老上
+    阿姨 阿里 阿姆 阿拉 阿迪 阿根 阿富 阿胶 阿伯 阿婆 阿公 阿爸 阿妈 阿妹 阿哥 阿弟 阿云 阿莫 阿司 阿尔 阿卡 阿斯 阿联
+    安静 高兴 方便 方正 明白 和平 平安 安心 安全 安排 安装 安慰 高考 高铁 高中 高峰 高手 高级 高原 高温 高血 高薪 金融 金额 金牌
+    黄金 黄色 黄瓜 黄油 白天 白色 白酒 白菜 白领 白云 白痴 花生 花园 花店 花钱 花椒 时间 时候 时差 时代 时尚 马上 马路 马桶 马拉 马甲
+    张开 周末 周年 周围 周边 周期 周一 周二 周三 周四 周五 周六 周日 周到 方法 方面 方案 方向 方式 方言 石头 石油 江南 江湖 江边
+    水果 毛衣 毛病 毛巾 毛利 温度 温柔 温暖 温泉 严重 严格 严肃 安卓 康复 常常 常见 常用 常年 向来 向上 关系 关于 关心 关门 关键
+    成都 成功 成绩 成本 成为 成年 成长 华为 华东 华南 华北 解决 解释 解放 单位 单身 单独 单子 单纯 全部 全家 全职 全国 全身 全都 全是
+    应该 应用 连续 连忙 连锁 都是 都在 都有 曾经 曾在 和谐 和我 和他 和她 和你 于是 于是之 包括 包子 包装 项目 管理 强烈 强势 强度
+    鱼片 车站 车子 车票 乐队 乐观 乐意 习惯 古代 古典 古地 简单 简历 简直 谢谢 容易 容量 万一 万分 万达 金子 雷雨 雷声 丁香 梅雨 梅花 兰州
+    武汉 武术 武侠 苏州 杭州 郑州 徐州 常州 温州 柳州 贺州 贵州 广州 福州 荆州 赣州 惠州 冷静 冷笑 冷饮 东西 东京 东北 东南 东方 东边
+    宁波 宁愿 宁可 盛大 盛行 祝福 祝贺 祝你 祝他 祝她 祝好 平时 平常 平均 平台 平板 平静 平衡 后来 红包 红色 红酒 红茶 红火 红薯 那个 那边
+    那里 那时 那天 那种 那么 那就 那些 那会 查出 查看 查询 边上 边缘 通知 通过 通常 通勤 通话 步行 师兄 师姐 师弟 师妹 师傅 师父
+    公司 公园 公寓 公主 公开 公交 公平 公公 公积 山东 山西 山上 山顶 房子 房租 房东 房间 房价 施工 能力 能够 封面 封闭 和我们 左右 左边 左眼
+    麻烦 麻辣 麻将 麻醉 贝壳 计划 计算 元旦 元气 元宵 甘肃 甘心 井然 党员 充电 相信 相关 相处 相亲 相机 相当 相册 年底 年糕 权利 海康 海南 海边
+    喜欢 有点 双胞 双十 双人 双休 汤圆 糯米 幸好 幸福 幸运 乌龟 居然 居家 黎明 宿舍 农历 农村 景点 景区 段子 景色 龙井 龙虾 艺术 初中 师资
+    羊肉 羊毛 牛肉 牛奶 牛排 米饭 米粉 桂花 桂林 台北 文件 文化 文章 文案 文艺 雅思 钱包 范围 路上 路过 路边 路由 齐全 齐了 顾客 顾问 顾不
+    鲁迅 童年 童话 颜色 颜值 夏天 夏季 夏令 秋天 秋季 冬天 冬季 春天 何时 何况 何必 吕布 许多 许久 许愿 余额 余下 元素 毕业 毕竟 孟婆 汪汪 狄仁""".split()
+)
+_FUNCTION_SURNAMES = frozenset("都和于时全能向常相查那从单应通连到步红强解车容易东利师成明平安方万金白高古广花水石充关公边后农宿终暨居巩空还过有把就会是")
+_PERSON_BEFORE = re.compile(r"(?:传|听说|据说|以为|希望|担心|感觉|好像|跟|和|与|给|约了?|找|陪|让|问|帮|送|见了?|遇到|碰到|碰见|叫上|喊|请|带|把|对|同|、|替|被|向|听|去接|接|及|还有|加上|联系|想|认识了?)$")
+_LATIN_BEFORE = re.compile(
+    r"(?:\b(?:with|and|to|for|from|met|meet|see|saw|call|called|text|texted|told|tell|ask|asked|invite|visit|visited|visiting|helped?|love|miss|by|about|than|like|named|is|hired|against|dating|married|email(?:ed)?|thank|gave|give|remind(?:ed)?)\s|[跟和与给约找陪让问帮送见把对是、，]\s?)$",
+    re.I,
+)
+_LATIN_AFTER = re.compile(
+    r"(?:'s\b|’s\b|'ll\b|'d\b|\s(?:is|was|has|had|said|says|told|asked|got|gets|just|also|finally|still|will|would|and|works?|lives?|lived|moved|loves?|likes?|hates?|wants?|thinks?|thought|started|starts|called|calls|came|comes|went|goes|bought|gave|gives|made|makes|can|can't|did|didn't|does|doesn't|isn't|wasn't|never|always|keeps?|needs?|turned|turns|broke|plays?|texted|lost|joined|left|quit|passed|swears?|invited|used|studies|teaches|runs|owns|has|have|sent|sends|stole|wrote|took|takes|put|snores|cooks|brought|announced|mentioned)\b|\s?[\u4e00-\u9fff]|,|$|\.)"
+)
+# English words that are given names too: a name only where something else says so.
+_WORD_NAMES = frozenset(
+    "will may june april august mark grace hope faith rose summer dawn guy chase angel penny earl art pat drew rusty sandy joy "
+    "iris ivy ruby violet olive daisy lily jasmine ginger basil sage robin jay martin bill rich frank jack rob sue gene dean "
+    "miles grant wade dale glen heath reed clay cliff ford lane brook brooks crystal amber pearl gem carol eve christian jordan "
+    "chad cody paris london florence sydney austin dallas houston madison charlotte lincoln brooklyn savannah victoria chelsea "
+    "virginia georgia carolina israel kenya asia india china destiny trinity harmony melody mercy patience prudence honor royal "
+    "king prince major duke baron judge don ray max rex sky star stone page bo an in so my me you he she we they ok hi la le de do "
+    "see can day man song sun van han love true ace bay ben ash read wise short long young early soon maybe lol no yes omg btw "
+    "happy sunny stormy autumn winter noel easter holly merry santa alexa siri cortana claude gemini jesus god mama papa ma pa "
+    "nice bless noble champ buddy precious princess honey sugar candy coco cocoa pepper sherry brandy porsche mercedes lexus kia "
+    "monday friday tuesday dutch german roman english french polish thai".split()
+)  # fmt: skip
+_NEVER_NAMES = frozenset(
+    "siri alexa cortana claude gemini chatgpt gpt copilot deepseek kimi doubao llama mistral ai jesus god santa english french "
+    "german chinese japanese google apple meta amazon tesla nike nvidia uber zoom teams slack python java rust django docker excel "
+    "word lol omg btw ok okay no yes hi hello hey thanks sorry sure maybe monday tuesday wednesday thursday friday saturday "
+    "sunday january february march july september october november december i it the a an my his her their our your this that "
+    "what when where why how who which there here now then so but and or if also just still well anyway right yeah yep nope "
+    "haha ha wow oh ah um honestly actually basically apparently fun lunch office breaking no-one nobody everyone someone".split()
+)  # fmt: skip
+LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_À-ÿ@./'’-])(?:(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach|Sir)\.?\s)?[A-ZÀ-Þ][a-zà-ÿ]+(?:[A-Z][a-z]+)?(?:-[A-Z][a-z]+)?(?![A-Za-z0-9_À-ÿ@])")
+_TITLED = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach)\.?\s")
+
+
+@lru_cache(maxsize=1)
+def segmenter() -> Any:
+    """jieba's part-of-speech tokenizer, loaded on first use and silent."""
+    import jieba
+    import jieba.posseg
+
+    jieba.setLogLevel(logging.ERROR)
+    jieba.initialize()
+    return jieba.posseg.dt
+
+
+@lru_cache(maxsize=4096)
+def tagged(text: str) -> tuple[tuple[str, str], ...]:
+    """``text`` as (word, part of speech) pairs."""
+    return tuple((pair.word, pair.flag) for pair in segmenter().cut(text))
+
+
+def is_ordinary(word: str) -> bool:
+    """Whether ``word`` is a common word of Chinese that only looks like a name."""
+    return word in _ORDINARY or word[:2] in _ORDINARY
+
+
+def chinese_name_at(text: str, start: int, *, strong: bool) -> int | None:
+    """Where a Chinese personal name that begins at ``start`` ends, or None. ``strong``: the
+    words before it announce a name, so that an unusual one is believed."""
+    rest = text[start : start + 6]
+    if not rest or not HAN.match(rest):
+        return None
+    form = _by_form(rest, strong=strong)
+    if form is not None:
+        return start + form
+    if is_ordinary(rest) and not strong:
+        return None
+    for size in (2, 1):
+        if not strong and rest[0] in _FUNCTION_SURNAMES and not _surely_name(text, start):
+            continue
+        if rest[:size] in surnames() and (size == 1 or strong or len(rest) > 2):
+            length = _given_length(text, start, size, strong=strong)
+            if length:
+                return start + size + length
+    if strong:
+        return _unusual(text, start)
+    return None
+
+
+def _by_form(rest: str, *, strong: bool) -> int | None:
+    """小X, 阿X, 老X, X总, X姐, 李医生, 红红."""
+    title = re.match(rf"([\u4e00-\u9fff]{{1,2}}?)(?:{_TITLE})(?![\u4e00-\u9fff]*们)", rest)
+    if title and title.group() not in _ORDINARY:
+        stem = title.group(1)
+        word = title.group()
+        if stem in surnames() or (word[-1] in "姐哥" and len(stem) == 1 and stem not in _NOT_GIVEN | set("大二三小老师学堂表亲哥姐帅小")):
+            if not (word[-1] in "工导局" and not strong) and not _is_word(word):
+                return len(word)
+    if rest[0] in "小阿老" and len(rest) >= 2 and rest[:2] not in _ORDINARY and rest[:3] not in _ORDINARY:
+        stem = rest[1]
+        if HAN.match(stem) and stem not in _NOT_GIVEN and not _is_word(rest[:2]) and not _is_word(rest[:3]):
+            if rest[0] != "老" or stem in surnames():
+                return 2
+    if len(rest) >= 2 and rest[0] == rest[1] and (strong or not _dictionary(rest[:2])) and rest[2:3] != rest[3:4] and rest[0] not in _NOT_GIVEN | set("天刚常偏往渐慢早好明默妈爸哥姐弟妹爷奶叔舅姑婆公谢看想试等多少人年月日处家"):
+        return 2
+    return None
+
+
+def _dictionary(word: str) -> bool:
+    """A word of the dictionary that is not a name there."""
+    tag = segmenter().word_tag_tab.get(word)
+    return tag is not None and not tag.startswith("nr")
+
+
+@lru_cache(maxsize=4096)
+def _is_word(word: str) -> bool:
+    """A dictionary word that is not tagged as a name."""
+    dictionary = segmenter()
+    tag = dictionary.word_tag_tab.get(word)
+    return tag is not None and not tag.startswith("nr") and (len(word) > 2 or tag[0] in "vadcrpmtq" or _frequency(word) > 300)
+
+
+def _frequency(word: str) -> int:
+    import jieba
+
+    return int(jieba.dt.FREQ.get(word) or 0)
+
+
+def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
+    """How many characters of given name follow the surname at ``start`` (0: no name)."""
+    run = re.match(r"[\u3400-\u9fff]*", text[start:])
+    room = len(run.group()) - size if run else 0
+    if room < 1:
+        return 0
+    token = _token_at(text, start)
+    if token is not None and token[1].startswith("nr") and 2 <= len(token[0]) <= size + 2 and len(token[0]) > size:
+        return len(token[0]) - size if strong or not _is_word(token[0]) else 0
+    given = text[start + size : start + size + 2]
+    if given[0] in _NOT_GIVEN and not (strong and given[0] in "想真太更和与将"):
+        return 0
+    if not strong and not _weak_given(text, start, size):
+        return 0
+    if room == 1 or len(given) < 2 or given[1] in _NOT_GIVEN:
+        return 1
+    following = tagged(text[start + size + 1 :])
+    single = following and len(following[0][0]) == 1
+    if single and following[0][1][0] in "vdpcurym" and room > 2:
+        return 1
+    if following and len(following[0][0]) > 1 and following[0][1][0] in "vdtnmrl" and room > 1 and tagged(given)[0][0] != given:
+        return 1
+    return 2
+
+
+def _surely_name(text: str, start: int) -> bool:
+    """A surname that is an everyday word begins a name only where the segmenter sees one."""
+    token = _token_at(text, start)
+    return token is not None and token[1].startswith("nr") and len(token[0]) >= 2
+
+
+def _weak_given(text: str, start: int, size: int) -> bool:
+    """Without announcement a surname begins a name only if no common word starts there."""
+    token = _token_at(text, start)
+    if token is None:
+        return False
+    word, flag = token
+    return flag.startswith("nr") or (len(word) == size and not (_frequency(text[start : start + size + 1]) > 0))
+
+
+def _token_at(text: str, start: int) -> tuple[str, str] | None:
+    position = 0
+    for word, flag in tagged(text):
+        if position == start:
+            return word, flag
+        position += len(word)
+        if position > start:
+            return None
+    return None
+
+
+def _unusual(text: str, start: int) -> int | None:
+    """An announced name without a surname (石头, 糯米, 小帕): the next word or two characters."""
+    position = start
+    for word, flag in tagged(text[start:]):
+        if not HAN.match(word) or flag[0] in "vdpcurymtq" or len(word) > 4:
+            break
+        position += len(word)
+        if position - start >= 2:
+            break
+    return position if 2 <= position - start <= 4 else None
+
+
+def is_stop_word(word: str) -> bool:
+    """A capitalised word that is never a person here (days, months, machines, Yes, Sorry)."""
+    return fold(word) in _NEVER_NAMES
+
+
+def announced_person(before: str) -> bool:
+    """Whether the words before a place call for a person there (跟, 和, 约, with, and, told)."""
+    return bool(_PERSON_BEFORE.search(before))
+
+
+_PERSON_VERB = re.compile(r"\s(?:said|says|told|asked|swears?|swore|is dating|is getting|is my|was my|is our|texted|called me|loves|hates|thinks|thought|wants|gave|bought|moved|lives|works|got|just got|finally|and I)\b|'s\s(?:wife|husband|mom|dad|birthday|wedding|sister|brother|house|place)\b")
+
+
+def _acts(before: str, after: str) -> bool:
+    """Whether a capitalised everyday word is used as a name: in the middle of a sentence
+    beside words for people, or at its head doing what people do."""
+    if re.search(r"[a-z,]\s$", before):
+        return bool(_LATIN_BEFORE.search(before)) or bool(_PERSON_VERB.match(after)) or bool(re.match(r"\s(?:is|was|has|will)\s\w+", after))
+    return bool(_PERSON_VERB.match(after)) or (HAN.search(after[:2]) is not None)
+
+
+def latin_names(text: str) -> list[tuple[int, int, bool]]:
+    """Capitalised words that may be given names: (start, end, known given name)."""
+    found: list[tuple[int, int, bool]] = []
+    for match in LATIN_NAME.finditer(text):
+        titled = _TITLED.match(match.group())
+        word = match.group()[titled.end() :] if titled else match.group()
+        folded = fold(word)
+        if folded in _NEVER_NAMES or (titled and len(word) < 2):
+            continue
+        known = folded in given_names() and folded not in _WORD_NAMES
+        place = word in english_places()
+        if folded in {"april", "may", "june", "august"} and (re.match(r"\s?\d", text[match.end() :]) or re.search(r"\b(?:in|by|since|until|from|of|is|on|this|next|last)\s$", text[: match.start()])):
+            continue
+        before, after = text[: match.start()], text[match.end() :]
+        if re.match(r"\s?(?:Street|Road|Ave|Park|Inc|Corp|University|College|Hospital|Airport|Station|Bridge|Day|Hotel|Lake|County|School|Church|Hall)\b", after):
+            continue
+        clear = bool(_LATIN_AFTER.match(after)) or bool(_LATIN_BEFORE.search(before))
+        if titled or (known and not place and clear):
+            found.append((match.start(), match.end(), True))
+        elif folded in given_names() and not place and len(word) > 2 and _acts(before, after):
+            found.append((match.start(), match.end(), True))
+        else:
+            found.append((match.start(), match.end(), False))
+    return found

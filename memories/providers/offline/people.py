@@ -1,0 +1,230 @@
+"""The people of one extraction: who is known, who was met, who is out of the question."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from contacts.types import Person
+from memories.providers.offline.lexicons import Relation, fold, relations
+from memories.providers.offline.text import HAN
+from memories.types import ExtractedPerson, Subtype
+
+USER = None  # the end user stands for themself as None wherever a Someone may stand
+
+
+@dataclass(eq=False, slots=True)
+class Someone:
+    """A person under construction. ``owner`` and ``kind`` say whose what they are when they
+    are known only through somebody else (the sister of 阿屿); ``named`` once a name is known."""
+
+    ref: str
+    name: str
+    named: bool
+    relationship: str = ""
+    relation: Relation | None = None
+    word: str = ""
+    gender: str = ""
+    contact_id: UUID | None = None
+    aliases: list[str] = field(default_factory=list)
+    owner: "Someone | None" = None
+    owned_as: str = ""
+    social: Subtype | None = None
+    turn_ids: list[int] = field(default_factory=list)
+    spoken: bool = False
+
+    @property
+    def is_contact(self) -> bool:
+        """A named person, or the user's own relation; not the unnamed child of a friend."""
+        return self.contact_id is not None or self.named or self.owner is None
+
+    @property
+    def subtype(self) -> Subtype:
+        if self.relation is not None and self.owner is None:
+            return self.relation.subtype
+        return self.social or Subtype.OTHER
+
+    def add_alias(self, alias: str) -> None:
+        if alias and alias != self.name and alias not in self.aliases:
+            self.aliases.append(alias)
+
+    def give_name(self, name: str) -> None:
+        """Call them by a name learnt now; a role they were called by so far stays findable."""
+        if name == self.name:
+            return
+        before = self.name
+        self.name = name
+        if name in self.aliases:
+            self.aliases.remove(name)
+        if self.owner is None or self.named:
+            self.add_alias(before)
+        self.named = True
+
+    def extracted(self) -> ExtractedPerson:
+        return ExtractedPerson(
+            ref=self.ref,
+            name=self.name,
+            contact_id=self.contact_id,
+            aliases=tuple(self.aliases),
+            relationship=self.relationship,
+            gender=self.gender,
+        )
+
+
+def find_relation(words: str) -> Relation | None:
+    """The relation that a relationship text speaks of, by its longest known word."""
+    text = fold(words).replace("-", " ")
+    table = relations()
+    if text in table:
+        return table[text]
+    hits = [
+        word for word in table if (HAN.search(word) or f" {word} " in f" {text} ") and word in text
+    ]
+    return table[max(hits, key=len)] if hits else None
+
+
+class Book:
+    """Everybody in reach, found by name, alias or what they are to the user."""
+
+    def __init__(self, known: Iterable[Person], user_names: Iterable[str]) -> None:
+        self.people: list[Someone] = []
+        self.banned: set[str] = {fold(name) for name in user_names}
+        self.recent: list[Someone] = []
+        for number, person in enumerate(known, start=1):
+            someone = Someone(
+                ref=f"k{number}",
+                name=person.name,
+                named=find_relation(person.name) is None or person.name not in relations(),
+                relationship=person.relationship,
+                relation=find_relation(person.relationship) or relations().get(fold(person.name)),
+                gender=person.gender,
+                contact_id=person.id if isinstance(person.id, UUID) else None,
+                aliases=list(person.aliases),
+            )
+            someone.word = person.relationship
+            if not someone.gender and someone.relation is not None:
+                someone.gender = someone.relation.gender
+            self.people.append(someone)
+
+    def foresee(self, met: Iterable[Someone]) -> None:
+        """Know the names of people who are met later in what is being read. They count as
+        met only once they are spoken of."""
+        known = {person.ref for person in self.people}
+        for person in met:
+            if person.contact_id is None and person.ref not in known:
+                self.people.append(replace(person, turn_ids=[], aliases=list(person.aliases), ref=f"f{len(self.people)}"))
+        by_name = {person.name: person for person in self.people}
+        for person in self.people:
+            if person.owner is not None and person.owner not in self.people:
+                person.owner = by_name.get(person.owner.name, None)
+
+    def ban(self, name: str) -> None:
+        """``name`` is a pet, a celebrity, somebody in a story: never a contact."""
+        self.banned.add(fold(name))
+        for someone in [person for person in self.people if person.contact_id is None]:
+            if fold(someone.name) == fold(name):
+                self.people.remove(someone)
+                self.recent = [person for person in self.recent if person is not someone]
+
+    def is_banned(self, name: str) -> bool:
+        return fold(name) in self.banned
+
+    def by_name(self, name: str) -> Someone | None:
+        """Who is called ``name``; the one spoken of last when there are several."""
+        wanted = fold(name)
+        hits = [p for p in self.people if wanted in {fold(p.name), *map(fold, p.aliases)}]
+        hits.sort(key=lambda person: self._rank(person))
+        return hits[0] if hits else None
+
+    def _rank(self, person: Someone) -> int:
+        return self.recent.index(person) if person in self.recent else len(self.recent)
+
+    def by_relation(self, word: str, owner: Someone | None = None) -> Someone | None:
+        """The user's (or ``owner``'s) own ``word``, e.g. 老板: latest first, no former ones."""
+        wanted = relations().get(fold(word).replace("-", " "))
+        if wanted is None:
+            return None
+        hits = [
+            person
+            for person in self.people
+            if person.owner is owner
+            and person.relation is not None
+            and _same_kind(person.relation.kind, wanted.kind)
+            and _same_word(person, word, wanted)
+        ]
+        hits.sort(key=self._rank)
+        return hits[0] if hits else None
+
+    def meet(
+        self, name: str, *, named: bool, word: str = "", owner: Someone | None = None
+    ) -> Someone:
+        """A new person, or the one already met under this name."""
+        relation = relations().get(fold(word).replace("-", " ")) if word else None
+        someone = Someone(
+            ref=f"p{len(self.people) + 1}",
+            name=name,
+            named=named,
+            relation=relation,
+            word=word,
+            gender=relation.gender if relation else "",
+            owner=owner,
+        )
+        self.people.append(someone)
+        return someone
+
+    def touch(self, someone: Someone, turn_id: int | None = None) -> None:
+        """``someone`` was spoken of now."""
+        if someone in self.recent:
+            self.recent.remove(someone)
+        self.recent.insert(0, someone)
+        if turn_id is not None and turn_id not in someone.turn_ids:
+            someone.turn_ids.append(turn_id)
+
+    def merge(self, kept: Someone, other: Someone) -> None:
+        """The two are one person: everything of ``other`` becomes ``kept``'s."""
+        if kept is other:
+            return
+        if other.contact_id is not None and kept.contact_id is None:
+            kept.contact_id = other.contact_id
+        kept.relation = kept.relation or other.relation
+        kept.relationship = kept.relationship or other.relationship
+        kept.word = kept.word or other.word
+        kept.gender = kept.gender or other.gender
+        kept.social = kept.social or other.social
+        kept.turn_ids += [turn for turn in other.turn_ids if turn not in kept.turn_ids]
+        if other.owner is None or other.named:
+            kept.add_alias(other.name)
+        for alias in other.aliases:
+            kept.add_alias(alias)
+        self.people.remove(other)
+        self.recent = [person for person in self.recent if person is not other]
+        for person in self.people:
+            if person.owner is other:
+                person.owner = kept
+
+    def latest(self, gender: str = "", *, exclude: Iterable[Someone] = ()) -> Someone | None:
+        """The person spoken of last whom a pronoun of ``gender`` may mean."""
+        shut = list(exclude)
+        for person in self.recent:
+            if person in shut:
+                continue
+            if not gender or not person.gender or person.gender == gender:
+                return person
+        return None
+
+
+def _same_kind(left: str, right: str) -> bool:
+    """mother = mother; a sister may be the elder sister."""
+    return left == right or left.endswith(" " + right) or right.endswith(" " + left)
+
+
+def _same_word(person: Someone, word: str, wanted: Relation) -> bool:
+    """Kinds with many holders (同学, cousin) match by word, unique ones (mother) by kind."""
+    if wanted.subtype in {Subtype.FAMILY, Subtype.PARTNER} or person.word == word:
+        return True
+    return former(word) == former(person.word or person.relationship) and wanted.bare
+
+
+def former(word: str) -> bool:
+    """Whether ``word`` speaks of a relation that is over (前老板, ex-boss)."""
+    folded = fold(word)
+    return folded.startswith(("前", "ex-", "ex ", "former", "old boss"))

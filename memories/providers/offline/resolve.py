@@ -1,0 +1,157 @@
+"""How a new memory stands to the ones most like it, decided on facts before words."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from uuid import UUID
+
+from contacts.attributes import is_single, label
+from memories.types import (
+    ConflictCase,
+    MemoryType,
+    Resolution,
+    StoredFact,
+    StoredMemory,
+    Verdict,
+)
+
+NEAR = 0.95  # cosine above which nearly the same words are the same statement
+SAME_WORDS = 0.85  # SequenceMatcher ratio over normalised text
+RELATED = 0.86  # cosine above which a changed date speaks of the same event
+_OPPOSITE = {"likes": "dislikes", "interests": "dislikes", "dislikes": "likes"}
+_MOVED = re.compile(r"改到|改成|改为|改期|推迟|延期|提前到|挪到|取消|\b(?:moved to|pushed|postponed|rescheduled|brought forward|cancel+ed|called off)\b", re.I)
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?|\d{4}年\d{1,2}月(?:\d{1,2}日)?|\d{1,2}月\d{1,2}[日号]")
+_NOISE = re.compile(r"[\W_]+")
+
+
+def resolve(cases: Sequence[ConflictCase]) -> Mapping[str, Resolution]:
+    """A resolution for every case, by its key."""
+    return {case.key: _resolve(case) for case in cases}
+
+
+def normalised(text: str) -> str:
+    """Letters and digits of ``text``, folded, for comparing values."""
+    return _NOISE.sub("", unicodedata.normalize("NFKC", text).casefold())
+
+
+def _resolve(case: ConflictCase) -> Resolution:
+    replaced: dict[UUID, str] = {}
+    more: dict[UUID, str] = {}
+    for memory in case.existing:
+        if _same_statement(case, memory):
+            return Resolution(Verdict.DUPLICATE, (memory.id,), "says the same as what is known")
+        reason = _contradiction(case, memory)
+        if reason:
+            replaced[memory.id] = reason
+        elif _adds_to(case, memory):
+            more[memory.id] = "more about the same matter"
+    if replaced:
+        return Resolution(Verdict.SUPERSEDES, tuple(replaced), "; ".join(dict.fromkeys(replaced.values())))
+    if more:
+        return Resolution(Verdict.COMPLEMENTS, tuple(more), "; ".join(dict.fromkeys(more.values())))
+    return Resolution(Verdict.NEW, (), "nothing like it is known")
+
+
+def _people(facts: Sequence[StoredFact]) -> set[UUID | None]:
+    return {fact.person for fact in facts}
+
+
+def _strangers(case: ConflictCase, memory: StoredMemory) -> bool:
+    """Facts on both sides and not one person in common."""
+    return bool(case.facts and memory.facts) and not (_people(case.facts) & _people(memory.facts))
+
+
+def _same_statement(case: ConflictCase, memory: StoredMemory) -> bool:
+    if _strangers(case, memory):
+        return False
+    new, old = normalised(case.content), normalised(memory.content)
+    if new == old:
+        return True
+    if _values(case.facts) != _values(memory.facts) and _disagree(case, memory):
+        return False
+    if set(_DATE.findall(case.content)) != set(_DATE.findall(memory.content)):
+        return False
+    if re.findall(r"\d+", new) != re.findall(r"\d+", old):
+        return False
+    ratio = SequenceMatcher(None, new, old, autojunk=False).ratio()
+    says_less = bool(case.facts) and _values(case.facts) <= _values(memory.facts) and len(new) <= len(old) + 4
+    if says_less and (memory.similarity >= NEAR or ratio >= 0.6):
+        return True
+    return memory.similarity >= NEAR and ratio >= SAME_WORDS and _values(case.facts) <= _values(memory.facts)
+
+
+def _values(facts: Sequence[StoredFact]) -> set[tuple[UUID | None, str, str]]:
+    return {(fact.person, fact.key, normalised(fact.value)) for fact in facts}
+
+
+def _disagree(case: ConflictCase, memory: StoredMemory) -> bool:
+    return bool(_contradiction(case, memory))
+
+
+def _contradiction(case: ConflictCase, memory: StoredMemory) -> str:
+    """Why ``memory`` no longer holds once the new one does, or an empty string."""
+    if case.said_at < memory.said_at:
+        return ""
+    for new in case.facts:
+        for old in memory.facts:
+            if new.person != old.person:
+                continue
+            if new.key == old.key and is_single(new.key) and _differs(new.value, old.value):
+                return f"{label(new.key, 'en').lower()} is now {new.value}, not {old.value}"
+            if _OPPOSITE.get(new.key) == old.key and _overlaps(new.value, old.value):
+                return f"{new.key} {new.value} now, {old.key} before"
+            if new.key == "former_company" and old.key == "company" and _overlaps(new.value, old.value):
+                return f"no longer at {old.value}"
+    if _strangers(case, memory):
+        return ""
+    return _rescheduled(case, memory) or _fulfilled(case, memory)
+
+
+def _differs(new: str, old: str) -> bool:
+    left, right = normalised(new), normalised(old)
+    return left not in right and right not in left
+
+
+def _overlaps(new: str, old: str) -> bool:
+    left, right = normalised(new), normalised(old)
+    return bool(left and right) and (left in right or right in left)
+
+
+def _rescheduled(case: ConflictCase, memory: StoredMemory) -> str:
+    """The same event at another time."""
+    if not _MOVED.search(case.content) or memory.similarity < RELATED:
+        return ""
+    old, new = _DATE.findall(memory.content), _DATE.findall(case.content)
+    if old and new and set(old) != set(new) and _shared_topic(case.content, memory.content):
+        return "the event was moved to another time"
+    if old and re.search(r"取消|cancel+ed|called off", case.content) and _shared_topic(case.content, memory.content):
+        return "the event was cancelled"
+    return ""
+
+
+def _fulfilled(case: ConflictCase, memory: StoredMemory) -> str:
+    """What was planned has come to pass."""
+    if memory.type is not MemoryType.PLAN or case.type is MemoryType.PLAN:
+        return ""
+    plans = [fact for fact in memory.facts if fact.key == "plan"]
+    done = [fact for fact in case.facts if fact.key != "plan"]
+    for plan in plans:
+        for fact in done:
+            if fact.person == plan.person and is_single(fact.key) and normalised(fact.value) in normalised(plan.value):
+                return "the plan has come true"
+    return ""
+
+
+def _shared_topic(new: str, old: str) -> bool:
+    """Two texts share a content word or a run of two Han characters beyond their dates."""
+    strip = re.compile(r"用户的?|the user'?s?|" + _DATE.pattern, re.I)
+    left, right = strip.sub("", new), strip.sub("", old)
+    han = {left[i : i + 2] for i in range(len(left) - 1) if re.match(r"[\u4e00-\u9fff]{2}", left[i : i + 2])}
+    words = {word.lower() for word in re.findall(r"[A-Za-z]{4,}", left)}
+    return any(pair in right for pair in han) or bool(words & {w.lower() for w in re.findall(r"[A-Za-z]{4,}", right)})
+
+
+def _adds_to(case: ConflictCase, memory: StoredMemory) -> bool:
+    shared = {(f.person, f.key) for f in case.facts} & {(f.person, f.key) for f in memory.facts}
+    return bool(shared) or (memory.similarity >= NEAR and not _strangers(case, memory))

@@ -1,0 +1,148 @@
+"""The JSON that a language model answers with, validated where it enters.
+
+Strict in what is asked for (``json_schema_of``), lenient in what is taken: a label out of
+the list, a null or a missing detail never costs a batch; a missing list of results does.
+"""
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from memories.types import MemoryType, Subtype, Verdict
+
+
+def _empty_if_none(value: object) -> object:
+    return "" if value is None else value
+
+
+def _no_items_if_none(value: object) -> object:
+    return [] if value is None else value
+
+
+def _label(known: set[str], otherwise: str) -> BeforeValidator:
+    def check(value: object) -> str:
+        label = value.strip().lower() if isinstance(value, str) else ""
+        return label if label in known else otherwise
+
+    return BeforeValidator(check)
+
+
+Text = Annotated[str, BeforeValidator(_empty_if_none)]
+Ids = Annotated[list[str], BeforeValidator(_no_items_if_none)]
+Numbers = Annotated[list[int], BeforeValidator(_no_items_if_none)]
+Gender = Annotated[Literal["female", "male", ""], _label({"female", "male"}, "")]
+Kind = Annotated[MemoryType, _label(set(MemoryType), MemoryType.MISCELLANEOUS)]
+Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
+Judgement = Annotated[Verdict, _label(set(Verdict), Verdict.NEW)]
+
+
+class Wire(BaseModel):
+    model_config = ConfigDict(extra="ignore", coerce_numbers_to_str=True)
+
+
+class PersonOut(Wire):
+    id: str
+    name: Text = ""
+    aliases: Ids = []
+    relationship: Text = ""
+    gender: Gender = ""
+
+
+class FactOut(Wire):
+    key: str
+    value: Text
+    person: Text = ""
+
+
+class MemoryOut(Wire):
+    content: Text
+    type: Kind = MemoryType.MISCELLANEOUS
+    subtype: Whose = Subtype.OTHER
+    people: Ids = []
+    turns: Numbers
+    quote: Text = ""
+    facts: Annotated[list[FactOut], BeforeValidator(_no_items_if_none)] = []
+    happens_at: str | None = None
+    expires_at: str | None = None
+    valid_from: str | None = None
+    valid_to: str | None = None
+    confidence: float = 1.0
+
+
+class RelationOut(Wire):
+    subject: str
+    kind: Text
+    object: str
+    turns: Numbers = []
+
+
+class ExtractionOut(Wire):
+    people: list[PersonOut]
+    memories: list[MemoryOut]
+    relations: Annotated[list[RelationOut], BeforeValidator(_no_items_if_none)] = []
+    retracted: Numbers = []
+
+
+class ResolutionOut(Wire):
+    case: str
+    verdict: Judgement
+    targets: Ids = []
+    reason: Text = ""
+
+
+class ResolutionsOut(Wire):
+    resolutions: list[ResolutionOut]
+
+
+class ValueOut(Wire):
+    value: Text
+    sources: Ids = []
+    since: str | None = None
+
+
+class AttributeOut(Wire):
+    key: str
+    values: list[ValueOut]
+    replace: bool = False
+
+
+class EventOut(Wire):
+    text: Text
+    at: Text
+    sources: Ids = []
+
+
+class ProfileOut(Wire):
+    attributes: list[AttributeOut]
+    timeline: list[EventOut]
+    personality: str | None = None
+    personality_sources: Ids = []
+
+
+@cache
+def json_schema_of(model: type[Wire]) -> dict[str, Any]:
+    """The schema of ``model`` in the subset that strict structured output takes: every
+    property required, none beside them, no titles and no defaults."""
+    schema: dict[str, Any] = _strict(model.model_json_schema())
+    return schema
+
+
+def _strict(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_strict(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if "$ref" in node:
+        return {"$ref": node["$ref"]}
+    strict = {
+        key: {name: _strict(part) for name, part in value.items()}
+        if key in ("properties", "$defs")
+        else _strict(value)
+        for key, value in node.items()
+        if key not in ("title", "default", "description")
+    }
+    if node.get("type") == "object":
+        strict["required"] = list(node.get("properties", ()))
+        strict["additionalProperties"] = False
+    return strict

@@ -1,0 +1,54 @@
+"""How a query is meant, and how much words and meaning count for it."""
+
+from enum import StrEnum
+
+import regex
+
+from contacts.normal import normalise
+
+
+class Intent(StrEnum):
+    """MIRA's four: a fact to look up, a field to look around in, these very words, or none
+    of them in particular."""
+
+    RECALL = "recall"
+    EXPLORE = "explore"
+    EXACT = "exact"
+    GENERAL = "general"
+
+
+#: The weights of word search and meaning search (MIRA, seed 002).
+WEIGHTS = {
+    Intent.RECALL: (0.6, 0.4),
+    Intent.EXPLORE: (0.3, 0.7),
+    Intent.EXACT: (0.8, 0.2),
+    Intent.GENERAL: (0.4, 0.6),
+}
+
+# Words in quotation marks, or a code or number that only its own spelling finds.
+_EXACT = regex.compile(
+    r"""["“「『《][^"”」』》]{2,}["”」』》]|\b\d{5,}\b|\b[a-z]+-?\d+[a-z\d-]*\b|\S+@\S+|https?://"""
+)
+_EXPLORE = regex.compile(
+    r"\b(tell me (more |something |everything )?about|everything (about|you know)|anything"
+    r"|what do (you|we|i) know|talk about|related to|similar|ideas?|suggest|recommend"
+    r"|overview|summar(y|ise|ize))\b"
+    r"|介绍|说说|聊聊|讲讲|关于.*(一切|所有|事情)|有关的|相关|类似|推荐|建议|总结|概括|都知道(些)?什么"
+)
+_RECALL = regex.compile(
+    r"\?|^(who|whom|whose|what|which|when|where|why|how|did|does|do|is|are|was|were|has|have|had"
+    r"|can|could|would|will|should)\b"
+    r"|谁|什么|哪|几|多少|多大|多久|多长|多高|怎么|怎样|如何|是否|是不是|有没有|为何|吗|呢$|记得"
+)
+
+
+def infer(query: str) -> Intent:
+    """The intent that the form of ``query`` shows."""
+    text = normalise(query).strip()
+    if _EXACT.search(text):
+        return Intent.EXACT
+    if _EXPLORE.search(text):
+        return Intent.EXPLORE
+    if _RECALL.search(text):
+        return Intent.RECALL
+    return Intent.GENERAL

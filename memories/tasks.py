@@ -1,0 +1,54 @@
+"""What the queue runs: each takes ids, does one pipeline call, and may run twice."""
+
+from uuid import UUID
+
+from django.utils import timezone
+
+from accounts.models import EndUser
+from memories.models import Batch, Consolidation
+from memories.pipeline import backfill, buffer, run
+from memories.pipeline.embed import embed_missing
+from memories.providers.configured import embedder
+from memories.queue import enqueue
+
+
+def extract(end_user_id: int) -> None:
+    """Extracts what is due for an end user, then consolidates when that is due."""
+    while run.extract_next(end_user_id):
+        pass
+    end_user = EndUser.objects.filter(pk=end_user_id).first()
+    if end_user is not None and run.consolidation_due(end_user):
+        enqueue("consolidate", end_user_id)
+
+
+def consolidate(end_user_id: int) -> None:
+    run.consolidate_user(end_user_id)
+
+
+def process(end_user_id: int) -> None:
+    run.process(end_user_id)
+
+
+def embed(end_user_id: int) -> None:
+    """Embeds what a correction left without a vector."""
+    end_user = EndUser.objects.filter(pk=end_user_id).first()
+    if end_user is not None:
+        embed_missing(end_user, embedder())
+
+
+def link_backfill(contact_id: str) -> None:
+    backfill.link_contact(UUID(contact_id))
+
+
+def sweep() -> None:
+    """Finds work that no message will trigger: idle users, failed tries that are due, and
+    what a dead worker left behind."""
+    now = timezone.now()
+    idle = EndUser.objects.unextracted().filter(last_message_at__lte=now - buffer.IDLE)
+    left = Batch.objects.claimable(now)
+    users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)}
+    for end_user_id in sorted(users):
+        enqueue("extract", end_user_id)
+    waiting = Consolidation.objects.claimable(now).values_list("end_user", flat=True)
+    for end_user_id in sorted(set(waiting)):
+        enqueue("consolidate", end_user_id)

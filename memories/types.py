@@ -1,0 +1,268 @@
+"""What the steps of the pipeline hand to each other: frozen, typed, free of Django.
+
+Providers see only these. Ids are opaque to them; every reply refers back by id, by
+content key or by the provider's own person ``ref``, never by position.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Generic, TypeVar
+from uuid import UUID
+
+from contacts.types import Person
+
+T = TypeVar("T")
+
+
+class MemoryType(StrEnum):
+    """The seven categories of TiMemory."""
+
+    PERSONAL = "personal"
+    PREFERENCE = "preference"
+    ACTIVITY = "activity"
+    PLAN = "plan"
+    HEALTH = "health"
+    PROFESSIONAL = "professional"
+    MISCELLANEOUS = "miscellaneous"
+
+
+class Subtype(StrEnum):
+    """Whose fact it is, seen from the end user."""
+
+    FRIEND = "friend"
+    FAMILY = "family"
+    COLLEAGUE = "colleague"
+    PARTNER = "partner"
+    SELF = "self"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message. ``said_at`` is aware; ``role`` is user, assistant, system or tool."""
+
+    id: int
+    role: str
+    content: str
+    said_at: datetime
+    session_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionRequest:
+    """``turns`` are to be extracted; ``context`` are earlier turns, only to understand them.
+
+    ``language`` is the end user's own (zh or en); ``user_names`` are the end user's own
+    names, which are never a contact. A known person's id is a contact's UUID.
+    """
+
+    turns: tuple[Turn, ...]
+    context: tuple[Turn, ...] = ()
+    people: tuple[Person, ...] = ()
+    language: str = "en"
+    user_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedPerson:
+    """A person met in a batch. ``ref`` is unique in the reply; ``contact_id`` is set when
+    it is one of the request's known people. ``name`` is how the user calls them best
+    (小红, Anna, 妈妈); ``relationship`` is to the end user, in the end user's words."""
+
+    ref: str
+    name: str
+    contact_id: UUID | None = None
+    aliases: tuple[str, ...] = ()
+    relationship: str = ""
+    gender: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user.
+
+    Keys are an open set; the canonical ones are in ``contacts.attributes``.
+    """
+
+    key: str
+    value: str
+    person: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedRelation:
+    """``subject`` is the ``kind`` of ``object``: (ref of 王淑芬, "mother", ref of 小红)."""
+
+    subject: str
+    kind: str
+    object: str
+    turn_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedMemory:
+    """One fact worth keeping, in the third person and in the user's language.
+
+    ``people`` are refs of those it is about, empty for the end user. ``turn_ids`` are the
+    messages it rests on and ``quote`` the words in one of them. ``speaker`` says who
+    claimed it. Times are aware: ``happens_at`` when the event takes place, ``expires_at``
+    when it stops to matter, ``valid_from``/``valid_to`` when the fact holds.
+    ``confidence`` is in 0..1; hearsay is below 0.6.
+    """
+
+    content: str
+    type: MemoryType
+    subtype: Subtype
+    turn_ids: tuple[int, ...]
+    people: tuple[str, ...] = ()
+    quote: str = ""
+    speaker: str = "user"
+    facts: tuple[Fact, ...] = ()
+    happens_at: datetime | None = None
+    expires_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """``retracted_turn_ids`` are turns (of the batch or its context) whose statements the
+    user took back: a joke, a mistake, "forget what I said"."""
+
+    people: tuple[ExtractedPerson, ...] = ()
+    memories: tuple[ExtractedMemory, ...] = ()
+    relations: tuple[ExtractedRelation, ...] = ()
+    retracted_turn_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFact:
+    """A fact of a stored memory; ``person`` is a contact id, None for the end user."""
+
+    key: str
+    value: str
+    person: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A memory on its way in; ``key`` is its content hash. The persons of its facts are
+    contact ids, provisional ones for people not known yet."""
+
+    key: str
+    content: str
+    said_at: datetime
+    extracted: ExtractedMemory
+    facts: tuple[StoredFact, ...]
+    embedding: list[float]
+    tokens: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredMemory:
+    """An existing memory shown to a provider. ``similarity`` is the cosine to the new one."""
+
+    id: UUID
+    content: str
+    type: MemoryType
+    said_at: datetime
+    happens_at: datetime | None = None
+    facts: tuple[StoredFact, ...] = ()
+    similarity: float = 0.0
+
+
+class Verdict(StrEnum):
+    """How a new memory stands to those already there (TiMemory's consolidation rules)."""
+
+    NEW = "new"  # no conflict: store it
+    DUPLICATE = "duplicate"  # says nothing new: keep the existing one
+    SUPERSEDES = "supersedes"  # direct conflict or temporal update: the old become outdated
+    COMPLEMENTS = "complements"  # same matter, more detail: both stay, linked
+
+
+@dataclass(frozen=True, slots=True)
+class ConflictCase:
+    """A new memory (``key`` is its content hash) beside the existing ones most like it."""
+
+    key: str
+    content: str
+    type: MemoryType
+    said_at: datetime
+    facts: tuple[StoredFact, ...]
+    existing: tuple[StoredMemory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolution:
+    """``targets`` are ids among the case's existing memories; ``reason`` is for people."""
+
+    verdict: Verdict
+    targets: tuple[UUID, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttributeValue:
+    value: str
+    sources: tuple[UUID, ...]
+    since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEvent:
+    """``at`` is when it happened, as precise as known: 2024, 2024-05 or 2024-05-17."""
+
+    text: str
+    at: str
+    sources: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What is known of a contact. ``attributes`` maps a key to its values, the current one
+    first; ``timeline`` is in order of happening."""
+
+    attributes: Mapping[str, tuple[AttributeValue, ...]] = field(default_factory=dict)
+    personality: str = ""
+    personality_sources: tuple[UUID, ...] = ()
+    timeline: tuple[TimelineEvent, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRequest:
+    """``profile`` is bounded (the latest of each); ``memories`` are only the new ones."""
+
+    person: Person
+    profile: Profile
+    memories: tuple[StoredMemory, ...]
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePatch:
+    """What the new memories change. A key's values replace those held for that key only
+    where ``replaces`` names it; otherwise they are added. ``personality`` None: unchanged."""
+
+    attributes: Mapping[str, tuple[AttributeValue, ...]] = field(default_factory=dict)
+    replaces: frozenset[str] = frozenset()
+    timeline: tuple[TimelineEvent, ...] = ()
+    personality: str | None = None
+    personality_sources: tuple[UUID, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """``tokens_*`` are the provider's own counts (an estimate for the offline one)."""
+
+    tokens_in: int
+    tokens_out: int
+    latency_ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reply(Generic[T]):
+    value: T
+    usage: Usage

@@ -1,0 +1,34 @@
+from django.urls import path
+
+from memories.api import changes, context, memories, messages, search, users
+
+urlpatterns = [
+    path("users/<path:user>/messages/", messages.Messages.as_view(), name="api-messages"),
+    path("users/<path:user>/process/", messages.Process.as_view(), name="api-process"),
+    path("users/<path:user>/context/", context.ContextView.as_view(), name="api-context"),
+    path("users/<path:user>/search/", search.Search.as_view(), name="api-search"),
+    path("users/<path:user>/memories/", memories.Memories.as_view(), name="api-memories"),
+    path(
+        "users/<path:user>/memories/<uuid:memory_id>/",
+        memories.OneMemory.as_view(),
+        name="api-memory",
+    ),
+    path(
+        "users/<path:user>/memories/<uuid:memory_id>/move/",
+        memories.Move.as_view(),
+        name="api-memory-move",
+    ),
+    path("users/<path:user>/changes/", changes.Changes.as_view(), name="api-changes"),
+    path(
+        "users/<path:user>/changes/<uuid:change_id>/",
+        changes.OneChange.as_view(),
+        name="api-change",
+    ),
+    path(
+        "users/<path:user>/changes/<uuid:change_id>/undo/",
+        changes.Undo.as_view(),
+        name="api-change-undo",
+    ),
+    path("users/<path:user>/export/", users.Export.as_view(), name="api-export"),
+    path("users/<path:user>/forget/", users.Forget.as_view(), name="api-forget"),
+]

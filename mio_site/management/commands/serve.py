@@ -1,0 +1,97 @@
+"""Everything at once on one machine: migrations, schedules, demo data, web and worker."""
+
+import os
+import signal
+import socket
+import sys
+import time
+from argparse import ArgumentParser
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import connection, connections
+from django.db.migrations.executor import MigrationExecutor
+
+from mio_site import database
+from mio_site.serve import AddressInUseError, Child, Stop, answers, reserve, say, supervise
+
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+ADVISORY_LOCK = 0x4D696F  # "Mio": one machine prepares the database at a time
+HEAL_EVERY = 2.0  # seconds between looks at the embedded server
+
+
+class Command(BaseCommand):
+    help = "Prepares the database, then runs the web server and the worker until Ctrl-C."
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--host", default="127.0.0.1")
+        parser.add_argument("--port", type=int, default=os.environ.get("PORT") or 8000)
+
+    def handle(self, *, host: str, port: int, **_options: Any) -> None:
+        stop = Stop()
+        stop_with(lambda: sys.exit(0))
+        try:
+            listener = reserve(host, port)
+        except AddressInUseError as error:
+            raise CommandError(str(error)) from error
+        prepare()
+        stop_with(stop.request)
+        sys.exit(supervise(processes(listener), stop, Watch(host, port)))
+
+
+class Watch:
+    """Says once that the site answers, and brings back an embedded server that was killed."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.host, self.port = host, port
+        self.announced = False
+        self.heal_at = 0.0
+
+    def __call__(self) -> None:
+        if not self.announced and answers(self.host, self.port, "/readyz"):
+            self.announced = True
+            say(f"ready at http://{self.host}:{self.port}  (Ctrl-C stops it)")
+        if time.monotonic() >= self.heal_at:
+            self.heal_at = time.monotonic() + HEAL_EVERY
+            try:
+                database.ensure_running()
+            except database.ServerError as error:
+                say(str(error))
+
+
+def prepare() -> None:
+    """Brings the database to the state of the code, with schedules and demo data."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
+    executor = MigrationExecutor(connection)
+    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        call_command("migrate", interactive=False, verbosity=0)
+    call_command("install_schedules")
+    call_command("load_demo")
+    connections.close_all()  # gives the lock back
+
+
+def processes(listener: socket.socket) -> list[Child]:
+    """The processes of the site; the web one gets the bound socket."""
+    module = [sys.executable, "-m", "mio_site.child", str(os.getpid())]
+    descriptor = listener.fileno()
+    return [
+        Child("web", [*module, "web", str(descriptor)], (descriptor,)),
+        Child("worker", [*module, "worker"]),
+    ]
+
+
+def stop_with(action: Callable[[], object]) -> None:
+    """Has each of the signals that mean "end" call ``action``."""
+
+    def handler(_signal: int, _frame: FrameType | None) -> None:
+        action()
+
+    for number in STOPPING:
+        # Under nohup a closed terminal is not to end it.
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, handler)

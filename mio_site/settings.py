@@ -1,0 +1,204 @@
+"""Every setting comes from the environment; `.env` beside manage.py is read if present."""
+
+import secrets
+from pathlib import Path
+from typing import Any
+
+import environ
+
+from mio_site import postgres
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+env = environ.Env()
+environ.Env.read_env(BASE_DIR / ".env")
+
+# Django itself ---------------------------------------------------------------------------
+
+DEBUG = env.bool("DEBUG", default=True)
+MIO_HOME = Path(env.str("MIO_HOME", default=".mio"))
+if not MIO_HOME.is_absolute():
+    MIO_HOME = BASE_DIR / MIO_HOME
+
+
+def _secret_key() -> str:
+    """The key in SECRET_KEY, or one generated once into MIO_HOME while DEBUG is on."""
+    given = env.str("SECRET_KEY", default="")
+    if given or not DEBUG:
+        return given
+    path = MIO_HOME / "secret_key"
+    MIO_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not path.exists():
+        fresh = MIO_HOME / f"secret_key.{secrets.token_hex(4)}"
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(50))
+        try:
+            path.hardlink_to(fresh)  # whoever links first wins; all read the same key
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_text()
+
+
+SECRET_KEY = _secret_key()
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django.contrib.postgres",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "django_htmx",
+    "django_q",
+    "pgtrigger",
+    "mio_site",
+    "accounts",
+    "contacts",
+    "memories",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+]
+
+ROOT_URLCONF = "mio_site.urls"
+ASGI_APPLICATION = "mio_site.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
+TIME_ZONE = env.str("TIME_ZONE", default="UTC")
+USE_I18N = True
+USE_TZ = True
+STATIC_URL = "static/"
+STATIC_ROOT = BASE_DIR / "staticfiles"
+WHITENOISE_USE_FINDERS = DEBUG
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
+X_FRAME_OPTIONS = "DENY"
+# Larger bodies are refused with 413 before they are read into memory.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
+
+# Database --------------------------------------------------------------------------------
+
+MIO_EMBEDDED_POSTGRES = not env.str("DATABASE_URL", default="")
+_connection: dict[str, Any] = (
+    postgres.connection(MIO_HOME) if MIO_EMBEDDED_POSTGRES else env.db("DATABASE_URL")
+)
+DATABASES = {
+    "default": {
+        **_connection,
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_HEALTH_CHECKS": True,
+        "OPTIONS": {
+            **_connection.get("OPTIONS", {}),
+            **(
+                {"pool": {"min_size": 1, "max_size": 20, "timeout": 10}}
+                if env.bool("MIO_DATABASE_POOL", default=False)
+                else {}
+            ),
+        },
+    }
+}
+
+# Queue: the broker holds ids only, the truth is in our tables ----------------------------
+
+Q_CLUSTER = {
+    "name": "mio",
+    "orm": "default",
+    "workers": env.int("MIO_WORKERS", default=2),
+    "timeout": 900,
+    "retry": 960,
+    "max_attempts": 5,
+    "ack_failures": True,
+    "poll": 0.5,
+    "save_limit": 500,
+    "catch_up": False,
+    "label": "Queue",
+}
+
+# API -------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasApp"],
+    "DEFAULT_PARSER_CLASSES": ["accounts.parsers.StrictJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "accounts.errors.exception_handler",
+    "UNAUTHENTICATED_USER": None,
+    "UNICODE_JSON": True,
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Mio",
+    "DESCRIPTION": "A memory for the people in a user's life.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_AUTHENTICATION": [],
+    "SERVE_PERMISSIONS": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+# Models ----------------------------------------------------------------------------------
+
+OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
+OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
+MIO_LLM = env.str("MIO_LLM", default="openai" if OPENAI_API_KEY or OPENAI_BASE_URL else "offline")
+MIO_LLM_MODEL = env.str("MIO_LLM_MODEL", default="gpt-4o-mini")
+MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")
+MIO_EMBEDDING_MODEL = env.str(
+    "MIO_EMBEDDING_MODEL",
+    default="multilingual-e5-small" if MIO_EMBEDDINGS == "local" else "text-embedding-3-small",
+)
+MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=384)
+
+# Pipeline --------------------------------------------------------------------------------
+
+MIO_EXTRACT_EVERY = env.int("MIO_EXTRACT_EVERY", default=10)
+MIO_CONSOLIDATE_EVERY = env.int("MIO_CONSOLIDATE_EVERY", default=50)
+MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
+
+# Logs carry ids, never chat text ---------------------------------------------------------
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+}

@@ -1,0 +1,32 @@
+"""Every address of the product."""
+
+from django.contrib import admin
+from django.urls import include, path, re_path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+
+from accounts import errors
+from mio_site import health
+
+# The user id may hold slashes, so the nouns behind it decide which endpoint is meant: every
+# path has one reading, since ids of rows are UUIDs.
+api = [
+    path("", include("accounts.urls")),
+    path("", include("contacts.urls")),
+    path("", include("memories.urls")),
+]
+
+urlpatterns = [
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("metrics", health.metrics),
+    path("api/v1/", include(api)),
+    path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
+    path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    re_path("^api/", errors.unknown_address),
+    path("admin/", admin.site.urls),
+    path("i18n/", include("django.conf.urls.i18n")),
+]
+
+handler400 = errors.bad_request
+handler404 = errors.not_found
+handler500 = errors.server_error

@@ -1,0 +1,87 @@
+"""The API as tests call it: a client of an app, and every endpoint with a request it takes."""
+
+import json
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+from django.test import Client
+
+from accounts.models import ApiKey, App
+from tests.factories import make_app
+
+Reply = tuple[int, Any]
+
+
+class ApiClient:
+    """Calls the API with a key of an app."""
+
+    def __init__(self, app: App | None = None) -> None:
+        self.app = app or make_app()
+        _, self.secret = ApiKey.issue(self.app)
+        self.http = Client()
+
+    def call(
+        self,
+        method: str,
+        address: str,
+        body: Any = None,
+        *,
+        raw: bytes | None = None,
+        content_type: str = "application/json",
+        **headers: Any,
+    ) -> Reply:
+        """Status and decoded body. ``address`` is below /api/v1/, or whole."""
+        path = address if address.startswith("/") else f"/api/v1/{address}"
+        data = raw if raw is not None else b"" if body is None else json.dumps(body).encode()
+        headers.setdefault("HTTP_AUTHORIZATION", f"Bearer {self.secret}")
+        kind = content_type if data else ""
+        self.reply = self.http.generic(method, path, data, content_type=kind, **headers)
+        text = self.reply.content.decode()
+        is_json = self.reply.headers.get("Content-Type", "").startswith("application/json")
+        return self.reply.status_code, json.loads(text) if is_json and text else text
+
+    def get(self, address: str, **options: Any) -> Reply:
+        return self.call("GET", address, **options)
+
+    def post(self, address: str, body: Any = None, **options: Any) -> Reply:
+        return self.call("POST", address, body, **options)
+
+    def patch(self, address: str, body: Any = None, **options: Any) -> Reply:
+        return self.call("PATCH", address, body, **options)
+
+
+def user_address(external_id: str, rest: str = "") -> str:
+    return f"users/{quote(external_id, safe='')}/{rest}"
+
+
+# name of the URL pattern -> method -> a body that the endpoint takes
+ENDPOINTS: dict[str, dict[str, Any]] = {
+    "api-messages": {"POST": {"messages": [{"role": "user", "content": "hello"}]}},
+    "api-process": {"POST": {"wait": True}},
+    "api-context": {"POST": {"message": "How is Zoe?"}},
+    "api-search": {"POST": {"query": "Zoe"}},
+    "api-contacts": {"GET": None, "POST": {"name": "Bob"}},
+    "api-contact": {"GET": None, "PATCH": {"relationship": "friend"}},
+    "api-memories": {"GET": None, "POST": {"content": "Bob sings."}},
+    "api-memory": {"GET": None, "PATCH": {"importance": 0.4}},
+    "api-memory-move": {"POST": {"from": str(uuid4()), "to": str(uuid4())}},
+    "api-changes": {"GET": None},
+    "api-change": {"GET": None},
+    "api-change-undo": {"POST": {}},
+    "api-export": {"GET": None},
+    "api-forget": {"POST": {"everything": True}},
+}
+
+
+def assert_error(reply: Reply, status: int, code: str | None = None) -> dict[str, Any]:
+    """The error of a reply that is one, in the agreed form."""
+    given, body = reply
+    assert given == status, reply
+    assert set(body) == {"error"}
+    error = body["error"]
+    assert set(error) <= {"code", "message", "fields"}
+    assert error["message"]
+    if code:
+        assert error["code"] == code
+    return error

@@ -1,0 +1,75 @@
+"""One factory a model: sensible defaults, any field overridden by name."""
+
+import itertools
+from datetime import UTC, datetime
+from typing import Any
+
+from accounts.models import App, EndUser
+from contacts import identity
+from contacts.models import Contact
+from memories.hashing import content_hash
+from memories.models import Link, Memory, Message
+from memories.search.tokens import tokenise
+
+_count = itertools.count(1)
+SOME_DAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
+
+
+def make_app(**fields: Any) -> App:
+    return App.objects.create(**{"name": f"app {next(_count)}", **fields})
+
+
+def make_end_user(**fields: Any) -> EndUser:
+    fields.setdefault("app", None)
+    fields["app"] = fields["app"] or make_app()
+    return EndUser.objects.create(**{"external_id": f"user-{next(_count)}", **fields})
+
+
+def make_contact(end_user: EndUser, name: str = "小红", **fields: Any) -> Contact:
+    """A contact through its own verb; extra ``fields`` are set on it."""
+    aliases = fields.pop("aliases", ())
+    relationship = fields.pop("relationship", "")
+    contact, _ = identity.create(end_user, name, aliases=aliases, relationship=relationship)
+    for field, value in fields.items():
+        setattr(contact, field, value)
+    identity.save(contact, list(fields))
+    return contact
+
+
+def make_memory(
+    end_user: EndUser, content: str = "小红在腾讯工作", *about: Contact, **fields: Any
+) -> Memory:
+    """A memory about the given contacts; without an embedding unless one is given."""
+    memory = Memory.objects.create(
+        **{
+            "end_user": end_user,
+            "content": content,
+            "content_hash": content_hash(content),
+            "tokens": tokenise(content),
+            "type": "personal",
+            "subtype": "friend",
+            "said_at": SOME_DAY,
+            **fields,
+        }
+    )
+    for contact in about:
+        Link.objects.create(
+            end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.EXTRACTOR
+        )
+        identity.save(contact, [])
+    return memory
+
+
+def make_message(end_user: EndUser, content: str = "小红在腾讯工作", **fields: Any) -> Message:
+    end_user.message_seq += 1
+    end_user.save(update_fields=["message_seq"])
+    return Message.objects.create(
+        **{
+            "end_user": end_user,
+            "seq": end_user.message_seq,
+            "role": "user",
+            "content": content,
+            "created_at": SOME_DAY,
+            **fields,
+        }
+    )

@@ -1,0 +1,27 @@
+"""The provider under test, with a server to talk to and a record of its waits."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from memories.providers.openai import OpenAIProvider
+from tests.memories.providers.examples import (
+    KEY,
+)
+from tests.servers import FakeOpenAI
+
+
+@pytest.fixture
+def server() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as fake:
+        yield fake
+
+
+@pytest.fixture
+def slept() -> list[float]:
+    return []
+
+
+@pytest.fixture
+def provider(server: FakeOpenAI, slept: list[float]) -> OpenAIProvider:
+    return OpenAIProvider(KEY, server.base_url, "any-model", timeout_s=5, sleep=slept.append)

@@ -1,0 +1,23 @@
+import os
+from pathlib import Path
+
+from mio_site import postgres
+
+MIO_HOME = Path(os.environ["MIO_HOME"])
+MIO_EMBEDDED_POSTGRES = True
+SECRET_KEY = "tests only"
+DEBUG = True
+USE_TZ = True
+INSTALLED_APPS = [
+    "django.contrib.contenttypes",
+    "django.contrib.auth",
+    "django_q",
+    "mio_site",
+    "tests.mio_site.small_site",
+]
+ROOT_URLCONF = "tests.mio_site.small_site.urls"
+DATABASES = {
+    "default": {"ENGINE": "django.db.backends.postgresql", **postgres.connection(MIO_HOME)}
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+Q_CLUSTER = {"name": "small", "orm": "default", "workers": 1, "timeout": 60, "retry": 120}
