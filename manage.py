@@ -6,6 +6,8 @@ import sys
 
 # Commands that only read the code need no database server.
 OFFLINE = {"help", "makemessages", "compilemessages", "collectstatic", "spectacular"}
+# These see to the schema themselves, or are about it.
+SCHEMA = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "serve", "check"}
 
 
 def main() -> None:
@@ -14,13 +16,24 @@ def main() -> None:
 
     asks_help = {"-h", "--help", "--version"} & set(sys.argv[1:])
     if sys.argv[1:] and sys.argv[1] not in OFFLINE and not asks_help:
-        from mio_site import database
-
-        try:
-            database.ensure_running()
-        except database.ServerError as error:
-            sys.exit(f"mio: {error}")
+        prepare_database(migrate=sys.argv[1] not in SCHEMA)
     execute_from_command_line(sys.argv)
+
+
+def prepare_database(*, migrate: bool) -> None:
+    """Has the server run, and the embedded one hold the schema of this code."""
+    import django
+    from django.conf import settings
+
+    django.setup()
+    from mio_site import database
+
+    try:
+        database.ensure_running()
+    except database.ServerError as error:
+        sys.exit(f"mio: {error}")
+    if migrate and settings.MIO_EMBEDDED_POSTGRES:
+        database.ensure_migrated()
 
 
 if __name__ == "__main__":

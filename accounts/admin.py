@@ -37,7 +37,7 @@ class ReadOnlyInline(_ReadOnly, admin.TabularInline):
 
 class KeyInline(ReadOnlyInline):
     model = ApiKey
-    fields = ["prefix", "created_at", "last_used_at", "revoked_at"]
+    fields = readonly_fields = ("prefix", "created_at", "last_used_at", "revoked_at")
 
 
 @admin.register(App)

@@ -5,8 +5,10 @@ A model that takes part names its tracked fields in ``TRACKED``; what is derived
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +17,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 from django.utils import timezone
 
+from accounts.inverse import taken_back
 from accounts.models import Change, EndUser
 
 # What of each model a correction may change, and an undo gives back.
@@ -23,6 +26,11 @@ TRACKED: dict[str, tuple[str, ...]] = {
         "name", "name_key", "namesake", "aliases", "relationship", "gender", "attributes",
         "personality", "personality_sources", "timeline", "first_mentioned_at",
         "last_mentioned_at", "mention_count", "merged_into_id", "end_user_id",
+    ),
+    "contacts.relation": ("subject_id", "kind", "object_id", "sources", "end_user_id"),
+    "contacts.suggestion": (
+        "first_id", "second_id", "verdict", "confidence", "evidence", "state", "decided_by",
+        "decided_at", "end_user_id",
     ),
     "memories.memory": (
         "kind", "content", "content_hash", "type", "subtype", "status", "importance",
@@ -37,7 +45,18 @@ TRACKED: dict[str, tuple[str, ...]] = {
     "memories.edge": ("source_id", "target_id", "kind", "reason", "end_user_id"),
 }  # fmt: skip
 
+# Fields that many hands add to: an undo takes out only what its own change did. Any other
+# field that was changed again since keeps its newer value.
+UNITED: dict[str, tuple[str, ...]] = {
+    "contacts.contact": ("aliases", "attributes", "personality_sources", "timeline"),
+    "contacts.relation": ("sources",),
+    "memories.memory": ("source_message_ids",),
+}
+COUNTED: dict[str, tuple[str, ...]] = {"contacts.contact": ("mention_count",)}
+CHUNK = 500
+
 Row = tuple[str, str]
+Rows = list[dict[str, Any]]
 
 
 class Recorder:
@@ -56,7 +75,14 @@ class Recorder:
 def snapshot(item: models.Model) -> dict[str, Any]:
     """The tracked fields of a model instance as plain JSON values."""
     values = {name: getattr(item, name) for name in TRACKED[item._meta.label_lower]}
-    return json.loads(json.dumps(values, cls=DjangoJSONEncoder))
+    return json.loads(json.dumps(values, cls=_Exact))
+
+
+class _Exact(DjangoJSONEncoder):
+    """Times to the microsecond: what is put back equals what was."""
+
+    def default(self, o: Any) -> Any:
+        return o.isoformat() if isinstance(o, datetime) else super().default(o)
 
 
 @contextmanager
@@ -72,72 +98,163 @@ def recording(
     recorder = Recorder()
     with transaction.atomic():
         yield recorder, change
-        change.rows = [
-            row
-            for (label, pk), before in recorder.before.items()
-            if (row := _difference(label, pk, before))
-        ]
+        change.rows = list(_differences(recorder))
         change.save(force_insert=True)
 
 
-def _difference(label: str, pk: str, before: dict[str, Any] | None) -> dict[str, Any] | None:
-    current = apps.get_model(label)._default_manager.filter(pk=pk).first()
-    after = snapshot(current) if current else None
-    if before == after:
-        return None
-    if before is not None and after is not None:
-        keys = [key for key in before if before[key] != after[key]]
-        before, after = ({key: side[key] for key in keys} for side in (before, after))
-    return {"model": label, "id": pk, "before": before, "after": after}
+@contextmanager
+def recording_anew(change: Change) -> Iterator[Recorder]:
+    """As ``recording``, for a change that was put back and is made again: its row stays."""
+    recorder = Recorder()
+    with transaction.atomic():
+        yield recorder
+        change.rows = list(_differences(recorder))
+        change.save(update_fields=["rows"])
+
+
+def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
+    watched: dict[str, list[str]] = defaultdict(list)
+    for label, pk in recorder.before:
+        watched[label].append(pk)
+    now = {
+        (label, str(pk)): snapshot(item)
+        for label, pks in watched.items()
+        for pk, item in _held(label, pks).items()
+    }
+    for row, before in recorder.before.items():
+        after = now.get(row)
+        if before == after:
+            continue
+        if before is not None and after is not None:
+            keys = [key for key in before if before[key] != after[key]]
+            before, after = ({key: side[key] for key in keys} for side in (before, after))
+        yield {"model": row[0], "id": row[1], "before": before, "after": after}
+
+
+def _held(label: str, pks: Collection[str]) -> dict[Any, models.Model]:
+    """The rows that are there, by primary key, with their tracked columns only."""
+    rows = apps.get_model(label)._default_manager.only("pk", *TRACKED[label])
+    return rows.in_bulk(list(pks))
 
 
 class CannotUndo(Exception):
     """The change was undone already, or something it made is gone."""
 
 
-def restore(change: Change, actor: str) -> list[models.Model]:
-    """Puts back every row of ``change`` and marks it undone; call inside a transaction that
-    holds the end user's lock. Returns the rows as they are now (deleted ones left out).
-
-    A field that was changed again since keeps its newer value. Raises CannotUndo.
-    """
-    if change.undone_at:
-        raise CannotUndo("This change was undone already.")
-    restored = [item for row in _undo_order(change.rows) if (item := _restore_row(row))]
+def mark_undone(change: Change, actor: str) -> None:
     change.undone_at, change.undone_by = timezone.now(), actor
     change.save(update_fields=["undone_at", "undone_by"])
-    return restored
 
 
-def _undo_order(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows that free a unique value come before those that take it back: first what the
-    change created, then what it altered, then what it deleted."""
-    created = [row for row in rows if row["before"] is None]
-    altered = [row for row in rows if row["before"] is not None and row["after"] is not None]
-    deleted = [row for row in rows if row["after"] is None]
-    return created[::-1] + altered + deleted
+def put_back(change: Change) -> list[models.Model]:
+    """Puts back every row of ``change``; call inside a transaction that holds the end user's
+    lock. Returns the rows as they are now, deleted ones left out. What was changed again
+    since keeps that; what points at a row that is gone is left out.
+
+    Rows that free a unique value come before those that take it back: first what the change
+    created, then what it altered, then what it deleted.
+    """
+    created: dict[str, Rows] = defaultdict(list)
+    altered: dict[str, Rows] = defaultdict(list)
+    deleted: dict[str, Rows] = defaultdict(list)
+    for row in change.rows:
+        kind = created if row["before"] is None else deleted if row["after"] is None else altered
+        kind[row["model"]].append(row)
+    # Read before anything is deleted: the database empties what pointed at a deleted row.
+    now = {label: _held(label, [row["id"] for row in rows]) for label, rows in altered.items()}
+    for label in reversed(created):
+        pks = [row["id"] for row in created[label]]
+        apps.get_model(label)._default_manager.filter(pk__in=pks).delete()
+    back: list[models.Model] = []
+    for label, rows in altered.items():
+        back += _put_back_altered(label, rows, {str(pk): item for pk, item in now[label].items()})
+    for label, rows in deleted.items():
+        back += _put_back_deleted(label, rows)
+    return back
 
 
-def _restore_row(row: dict[str, Any]) -> models.Model | None:
-    model = apps.get_model(row["model"])
-    before, after = row["before"], row["after"]
-    item = model._default_manager.filter(pk=row["id"]).first()
-    if before is None:
-        if item is not None:
-            item.delete()
-        return None
-    if after is None:
-        item = item or model(pk=row["id"])
-        _assign(item, before)
-        item.save(force_insert=item._state.adding)
-        return item
-    if item is None:
-        return None
-    current = snapshot(item)
-    untouched = {key: value for key, value in before.items() if current[key] == after[key]}
-    _assign(item, untouched)
-    item.save()
-    return item
+def _put_back_altered(
+    label: str, rows: Rows, held: Mapping[str, models.Model]
+) -> list[models.Model]:
+    model = apps.get_model(label)
+    wanted = {
+        row["id"]: _wanted(label, row, snapshot(held[row["id"]]))
+        for row in rows
+        if row["id"] in held
+    }
+    dangling = _dangling(model, list(wanted.values()))
+    alike: dict[frozenset[str], list[models.Model]] = defaultdict(list)
+    for pk, values in wanted.items():
+        for at in _references(model, values):
+            if at in dangling:
+                del values[at[0]]
+        _assign(held[pk], values)
+        alike[frozenset(values)].append(held[pk])
+    for names, items in alike.items():
+        if names:
+            _write(model, items, names)
+    return [held[pk] for pk in wanted]
+
+
+def _write(model: type[models.Model], items: Sequence[models.Model], names: Iterable[str]) -> None:
+    fields = {model._meta.get_field(name).name for name in names}
+    if any(field.name == "updated_at" for field in model._meta.concrete_fields):
+        fields.add("updated_at")
+        for item in items:
+            item.updated_at = timezone.now()  # type: ignore[attr-defined]
+    model._default_manager.bulk_update(items, sorted(fields), batch_size=CHUNK)
+
+
+def _wanted(label: str, row: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
+    """The tracked fields that change when ``row`` is put back."""
+    values = {}
+    for name, before in row["before"].items():
+        after = row["after"][name]
+        if now[name] == after:
+            values[name] = before
+        elif name in UNITED.get(label, ()):
+            values[name] = taken_back(before, after, now[name])
+        elif name in COUNTED.get(label, ()):
+            values[name] = max(0, now[name] - after + before)
+    return values
+
+
+def _put_back_deleted(label: str, rows: Rows) -> list[models.Model]:
+    model = apps.get_model(label)
+    there = {str(pk) for pk in _held(label, [row["id"] for row in rows])}
+    dangling = _dangling(model, [row["before"] for row in rows])
+    items = []
+    for row in rows:
+        if row["id"] in there or any(at in dangling for at in _references(model, row["before"])):
+            continue
+        item = model(pk=model._meta.pk.to_python(row["id"]))
+        _assign(item, row["before"])
+        items.append(item)
+    model._default_manager.bulk_create(items, batch_size=CHUNK)
+    return items
+
+
+def _references(model: type[models.Model], values: dict[str, Any]) -> list[tuple[str, Any]]:
+    """The foreign keys among ``values``, with what they hold."""
+    return [
+        (name, value)
+        for name, value in values.items()
+        if value is not None and model._meta.get_field(name).is_relation
+    ]
+
+
+def _dangling(model: type[models.Model], rows: Sequence[dict[str, Any]]) -> set[tuple[str, Any]]:
+    """The foreign keys of ``rows`` that point at nothing."""
+    pointed: dict[str, set[Any]] = defaultdict(set)
+    for values in rows:
+        for name, value in _references(model, values):
+            pointed[name].add(value)
+    found = set()
+    for name, ids in pointed.items():
+        target: Any = model._meta.get_field(name).related_model
+        there = set(target._default_manager.filter(pk__in=ids).values_list("pk", flat=True))
+        found |= {(name, pk) for pk in ids if target._meta.pk.to_python(pk) not in there}
+    return found
 
 
 def _assign(item: models.Model, values: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from django.core.exceptions import PermissionDenied, RequestDataTooBig, Suspicio
 from django.core.signals import got_request_exception
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
@@ -104,6 +105,7 @@ def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:
     return Response(envelope("internal", INTERNAL), status=500)
 
 
+@csrf_exempt
 def unknown_address(_request: HttpRequest) -> JsonResponse:
     """Answers for every address below /api/ that is none of ours."""
     return JsonResponse(envelope("not_found", UNREACHED), status=404)

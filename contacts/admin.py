@@ -5,12 +5,12 @@ from django.db.models import F, Func, IntegerField, QuerySet
 from django.http import HttpRequest
 
 from accounts.admin import ReadOnlyAdmin, ReadOnlyInline
-from contacts.models import Contact, ContactKey
+from contacts.models import Contact, ContactKey, Relation, Suggestion
 
 
 class KeyInline(ReadOnlyInline):
     model = ContactKey
-    fields = ["key", "how", "text"]
+    fields = readonly_fields = ("key", "how", "text")
 
 
 @admin.register(Contact)
@@ -43,3 +43,30 @@ class ContactKeyAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ContactKey]:
         return super().get_queryset(request).defer("contact__embedding", "contact__memory_ids")
+
+
+class PairAdmin(ReadOnlyAdmin):
+    """A row about two contacts, without the columns that grow with them."""
+
+    pair: tuple[str, str]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet:
+        rows = super().get_queryset(request).select_related("end_user", *self.pair)
+        heavy = ("embedding", "memory_ids")
+        return rows.defer(*(f"{side}__{column}" for side in self.pair for column in heavy))
+
+
+@admin.register(Relation)
+class RelationAdmin(PairAdmin):
+    pair = ("subject", "object")
+    list_display = ["subject", "kind", "object", "end_user", "created_at"]
+    list_filter = ["kind"]
+    search_fields = ["subject__name", "object__name", "end_user__external_id"]
+
+
+@admin.register(Suggestion)
+class SuggestionAdmin(PairAdmin):
+    pair = ("first", "second")
+    list_display = ["first", "second", "verdict", "confidence", "state", "decided_by", "end_user"]
+    list_filter = ["state", "verdict", "created_at"]
+    search_fields = ["first__name", "second__name", "end_user__external_id"]

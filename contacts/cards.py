@@ -46,13 +46,13 @@ def render(
     attributes: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     personality: str = "",
     timeline: Sequence[Mapping[str, Any]] = (),
-    relations: Sequence[tuple[str, str]] = (),
+    relations: Sequence[str] = (),
     notes: Sequence[str] = (),
 ) -> str:
     """The card: a heading with the name, then one line a fact, labels in ``language``.
 
-    ``attributes`` and ``timeline`` are as Contact holds them, ``relations`` are (kind, name)
-    pairs, ``notes`` the newest memories that no profile speaks for yet. Values are reduced
+    ``attributes`` and ``timeline`` are as Contact holds them, ``relations`` are
+    ready words, ``notes`` the newest memories that no profile speaks for yet. Values are reduced
     to harmless single lines and their number is bounded, so a card's size is too.
     """
     words = _LABELS["zh" if language == "zh" else "en"]
@@ -68,7 +68,7 @@ def render(
     for key, values in known[:MAX_ATTRIBUTES]:
         caption = one_line(label(key, language), 40)
         lines += line(caption, [str(value["value"]) for value in values[:MAX_VALUES]])
-    lines += line(words["relations"], [f"{one_line(who, 60)} ({kind})" for kind, who in relations])
+    lines += line(words["relations"], relations[:MAX_VALUES])
     lines += line(words["personality"], [personality], MAX_PERSONALITY)
     for caption, items in (
         (words["timeline"], [_event(event) for event in timeline[-MAX_EVENTS:]]),

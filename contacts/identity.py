@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import cards, names
+from contacts import cards, names, relations
 from contacts.models import Contact, ContactKey
 from contacts.text import truncate
 from contacts.types import Person
@@ -101,19 +101,16 @@ def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
 
 def index(contact: Contact) -> None:
     """Makes the lookup keys of a contact equal to its names; a merged one has none."""
-    wanted = {} if contact.merged_into_id else {(k.key, k.how): k for k in keys_of(contact.person)}
-    held = {(k.key, k.how): k for k in contact.keys.all()}
-    contact.keys.filter(pk__in=[held[k].pk for k in held.keys() - wanted.keys()]).delete()
+    wanted = () if contact.merged_into_id else keys_of(contact.person)
+    missing = {(k.key, k.how, k.text[:200]) for k in wanted}
+    held = {(k.key, k.how, k.text): k.pk for k in contact.keys.all()}
+    contact.keys.filter(pk__in=[held[k] for k in held.keys() - missing]).delete()
     ContactKey.objects.bulk_create(
         [
             ContactKey(
-                end_user_id=contact.end_user_id,
-                contact=contact,
-                key=wanted[k].key,
-                how=wanted[k].how,
-                text=wanted[k].text[:200],
+                end_user_id=contact.end_user_id, contact=contact, key=key, how=how, text=text
             )
-            for k in sorted(wanted.keys() - held.keys())
+            for key, how, text in sorted(missing - held.keys())
         ],
         ignore_conflicts=True,
     )
@@ -143,7 +140,7 @@ def card_text(contact: Contact, language: str) -> str:
             rejected=False,
             memory__status="active",
             memory__kind="fact",
-            memory__consolidated_into=None,
+            consolidated_at=None,
         )
         .order_by("-id")
         .values_list("memory__content", flat=True)[:MAX_NOTES]
@@ -156,6 +153,7 @@ def card_text(contact: Contact, language: str) -> str:
         attributes=contact.attributes,
         personality=contact.personality,
         timeline=contact.timeline,
+        relations=relations.on_card(contact, language),
         notes=list(notes)[::-1],
     )
 

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import pronouns
+from contacts import pronouns, relations
 from contacts.matching import candidate_keys, find_mentions
-from contacts.models import ContactKey
+from contacts.models import ContactKey, Hit
 from contacts.types import Entry, Mention, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
@@ -18,8 +18,8 @@ Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
 
 def mentions_in(end_user: EndUser, text: str) -> list[Mention]:
     """The mentions in one text, pronouns left aside. One statement."""
-    entries, _ = _hits(end_user, candidate_keys(text))
-    return find_mentions(text, entries)
+    hits = ContactKey.objects.of(end_user).hits(candidate_keys(text))
+    return find_mentions(text, [hit.entry for hit in hits])
 
 
 def who_is_meant(
@@ -31,25 +31,28 @@ def who_is_meant(
     is called only when the message refers back. At most two statements: the turns, if they
     are read from the database, and one lookup for all texts together.
     """
+    keys = ContactKey.objects.of(end_user)
     if not pronouns.refers_back(message):
-        entries, cards = _hits(end_user, candidate_keys(message))
-        return find_mentions(message, entries), cards
+        hits = keys.hits(candidate_keys(message))
+        return find_mentions(message, [hit.entry for hit in hits]), _cards(hits)
     session, before = turns()
     texts = [message, *(text for _, text in [*session, *before])]
-    entries, cards = _hits(end_user, frozenset().union(*map(candidate_keys, texts)))
+    hits = keys.hits(frozenset().union(*map(candidate_keys, texts)), related=True)
+    entries = [hit.entry for hit in hits]
     named = find_mentions(message, entries)
+    related, cards = relations.of_hits(hits)
     meant = pronouns.resolve(
         Utterance("user", message, tuple(named)),
         _utterances(session, entries),
         _utterances(before, entries),
+        related,
     )
-    return [*named, *meant], cards
+    return [*named, *meant], cards | _cards(hits)
 
 
 def _utterances(turns: Iterable[Turn], entries: Sequence[Entry]) -> list[Utterance]:
     return [Utterance(role, text, tuple(find_mentions(text, entries))) for role, text in turns]
 
 
-def _hits(end_user: EndUser, keys: Iterable[str]) -> tuple[list[Entry], dict[UUID, str]]:
-    hits = ContactKey.objects.of(end_user).hits(keys)
-    return [hit.entry for hit in hits], {hit.contact_id: hit.known["card"] for hit in hits}
+def _cards(hits: Iterable[Hit]) -> dict[UUID, str]:
+    return {UUID(hit.known["id"]): hit.known["card"] for hit in hits}

@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, Self
 
 import pgtrigger
+from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import F, OuterRef, Q, Subquery, Value
 from django.db.models.functions import JSONObject
 from django.utils import timezone
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet
-from contacts.types import Entry, NameKey, Person
+from contacts.types import Entry, How, NameKey, Person
 
 
 class ContactQuerySet(ScopedQuerySet):
@@ -115,47 +116,59 @@ class Contact(models.Model):
         return Person(self.id, self.name, tuple(self.aliases), self.relationship, self.gender)
 
 
-class ContactKeyQuerySet(ScopedQuerySet):
-    def hits(self, keys: Iterable[str]) -> list["Hit"]:
-        """The keys that occur in a text, with their contacts and cards: one index lookup.
+def _known(prefix: str = "") -> JSONObject:
+    """What matching and cards need of a contact, as one JSON value."""
+    fields = ("id", "name", "aliases", "relationship", "gender", "card")
+    return JSONObject(**{field: prefix + field for field in fields})
 
-        A correlated subquery rather than a join: the planner overrates how many keys of a
-        sentence are names, and would read all contacts of the user to join them.
-        """
-        known = Contact.objects.filter(pk=OuterRef("contact_id")).values(
-            known=JSONObject(
-                name="name",
-                aliases="aliases",
-                relationship="relationship",
-                gender="gender",
-                card="card",
-            )
-        )
-        rows = self.filter(key__in=list(keys)).values_list(
-            "contact_id", "key", "how", "text", Subquery(known)
-        )
-        return [Hit(NameKey(key, how, text), pk, known) for pk, key, how, text, known in rows]
+
+def person_of(known: dict[str, Any]) -> Person:
+    """The person of what ``_known`` selects."""
+    return Person(
+        uuid.UUID(known["id"]),
+        known["name"],
+        tuple(known["aliases"]),
+        known["relationship"],
+        known["gender"],
+    )
 
 
 class Hit(NamedTuple):
-    """A key that occurs in a text. ``known`` holds name, aliases, relationship, gender and
-    card of the contact."""
+    """A key that occurs in a text. ``known`` is the contact; ``relations`` are the JSON of
+    its relations, each with ``kind``, ``subject`` and ``object``."""
 
-    key: NameKey
-    contact_id: uuid.UUID
+    key: str
+    how: How
+    text: str
     known: dict[str, Any]
+    relations: list[dict[str, Any]]
 
     @property
     def entry(self) -> Entry:
-        known = self.known
-        person = Person(
-            self.contact_id,
-            known["name"],
-            tuple(known["aliases"]),
-            known["relationship"],
-            known["gender"],
+        return Entry(NameKey(self.key, self.how, self.text), person_of(self.known))
+
+
+class ContactKeyQuerySet(ScopedQuerySet):
+    def hits(self, keys: Iterable[str], *, related: bool = False) -> list[Hit]:
+        """The keys that occur in a text, with their contacts and cards, and if ``related``
+        their relations: one statement.
+
+        Correlated subqueries rather than joins: the planner overrates how many keys of a
+        sentence are names, and would read all contacts of the user to join them.
+        """
+        contact = Contact.objects.filter(pk=OuterRef("contact_id")).values(json=_known())
+        mine = Q(subject=OuterRef("contact_id")) | Q(object=OuterRef("contact_id"))
+        relation = JSONObject(kind="kind", subject=_known("subject__"), object=_known("object__"))
+        relations = (
+            ArraySubquery(Relation.objects.filter(mine).order_by("id").values(json=relation))
+            if related
+            else Value([], output_field=ArrayField(models.JSONField()))
         )
-        return Entry(self.key, person)
+        rows = self.filter(key__in=list(keys))
+        return [
+            Hit(*row)
+            for row in rows.values_list("key", "how", "text", Subquery(contact), relations)
+        ]
 
 
 class ContactKey(models.Model):
@@ -179,6 +192,99 @@ class ContactKey(models.Model):
 
     def __str__(self) -> str:
         return self.key
+
+
+class RelationQuerySet(ScopedQuerySet):
+    def among(self, contact_ids: Iterable[uuid.UUID]) -> Self:
+        """The relations that one of these contacts takes part in, with both of their people."""
+        ids = list(contact_ids)
+        found = self.filter(Q(subject__in=ids) | Q(object__in=ids))
+        return found.select_related("subject", "object").defer(
+            "subject__memory_ids", "subject__embedding", "object__memory_ids", "object__embedding"
+        )
+
+
+class Relation(models.Model):
+    """``subject`` is the ``kind`` of ``object``: 王淑芬 is the mother of 小红.
+
+    ``sources`` are the ids of the memories that say so; none means that an operator did.
+    """
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    subject = models.ForeignKey(
+        Contact, models.DO_NOTHING, related_name="relations_out", db_constraint=False
+    )
+    kind = models.CharField(max_length=50)
+    object = models.ForeignKey(
+        Contact, models.DO_NOTHING, related_name="relations_in", db_constraint=False
+    )
+    sources = ArrayField(models.UUIDField(), default=list, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = RelationQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["subject", "object", "kind"], name="relation_once"),
+            models.CheckConstraint(
+                condition=~Q(subject=F("object")), name="relation_between_two_people"
+            ),
+        ]
+        indexes = [models.Index(fields=["object"], name="relation_inbound")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
+class Suggestion(models.Model):
+    """Two contacts that may be one person. ``first`` has the smaller id, so a pair is one row.
+
+    ``evidence`` is a list of ``{"text", "weight"}``; a negative weight speaks against. A pair
+    that an operator called different people is never suggested again.
+    """
+
+    class Verdict(models.TextChoices):
+        CERTAIN = "certain"
+        LIKELY = "likely"
+        AMBIGUOUS = "ambiguous"
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        LATER = "later"
+        MERGED = "merged"
+        DIFFERENT = "different"
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="suggestions")
+    first = models.ForeignKey(Contact, models.DO_NOTHING, related_name="+", db_constraint=False)
+    second = models.ForeignKey(Contact, models.DO_NOTHING, related_name="+", db_constraint=False)
+    verdict = models.CharField(max_length=9, choices=Verdict)
+    confidence = models.FloatField()
+    evidence = models.JSONField(default=list)
+    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
+    decided_by = models.CharField(max_length=100, blank=True, default="")
+    decided_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["first", "second"], name="suggestion_once"),
+            models.CheckConstraint(
+                condition=Q(first__lt=F("second")), name="suggestion_smaller_id_first"
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1),
+                name="suggestion_confidence_in_0_1",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["end_user", "state", "-confidence"], name="suggestion_queue")
+        ]
+
+    def __str__(self) -> str:
+        return f"suggestion {self.pk}"
 
 
 def json_value(value: str, sources: Iterable[Any] = (), since: str | None = None) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class ConsolidationAdmin(WorkAdmin):
 
 class LinkInline(ReadOnlyInline):
     model = Link
-    fields = ["contact", "made_by", "confidence", "rejected", "consolidated_at"]
+    fields = readonly_fields = ("contact", "made_by", "confidence", "rejected", "consolidated_at")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
         rows = super().get_queryset(request).select_related("contact")
@@ -104,10 +104,9 @@ class LinkAdmin(ReadOnlyAdmin):
     list_display = ["contact", "memory", "end_user", "made_by", "confidence", "rejected"]
     list_filter = ["made_by", "rejected", "created_at"]
     search_fields = ["=memory__id", "contact__name", "end_user__external_id"]
-    list_select_related = ["contact", "end_user"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
-        rows = super().get_queryset(request).select_related("memory")
+        rows = super().get_queryset(request).select_related("contact", "memory", "end_user")
         return rows.defer("contact__embedding", "contact__memory_ids", "memory__embedding",
                           "memory__tokens")  # fmt: skip
 

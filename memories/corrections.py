@@ -12,14 +12,14 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts.changes import CannotUndo, Recorder, recording, restore
+from accounts.changes import CannotUndo, Recorder, mark_undone, recording
 from accounts.models import Change, EndUser
-from contacts import identity
-from contacts.models import Contact
-from memories import derived
+from contacts import identity, relations
+from contacts.merge import InvalidMerge, render_around
+from contacts.models import Contact, Relation
+from memories import derived, merging, undoing
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
-from memories.search.tokens import tokenise
 
 Status = Memory.Status
 
@@ -98,7 +98,7 @@ def edit(
             setattr(memory, field, value)
         if memory.kind == Memory.Kind.FACT:
             memory.content_hash = content_hash(memory.content)
-        refresh(memory)
+        derived.refresh(memory)
         try:
             with transaction.atomic():
                 memory.save()
@@ -130,11 +130,11 @@ def add(
         return held, None
     memory = Memory(end_user=end_user, content=content, content_hash=key, **columns)
     memory.learnt_day = end_user.activity_days
-    refresh(memory)
+    derived.refresh(memory)
     with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
         memory.save(force_insert=True)
         recorder.watch([memory], created=True)
-        for contact in contacts:
+        for contact in _still(end_user, contacts):
             recorder.watch([_link(end_user, contact, memory)], created=True)
             identity.save(contact, [])
     return memory, change
@@ -146,6 +146,7 @@ def unlink(
 ) -> Change:
     """Says that a memory is not about a contact; no machine links the two again."""
     end_user = locked(end_user)
+    contact_id = _current(end_user, contact_id)
     with recording(end_user, "unlink", actor, why, [memory_id, contact_id]) as (recorder, change):
         _reject(end_user, memory_id, contact_id, recorder)
     return change
@@ -164,14 +165,19 @@ def move(
     """Says that a memory is about another contact than was thought; both cards follow."""
     end_user = locked(end_user)
     target = identity.survivor(end_user, to_id)
+    from_id = _current(end_user, from_id)
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if target is None or memory is None:
         raise InvalidCorrection("There is no such contact or memory.")
     if target.id == from_id:
         raise InvalidCorrection("The memory is about this contact already.")
+    target.end_user = end_user
     subjects = [memory_id, from_id, target.id]
     with recording(end_user, "move", actor, why, subjects) as (recorder, change):
+        recorder.watch([memory])
+        stated = relations.resting_on(end_user, [memory_id], of=from_id)
         _reject(end_user, memory_id, from_id, recorder)
+        _relate_anew(end_user, stated, from_id, target, memory_id, recorder)
         held = Link.objects.of(end_user).filter(contact=target, memory=memory).first()
         if held is None:
             recorder.watch([_link(end_user, target, memory)], created=True)
@@ -179,7 +185,6 @@ def move(
             recorder.watch([held])
             held.rejected, held.made_by, held.confidence = False, Link.MadeBy.OPERATOR, 1.0
             held.save()
-        recorder.watch([memory])
         memory.facts = [
             {**fact, "person": str(target.id)} if fact["person"] == str(from_id) else fact
             for fact in memory.facts
@@ -187,7 +192,39 @@ def move(
         memory.save(update_fields=["facts", "updated_at"])
         derived.reopen(end_user, target, [memory_id])
         identity.save(target, [])
+        render_around(end_user, [target.id])
     return change
+
+
+def _relate_anew(
+    end_user: EndUser,
+    stated: Iterable[Relation],
+    old: UUID,
+    new: Contact,
+    memory_id: UUID,
+    recorder: Recorder,
+) -> None:
+    """What a memory said of the relations of one contact, it says of another's."""
+    held = Relation.objects.of(end_user).among([new.id])
+    recorder.watch(held)
+    known = set(held.values_list("pk", flat=True))
+    for row in stated:
+        subject, other = (new if at.id == old else at for at in (row.subject, row.object))
+        made = relations.relate(end_user, subject, row.kind, other, [memory_id])
+        if made is not None and made.pk not in known:
+            recorder.watch([made], created=True)
+
+
+def _still(end_user: EndUser, contacts: Iterable[Contact]) -> list[Contact]:
+    """These contacts, or those that they were merged into meanwhile, each once."""
+    found = [identity.survivor(end_user, contact.id) for contact in contacts]
+    return list({contact.id: contact for contact in found if contact}.values())
+
+
+def _current(end_user: EndUser, contact_id: UUID) -> UUID:
+    """The id, or that of the contact that it was merged into."""
+    contact = identity.survivor(end_user, contact_id)
+    return contact.id if contact else contact_id
 
 
 def _link(end_user: EndUser, contact: Contact, memory: Memory) -> Link:
@@ -197,11 +234,12 @@ def _link(end_user: EndUser, contact: Contact, memory: Memory) -> Link:
 
 
 def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Recorder) -> None:
-    link = Link.objects.of(end_user).filter(memory=memory_id, contact=contact_id).first()
-    if link is None or link.rejected:
+    links = Link.objects.of(end_user).standing().select_related("contact__end_user")
+    link = links.filter(memory=memory_id, memory__kind=Memory.Kind.FACT, contact=contact_id).first()
+    if link is None:
         raise InvalidCorrection("This memory is not linked to this contact.")
     recorder.watch([link])
-    derived.unlearn(end_user, [memory_id], recorder)
+    derived.unlearn(end_user, [memory_id], recorder, contact=link.contact)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
     link.save()
     contact = identity.survivor(end_user, contact_id)
@@ -209,49 +247,29 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
         identity.save(contact, [])
 
 
-def refresh(memory: Memory) -> None:
-    """Rebuilds what is derived from a memory's content (unsaved)."""
-    memory.tokens = tokenise(memory.content)
-    memory.embedding, memory.embedding_model = None, ""
-
-
 @transaction.atomic
 def undo(change: Change, *, actor: str) -> None:
-    """Takes a change back and everything derived with it. Raises CannotUndo."""
+    """Takes a change back and everything derived with it; what came later stays.
+
+    Merges made since with the same contacts are taken back first and made again after it.
+    Raises CannotUndo.
+    """
     end_user = locked(change.end_user)
     change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
+    if change.undone_at:
+        raise CannotUndo("This change was undone already.")
+    later = merging.resting_on(change)
+    lost = []
     try:
         with transaction.atomic():
-            rows = restore(change, actor)
-    except IntegrityError as error:
+            for merged in later:
+                lost.append(merging.taken_away_since(merged))
+                undoing.take_back(end_user, merged)
+            undoing.take_back(end_user, change)
+            for merged, without in zip(later[::-1], lost[::-1], strict=True):
+                merging.redo(merged, end_user, without)
+            mark_undone(change, actor)
+    except (IntegrityError, InvalidMerge) as error:
         raise CannotUndo(
             "What stands now would collide with what was: undo the later change first."
         ) from error
-    for row in rows:
-        if isinstance(row, Memory):
-            refresh(row)
-            row.save()
-    touched = {row.id for row in rows if isinstance(row, Contact)}
-    touched |= {row.contact_id for row in rows if isinstance(row, Link)}
-    touched |= {UUID(made["contact_id"]) for made in _links_made(change)}
-    touched |= set(
-        Link.objects.of(end_user)
-        .filter(memory__in=[row.id for row in rows if isinstance(row, Memory)])
-        .values_list("contact", flat=True)
-    )
-    revived = [r.id for r in rows if isinstance(r, Memory) and r.status == Status.ACTIVE]
-    for contact in Contact.objects.of(end_user).filter(pk__in=touched).select_related("end_user"):
-        identity.index(contact)
-        if contact.merged_into_id is None:
-            derived.reopen(end_user, contact, revived)
-            identity.save(contact, [])
-            derived.write_profile_memory(contact)
-
-
-def _links_made(change: Change) -> list[dict[str, Any]]:
-    """The links that a change created, which its undo deletes."""
-    return [
-        row["after"]
-        for row in change.rows
-        if row["model"] == "memories.link" and row["before"] is None
-    ]

@@ -6,11 +6,11 @@ Callers hold the end user's lock.
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, Q
 
 from accounts.changes import Recorder
 from accounts.models import EndUser
-from contacts import identity
+from contacts import identity, relations
 from contacts.models import Contact
 from memories import profiles
 from memories.models import (
@@ -38,13 +38,22 @@ def set_profile(contact: Contact, profile: Profile) -> None:
         setattr(contact, field, value)
 
 
+def refresh(memory: Memory) -> None:
+    """Rebuilds what is derived from a memory's content (unsaved); the next worker embeds it."""
+    memory.tokens = tokenise(memory.content)
+    memory.embedding, memory.embedding_model = None, ""
+
+
 def write_profile_memory(contact: Contact) -> Memory | None:
-    """Makes the contact's profile memory say what its card says, so that search finds it.
+    """Makes the contact's profile memory say what its card says, so that search finds it; one
+    of a merged contact stays in the archive.
 
     Its embedding is left to be filled outside the lock. None when nothing was ever learnt.
     """
     key = f"profile:{contact.id}"
     held = Memory.objects.of(contact.end_user_id).filter(content_hash=key).first()
+    if held is None and contact.merged_into_id:
+        return None
     if held is None and not (contact.attributes or contact.personality or contact.timeline):
         return None
     content = profiles.as_text(contact)
@@ -63,17 +72,14 @@ def write_profile_memory(contact: Contact) -> Memory | None:
     memory.content, memory.tokens = content, tokenise(content)
     memory.embedding, memory.said_at = None, contact.last_mentioned_at
     memory.save()
-    Link.objects.bulk_create(
-        [
-            Link(
-                end_user_id=contact.end_user_id,
-                contact=contact,
-                memory=memory,
-                made_by=Link.MadeBy.CONSOLIDATOR,
-            )
-        ],
-        ignore_conflicts=True,
-    )
+    if contact.merged_into_id is None:
+        link = Link(
+            end_user_id=contact.end_user_id,
+            contact=contact,
+            memory=memory,
+            made_by=Link.MadeBy.CONSOLIDATOR,
+        )
+        Link.objects.bulk_create([link], ignore_conflicts=True)
     return memory
 
 
@@ -95,27 +101,65 @@ def let_sources_step_back(end_user: EndUser, memory_ids: Iterable[UUID]) -> None
 
 
 def unlearn(
-    end_user: EndUser, memory_ids: Collection[UUID], recorder: Recorder | None = None
+    end_user: EndUser,
+    memory_ids: Collection[UUID],
+    recorder: Recorder | None = None,
+    *,
+    contact: Contact | None = None,
 ) -> list[Contact]:
     """Takes back what contacts' profiles learnt from these memories, and lets what else it
-    rested on be read again. Returns the contacts touched, saved with fresh cards."""
+    rested on be read again. Returns the contacts touched, saved with fresh cards.
+
+    With ``contact`` only for this one. What was merged into a contact forgets with it, so
+    that an undo of the merge brings nothing back.
+    """
+    stated = relations.resting_on(end_user, memory_ids, of=contact.pk if contact else None)
+    if recorder is not None:
+        recorder.watch(stated)
+    related = relations.without_sources(stated, memory_ids)
+    about = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
     touched = list(
         Contact.objects.of(end_user)
         .standing()
-        .filter(links__memory__in=memory_ids)
+        .filter(Q(**about) | Q(pk__in=related))
         .select_related("end_user")
         .defer("memory_ids", "embedding")
         .distinct()
     )
-    for contact in touched:
-        profile, again = profiles.without(profile_of(contact), memory_ids)
-        if recorder is not None:
-            recorder.watch([contact])
-        set_profile(contact, profile)
-        reopen(end_user, contact, again)
-        identity.save(contact, PROFILE_FIELDS)
-        write_profile_memory(contact)
+    for one in touched:
+        again = _take_out(one, memory_ids, recorder)
+        reopen(end_user, one, again)
+        identity.save(one, PROFILE_FIELDS)
+        write_profile_memory(one)
+    for tombstone in merged_into(end_user, [one.pk for one in touched]):
+        tombstone.end_user = end_user
+        _take_out(tombstone, memory_ids, recorder)
+        identity.save(tombstone, PROFILE_FIELDS)
+        write_profile_memory(tombstone)
     return touched
+
+
+def _take_out(
+    contact: Contact, memory_ids: Collection[UUID], recorder: Recorder | None
+) -> frozenset[UUID]:
+    """Takes what rests on these memories out of the profile (unsaved); what else it rested on."""
+    profile, again = profiles.without(profile_of(contact), memory_ids)
+    if recorder is not None:
+        recorder.watch([contact])
+    set_profile(contact, profile)
+    return again
+
+
+def merged_into(end_user: EndUser, contact_ids: Collection[UUID]) -> list[Contact]:
+    """All that was merged into these contacts, directly or through another."""
+    found: list[Contact] = []
+    level = list(contact_ids)
+    while level:
+        merged = Contact.objects.of(end_user).filter(merged_into__in=level)
+        rows = list(merged.order_by("pk").defer("memory_ids", "embedding"))
+        found += rows
+        level = [row.pk for row in rows]
+    return found
 
 
 def reopen(end_user: EndUser, contact: Contact, memory_ids: Collection[UUID]) -> None:

@@ -135,6 +135,7 @@ def _rebuild_profiles(findings: Sequence[Finding]) -> None:
         derived.reopen(contact.end_user, contact, again)
         identity.save(contact, derived.PROFILE_FIELDS)
         derived.write_profile_memory(contact)
+    _embed_missing(findings)
 
 
 def _sources(profile: Any) -> set[UUID]:
@@ -152,15 +153,16 @@ def profile_memories_are_current() -> Iterator[Finding]:
         Memory.objects.filter(kind=Memory.Kind.PROFILE).values_list("content_hash", "content")
     )
     for contact in contacts.filter(updated_at__lte=settled).iterator(CHUNK):
-        empty = not (contact.attributes or contact.personality or contact.timeline)
-        wanted = None if empty else profiles.as_text(contact)
-        if held.get(f"profile:{contact.id}") != wanted:
+        content = held.get(f"profile:{contact.id}")
+        known = contact.attributes or contact.personality or contact.timeline
+        if (content or known) and content != profiles.as_text(contact):
             yield Finding(contact.end_user_id, contact.id, "profile memory is out of date")
 
 
 def _write_profile_memories(findings: Sequence[Finding]) -> None:
     for contact in _locked_contacts(findings):
         derived.write_profile_memory(contact)
+    _embed_missing(findings)
 
 
 def _locked_contacts(findings: Sequence[Finding]) -> Iterator[Contact]:
@@ -212,6 +214,10 @@ def embeddings_are_current() -> Iterator[Finding]:
 def _embed(findings: Sequence[Finding]) -> None:
     ids = [finding.subject for finding in findings]
     Memory.objects.filter(pk__in=ids).update(embedding=None, embedding_model="")
+    _embed_missing(findings)
+
+
+def _embed_missing(findings: Sequence[Finding]) -> None:
     for end_user in EndUser.objects.filter(pk__in={finding.end_user_id for finding in findings}):
         embed_missing(end_user, embedder())
 
@@ -229,7 +235,7 @@ def sources_step_back() -> Iterator[Finding]:
 
 
 def rows_stay_with_their_user() -> Iterator[Finding]:
-    """No link, edge, key or source crosses from one end user to another."""
+    """No link, edge, key or relation crosses from one end user to another."""
     for end_user, row in _rows("""
         SELECT l.end_user_id, 'link ' || l.id FROM memories_link l
         JOIN contacts_contact c ON c.id = l.contact_id
@@ -243,6 +249,11 @@ def rows_stay_with_their_user() -> Iterator[Finding]:
         UNION ALL
         SELECT k.end_user_id, 'key ' || k.id FROM contacts_contactkey k
         JOIN contacts_contact c ON c.id = k.contact_id WHERE k.end_user_id <> c.end_user_id
+        UNION ALL
+        SELECT r.end_user_id, 'relation ' || r.id FROM contacts_relation r
+        JOIN contacts_contact s ON s.id = r.subject_id
+        JOIN contacts_contact o ON o.id = r.object_id
+        WHERE r.end_user_id <> s.end_user_id OR r.end_user_id <> o.end_user_id
     """):
         yield Finding(end_user, row, "points at another user's row")
 

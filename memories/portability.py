@@ -11,12 +11,13 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
+from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, models, transaction
 from django.utils import timezone
 
 from accounts.models import App, Change, EndUser
 from contacts import identity
-from contacts.models import Contact
+from contacts.models import Contact, Relation, Suggestion
 from memories.hashing import content_hash
 from memories.models import Batch, Edge, Link, Memory, Message
 from memories.pipeline.embed import embed_missing
@@ -35,6 +36,8 @@ _LEFT_OUT = {
     Message: (),
     Batch: (),
     Contact: ("embedding", "memory_ids", "card"),
+    Relation: (),
+    Suggestion: (),
     Memory: ("embedding", "embedding_model", "tokens"),
     Link: (),
     Edge: (),
@@ -45,14 +48,28 @@ SECTIONS: dict[str, type[models.Model]] = {
     "messages": Message,
     "batches": Batch,
     "contacts": Contact,
+    "relations": Relation,
+    "suggestions": Suggestion,
     "memories": Memory,
     "links": Link,
     "edges": Edge,
     "changes": Change,
 }
 # Rows whose ids are counted by the database: they get new ones.
-_COUNTED = ("messages", "batches", "links", "edges")
+_COUNTED = ("messages", "batches", "relations", "suggestions", "links", "edges")
+_SECTION_OF = {model._meta.label_lower: name for name, model in SECTIONS.items()}
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+# What reading a document that nobody exported may raise.
+_DAMAGE = (
+    DataError,
+    IntegrityError,
+    ValidationError,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+)
 
 Rows = list[dict[str, Any]]
 Progress = Callable[[str, int], None]
@@ -119,7 +136,10 @@ def import_user(
             sections = {name: [dict(row) for row in document[name]] for name in SECTIONS}
             _insert_all(end_user, _with_free_ids(sections), progress)
             _derive_contacts(end_user, progress)
-    except (DataError, IntegrityError, KeyError, TypeError, AttributeError) as error:
+            connection.check_constraints()
+    except CannotImport:
+        raise
+    except _DAMAGE as error:
         raise CannotImport(f"The document is damaged ({type(error).__name__}).") from error
     progress("embedding", 0)
     embed_missing(end_user, embedder())
@@ -170,6 +190,8 @@ def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress
             numbers[name] = _number(model, rows)
         if name == "contacts":
             rows = [row | {"memory_ids": [], "card": ""} for row in rows]
+        elif name == "suggestions":
+            rows = [_smaller_id_first(row) for row in rows]
         elif name == "memories":
             rows = [_memory(row, numbers) for row in rows]
         elif name == "changes":
@@ -217,22 +239,32 @@ def _messages(ids: Iterable[int], numbers: Mapping[str, Mapping[int, int]]) -> l
 def _change(
     row: dict[str, Any], end_user: EndUser, numbers: dict[str, dict[int, int]]
 ) -> dict[str, Any]:
-    """A change whose rows name this database's user, messages, links and edges, so that to
+    """A change whose rows name this database's user, messages, links and so on, so that to
     undo it touches nothing else."""
     for touched in row["rows"]:
-        section = {"memories.link": "links", "memories.edge": "edges"}.get(touched["model"])
-        if section:
+        section = _SECTION_OF[touched["model"]]
+        if section in _COUNTED:
             known = numbers[section]
             old = int(touched["id"])
             if old not in known:
                 known[old] = _numbers(SECTIONS[section], 1)[0]
             touched["id"] = str(known[old])
         for side in (touched["before"], touched["after"]):
-            if side and "end_user_id" in side:
+            if side is None:
+                continue
+            if "end_user_id" in side:
                 side["end_user_id"] = end_user.pk
-            if side and "source_message_ids" in side:
+            if "source_message_ids" in side:
                 side["source_message_ids"] = _messages(side["source_message_ids"], numbers)
+            if "first_id" in side and "second_id" in side:
+                side |= _smaller_id_first(side)
     return row
+
+
+def _smaller_id_first(pair: dict[str, Any]) -> dict[str, Any]:
+    """A suggestion's pair in the order of its ids, which may be new."""
+    first, second = sorted((pair["first_id"], pair["second_id"]))
+    return pair | {"first_id": first, "second_id": second}
 
 
 def _insert(model: type[models.Model], rows: Rows) -> None:

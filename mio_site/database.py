@@ -1,11 +1,16 @@
-"""Which PostgreSQL this process uses: the one in DATABASE_URL, or Mio's own."""
+"""Which PostgreSQL this process uses, the one in DATABASE_URL or Mio's own, and its schema."""
 
 from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
 
 from mio_site import postgres
 from mio_site.postgres import ServerError
 
-__all__ = ["ServerError", "ensure_running"]
+__all__ = ["ServerError", "ensure_migrated", "ensure_running"]
+
+ADVISORY_LOCK = 0x4D696F  # "Mio": one process prepares a database at a time
 
 
 def ensure_running() -> None:
@@ -15,3 +20,21 @@ def ensure_running() -> None:
     """
     if settings.MIO_EMBEDDED_POSTGRES:
         postgres.ensure_running(settings.MIO_HOME)
+
+
+def ensure_migrated() -> None:
+    """Applies the migrations that the database lacks; a look, when it lacks none."""
+    if not _pending():
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
+        try:
+            if _pending():
+                call_command("migrate", interactive=False, verbosity=0)
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [ADVISORY_LOCK])
+
+
+def _pending() -> bool:
+    executor = MigrationExecutor(connection)
+    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

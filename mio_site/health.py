@@ -1,11 +1,8 @@
 """What monitors ask: is it alive, is it ready, how is it doing."""
 
 from collections.abc import Iterable
-from functools import cache
 
-from django.db import Error, connection
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
+from django.db import Error
 from django.db.models import Count, F, Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
@@ -17,6 +14,7 @@ from prometheus_client.registry import Collector
 
 from accounts.errors import envelope
 from accounts.models import EndUser
+from accounts.schema import missing_migrations
 from memories.models import Batch, Consolidation, ModelCall, Retrieval
 
 
@@ -30,19 +28,13 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 def readyz(_request: HttpRequest) -> JsonResponse:
     """The database answers and has every migration."""
     try:
-        applied = MigrationRecorder(connection).applied_migrations()
+        missing = missing_migrations()
     except Error:
         return JsonResponse(envelope("no_database", "The database does not answer."), status=503)
-    missing = [f"{app}.{name}" for app, name in _newest_migrations() if (app, name) not in applied]
     if missing:
         message = f"Migrations are missing: {', '.join(missing)}. Run manage.py migrate."
         return JsonResponse(envelope("not_migrated", message), status=503)
     return JsonResponse({"status": "ok"})
-
-
-@cache
-def _newest_migrations() -> list[tuple[str, str]]:
-    return MigrationLoader(None).graph.leaf_nodes()
 
 
 class MioCollector(Collector):

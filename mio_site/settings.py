@@ -201,4 +201,6 @@ LOGGING = {
     "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
+    # A refused request is the client's news, not ours; a failed one is.
+    "loggers": {"django": {"handlers": []}, "django.request": {"level": "ERROR"}},
 }

@@ -19,7 +19,7 @@ class ApiClient:
     def __init__(self, app: App | None = None) -> None:
         self.app = app or make_app()
         _, self.secret = ApiKey.issue(self.app)
-        self.http = Client()
+        self.http = Client(enforce_csrf_checks=True)
 
     def call(
         self,

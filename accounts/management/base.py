@@ -9,6 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
+from accounts.schema import missing_migrations
 
 DEFAULT_APP = "default"
 
@@ -16,8 +17,13 @@ DEFAULT_APP = "default"
 class MioCommand(BaseCommand):
     """``--json`` makes the last line of the output one JSON object."""
 
-    requires_migrations_checks = True
-    stealth_options = ("progress",)
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        """Refuses a database that is behind the code with words, not with a traceback."""
+        if missing := missing_migrations():
+            raise CommandError(
+                f"Migrations are missing: {', '.join(missing)}. Run manage.py migrate."
+            )
+        return super().execute(*args, **options)
 
     def add_json(self, parser: ArgumentParser) -> None:
         parser.add_argument("--json", action="store_true", help="print one JSON object at the end")

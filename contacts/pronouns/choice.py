@@ -42,7 +42,8 @@ def score(one: Referent, a: Anaphor, grams: frozenset[str], focus: Focus) -> flo
     distance = one.distance(focus)
     total = w.SCORE["recency"] * w.DECAY**distance
     total += w.SCORE["goal"] if one.goal and distance else w.SCORE[one.role]
-    shared = len(grams & one.grams)
+    # One spoken of in this very text shares all its words.
+    shared = len(grams & one.grams) if distance else 0
     if a.form == "demonstrative" and a.described:
         total += w.SCORE["described"] * min(3, shared)
     else:
@@ -53,8 +54,9 @@ def score(one: Referent, a: Anaphor, grams: frozenset[str], focus: Focus) -> flo
         total += w.SCORE["gender"]
     if len(one.turns) > 1:
         total += w.SCORE["topic"]
-    if one.addressee and not distance:
-        total += w.SCORE["addressee"]
+    if not distance:
+        total += w.SCORE["addressee"] if one.addressee else 0.0
+        total += w.SCORE["source"] if one.source else 0.0
     flags = (("denied", one.denied), ("presented", one.presented), ("in_passing", one.in_passing))
     total += sum(w.SCORE[name] for name, holds in flags if holds)
     return total + (w.SCORE["pet"] if one.kind == "pet" else 0.0)
@@ -79,8 +81,11 @@ def _fits(one: Referent, a: Anaphor, clause: int, focus: Focus) -> bool:
 
 def _bound(one: Referent, a: Anaphor, clause: int, focus: Focus) -> bool:
     """Principle B of binding theory: no pronoun means another argument of its own verb."""
-    free = a.form == "reflexive" or a.role in ("subject", "possessor")
-    return not free and one.is_in(focus, clause) and one.role != "possessor"
+    if a.form == "reflexive" or a.role in ("subject", "possessor"):
+        return False
+    # Two people named before it, in an object, belong to another verb of a Chinese chain.
+    free = ("possessor",) if a.number == 1 else ("possessor", "object", "oblique")
+    return one.is_in(focus, clause) and one.role not in free
 
 
 def _one(a: Anaphor, text: str, clause: int, focus: Focus) -> Choice | None:

@@ -63,6 +63,7 @@ class Referent:
     presented: bool = False
     denied: bool = False
     addressee: bool = False
+    source: bool = False
     in_passing: bool = False
     associates: bool = False
     by_pronoun: bool = False
@@ -116,7 +117,7 @@ class Focus:
         """``one`` is spoken of now. Within a clause the better role stays (Tom lent Ann his
         car: Tom is its subject)."""
         if not one.is_in(self, clause):
-            one.goal = one.presented = one.denied = one.addressee = False
+            one.goal = one.presented = one.denied = one.addressee = one.source = False
             one.in_passing = one.associates = one.last_session = False
             one.role = role
         elif _RANK.index(role) < _RANK.index(one.role):

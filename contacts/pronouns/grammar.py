@@ -1,13 +1,12 @@
 """Shallow grammar: clauses, quotes and grammatical roles, from word classes and order.
 
 No parser: a role is read off the words between the start of the clause and the span. The
-classes of Chinese words come from jieba's dictionary, matched longest first.
+classes of Chinese words are those of jieba's dictionary.
 """
 
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Literal
 
 from contacts.segment import cut
@@ -72,7 +71,8 @@ _PREPOSITION_EN = re.compile(
     re.IGNORECASE,
 )
 _APPOSITION_EN = re.compile(
-    r"\b(?:my|our|your|the|a|an|his|her|their)\s+(?:[\w-]+\s+){0,3}$", re.IGNORECASE
+    rf"(?:\b(?:my|our|your|the|a|an|his|her|their)|{NAME}['’]s?)\s+(?:[\w-]+\s+){{0,3}}$",
+    re.IGNORECASE,
 )
 _LIST_BEFORE_EN = re.compile(r"(?:(?:,\s*)?(?:and|&)\s+|,\s*)$", re.IGNORECASE)
 _POSSESSIVE_EN = re.compile(
@@ -87,7 +87,6 @@ _LEADING_ZH = re.compile(
 _SPEECH_END_ZH = re.compile(r"(?:说|觉得|听说|知道|以为|反而是|就是|是|想到|发现|才|看到|想起)$")
 
 
-@lru_cache(maxsize=4096)
 def words_zh(text: str) -> tuple[tuple[str, str], ...]:
     """``text`` cut into (word, first letter of its class); what is not Chinese is one word
     of class ``x``, a person's name is ``N``."""
@@ -126,10 +125,6 @@ class Clauses:
     def span(self, index: int) -> tuple[int, int]:
         end = self.starts[index + 1] if index + 1 < len(self.starts) else len(self.text)
         return self.starts[index], end
-
-    def before(self, at: int) -> str:
-        """The words of the clause up to ``at``."""
-        return self.text[self.starts[self.index(at)] : at]
 
     def role(self, start: int, end: int, names: Sequence[tuple[int, int]] = ()) -> Role:
         """The grammatical role of the noun phrase ``start:end``; ``names`` are the spans of

@@ -8,7 +8,6 @@ from contacts.normal import is_han
 from contacts.roles import Role, groups, roles_of, terms
 from contacts.types import Person
 
-
 _OWN = re.compile(r"^(?:我们?家?的?|my |our )")
 
 

@@ -2,8 +2,8 @@
 
 Closed classes (pronouns, demonstratives, speech and transfer verbs) follow the reference
 grammars: Huddleston & Pullum, Cambridge Grammar of the English Language, ch. 5 and 17;
-吕叔湘 现代汉语八百词. Kinship and roles come
-from ``contacts.roles``, the open classes of ``others.py`` are data files in ``words/``.
+吕叔湘 现代汉语八百词. Kinship and roles come from ``contacts.roles``; the open classes of
+``others.py`` are data files in ``words/``.
 """
 
 import re
@@ -45,7 +45,7 @@ DEMONSTRATIVE_ZH = re.compile(
     r"|哥们儿?|兄弟|老兄|大哥|大姐|姐们儿?|老太太|老头儿?|家伙|货|小孩|孩子|娃|人|朋友|同学"
     r"|同事|女士|先生|谁|\s?(?:girl|guy|boy|man|woman|lady|dude)))(?![们里类都])"
     r"|(?P<bare>[那这]位)(?!置)"
-    r"|(?P<that>[^，。！？]{2,14}的那(?:位(?!置)|个(?=[，。！？]|$)))"
+    r"|(?P<that>[^，。！？]{2,14}的那(?:位(?![置朋同女男先姑大老小哥兄])|个(?=[，。！？]|$)))"
 )
 DEMONSTRATIVE_EN = re.compile(
     r"\b(?P<pair>those two|these two|the two of them|both of them|the pair of them"
@@ -94,7 +94,7 @@ PERSONAL_NOUN = re.compile(
 NOT_ABOUT_ANYONE_ZH = re.compile(
     r"^(?:今天|今晚|刚才?|外面|终于|现在|有点|好|太|都|快)*"
     r"(?:下[雨雪]|刮风|降温|打雷|好[热冷]|天[气黑亮]|停电|堵车|谢|多谢|感谢|知道了|明白|收到|了解|好的|好吧|行吧?"
-    r"|可以|没事|算了|不用|不客气|哈|呵|嗯|哦|噢|晚安|早安|早上好|你好|拜拜|再见|随便|没关系|没什么|无所谓"
+    r"|可以|没事|算了|不用|不客气|哈|呵|嗯|哦|噢|晚安|早安|早上好|你好|拜拜|再见|随便|差不多|没关系|没什么|无所谓"
     r"|辛苦|累|困|饿|渴|睡|吃饭|下班|上班|到家|回家|出门|起床|洗澡|无聊|烦死|继续|开心|郁闷)"
 )
 ASKED_OF_PERSON_ZH = re.compile(
@@ -114,10 +114,13 @@ REPORTED_ZH = re.compile(
 )
 # Sentences for the assistant, not about a person.
 COMMAND_ZH = re.compile(
-    r"^(?:那|就|再|好的?|行|嗯|对了|另外|麻烦)?[，,]?(?:帮(?:我|忙)|请|麻烦|给我|翻译|查|写|推荐|算|解释|总结|列|介绍|怎么(?!样|还|又)|如何|为什么|为啥|什么是"
-    r"|哪|多少|能不能|可不可以|可以帮|你|换|改|加|删|继续|再来|谢谢|好的$|开头|结尾|标题|提醒|设|打开|放|讲|聊|有没有(?:什么|推荐))"
+    r"^(?:那|就|再|好的?|行|嗯|对了|另外|麻烦)?[，,]?"
+    r"(?:帮(?:我|忙)|请|麻烦|给我|能不能|可不可以|可以帮|推荐|翻译|解释|总结|介绍|提醒|打开|继续|再来|谢谢|好的$"
+    # The same verbs with an aspect tell a story: 聊到十二点.
+    r"|(?:查|写|算|列|换|改|加|删|设|放|讲|聊)(?![了过到得着完好])"
+    r"|怎么(?!样|还|又)|如何|为什么|为啥|什么是|哪|多少|你|有没有(?:什么|推荐)|开头|结尾|标题)"
 )
-QUESTION = re.compile(r"[?？]|[吗呢么]\W*$|什么|怎么|哪|多少|几")
+QUESTION = re.compile(r"[?？]|[吗么]\W*$|什么|怎么|哪|多少|几")
 OVERT_SUBJECT_ZH = frozenset(
     (
         *(
@@ -228,6 +231,13 @@ SPEECH_BEFORE_QUOTE = re.compile(
     r"|\b(?:said|says|asked|told|goes|went|shouted|replied|yelled|whispered|texted|wrote)\b[^.]{0,12}[,:]?\s*$",
     re.IGNORECASE,
 )
+# Whom one quotes (医生说…, the doctor said …) is the source of the news, not its topic.
+QUOTED_AS_SOURCE = re.compile(
+    r"^[^，。]{0,3}(?:说|让|叫|建议|叮嘱|要求|告诉|通知)|^\W*(?:\w+ )?(?:said|says|told|advised|thinks)\b",
+    re.IGNORECASE,
+)
+# What an assistant politely calls the user's parents.
+POLITE_KIN = frozenset(("叔叔", "阿姨", "伯父", "伯母"))
 PROPOSED = re.compile(r"[?？]|你说的是|you mean", re.IGNORECASE)
 ASKS_NAME = re.compile(r"叫什么|叫啥|名字|\bname\b|那个谁", re.IGNORECASE)
 THIRD_PERSON = re.compile(r"\b(?:he|she|him|her|his|they|[A-Z][a-z]+)\b")

@@ -61,7 +61,9 @@ def _roles() -> re.Pattern[str]:
     zh = kin.pattern(chinese=True, family=False)
     en = kin.pattern(chinese=False, family=False)
     return re.compile(
-        rf"(?P<zh>{zh})(?![们级])|\b(?:the|my|our|that)\s+(?:old\s+|new\s+)?(?P<en>{en})\b"
+        # The 朋友 in 男朋友 is no friend.
+        rf"(?P<zh>(?<![男女])(?:{zh}))(?![们级])"
+        rf"|\b(?:the|my|our|that)\s+(?:old\s+|new\s+)?(?P<en>{en})\b"
         rf"|(?<![A-Za-z])(?P<bare>boss|leader|mentor|manager)(?![A-Za-z])",
         re.IGNORECASE,
     )
@@ -140,6 +142,9 @@ def strangers(text: str) -> list[Other]:
 _CAPITALS = re.compile(r"(?<![\w@])(?P<first>[A-Z][a-z]+)(?:\s+(?:[A-Z]\.\s+)?[A-Z][a-z'-]+)+")
 # Classes of the single characters that unknown given names fall apart into.
 _NAMELIKE = frozenset(("", "n", "g", "a", "z", "j", "x", "b"))
+_SURNAMES = SINGLE - WEAK
+# 克里斯托弗·诺兰: only transliterated names have the dot.
+_DOTTED = re.compile(r"[\u4e00-\u9fff]{2,8}·[\u4e00-\u9fff]{1,5}")
 _ZH_CLAUSE = re.compile(r"[\u4e00-\u9fff·]+")
 
 
@@ -152,13 +157,17 @@ def _unknown_names(text: str) -> list[Other]:
         for match in _CAPITALS.finditer(text)
         if match["first"].lower() in given
     ]
+    found += [Other(*m.span(), "someone", word=m.group()) for m in _DOTTED.finditer(text)]
     for run in _ZH_CLAUSE.finditer(text):
+        if _SURNAMES.isdisjoint(run.group()):
+            continue
         pieces = cut(run.group())
         for index, piece in enumerate(pieces):
             at, size = run.start() + piece.start, 0
-            if piece.tag.startswith("nr") and len(piece.text) >= 2 and piece.text[0] in SINGLE:
+            # The dictionary's two-character names are mostly words (谢谢).
+            if piece.tag.startswith("nr") and len(piece.text) >= 3 and piece.text[0] in _SURNAMES:
                 size = len(piece.text)
-            elif piece.text in SINGLE - WEAK and piece.tag[:1] in _NAMELIKE:
+            elif piece.text in _SURNAMES and piece.tag[:1] in _NAMELIKE:
                 size = 1
                 for part in pieces[index + 1 : index + 3]:
                     if len(part.text) > 1 or part.tag[:1] not in _NAMELIKE:

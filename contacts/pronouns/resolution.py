@@ -5,23 +5,20 @@ come into focus, each pointing word goes to whoever of the right gender and numb
 best then. When that is nobody, or someone who is no contact, it means no contact.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Hashable, Sequence
 
-from contacts.normal import is_han, normalise
 from contacts.pronouns import kin, others, unspoken
 from contacts.pronouns import lexicon as lex
 from contacts.pronouns import weights as w
 from contacts.pronouns.anaphora import Anaphor, find_anaphors
 from contacts.pronouns.choice import Choice, agrees, choose
 from contacts.pronouns.focus import Focus, Referent, clues
-from contacts.pronouns.grammar import HAN, Clauses, quotes
+from contacts.pronouns.grammar import HAN, quotes
 from contacts.pronouns.others import Other
 from contacts.pronouns.relations import Relation
+from contacts.pronouns.turn import Span, Turn, beside, inside, simplified
 from contacts.rolewords import find_roles
 from contacts.types import Mention, Person, Utterance
-
-Span = tuple[int, int]
 
 _POINTING = (
     lex.PERSONAL_EN,
@@ -40,7 +37,7 @@ _POINTING = (
 def refers_back(text: str) -> bool:
     """Whether ``text`` may mean a person without naming them, so that it is worth fetching
     the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
-    text = _simplified(text[: w.MESSAGE_CHARACTERS])
+    text = simplified(text[: w.MESSAGE_CHARACTERS])
     if any(pattern.search(text) for pattern in _POINTING):
         return True
     if others.role_words(text) or (quotes(text) and lex.YOU.search(text)):
@@ -69,49 +66,6 @@ def resolve(
     return reader.read(message, w.MESSAGE_CHARACTERS)
 
 
-@lru_cache(maxsize=4096)
-def _simplified(text: str) -> str:
-    """``text`` with simplified characters for traditional ones, place by place."""
-    if text.isascii():
-        return text
-    return "".join(
-        new if is_han(char) and len(new := normalise(char)) == 1 else char for char in text
-    )
-
-
-class _Turn:
-    """One utterance, taken apart."""
-
-    def __init__(self, utterance: Utterance, limit: int) -> None:
-        self.original = utterance.text
-        self.role = utterance.role
-        self.text = _simplified(utterance.text[:limit])
-        self.clauses = Clauses(self.text)
-        named = [m for m in utterance.mentions if m.how != "pronoun" and m.end <= limit]
-        exact = {
-            (m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= w.NAME_FROM
-        }
-        # In 房东马姐 the role word only says who 马姐 is.
-        self.names = sorted(
-            (
-                m
-                for m in named
-                if m.how != "kinship" or not _beside(self.text, (m.start, m.end), exact)
-            ),
-            key=lambda m: (m.start, m.end),
-        )
-        self.spans = sorted({(m.start, m.end) for m in self.names})
-        self.exact = sorted(exact)
-        # Whether it has a pronoun or the like, whomever that means.
-        self.points = False
-
-    def clause(self, at: int) -> int:
-        return self.clauses.index(at)
-
-    def clause_text(self, at: int) -> str:
-        return self.text[slice(*self.clauses.span(self.clauses.index(at)))]
-
-
 class _Reader:
     """Reads a conversation and says at each turn whom its pointing words mean."""
 
@@ -128,7 +82,7 @@ class _Reader:
     def read(self, utterance: Utterance, limit: int) -> list[Mention]:
         """Take in a turn; the mentions of those that it means without naming them."""
         self.focus.begin_turn()
-        turn = _Turn(utterance, limit)
+        turn = Turn(utterance, limit)
         self._deny(turn)
         found: list[Mention] = []
         # Who is spoken of at a place, for the kin words that hang on it.
@@ -149,14 +103,18 @@ class _Reader:
             self.last_user = utterance
         return found
 
-    def _steps(self, turn: _Turn) -> list[tuple[int, Mention | Anaphor | Other]]:
+    def _steps(self, turn: Turn) -> list[tuple[int, Mention | Anaphor | Other]]:
         """What a turn speaks of, from left to right."""
         text, spans = turn.text, turn.spans
         anaphors = [
             a
             for a in find_anaphors(text, turn.clauses)
-            if not _inside(a.start, spans)
-            and not (a.number > 1 and any(end == a.start for _, end in spans))
+            if not inside(a.start, spans)
+            # 亮子他们, 小蔓那位: with the name, one word for others.
+            and not (
+                (a.number > 1 or a.form == "demonstrative")
+                and any(end == a.start for _, end in spans)
+            )
         ]
         turn.points = bool(anaphors)
         owners = spans + [(a.start, a.end) for a in anaphors if a.number == 1]
@@ -172,7 +130,7 @@ class _Reader:
             o
             for o in (others.strangers(text) if turn.role == "user" else ())
             if not _overlaps(o, taken)
-            and (o.kind == "pet" or not _beside(text, (o.start, o.end), spans))
+            and (o.kind == "pet" or not beside(text, (o.start, o.end), spans))
         ]
         steps: list[tuple[int, int, Mention | Anaphor | Other]] = [
             # A bare role word that fits several (房东): the focus says which.
@@ -182,7 +140,7 @@ class _Reader:
         ]
         return [(start, step) for start, _, step in sorted(steps, key=lambda step: step[:2])]
 
-    def _role_words(self, turn: _Turn, relatives: Sequence[Other]) -> list[Anaphor]:
+    def _role_words(self, turn: Turn, relatives: Sequence[Other]) -> list[Anaphor]:
         """Role words that may stand for a contact who was spoken of: 老板, the landlord."""
         return [
             Anaphor(
@@ -190,8 +148,8 @@ class _Reader:
             )
             for start, end, word in others.role_words(turn.text)
             if not any(k.start <= start < k.end for k in relatives)
-            and not _inside(start, turn.exact)
-            and not _beside(turn.text, (start, end), turn.exact)
+            and not inside(start, turn.exact)
+            and not beside(turn.text, (start, end), turn.exact)
             and any(
                 one.person is not None and kin.is_called(one.person, word)
                 for one in self.focus.referents.values()
@@ -201,7 +159,7 @@ class _Reader:
 
     # What a step does to the focus.
 
-    def _point(self, a: Anaphor, turn: _Turn, found: list[Mention]) -> tuple[Referent, ...]:
+    def _point(self, a: Anaphor, turn: Turn, found: list[Mention]) -> tuple[Referent, ...]:
         clause = turn.clause(a.start)
         ahead = self._named_ahead(a, turn)
         if ahead is not None:
@@ -220,7 +178,7 @@ class _Reader:
         return choice.all
 
     def _bring_in(
-        self, other: Other, turn: _Turn, at: dict[int, tuple[Referent, ...]], found: list[Mention]
+        self, other: Other, turn: Turn, at: dict[int, tuple[Referent, ...]], found: list[Mention]
     ) -> Referent:
         owners = at.get(other.owner, ())
         relative = self._relative(other, owners)
@@ -247,7 +205,7 @@ class _Reader:
         }
         return next(iter(fitting.values())) if len(fitting) == 1 else None
 
-    def _touch(self, one: Referent, turn: _Turn, start: int, end: int) -> None:
+    def _touch(self, one: Referent, turn: Turn, start: int, end: int) -> None:
         """``one`` is spoken of at ``start:end`` of the turn."""
         text = turn.text
         clause = turn.clause(start)
@@ -261,6 +219,7 @@ class _Reader:
             transfer = lex.TRANSFER.search(text, first, last)
             one.goal = transfer is not None and transfer.end() <= start + 1
             one.addressee = bool(lex.SPEAKS_TO_ZH.search(before)) and "说" in after
+        one.source = one.kind == "someone" and bool(lex.QUOTED_AS_SOURCE.match(text[end:]))
         one.presented = one.kind == "someone" and bool(lex.PRESENTED.search(before))
         one.associates = bool(lex.ASSOCIATES.match(after)) or kin.names_several(text[start:end])
         one.in_passing = bool(lex.IN_PASSING.match(after))
@@ -268,7 +227,7 @@ class _Reader:
         not_after = lex.SAID_INSTEAD.search(text) and lex.DENIED_AFTER.match(after)
         one.denied = bool(lex.DENIED_BEFORE.search(before) or not_after)
 
-    def _deny(self, turn: _Turn) -> None:
+    def _deny(self, turn: Turn) -> None:
         """The user says no to whom the assistant just brought up as the one meant."""
         previous = self.previous
         if previous is None or previous.role != "assistant" or turn.role != "user":
@@ -279,7 +238,7 @@ class _Reader:
                 if one and one.turns == {self.focus.turn - 1}:
                     one.denied = True
 
-    def _named_ahead(self, a: Anaphor, turn: _Turn) -> Referent | None:
+    def _named_ahead(self, a: Anaphor, turn: Turn) -> Referent | None:
         """The name that a pronoun points ahead to: 还没等她开口，文文就…"""
         if a.form != "personal" or a.number > 1:
             return None
@@ -312,7 +271,7 @@ class _Reader:
         )
         return None if spoken_of else one
 
-    def _unspoken(self, turn: _Turn) -> list[Mention]:
+    def _unspoken(self, turn: Turn) -> list[Mention]:
         if turn.points:
             return []
         drafted = unspoken.addressee(turn.text, self.last_user)
@@ -334,7 +293,7 @@ class _Reader:
         return _mentions(Choice((one,), reason, w.CONFIDENCE["zero"]), turn, 0, end)
 
 
-def _mentions(choice: Choice, turn: _Turn, start: int, end: int) -> list[Mention]:
+def _mentions(choice: Choice, turn: Turn, start: int, end: int) -> list[Mention]:
     people: dict[Hashable, Person] = {
         one.person.id: one.person for one in choice.all if one.person is not None
     }
@@ -344,19 +303,6 @@ def _mentions(choice: Choice, turn: _Turn, start: int, end: int) -> list[Mention
         Mention(person, start, end, text, "pronoun", sure, choice.reason)
         for person in people.values()
     ]
-
-
-def _inside(at: int, spans: Sequence[Span]) -> bool:
-    return any(start <= at < end for start, end in spans)
-
-
-def _beside(text: str, span: Span, spans: Iterable[Span]) -> bool:
-    """Whether the span stands right beside another, nothing or a space between."""
-    return any(
-        not text[min(end, span[1]) : max(start, span[0])].strip()
-        for start, end in spans
-        if end <= span[0] or span[1] <= start
-    )
 
 
 def _overlaps(other: Other, spans: Sequence[Span]) -> bool:

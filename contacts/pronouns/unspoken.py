@@ -44,7 +44,8 @@ def dropped_subject(
     if not HAN.search(text):
         return (topic, "the topic, subject left out") if _english(text, asked) else None
     total, cues = zero_cues(text)
-    if asked and lex.QUESTION.search(asked.text):
+    # A question is no answer.
+    if asked and lex.QUESTION.search(asked.text) and "question" not in cues:
         cue = "answers about you" if lex.YOU.search(asked.text) else "answers about them"
         total += w.ZERO[cue]
         cues.append(cue)
@@ -70,6 +71,8 @@ def zero_cues(text: str) -> tuple[float, list[str]]:
     if word in lex.OVERT_SUBJECT_ZH:
         return _NEVER, []
     cues = _cues(text, rest, kind, personal=_is_personal(words))
+    if "noun first" in cues and len(text) > w.ANSWER_CHARACTERS:
+        return _NEVER, []
     if lex.PLANNED_ZH.match(clause):
         cues.append("the user's plan")
     return sum(w.ZERO[cue] for cue in cues), cues

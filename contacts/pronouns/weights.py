@@ -32,6 +32,8 @@ SCORE: Final = {
     "denied": -3.0,
     # "I told X not to worry: he …": the one spoken to is seldom the one spoken of. [D]
     "addressee": -1.5,
+    # "The doctor said …": the source of the news, in the same breath. [D]
+    "source": -1.5,
     # "So does X": said in passing; the topic stays. [C]
     "in_passing": -1.0,
     # A pet is "it" to most, and she or he when nobody else fits. [D]
@@ -87,3 +89,5 @@ ZERO: Final = {
 # Enough when the person was the last subject; otherwise one more is needed.
 ZERO_FROM: Final = 1.0
 ZERO_NOT_SUBJECT: Final = 1.0
+# What begins with a noun and is longer is no mere answer.
+ANSWER_CHARACTERS: Final = 24

@@ -62,6 +62,7 @@ def _extract(batch: Batch) -> None:
         drafts = [prepare.settle(draft, real) for draft in drafts]
         store.retract(locked, extraction.retracted_turn_ids)
         stored = store.store(locked, drafts, resolutions, vectors.model, batch)
+        sync.relate(locked, extraction.relations, synced.contacts, drafts, stored.ids)
         sync.link_drafts(locked, drafts, stored.ids, synced.contacts)
         _finish(
             batch,
@@ -157,6 +158,17 @@ def _fail(work: Work, error: ProviderError) -> None:
         leased_until=None,
     )
     log.warning("%s %s failed: %s", work._meta.model_name, work.pk, type(error).__name__)
+
+
+def retry(work: Work) -> bool:
+    """Sends failed or quarantined work round again from the start, as an operator asks;
+    False when it is neither."""
+    stuck = [Work.State.FAILED, Work.State.QUARANTINED, Work.State.CANCELLED]
+    return bool(
+        type(work)
+        .objects.filter(pk=work.pk, state__in=stuck)
+        .update(state=Work.State.PENDING, attempts=0, error="", retry_at=None)
+    )
 
 
 def _mine(work: Work) -> QuerySet:

@@ -1,16 +1,16 @@
 """`sync_contacts()` of the seeds: upsert the people of an extraction and link its memories."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import identity, names, relations
 from contacts.models import Contact
 from memories import linking
 from memories.models import Link
-from memories.types import Draft, ExtractedPerson
+from memories.types import Draft, ExtractedPerson, ExtractedRelation
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +76,18 @@ def _contact_for(
 
 
 def _learn(contact: Contact, person: ExtractedPerson) -> list[str]:
-    """Adds names, relationship and gender that were not known; returns the changed fields."""
+    """Adds names, relationship and gender that were not known; returns the changed fields.
+
+    A real name takes the place of the role word that stood in for it (我的上司 → 王思琪).
+    """
     fields = []
+    if names.kinship(contact.name) and not names.kinship(person.name):
+        taken = identity.find(contact.end_user, person.name)
+        if not [other for other in taken if other.id != contact.id]:
+            stood_in, contact.name = contact.name, person.name
+            contact.name_key = names.name_key(contact.name)
+            identity.add_aliases(contact, [stood_in])
+            fields += ["name", "aliases"]
     if identity.add_aliases(contact, [person.name, *person.aliases]):
         fields.append("aliases")
     if person.relationship and person.relationship != contact.relationship:
@@ -87,6 +97,26 @@ def _learn(contact: Contact, person: ExtractedPerson) -> list[str]:
         contact.gender = person.gender
         fields.append("gender")
     return fields
+
+
+def relate(
+    end_user: EndUser,
+    found: Iterable[ExtractedRelation],
+    contacts: Mapping[str, Contact],
+    drafts: Sequence[Draft],
+    memory_ids: Mapping[str, UUID],
+) -> None:
+    """Records who is whose what, resting on the memories that come from the same turns."""
+    for item in found:
+        if item.subject in contacts and item.object in contacts:
+            sources = [
+                memory_ids[draft.key]
+                for draft in drafts
+                if set(draft.extracted.turn_ids) & set(item.turn_ids)
+                and {item.subject, item.object} & set(draft.extracted.people)
+            ]
+            subject, other = contacts[item.subject], contacts[item.object]
+            relations.relate(end_user, subject, item.kind, other, sources)
 
 
 def link_drafts(

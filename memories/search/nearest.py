@@ -19,13 +19,13 @@ def nearest(
         _arm(memories, model, None, limit)
     ]
     compiled = [arm.query.sql_with_params() for arm in arms]
-    sql = " UNION ALL ".join(
-        f"(SELECT {part}, * FROM ({sql}) arm)" for part, (sql, _) in enumerate(compiled)
-    )
+    selects = [f"(SELECT {n}, * FROM ({sql}) arm)" for n, (sql, _) in enumerate(compiled)]  # noqa: S608 n is a number
     ranked: list[list[UUID]] = [[] for _ in vectors]
     others: dict[UUID, None] = {}
     with connection.cursor() as cursor:
-        cursor.execute(sql, [param for _, params in compiled for param in params])
+        cursor.execute(
+            " UNION ALL ".join(selects), [param for _, params in compiled for param in params]
+        )
         # A stable sort: those without a distance stay in the order of their subquery.
         for part, pk, distance in sorted(cursor.fetchall(), key=_place):
             if distance is None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q
+from django.db.models import Exists, F, OuterRef
 
 from accounts.models import EndUser
 from memories.models import Link, Memory, MemoryQuerySet
@@ -22,9 +22,10 @@ log = logging.getLogger(__name__)
 
 # How far down each arm is read; below, a reciprocal rank hardly moves the order.
 DEPTH = 300
-# The part of a score that importance decides: between a consolidated source (0.05) and a
-# new memory (0.5) it is worth the first four or five ranks of an arm.
-IMPORTANCE_SHARE = 0.15
+# The part of a score that importance decides: the whole way from 0 to 1 is worth three of the
+# first ranks. Profiles don't need it to lead (see _hits), and a consolidated source (0.05)
+# that alone holds the answer must still be found.
+IMPORTANCE_SHARE = 0.05
 # So many results of the second step say that they come from it.
 SHOWN_ONWARD = 10
 
@@ -138,10 +139,12 @@ def _hits(wanted: MemoryQuerySet, found: _Found, limit: int) -> list[Hit]:
     the memories that it speaks for, and stands before them."""
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = sorted(found.scores, key=lambda pk: -found.scores[pk])[: 2 * limit + 20]
-    sources = Memory.objects.filter(pk__in=pool)
+    ranked = Memory.objects.filter(pk__in=pool).order_by()
+    # A union, because PostgreSQL reads all of a user's rows for "these or those that …".
+    with_profiles = ranked.values("pk").union(ranked.values("consolidated_into"))
     memories = {
         memory.pk: memory
-        for memory in wanted.filter(Q(pk__in=pool) | Q(pk__in=sources.values("consolidated_into")))
+        for memory in wanted.filter(pk__in=with_profiles)
         .defer("embedding", "tokens")
         .annotate(words=F("tokens"))
     }

@@ -1,7 +1,7 @@
 """Words that carry no search value: function words of documents, question words of queries.
 
 Closed word classes only (articles, pronouns, auxiliaries, prepositions, conjunctions,
-particles), compiled from grammars of both languages. Words that are also months or given
+particles), compiled by hand. Words that are also months or given
 names ("may", "will", "mark") stay in: document frequency already makes them cheap.
 """
 

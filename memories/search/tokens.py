@@ -33,6 +33,9 @@ _SHORTER = (2, 3)  # jieba's search mode: words of these lengths inside a longer
 # Single characters that a name or a number follows: they never begin a pair with it.
 _VERBS = frozenset("叫姓名住当做干用买去来想爱找给问说")
 _UNITS = {"cm": "厘米", "公分": "厘米", "kg": "公斤", "千克": "公斤", "km": "公里", "号": "日"}
+# Parts of speech whose characters are words by themselves: verbs, adverbs, pronouns,
+# prepositions, conjunctions, numerals, measures, places (jieba's tags).
+_WORDS_ALONE = frozenset("vdrpcmqf")
 _local = threading.local()
 
 
@@ -125,10 +128,12 @@ def _han(stretch: str, unwanted: frozenset[str], after_number: bool) -> Iterator
 
 
 def _pairs(singles: str) -> Iterator[str]:
+    """Characters side by side that are no word together: a name, or words of one character."""
     if len(singles) == 1:
         yield singles
-    for i in range(len(singles) - 1):
-        yield singles[i : i + 2]
+        return
+    yield from (char for char in singles if segment.tag(char)[:1] in _WORDS_ALONE)
+    yield from (singles[i : i + 2] for i in range(len(singles) - 1))
 
 
 def _stemmer() -> snowballstemmer.stemmer:

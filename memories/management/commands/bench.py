@@ -8,8 +8,10 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from memories.bench.datasets import BadDataset
+
 # name -> how many data files it takes at least
-BENCHES = {"latency": 0, "extraction": 1}
+BENCHES = {"mentions": 1, "pronouns": 1, "extraction": 1, "latency": 0}
 
 
 class Command(BaseCommand):
@@ -28,6 +30,9 @@ class Command(BaseCommand):
         if missing:
             raise CommandError(f"No such file: {', '.join(missing)}")
         run: Callable[..., dict[str, Any]] = import_module(f"memories.bench.{name}").run
-        figures = run(files, progress=not options["json"])
+        try:
+            figures = run(files, progress=not options["json"])
+        except BadDataset as error:
+            raise CommandError(str(error)) from error
         indent = None if options["json"] else 2
         self.stdout.write(json.dumps(figures, ensure_ascii=False, indent=indent))

@@ -40,7 +40,7 @@ _MAKES = _any(
 )  # fmt: skip
 _ORDERS = _any(
     r"^(?:请|麻烦|求|劳驾)", r"^(?:你)?(?:帮|替)(?:我|忙)", r"^(?:给我|再来|来[一个点首段]|讲[个一]|说[个说]|推荐|查[一下查]|列[个一出]|订[个一]|设[个置]|提醒我|告诉我|加上|改一版|删|取消|打开|播放|接着|继续|换一?个|叫上|把\S+(?:加|删|改|发|记))",
-    r"(?:提醒我|帮我(?!忙)|别(?:再|老|给我|忘了?|提醒|告诉|推荐|搞混|剧透)|不要(?:再|给我|提醒|推荐)|你(?:别|不要|能|可以|来|帮|看着|先|给|再)|让你|^(?:那|但|不过)?你(?!们)|(?:可以|不用|别|要|能)(?:记|存)(?:下来|一下|着)?$)",
+    r"(?:(?:^|记得|到时候?|以后|[你请])提醒我|(?:^|[你请]|记得|顺便|麻烦)帮我(?!忙)|(?:也|都|千万|全)别|别(?:再|老|给我|忘了?|提醒|告诉|推荐|搞混|剧透)|不要(?:再|给我|提醒|推荐)|你(?:别|不要|能|可以|来|帮|看着|先|给|再)|让你|^(?:那|但|不过)?你(?!们)|(?:可以|不用|别|要|能)(?:记|存)(?:下来|一下|着)?$)",
     r"^(?:please|pls|can you|could you|would you|will you|remind me|tell me|give me|show me|help me|find|recommend|suggest|book|schedule|set|add|create|make (?:a|me)|list|search|look up|play|let's|let us|don't (?:tell|forget|remind|suggest|recommend)|do not|stop|go on|continue|keep|try|send)\b",
 )  # fmt: skip
 _NOTE = re.compile(
@@ -64,16 +64,19 @@ _GOSSIPS = _any(
 _HEDGES = _any(
     r"好像|似乎|可能|估计|大概|也许|说不定|应该是|貌似|看样子|感觉(?:他|她)|怀疑|猜|没定|不确定|还没决定", r"\b(?:maybe|perhaps|might|probably|seems?|seemingly|i think|i guess|not sure|i suspect|could be|possibly|i bet|looks like)\b",
 )  # fmt: skip
-_LAUGHS = _any(r"哈{2,}|笑死|233|\bl(?:ol|mao)\b|\bhaha|😂|🤣|\brofl\b|白眼翻|离谱")
+_LAUGHS = _any(r"哈{2,}|笑死|233|\bl(?:ol|mao)\b|\bhaha|😂|🤣|\brofl\b")
 _JOKES = _any(
     r"开(?:个)?玩笑|骗你的?|逗你的?|逗你玩|才怪|说笑|可真是[“\"]|真是[“\"]|瞎说的|玩梗|反话|假的啦", r"\b(?:just kidding|kidding|jk|joking|just joking|not really lol|as if|yeah right|sarcasm)\b|/s\b",
-    r"(?:气|笑|累|困|饿|烦|吓|热|冷|急|羞|尴尬)死(?:了|我)", r"一万[次遍年]|八百[次遍年]|一百遍|上辈子|下辈子|转世|外星人|超能力|宇宙第一|想吃了他|掐死|打死",
-    r"\b(?:a million times|a thousand times|literally (?:died|dying|dead)|reincarnat\w+|from mars|i'?ll kill|gonna kill|could kill)\b",
+    r"(?:气|笑|累|困|饿|烦|吓|热|冷|急|羞|尴尬)死(?:了|我)", r"一万[次遍年]|八百[次遍年]|一百遍|上辈子|下辈子|外星人|超能力|宇宙第一|想吃了他|掐死|打死",
+    r"\b(?:a million times|a thousand times|literally (?:died|dying|dead)|from mars|i'?ll kill|gonna kill|could kill)\b",
 )  # fmt: skip
-_REPORTS = _any(r"(?:说|吹|号称|声称|扬言|炫耀|嚷嚷|吵)\S{0,12}(?:要|自己|是|去)", r"\b(?:says?|said|claims?|claimed|swears?|jokes?|joked|insists?|announced)\b")
+_REPORTS = _any(
+    r"(?:说|吹|号称|声称|扬言|炫耀|嚷嚷|吵)\S{0,12}(?:要|自己|是|去)",
+    r"\b(?:says?|said|claims?|claimed|swears?|jokes?|joked|insists?|announced)\b",
+)
 _GREETS = re.compile(
     r"^(?:嗨|你好|您好|哈喽|早上好|早安|晚安|晚上好|下午好|早|再见|拜拜|谢谢|多谢|谢啦|感谢|辛苦了?|好的?|好吧|好嘞|好呀|嗯+|哦+|噢|啊|对|对的|是的|没错|行|可以|没事|没关系|知道了|明白|收到|了解|哈+|嘿嘿|呵呵|算了|还行|不错|真好|太好了|也是|"
-    r"不用|不用了|先不用|没有|没|不是|是|要|不要|够了|清净|完美|厉害|加油|就这个|就这样|在吗|hello|hi|hey|thanks?|thank you|thx|ty|ok|okay|got it|sure|yes|yeah|yep|no|nope|nah|cool|great|nice|perfect|awesome|bye|good (?:morning|night|evening)|see you|lol|haha|hmm+|wow|right|exactly|true|please|sorry|never ?mind|fine|alright|will do|sounds good|done|oops|ugh|meh)"
+    r"差不多了?|刚刚好|都?平安|都好|挺好|不用|不用了|先不用|没有|没|不是|是|要|不要|够了|清净|完美|厉害|加油|就这个|就这样|在吗|hello|hi|hey|thanks?|thank you|thx|ty|ok|okay|got it|sure|yes|yeah|yep|no|nope|nah|cool|great|nice|perfect|awesome|bye|good (?:morning|night|evening)|see you|lol|haha|hmm+|wow|right|exactly|true|please|sorry|never ?mind|fine|alright|will do|sounds good|done|oops|ugh|meh)"
     r"(?:呀|啊|哦|呢|啦|哈|嘛|吧|了|的|你|谢谢| you| then| thanks| so much| a lot| lol| haha|ah)*$",
     re.I,
 )  # fmt: skip
@@ -116,6 +119,16 @@ def reports_plan(text: str) -> bool:
     """Somebody's own grand announcement (told with a laugh, it is a joke)."""
     return bool(re.search(r"要(?:去|当|报名|参加|竞选|娶|嫁)|going to|gonna|will\b", text)) and (
         HAN.search(text) is None or len(text) > 3
+    )
+
+
+def tells_tall_tale(text: str) -> bool:
+    """Somebody said to be something by their own account (told with a laugh, it is a joke)."""
+    return bool(
+        re.search(
+            r"说(?:他|她|自己)+是|\b(?:says?|said|claims?|claimed)\s(?:that\s)?(?:he|she)(?:'s| is| was)\b",
+            text,
+        )
     )
 
 

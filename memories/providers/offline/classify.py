@@ -2,7 +2,8 @@
 
 import re
 
-from memories.providers.offline.dates import DateHit
+from memories.providers.offline.calendar_words import DateHit
+from memories.providers.offline.dates import find_dates
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.text import HAN
 from memories.types import Fact, MemoryType
@@ -14,11 +15,25 @@ _TYPE_OF_KEY = {
     "skill": MemoryType.PROFESSIONAL, "interests": MemoryType.PREFERENCE, "habit": MemoryType.PREFERENCE,
 }  # fmt: skip
 _ORDER = [MemoryType.HEALTH, MemoryType.PROFESSIONAL, MemoryType.PREFERENCE]
-_WILL = re.compile(r"打算|准备|计划|想(?!起|到|法|念)|要(?!求|么|不是)|将|约(?!了两)|报名|预约|明天|下周|下个?月|明年|提醒|截止|之前交|买给|\b(?:will|going to|plan\w*|want(?:s|ed)? to|hop(?:e|es|ing) to|next|tomorrow|starts?|due|deadline|thinking of|booked|signed up|moving)\b", re.I)
-_WORK = re.compile(r"工作|上班|项目|公司|同事|老板|客户|加班|出差|升职|跳槽|离职|辞职|入职|薪|开会|会议|业绩|汇报|deadline|offer|\b(?:work|job|project|meeting|office|promot\w+|client|team|boss|salary|rais\w+|quit)\b", re.I)
-_HEALTH = re.compile(r"医院|手术|吃药|生病|住院|体检|疼|过敏|怀孕|血|药|复查|牙|\b(?:hospital|doctor|surgery|sick|ill|pregnan\w+|pain|injur\w+|therapy|medication|recheck)\b", re.I)
-_DID = re.compile(r"了|过|去|看|玩|吃|参加|\b(?:went|did|met|had|saw|played|visited|ran|finished|watched|celebrated)\b", re.I)
-_WHIM = re.compile(r"^(?:用户|The user)?\s?(?:是)?(?:有点|好|真|太|很|挺|还|就是|先|再|又|也)?(?:困|累|饿|烦|无聊|开心|高兴|难过|郁闷|尴尬|服了|激动|慌|晕|懵|惨|无语|感动|幸福|紧张)(?:了|死)?$")
+_WILL = re.compile(
+    r"打算|准备|计划|想(?!起|到|法|念)|要(?!求|么|不是)|将|约(?!了两)|报名|预约|明天|下周|下个?月|明年|提醒|截止|之前交|买给|\b(?:will|going to|plan\w*|want(?:s|ed)? to|hop(?:e|es|ing) to|next|tomorrow|starts?|due|deadline|thinking of|booked|signed up|moving)\b",
+    re.I,
+)
+_WORK = re.compile(
+    r"工作|上班|项目|公司|同事|老板|客户|加班|出差|升职|跳槽|离职|辞职|入职|薪|开会|会议|业绩|汇报|deadline|offer|\b(?:work|job|project|meeting|office|promot\w+|client|team|boss|salary|rais\w+|quit)\b",
+    re.I,
+)
+_HEALTH = re.compile(
+    r"医院|手术|吃药|生病|住院|体检|疼|过敏|怀孕|血|药|复查|牙|\b(?:hospital|doctor|surgery|sick|ill|pregnan\w+|pain|injur\w+|therapy|medication|recheck)\b",
+    re.I,
+)
+_DID = re.compile(
+    r"了|过|去|看|玩|吃|参加|\b(?:went|did|met|had|saw|played|visited|ran|finished|watched|celebrated)\b",
+    re.I,
+)
+_WHIM = re.compile(
+    r"^(?:用户|The user)?\s?(?:是)?(?:有点|好|真|太|很|挺|还|就是|先|再|又|也)?(?:困|累|饿|烦|无聊|开心|高兴|难过|郁闷|尴尬|服了|激动|慌|晕|懵|惨|无语|感动|幸福|紧张)(?:了|死)?$"
+)
 _SELF = re.compile(
     r"用户(?:的|在|是|住|有|养|叫|姓|今年|家|会|从|喜欢|爱|讨厌|不|对|每|只|一直|打算|准备|计划|想|要|得|报|学|考|买|搬|换|辞|离|入|升|怀|结|订|分|被|负责|做|当|参加|去|和|跟|与|约|给|最近|刚|已经|也|开始|终于)|The user(?:'s)? |用户他们|用户公司|用户组"
 )
@@ -57,11 +72,25 @@ def worth_keeping(draft: Draft, content: str) -> bool:
     if values:
         return True
     text = draft.text()
+    if draft.people() and find_dates(text, draft.turn.said_at, HAN.search(text) is not None):
+        return True
     size = len(HAN.findall(text)) + 2 * len(re.findall(r"[A-Za-z]{2,}|\d+", text))
     if draft.subject is not None:
         return size >= 5 and not _THIN.match(text)
     if any(piece.explicit for piece in draft.pieces) and draft.people():
         return size >= 7
+    if (
+        not draft.people()
+        and draft.pieces
+        and draft.pieces[0].explicit
+        and not draft.pieces[0].spots
+    ):
+        return size >= 6
     if any(spot.who is None for piece in draft.pieces for spot in piece.spots):
-        return size >= 8 and bool(_WILL.search(text) or _WORK.search(text) or _HEALTH.search(text) or re.search(r"\d", text))
+        return size >= 8 and bool(
+            _WILL.search(text)
+            or _WORK.search(text)
+            or _HEALTH.search(text)
+            or re.search(r"\d|用的|穿的|住的|路过|参观|参加|买了|养|学|戴", text)
+        )
     return size >= 8 and bool(_WILL.search(text) and re.search(r"\d|[周月号]", text))

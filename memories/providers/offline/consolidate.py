@@ -24,15 +24,30 @@ _EVENT = re.compile(
     r"\b(?:moved?|moving|joined|started|starts|quit|left|promoted|hired|graduated|married|engaged|divorced|broke up|born|gave birth|surgery|hospital|died|retired|bought|travel\w*|trip|flew|met|won|passed|wedding|launched|opened|visited|ran|finished)\b",
     re.I,
 )
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)|(\d{4})年(\d{1,2})月(?:(\d{1,2})[日号])?|(\d{4})年|\b(January|February|March|April|May|June|July|August|September|October|November|December) (\d{4})\b|\b(?:in|since) ((?:19|20)\d{2})\b")
-_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
+_DATE = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)|(\d{4})年(\d{1,2})月(?:(\d{1,2})[日号])?|(\d{4})年|\b(January|February|March|April|May|June|July|August|September|October|November|December) (\d{4})\b|\b(?:in|since) ((?:19|20)\d{2})\b"
+)
+_MONTHS = (
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+)
 
 
 def consolidate(request: ProfileRequest) -> ProfilePatch:
     """The patch: attributes, dated events and, if anything new bears on it, the personality."""
     memories = sorted(request.memories, key=lambda memory: memory.said_at)
     attributes, replaces = _attributes(request, memories)
-    personality, sources = _personality(request, memories, attributes)
+    personality, sources = _personality(request, attributes)
     return ProfilePatch(
         attributes=attributes,
         replaces=replaces,
@@ -42,7 +57,9 @@ def consolidate(request: ProfileRequest) -> ProfilePatch:
     )
 
 
-def _attributes(request: ProfileRequest, memories: Iterable[StoredMemory]) -> tuple[dict[str, tuple[AttributeValue, ...]], frozenset[str]]:
+def _attributes(
+    request: ProfileRequest, memories: Iterable[StoredMemory]
+) -> tuple[dict[str, tuple[AttributeValue, ...]], frozenset[str]]:
     values: dict[str, list[AttributeValue]] = {}
     replaces: set[str] = set()
     for memory in memories:
@@ -54,12 +71,16 @@ def _attributes(request: ProfileRequest, memories: Iterable[StoredMemory]) -> tu
             if is_single(fact.key):
                 _put_single(request, values, replaces, fact.key, value)
             else:
-                _put_many(request, held, fact.key, value)
+                _put_many(held, value)
     return {key: tuple(held) for key, held in values.items() if held}, frozenset(replaces)
 
 
 def _put_single(
-    request: ProfileRequest, values: dict[str, list[AttributeValue]], replaces: set[str], key: str, value: AttributeValue
+    request: ProfileRequest,
+    values: dict[str, list[AttributeValue]],
+    replaces: set[str],
+    key: str,
+    value: AttributeValue,
 ) -> None:
     """The newest value is current; one it contradicts moves to history where there is one."""
     held = values[key] or list(request.profile.attributes.get(key, ()))
@@ -70,7 +91,9 @@ def _put_single(
         return
     if _same(current.value, value.value):
         fuller = max(current.value, value.value, key=len)
-        values[key] = [AttributeValue(fuller, _union(current.sources, value.sources), current.since)]
+        values[key] = [
+            AttributeValue(fuller, _union(current.sources, value.sources), current.since)
+        ]
         return
     values[key] = [value]
     past = _HISTORY.get(key)
@@ -80,10 +103,12 @@ def _put_single(
             values.setdefault(past, []).append(current)
 
 
-def _put_many(request: ProfileRequest, held: list[AttributeValue], key: str, value: AttributeValue) -> None:
+def _put_many(held: list[AttributeValue], value: AttributeValue) -> None:
     for number, other in enumerate(held):
         if normalised(other.value) == normalised(value.value):
-            held[number] = AttributeValue(other.value, _union(other.sources, value.sources), other.since)
+            held[number] = AttributeValue(
+                other.value, _union(other.sources, value.sources), other.since
+            )
             return
     held.append(value)
 
@@ -121,7 +146,10 @@ def _when(memory: StoredMemory) -> str:
         return str(y3 or y5)
     if memory.happens_at is not None:
         return _day(memory.happens_at)
-    recent = re.search(r"了|\b(?:moved|joined|quit|left|got|married|engaged|passed|bought|broke|met|won|finished|graduated)\b", memory.content)
+    recent = re.search(
+        r"了|\b(?:moved|joined|quit|left|got|married|engaged|passed|bought|broke|met|won|finished|graduated)\b",
+        memory.content,
+    )
     return memory.said_at.strftime("%Y-%m") if recent and memory.type is not MemoryType.PLAN else ""
 
 
@@ -130,7 +158,8 @@ def _day(moment: datetime) -> str:
 
 
 def _personality(
-    request: ProfileRequest, memories: Iterable[StoredMemory], attributes: dict[str, tuple[AttributeValue, ...]]
+    request: ProfileRequest,
+    attributes: dict[str, tuple[AttributeValue, ...]],
 ) -> tuple[str | None, tuple[UUID, ...]]:
     """A sentence or two from traits, likes, dislikes and habits; None when none is new."""
     if not any(key in attributes for key in _TRAITS):

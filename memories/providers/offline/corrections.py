@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from contacts.attributes import is_single
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.names import tagged
-from memories.types import ExtractedMemory, Turn
+from memories.providers.offline.values import read_values
+from memories.types import ExtractedMemory
 
 _V = r"[^，,。.！!；;？?\s]+(?:\s[^，,。.！!；;？?\s]+){0,3}?"
 _NOT_BUT = [
@@ -18,20 +18,39 @@ _NOT_BUT = [
     re.compile(r"\b(?P<new>[A-Z0-9][\w'’& -]{1,30}?), not (?:at |in |on )?(?P<old>[A-Z0-9][\w'’& -]{1,30}?)(?=[,.;!]|$)"),
 ]  # fmt: skip
 _SHAPE = [
+    re.compile(r"\b(?:actually|wait|sorry|no|oops)\b[,.\s]+(?:no,?\s)?(?:it['’]?s|it is|make it|that['’]?s)\s(?:due |on |at |in )*(?P<new>[\w'’&: -]{2,30}?)(?=[,.;!]|$)", re.I),
     re.compile(rf"(?:不对|错了|说错了|记错了|看错了|搞错了|搞混了|口误|更正(?:一下)?|纠正一下|改一下|sorry|抱歉|不好意思|等等|wait|oops|correction)[，,。.!！：:\s]*(?:no[,\s]+)?(?:应该是|是|其实是|改成|变成|it'?s |it is |make that |i meant )\s?(?P<new>{_V})(?=[，,。.！!；;]|$)", re.I),
     re.compile(r"\b(?:i meant|make that|scratch that,? (?:it'?s )?|correction:?|actually,? it'?s|actually,? make it|or rather)\s(?P<new>[\w'’&: -]{2,30}?)(?=[,.;!]|$)", re.I),
     re.compile(rf"(?:改到|改成|改为|改在|推迟到|延期到|延到|提前到|挪到|推到|换到|调到|改期到|改)(?:了|在)?\s?(?P<new>{_V})(?=[，,。.！!；;了]|$)"),
     re.compile(r"\b(?:moved|pushed|rescheduled|postponed|bumped|changed|switched|delayed)\s(?:it\s|back\s|up\s|forward\s)?(?:to|till|until)\s(?P<new>[\w'’: -]{2,30}?)(?=[,.;!]|$)", re.I),
 ]  # fmt: skip
-_MISTAKE = re.compile(r"(?<!别)(?<!不要)(?<!会)(?<!老)(?<!没)(?:说|记|看|搞|弄|听|写|打)错|(?<!别)(?<!容易)(?<!会)(?:搞|弄)混|口误|更正|收回|\b(?:i misread|i misheard|i was wrong|my mistake|i mixed|i misspoke|i got (?:that|it) wrong|scratch (?:that|what)|ignore what i said|i take (?:that|it) back|correction)\b", re.I)
-_ONLY_MISTAKE = re.compile(r"^[\s，,]*(?:哎|啊|哦|等等|sorry|wait|no|oh|我|刚才|刚刚|之前|上次|跟你|好像|是|,|，|\s)*(?:说|记|看|搞|弄|听)错了?[了啊哈]*$|^不对$|^(?:wait|no|oops|wait,? no|oh wait|sorry|my mistake|scratch that|correction)$", re.I)
-_ABOUT = re.compile(r"(?:关于|what i (?:just )?said about|about)\s?(?P<x>.{2,60}?)(?=[，,。]|$)", re.I)
-_FORGET = re.compile(
-    r"(?:忘(?:掉|了|记)|别记|不要记|删掉|删除|抹掉|当我没(?:说|提)|就当没(?:说|提))|\b(?:forget|delete|erase|don't (?:save|store|remember|record|keep)|strike|disregard)\b\s(?:what|that|everything|about|the (?:thing|part)|all)", re.I
+_MISTAKE = re.compile(
+    r"(?<!别)(?<!不要)(?<!会)(?<!老)(?<!没)(?:说|记|看|搞|弄|听|写|打)错|(?<!别)(?<!容易)(?<!会)(?:搞|弄)混|口误|更正|收回|\b(?:i misread|i misheard|i was wrong|my mistake|i mixed|i misspoke|i got (?:that|it) wrong|scratch (?:that|what)|ignore what i said|i take (?:that|it) back|correction)\b",
+    re.I,
 )
-_FORGET_NOT = re.compile(r"(?:别|不要|不会|没|从不|老|总|容易|差点|又|don't|never|can't|won't|didn't|always)\s?(?:忘|forget)|忘(?:了|记)(?:带|拿|关|说|告诉|问|交|买|做|吃|写|回|给|提)|哦忘|日程|提醒|闹钟|会议|文件|邮件|\bforget (?:to|it)\b", re.I)
-_STOP = re.compile(r"我(?:之前|刚才|刚刚)?(?:说|提)(?:的|过的)?|关于|那些?话|这件事|那件事|这事|那事|的事情?|一切|所有|忘掉|忘了|忘记|别记|不要|删掉|把|都|吧|还有件?事?|你|请|算了|了$|what i (?:just )?said|forget|about|everything|please|delete|scratch|that|the part|the thing|thing|\bi\b|said|told you|just|earlier|stuff|all|him|her|\bits?\b|was|is|getting", re.I)
-_DATE = re.compile(r"\d{1,2}\s?月|\d{1,2}\s?[号日]|(?:这|本|下下|下|上)?个?(?:周|星期|礼拜)[一二三四五六日天末]|\d{1,2}\s?(?:点|:\d\d|[ap]m)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b(?: \d+)?|\b\d{1,2}(?:st|nd|rd|th)\b|\d{4}-\d\d-\d\d|(?:今|明|后|昨)天|tomorrow|today|next week|下周|下个?月", re.I)
+_ONLY_MISTAKE = re.compile(
+    r"^[\s，,]*(?:哎|啊|哦|等等|sorry|wait|no|oh|我|刚才|刚刚|之前|上次|跟你|好像|是|,|，|\s)*(?:说|记|看|搞|弄|听)错了?[了啊哈]*$|^不对$|^(?:wait|no|oops|wait,? no|oh wait|sorry|my mistake|scratch that|correction)$",
+    re.I,
+)
+_ABOUT = re.compile(
+    r"(?:关于|what i (?:just )?said about|about)\s?(?P<x>.{2,60}?)(?=[，,。]|$)", re.I
+)
+_FORGET = re.compile(
+    r"(?:忘(?:掉|了|记)|别记|不要记|删掉|删除|抹掉|当我没(?:说|提)|就当没(?:说|提))|\b(?:forget|delete|erase|don't (?:save|store|remember|record|keep)|strike|disregard)\b\s(?:what|that|everything|about|the (?:thing|part)|all)",
+    re.I,
+)
+_FORGET_NOT = re.compile(
+    r"(?:别|不要|不会|没|从不|老|总|容易|差点|又|don't|never|can't|won't|didn't|always)\s?(?:忘|forget)|忘(?:了|记)(?:带|拿|关|说|告诉|问|交|买|做|吃|写|回|给|提)|哦忘|日程|提醒|闹钟|会议|文件|邮件|\bforget (?:to|it)\b",
+    re.I,
+)
+_STOP = re.compile(
+    r"我(?:之前|刚才|刚刚)?(?:说|提)(?:的|过的)?|关于|那些?话|这件事|那件事|这事|那事|的事情?|一切|所有|忘掉|忘了|忘记|别记|不要|删掉|把|都|吧|还有件?事?|你|请|算了|了$|what i (?:just )?said|forget|about|everything|please|delete|scratch|that|the part|the thing|thing|\bi\b|said|told you|just|earlier|stuff|all|him|her|\bits?\b|was|is|getting",
+    re.I,
+)
+_DATE = re.compile(
+    r"\d{1,2}\s?月|\d{1,2}\s?[号日]|(?:这|本|下下|下|上)?个?(?:周|星期|礼拜)[一二三四五六日天末]|\d{1,2}\s?(?:点|:\d\d|[ap]m)|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:january|february|march|april|may|june|july|august|september|october|november|december)\b(?: \d+)?|\b\d{1,2}(?:st|nd|rd|th)\b|\d{4}-\d\d-\d\d|(?:今|明|后|昨)天|tomorrow|today|next week|下周|下个?月",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +70,47 @@ def replacement(text: str) -> Replacement | None:
     for pattern in _NOT_BUT:
         match = pattern.search(text)
         if match and match.group("old").strip() != match.group("new").strip():
-            if re.search(r"吗|什么|说|因为|为了|只|要|想|我|你", match.group("old")) or len(match.group("old")) > 24:
+            if (
+                re.search(r"吗|什么|说|因为|为了|只|要|想|我|你", match.group("old"))
+                or len(match.group("old")) > 24
+            ):
                 continue
-            return Replacement(match.group("old").strip(), match.group("new").strip("了 "), match.start(), True)
+            old, new = match.group("old").strip(), match.group("new").strip("了 ")
+            if old[-1] == new[-1] and old[-1] in "的人" and len(old) > 2:
+                old, new = old[:-1], new[:-1]
+            return Replacement(old, new, match.start(), True)
     for number, pattern in enumerate(_SHAPE):
         match = pattern.search(text)
-        if match and (number < 2 or _DATE.search(match.group("new"))):
-            return Replacement("", match.group("new").strip(), match.start(), number < 2 or match.start() < 3, number >= 2)
+        if match and (number in (1, 2) or _DATE.search(match.group("new"))):
+            return Replacement(
+                "",
+                match.group("new").strip(),
+                match.start(),
+                number < 3 or match.start() < 3,
+                number >= 3,
+            )
     return None
+
+
+def joked_about(text: str) -> str:
+    """What is said to have been a joke, in "刚才说…是开玩笑的"."""
+    match = re.search(
+        r"说(?P<x>.{2,20}?)(?:是|都是)?(?:在)?(?:开玩笑|骗你|逗你)|(?:about|said) (?P<e>.{3,40}?) (?:was|were|as) (?:a joke|joking|kidding)",
+        text,
+        re.I,
+    )
+    return (match.group("x") or match.group("e") or "") if match else ""
+
+
+def cancels(text: str) -> bool:
+    """The speaker calls a plan off."""
+    return bool(
+        re.search(
+            r"^(?:那|还是)?(?:就)?(?:算了|取消吧?|不去了|不约了|作罢)|(?:先)?取消了|泡汤|\bcall(?:ed)? it off\b|\bit'?s (?:off|cancel+ed)\b",
+            text.strip(" …。."),
+            re.I,
+        )
+    )
 
 
 def is_mistake(text: str) -> bool:
@@ -68,7 +120,9 @@ def is_mistake(text: str) -> bool:
 
 def only_mistake(text: str) -> bool:
     """... and says nothing else."""
-    return bool(_ONLY_MISTAKE.match(text.strip(" ，,。.!！"))) or bool(re.match(r"(?:and |oh |哦)?scratch", text, re.I))
+    return bool(_ONLY_MISTAKE.match(text.strip(" ，,。.!！"))) or bool(
+        re.match(r"(?:and |oh |哦)?scratch", text, re.I)
+    )
 
 
 def about(text: str) -> str:
@@ -86,15 +140,21 @@ def forgotten(text: str) -> str | None:
 
 def forgotten_names(text: str) -> list[str]:
     """Names that are to be forgotten altogether."""
-    match = re.search(r"关于(?P<n>[\u4e00-\u9fff]{2,4}?)的(?:一切|所有|事|全部)|everything about (?P<e>[A-Z]\w+)", text)
+    match = re.search(
+        r"关于(?P<n>[\u4e00-\u9fff]{2,4}?)的(?:一切|所有|事|全部)|everything about (?P<e>[A-Z]\w+)",
+        text,
+    )
     return [match.group("n") or match.group("e")] if match else []
 
 
 def keywords(text: str) -> list[str]:
     """The words of a retraction that tell which statement it means."""
     plain = _STOP.sub(" ", text)
-    words = [w for w, flag in tagged(plain) if len(w) > 1 and flag[0] in "nvaije" and not flag.startswith("nr")]
-    return words
+    return [
+        word
+        for word, flag in tagged(plain)
+        if len(word) > 1 and flag[0] in "nvaije" and not flag.startswith("nr")
+    ]
 
 
 def kind_of(new: str, head: str) -> str:
@@ -108,7 +168,7 @@ def same_event(old: str, new: str, distance: int) -> bool:
     return any(word in old for word in words) or distance <= 2
 
 
-def apply(draft: Draft, change: Replacement, turn: Turn) -> bool:
+def apply(draft: Draft, change: Replacement) -> bool:
     """Put ``change`` into ``draft``; False when it has no place there."""
     for piece in draft.pieces:
         if change.old and change.old in piece.text:
@@ -128,18 +188,12 @@ def apply(draft: Draft, change: Replacement, turn: Turn) -> bool:
                 if more is None:
                     break
                 end = more.end()
-            day_kept = _time_only(change.new)
             old = piece.text[match.start() : end]
             new = change.new
             if re.search(r"周|星期|day\b", new) and not re.search(r"点|:|[ap]m", new):
                 old = match.group()
-            if not day_kept:
-                swap(piece, old, new)
+            swap(piece, old, new)
             return True
-    return False
-
-
-def _time_only(new: str) -> bool:
     return False
 
 
@@ -151,13 +205,17 @@ def swap(piece: Piece, old: str, new: str) -> None:
         if spot.start >= at + len(old):
             spot.start += shift
             spot.end += shift
-    values: list[Value] = []
-    for value in piece.values:
-        written = value.value.replace(old, new)
-        if written == value.value and value.value in old:
-            written = new
-        values.append(Value(value.key, written, value.start, value.end))
-    piece.values[:] = values
+    before = {value.key: value for value in piece.values}
+    piece.values[:] = read_values(piece.text, piece.spots)
+    for key, value in before.items():
+        if all(found.key != key for found in piece.values):
+            written = value.value.replace(old, new)
+            if written != value.value:
+                piece.values.append(Value(key, written, value.start, value.end))
+
+
+# Values that are plain wrong once replaced; a proposal stays worth telling after the wedding.
+_REPLACED = frozenset({"company", "location", "birthday", "age", "school", "height", "diet"})
 
 
 def current_only(memories: list[ExtractedMemory]) -> list[ExtractedMemory]:
@@ -166,16 +224,23 @@ def current_only(memories: list[ExtractedMemory]) -> list[ExtractedMemory]:
     latest: dict[tuple[str, str], int] = {}
     for number, memory in enumerate(memories):
         for fact in memory.facts:
-            if is_single(fact.key):
+            if fact.key in _REPLACED:
                 latest[fact.person, fact.key] = number
     kept: list[ExtractedMemory] = []
     for number, memory in enumerate(memories):
         newer = [
             memories[latest[fact.person, fact.key]]
             for fact in memory.facts
-            if is_single(fact.key)
+            if fact.key in _REPLACED
             and latest[fact.person, fact.key] != number
-            and not _same(fact.value, [f.value for f in memories[latest[fact.person, fact.key]].facts if f.key == fact.key])
+            and not _same(
+                fact.value,
+                [
+                    f.value
+                    for f in memories[latest[fact.person, fact.key]].facts
+                    if f.key == fact.key
+                ],
+            )
         ]
         later = [m for m in newer if max(m.turn_ids) > max(memory.turn_ids)]
         if later:
@@ -186,18 +251,40 @@ def current_only(memories: list[ExtractedMemory]) -> list[ExtractedMemory]:
 
 # What was true until something else came to pass: (before, after) of one subject.
 _OUTGROWN = [
-    (re.compile(r"怀孕|预产期|怀了|pregnan|due (?:in|on)|expecting", re.I), re.compile(r"生了|生下|出生了|gave birth|had (?:a|the|her|their) baby|was born", re.I)),
-    (re.compile(r"被 ?check|在办|等签证|审批|waiting for (?:her|his|a|the) visa|visa.*(?:check|pending)", re.I), re.compile(r"approved|批了|下来了|通过了|拿到了", re.I)),
-    (re.compile(r"要跳槽|在面试|interviewing|looking for a (?:new )?job", re.I), re.compile(r"入职|拿到\S{0,4}offer|got the job|starts? at|joined", re.I)),
-    (re.compile(r"追|暧昧|相亲|a crush on", re.I), re.compile(r"在一起了|恋爱|结婚|got together|dating", re.I)),
+    (
+        re.compile(r"怀孕|预产期|怀了|pregnan|due (?:in|on)|expecting", re.I),
+        re.compile(r"生了|生下|出生了|gave birth|had (?:a|the|her|their) baby|was born", re.I),
+    ),
+    (
+        re.compile(
+            r"在办|等签证|审批|waiting for (?:her|his|a|the) visa|visa\b.*\bpending",
+            re.I,
+        ),
+        re.compile(r"approved|批了|下来了|通过了|拿到了", re.I),
+    ),
+    (
+        re.compile(r"要跳槽|在面试|interviewing|looking for a (?:new )?job", re.I),
+        re.compile(r"入职|拿到\S{0,4}offer|got the job|starts? at|joined", re.I),
+    ),
+    (
+        re.compile(r"追|暧昧|相亲|a crush on", re.I),
+        re.compile(r"在一起了|恋爱|结婚|got together|dating", re.I),
+    ),
 ]
 
 
 def without_outgrown(memories: list[ExtractedMemory]) -> Iterator[ExtractedMemory]:
     """The memories without those that a later one of the same people has overtaken."""
     for number, memory in enumerate(memories):
-        later = [m for m in memories[number + 1 :] if m.people == memory.people and m.turn_ids != memory.turn_ids]
-        if not any(before.search(memory.content) and any(after.search(m.content) for m in later) for before, after in _OUTGROWN):
+        later = [
+            m
+            for m in memories[number + 1 :]
+            if m.people == memory.people and m.turn_ids != memory.turn_ids
+        ]
+        if not any(
+            before.search(memory.content) and any(after.search(m.content) for m in later)
+            for before, after in _OUTGROWN
+        ):
             yield memory
 
 

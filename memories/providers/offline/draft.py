@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 from contacts.attributes import is_single
 from memories.providers.offline import render
 from memories.providers.offline.facts_zh import Value
-from memories.providers.offline.mentions import Spot
+from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Book, Someone
 from memories.providers.offline.text import HAN
 from memories.types import Turn
 
 MAX_CHARS = 90
-_CONTINUES = re.compile(r"^(?:[，,]|所以|就|都|也|还|又|才|结果|因为|不能|不过|但|and|but|so|because|which|who)", re.I)
+_CONTINUES = re.compile(
+    r"^(?:[，,]|所以|就|都|也|还|又|才|结果|因为|不能|不过|但|and|but|so|because|which|who)", re.I
+)
 
 
 @dataclass(eq=False, slots=True)
@@ -36,6 +38,7 @@ class Draft:
     confidence: float = 1.0
     extra_turns: list[int] = field(default_factory=list)
     introduces: Someone | None = None
+    side_facts: list[tuple[Someone, str, str]] = field(default_factory=list)
 
     def takes(self, piece: Piece) -> bool:
         """Whether a clause joins this memory: not when it states a single-valued attribute
@@ -68,7 +71,12 @@ class Draft:
             zh = HAN.search(piece.text) is not None
             spots = [s for s in piece.spots if s.who is None or s.who in book.people]
             _mark_possessives(piece.text, spots)
-            text = render.replace_spots(piece.text, spots, chinese=chinese and zh, named=named, user_subject=self.subject is None)
+            text = render.replace_spots(
+                piece.text,
+                spots,
+                chinese=chinese and zh,
+                named=named,
+            )
             if number == 0 and not piece.explicit:
                 text = self._opened(text, piece, spots, chinese)
             parts.append(text)
@@ -79,7 +87,7 @@ class Draft:
 
     def _opened(self, text: str, piece: Piece, spots: list[Spot], chinese: bool) -> str:
         if self.subject is None:
-            if any(s.who is None and s.start < 3 for s in spots):
+            if any(s.who is None and s.start < 3 for s in spots) or not HAN.search(piece.text):
                 return text
             return render.with_subject(text, "用户" if chinese else "The user", chinese)
         name = render.display(self.subject, chinese)
@@ -92,4 +100,10 @@ def _mark_possessives(text: str, spots: list[Spot]) -> None:
     """ "her" before a noun is possessive; before the end, a preposition or a pronoun, not."""
     for spot in spots:
         if spot.how == "pronoun" and spot.text.lower() == "her":
-            spot.new = bool(re.match(r"\s(?!(?:to|that|in|on|at|for|with|and|but|when|if|about|from|by|a|the|my|is|was|not|up|out|off)\b)[a-z]+", text[spot.end :], re.I))
+            spot.new = bool(
+                re.match(
+                    r"\s(?!(?:to|that|in|on|at|as|for|with|and|but|when|if|about|from|by|a|the|my|is|was|not|up|out|off)\b)[a-z]+",
+                    text[spot.end :],
+                    re.I,
+                )
+            )

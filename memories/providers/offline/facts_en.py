@@ -35,7 +35,7 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("company", rf"\b(?:works?|working|worked|job|role|position|engineer|manager|\w+eer|\w+ner|manager|teacher|\w+ist|intern(?:ing|s)?|\w+yst)\s(?:now |full[- ]time |part[- ]time )?(?:at|for|with)\s(?P<v>(?:(?:a|an|the)\s)?(?:{_PROPER}|(?:{_WORDS}\s?){{1,4}}?)){_STOP}", 0),
     _rule("company", rf"\b(?:joined|joining|joins|hired by|got into|offer from|moved to|started at|starting at|starts at|working for|works for|switched to|transferred to|runs|founded|owns)\s(?P<v>(?!a\b|the\b){_PROPER}){_STOP}", 0),
     _rule("company", rf"\b(?:got|landed|found|has|took|started)\sa\s(?:new\s)?(?:job|position|role|gig|internship)\s(?:at|with|in)\s(?P<v>(?:(?:a|an|the)\s)?(?:{_PROPER}|(?:{_WORDS}\s?){{1,4}}?(?:\sin\s{_PROPER})?))(?=$|[,.;!])", 0),
-    _rule("former_company", rf"\b(?:ex[- ]|formerly (?:at|of|with) |used to work (?:at|for) |left (?:her|his|their|my)? ?(?:job|post) at |came from |previously (?:at|with) |quit |laid off (?:from|by) |fired from )(?P<v>{_PROPER})", 0),
+    _rule("former_company", rf"\b(?:[Ee]x[- ]|formerly (?:at|of|with) |used to work (?:at|for) |left (?:her|his|their|my)? ?(?:job|post) at |came from |previously (?:at|with) |quit |laid off (?:from|by) |fired from )(?P<v>{_PROPER})", 0),
     _rule("job_title", rf"\b(?:is|'s|was|am|are|'m|works? as|working as|became|becoming|hired as|job as|started as|promoted to|training to be|studying to be)\s(?:now\s|still\s|also\s|actually\s)?(?:an?|the|our|my|their|her|his)?\s?(?:new\s|retired\s(?=x))?(?P<v>{_JOB})(?=$|[,.;!?]|\s(?:at|for|in|with|on|who|and|by|there|here|now|from)\b)"),
     _rule("job_title", rf"(?:^|,\s)(?:still\s|now\s)?(?:an?\s)?(?P<v>{_JOB})(?=$|\s(?:at|for|in)\b)"),
     _rule("job_title", r"\bworks? in (?P<v>" + _FIELD + r")\b"),
@@ -72,7 +72,10 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("habit", rf"\b(?P<v>(?:{_WORDS}\s){{1,6}}?every (?:day|morning|night|evening|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?)\b"),
     _rule("plan", rf"\b(?:plans? to|planning to|planning on|hoping to|hopes to|intends? to|decided to)\s(?P<v>(?!be\b$|do it\b)(?:{_WORDS}\s?){{1,12}}?)(?=$|[,.;!]|\s(?:but|because|so|although|since|if)\b)"),
 ]  # fmt: skip
-_NOT_VALUE = re.compile(r"^(?:it|that|this|them|him|her|you|me|what|so|too|a|the|an|there|here|everything|something|anything|nothing|work|home|all)$", re.I)
+_NOT_VALUE = re.compile(
+    r"^(?:it|that|this|them|him|her|you|me|what|so|too|a|the|an|there|here|everything|something|anything|nothing|work|home|all)$",
+    re.I,
+)
 _NEGATED = re.compile(r"(?:\bnot|n['’]t|\bnever|\bno longer|\bno)\s(?:\w+\s)?$", re.I)
 _WEAKER = {
     "location": {"school", "hometown", "company"},
@@ -97,10 +100,17 @@ def facts(text: str) -> list[Value]:
             value = re.sub(r"^(?:the|a|an)\s(?=[a-z])", "", match.group("v").strip(" ,.'’"))
             if not value or _NOT_VALUE.match(value):
                 continue
-            if _NEGATED.search(text[: match.start("v")]) and key not in {"dislikes", "diet", "habit"}:
+            if _NEGATED.search(text[: match.start("v")]) and key not in {
+                "dislikes",
+                "diet",
+                "habit",
+            }:
                 continue
             span = match.span("v")
-            if key in {"location", "hometown"} and re.match(r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Christmas|I\b)", value):
+            if key in {"location", "hometown"} and re.match(
+                r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Christmas|I\b)",
+                value,
+            ):
                 continue
             shut = _WEAKER.get(key, set()) | {key}
             if any(v.key in shut and v.start < span[1] and span[0] < v.end for v in found):
@@ -118,6 +128,8 @@ def _filled() -> list[tuple[str, re.Pattern[str]]]:
         places = "|".join(sorted(map(re.escape, english_places()), key=len, reverse=True))
         people = "|".join(sorted(map(re.escape, demonyms()), key=len, reverse=True))
         for key, pattern in _RULES:
-            source = pattern.pattern.replace("{PLACE}", f"(?:{places})\\b").replace("{DEMONYM}", f"(?:{people})")
+            source = pattern.pattern.replace("{PLACE}", f"(?:{places})\\b").replace(
+                "{DEMONYM}", f"(?:{people})"
+            )
             _compiled.append((key, re.compile(source, pattern.flags)))
     return _compiled

@@ -2,17 +2,18 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
-from memories.providers.offline.dates import chinese_number
+from memories.providers.offline.calendar_words import chinese_number
 from memories.providers.offline.names import segmenter, tagged
 
 _JOB = (
-    r"[\u4e00-\u9fffA-Za-z ]{0,8}?(?:工程师|设计师|插画师|药剂师|会计师|律师|医师|厨师|教师|讲师|咨询师|分析师|架构师|摄影师|理发师|美发师|美甲师|化妆师|造型师|建筑师|培训师|营养师|按摩师|技师|"
+    r"(?:(?![了去看来在是的天我他她你说要会把被跟和找请问])[\u4e00-\u9fffA-Za-z ]){0,8}?(?:工程师|设计师|插画师|药剂师|会计师|律师|医师|厨师|教师|讲师|咨询师|分析师|架构师|摄影师|理发师|美发师|美甲师|化妆师|造型师|建筑师|培训师|营养师|按摩师|技师|"
     r"程序员|服务员|快递员|售货员|销售员|公务员|飞行员|驾驶员|安全员|柜员|乘务员|运动员|演员|教练员|研究员|管理员|保洁员|收银员|店员|空乘|空姐|"
     r"老师|教授|助教|教练|医生|大夫|护士长|护士|牙医|兽医|法医|中医|药师|警察|民警|辅警|消防员|军人|司机|保安|农民|渔民|工人|木匠|电工|焊工|"
     r"产品经理|项目经理|客户经理|财务经理|销售经理|经理|总监|主管|主任|董事长|总裁|总经理|副总|CEO|CTO|CFO|COO|HR|PM|老板娘|店长|厨师长|乘务长|船长|校长|院长|局长|科长|处长|秘书|助理|出纳|会计|审计|财务|行政|人事|"
     r"记者|编辑|编剧|导演|作家|作者|画家|歌手|主播|博主|翻译|导游|策划|游戏策划|运营|测试|前端|后端|开发|算法|架构|运维|产品|销售|市场|海外市场|采购|客服|公关|猎头|外贸|"
-    r"志愿者|科学家|法官|检察官|理事|学徒|实习生|博士后|外科|内科|儿科|个体户|自由职业|企业家|创业者|建筑|摄影|金融|保险|房产中介|中介|直播|电商|插画|设计|编程|底盘调校|调校|质检|推拿|研发|数据分析|咨询)"
+    r"志愿者|科学家|法官|检察官|理事|学徒|实习生|博士后|外科|内科|儿科|个体户|自由职业|企业家|创业者|建筑|摄影|金融|保险|房产中介|中介|直播|电商|插画|设计|编程|质检|推拿|研发|数据分析|咨询)"
 )
 _DEGREE = r"博士后?|硕士|研究生|本科生?|大专|专科|中专|高中|初中|小学"
 _GRADE = r"大[一二三四五]|研[一二三]|博[一二三四五]|高[一二三]|初[一二三]|[一二三四五六]年级|幼儿园[大中小]班|(?:大班|中班|小班)"
@@ -54,11 +55,11 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("zodiac", r"属(?P<v>[鼠牛虎兔龙蛇马羊猴鸡狗猪])"),
     _rule("zodiac", r"(?P<v>(?:白羊|金牛|双子|巨蟹|狮子|处女|天秤|天蝎|射手|摩羯|水瓶|双鱼)座)"),
     _rule("height", r"(?:身高|个子|个头)\S{0,3}?(?P<v>\d{3}\s?(?:cm|厘米|公分)|一米[一-九]\d?[一-九]?|1\.\d+米?)"),
-    _rule("email", r"(?:邮箱|邮件|email)\S{0,6}?(?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)"),
-    _rule("email", r"(?P<v>[\w.+-]+@[\w-]+\.[\w.-]*\w)"),
+    _rule("email", r"(?:邮箱|邮件|email)\S{0,6}?(?P<v>[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z0-9])"),
+    _rule("email", r"(?P<v>[A-Za-z0-9_.+-]+@[A-Za-z0-9-]+\.[A-Za-z0-9.-]*[A-Za-z0-9])"),
     _rule("gender", r"性别是(?P<v>男|女)"),
     _rule("company", r"(?:单位|公司|工作单位|单位名称|公司名|任职公司)(?:的?名字|的?名称)?(?:就?叫做?|是)(?P<v>[\u4e00-\u9fffA-Za-z0-9&·]{2,20}?)" + _END),
-    _rule("location", r"(?:工作的?地点?|工作的?地方|上班的?地方|工作地|住址|居住地|家|人)(?:就|都)?(?:在|是|位于)+\s?(?P<v>{PLACE}+)"),
+    _rule("location", r"(?:工作的?地点?|工作的?地方|上班的?地方|工作地|住址|居住地|(?<!老)家|人)(?:就|都)?(?:在|是|位于)+\s?(?P<v>{PLACE}+)"),
     _rule("hometown", r"(?:老家|家乡|祖籍|籍贯|出生地)(?:就|都|也)?(?:在|是)+(?P<v>[\u4e00-\u9fff]{2,8}?)(?:的|那边|那儿|人|农村|乡下)?" + _END),
     _rule("hometown", r"(?:^|是个?|[，,\s])(?:地道的?|土生土长的?|正宗的?|老)?(?P<v>{PLACE}+)(?:那边的?)?(?:人|妹子|姑娘|小伙|女孩|男孩|长大)(?![民们员生才家士脉工气心])"),
     _rule("hometown", r"(?:是|来自)(?P<v>{PLACE}+)(?:那边)?(?:的|来的)?(?=$|[，,。])"),
@@ -74,21 +75,25 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("former_company", r"(?:^|[，,\s是])(?P<v>[\u4e00-\u9fffA-Za-z]{2,6}?)那边\S{0,6}(?:离职|辞职)"),
     _rule("location", r"(?:现在|目前|人|也|还|都|一直|就|就是|现|平时|常年|长期|自己|一个人|跟我一起|和\S{1,4})*在\s?(?P<v>{PLACE}+)(?=$|[，,。！!了；;\s]|那边|这边|做|工作|上班|当|任|读|念|上[大中小高初]|上学|学|租|住|买房|定居|生活|发展|创业|开|养|office|带|待|呆|长大|混|干|搞|实习|办公|出生)"),
     _rule("location", r"(?:住在?|搬到|搬去|搬来|搬回|搬|定居在?|移居|租在|买房在?|落户|常驻|去了|回到|调到|调去|派到|派去)了?\s?(?P<v>{PLACE}+)"),
-    _rule("location", r"(?:住在|住)(?P<v>(?![一二两三四五六七八九十几半多\d]|在|的|得|过|了|着|院|宿|不|进|一起)[\u4e00-\u9fffA-Za-z0-9]{2,10}?)(?=$|[，,。附的了])"),
+    _rule("location", r"(?<![忍记抓停站挡稳堵拦接])(?:住在|住)(?P<v>(?![一二两三四五六七八九十几半多\d]|在|的|得|过|了|着|院|宿|不|进|一起)[\u4e00-\u9fffA-Za-z0-9]{2,10}?)(?=$|[，,。附的了])"),
     _rule("location", r"来(?P<v>{PLACE}+)[一二两三四五六七八九十\d几]+年"),
     _rule("school", r"(?:在|考上了?|就读于?|念|读|上|毕业于|是|去)\s?(?P<v>[\u4e00-\u9fffA-Za-z]{1,10}?(?:大学|学院|中学|一中|高中|小学|附中|幼儿园))"),
     _rule("school", r"(?P<v>" + _SCHOOLS + r")(?=(?:" + _GRADE + r")|的|读|念|毕业|上学|本科|研究生|$|[，,。])"),
     _rule("education", r"(?<!比我)(?<!比他)(?<!比她)(?P<v>" + _GRADE + r")(?![小只岁个])"),
     _rule("education", r"(?:学历\S{0,4}?|是个?|念|读|读到|念到|上到|读了?个?|只上到)(?P<v>" + _DEGREE + r")(?:学历|毕业|生)?(?=$|[，,。呢了毕学生])"),
     _rule("education", r"(?P<v>" + _DEGREE + r")(?:学历|毕业)"),
-    _rule("major", r"(?:专业是|主修|攻读|学习?的?是|教|研究)(?P<v>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:的|专业)?" + _END),
-    _rule("major", r"(?<!同)(?<!上)(?<!大)(?<!中)(?<!小)(?:^|[，,在里是我他她院校大读农美音])(?:学|读|念)(?P<v>(?!习|校|生|历|会|了|到|过|期|费|位|书|完|大|研|博|高|初)[\u4e00-\u9fff]{2,6}?)(?:专业)?的?" + _END),
+    _rule("major", r"(?:专业是|主修|攻读|学习?的?是|教(?!育|室|练|程|师|授|堂|材)|研究(?!生|所|院))(?P<v>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:的|专业)?" + _END),
+    _rule("major", r"(?<!同)(?<!上)(?<!大)(?<!中)(?<!小)(?:^|[，,在里是我他她院校读农美音])(?:学|读|念)(?P<v>(?!习|校|生|历|会|了|到|过|期|费|位|书|完|大[一二三四五学]|研|博|高|初)[\u4e00-\u9fff]{2,6}?)(?:专业)?的?" + _END),
     _rule("job_title", r"(?:职业|职位|职务|岗位|工作|title)(?:就?是|为)(?:一?[个名位])?(?P<v>[\u4e00-\u9fffA-Za-z]{2,10}?)" + _END),
     _rule("job_title", r"(?:是|做|当|干|任|成了|升|升了|升任|转|转做|做的?是|担任|当上)了?(?:一?[个名位]|[位个名]|的是)?(?:做|当)?(?P<v>" + _JOB + r")(?:的|工作的?|这行|一行)?(?=$|[，,。呢了啊吧]|，|的活|经验|\d)"),
     _rule("job_title", r"(?:搞|做|干|教|卖|跑|开)(?P<v>[\u4e00-\u9fff]{2,6}?)的(?=$|[，,。！])"),
     _rule("job_title", r"(?P<v>(?:卖|开|送|跑)[\u4e00-\u9fff]{1,5}?(?:店|茶叶|保险|房|车|快递|外卖|出租|网约车|滴滴|水果|馆|厂|公司|工作室))(?:的|$|[，,。])"),
     _rule("job_title", r"(?:^|[，,\s])(?P<v>" + _JOB + r")(?=$|[，,。])"),
-    _rule("job_title", r"(?:负责|管)(?P<v>[\u4e00-\u9fffA-Za-z ]{2,10}?)(?:这块|方面|的)?(?=$|[，,。])"),
+    _rule("company", r"(?:^|[，,\s也就还都在])在\s?(?P<v>(?!家|这|那|外|校|里|上|一|学|路)[\u4e00-\u9fffA-Za-z]{2,8}?)(?:做|当|任|负责)(?=" + _JOB + r")"),
+    _rule("responsibility", r"(?:做|写|出)(?P<v>[\u4e00-\u9fffA-Za-z ]{2,8}?(?:报告|方案|文档|测试|推荐|模块|设计稿))(?=$|[，,。])"),
+    _rule("location", r"从(?P<v>{PLACE}+)(?:过来|赶来|飞来|飞过来|来的?(?=$|[，,。]))"),
+    _rule("diet", r"(?:^|[，,\s])(?P<v>[\u4e00-\u9fff、]{2,12}?)(?:都|一概|全都?)(?:不行|不能吃|不能碰|吃不了|不吃|不要)(?=$|[，,。])"),
+    _rule("responsibility", r"(?:负责|管)(?P<v>[\u4e00-\u9fffA-Za-z ]{2,10}?)(?:这块|方面|的)?(?=$|[，,。])"),
     _rule("job_title", r"(?P<v>退休\S{0,2}老师|退休\S{0,2}教师|退休(?:工人|干部|医生|会计))"),
     _rule("allergy", r"对\s?(?P<v>[\u4e00-\u9fffA-Za-z、和 ]{1,12}?)\s?(?:严重|有点|很|也|都)?过敏"),
     _rule("allergy", r"(?:^|[，,\s他她我不能碰])(?P<v>(?!皮肤|有|会|不|没|很|说|就|过敏)[\u4e00-\u9fff]{1,4}?)(?:严重)?过敏(?!性|季|症|源)"),
@@ -97,6 +102,7 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("health", r"(?:有|得了?|患有?|是|查出了?来?|确诊了?|犯|老|一直|还|在|又|严重|轻度)?(?P<v>" + _ILLNESS + r")"),
     _rule("health", r"(?P<v>(?:做|动)了?[\u4e00-\u9fff]{0,6}手术)"),
     _rule("health", r"(?P<v>乳糖不耐受?|晕车|晕机|恐高|色盲|左撇子)"),
+    _rule("medication", r"(?<!不)(?:吃|服)(?:着|了)?\s?(?P<v>[A-Za-z]{4,})(?=\s?(?:[一二两三四五半\d]|了|$))"),
     _rule("medication", r"(?:换成|改吃|在吃|吃的?是?|服用)了?(?P<v>[\u4e00-\u9fffA-Za-z]{2,10}?(?:片|胶囊|药|坦|平|汀|林|statin|他汀))"),
     _rule("diet", r"(?P<v>吃素|素食主义者?|素食|纯素|清真|vegetarian|vegan)"),
     _rule("dislikes", r"(?:不吃|不喝|忌口|戒了|不碰|不能吃|不能喝|不能碰|吃不了|喝不了)(?P<v>[\u4e00-\u9fffA-Za-z、和]{1,10}?)(?:的东西|的)?(?=$|[，,。了！])"),
@@ -105,7 +111,7 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("interests", r"(?:爱好|兴趣)(?:是|有|：)?(?P<v>[\u4e00-\u9fffA-Za-z、和]{1,16}?)(?=$|[，,。])"),
     _rule("interests", r"(?:天天|每天|经常|常|老|周末都?|平时|没事就|还|也|会|在学|最近在学|开始学|在练|痴迷|迷)(?:去|在|爱)?[\u4e00-\u9fff]{0,3}?(?P<v>" + _HOBBY_VERB + r")"),
     _rule("interests", r"^(?:还|也|会)?(?P<v>(?:打|弹|拉|吹|踢|种|钓|练|跳|唱)(?:架子鼓|吉他|钢琴|篮球|羽毛球|网球|乒乓球|小提琴|大提琴|二胡|笛子|鱼|瑜伽|舞|街舞|足球|花|bass|贝斯|鼓))"),
-    _rule("interests", r"(?:在\S{0,5})?(?P<v>种了?[\u4e00-\u9fff、和]{1,8}?)(?=$|[，,。])"),
+    _rule("interests", r"(?:在\S{0,5})?(?<![一几各这那多两三做种])(?P<v>种(?!类|种|子|族)了?[\u4e00-\u9fff、和]{1,8}?)(?=$|[，,。])"),
     _rule("skill", r"(?:擅长|精通|拿手的?是?|最会|很会)(?P<v>[\u4e00-\u9fffA-Za-z]{2,8}?)(?=$|[，,。])"),
     _rule("skill", r"(?P<v>[\u4e00-\u9fff]{2,3})(?:最强|特别好|最好|很强)(?=$|[，,。])"),
     _rule("language", r"(?:会说|说|讲|母语是?|会)(?P<v>(?:英|日|韩|法|德|西班牙|俄|粤|葡萄牙|意大利|阿拉伯)[语文])"),
@@ -119,9 +125,13 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("habit", r"(?P<v>(?:每天|每周|每晚|从来不?|总是|习惯|只在|只接受|只喝|只吃|雷打不动)[\u4e00-\u9fffA-Za-z0-9 ]{2,18}?)(?=$|[，,。！])"),
     _rule("plan", r"(?P<v>" + _PLAN_VERB + r"(?!是|求|么|不要|死|说|好|到)[\u4e00-\u9fffA-Za-z0-9 《》:：-]{2,30}?)(?:了|呢|吧)?(?=$|[，,。！])"),
 ]  # fmt: skip
-_NOT_ORG = re.compile(r"^(?:新|老|原|小|大|这个|那个|一家|同一家?)?(?:公司|单位|学校|医院|公园|超市|店|餐厅|酒店|银行)$|还是|一直|已经|时候|地方|那边|附近|家里|路上|楼|哪|朋友圈|群")
-_LEADING = re.compile(r"^(?:是|做|当|管|在|负责|现在|还|也|都|就|平时|刚|一[个名位])+(?=..)")
-_NOT_VALUE = re.compile(r"^(?:什么|谁|哪|怎么|这|那|我|你|他|她|它|上了?$|的|了|着|过|是|不|没|一下|这个|那个|说|死|吧|呀|有点|很|也|都|得|到|一起|自己)|(?:什么|吗|呢|怎么)$")
+_NOT_ORG = re.compile(
+    r"^(?:新|老|原|小|大|这个|那个|一家|同一家?)?(?:公司|单位|学校|医院|公园|超市|店|餐厅|酒店|银行)$|还是|一直|已经|时候|地方|那边|附近|家里|路上|楼|哪|朋友圈|群"
+)
+_LEADING = re.compile(r"^(?:是|做|干|搞|当|管|在|负责|现在|还|也|都|就|平时|刚|一[个名位])+(?=..)")
+_NOT_VALUE = re.compile(
+    r"^(?:什么|谁|哪|怎么|这|那|我|你|他|她|它|上了?$|的|了|着|过|是|不|没|一下|这个|那个|说|死|吧|呀|有点|很|也|都|得|到|一起|自己)|(?:什么|吗|呢|怎么)$"
+)
 _NEGATED = re.compile(r"(?:没有?|不(?!太|怎么|再|是很)|别|未|并非|不是|没打算|不想|不打算)$")
 
 
@@ -132,13 +142,24 @@ def facts(text: str) -> list[Value]:
     for key, pattern in _compiled(places):
         for match in pattern.finditer(text):
             value = match.group("v").strip(" ，,的了")
-            if not value or _NOT_VALUE.search(value) and key not in {"marital_status", "age", "habit"}:
+            if not value or (
+                _NOT_VALUE.search(value) and key not in {"marital_status", "age", "habit"}
+            ):
                 continue
-            if _NEGATED.search(text[: match.start("v")]) and key not in {"dislikes", "diet", "habit"}:
+            if _NEGATED.search(text[: match.start("v")]) and key not in {
+                "dislikes",
+                "diet",
+                "habit",
+            }:
                 continue
-            if any(v.key == key and v.start < match.end("v") and match.start("v") < v.end for v in found):
+            if any(
+                v.key == key and v.start < match.end("v") and match.start("v") < v.end
+                for v in found
+            ):
                 continue
-            if _taken(key, match, found) or (key in {"company", "school", "former_company"} and _NOT_ORG.search(value)):
+            if _taken(key, match, found) or (
+                key in {"company", "school", "former_company"} and _NOT_ORG.search(value)
+            ):
                 continue
             found.append(Value(key, _tidy(key, value), match.start("v"), match.end("v")))
     return found
@@ -154,10 +175,16 @@ def _tidy(key: str, value: str) -> str:
         value = _LEADING.sub("", value)
     if key == "pet":
         return re.sub(r"^一?[只条个匹]", "", value).replace("叫", "")
+    if key in {"diet", "allergy", "dislikes"}:
+        value = re.sub(r"(?<=[\u4e00-\u9fff])[和跟](?=[\u4e00-\u9fff])", "、", value)
     if key == "interests":
         return value.replace("种了", "种")
     if key in {"likes", "dislikes"}:
-        return re.sub(r"^(?:喝|吃|看|听)(?=[\u4e00-\u9fff]{2})", "", value) if len(value) > 2 else value
+        return (
+            re.sub(r"^(?:喝|吃|看|听)(?=[\u4e00-\u9fff]{2})", "", value)
+            if len(value) > 2
+            else value
+        )
     return value
 
 
@@ -187,7 +214,11 @@ def _taken(key: str, match: re.Match[str], found: list[Value]) -> bool:
 
 def _places(text: str) -> tuple[str, ...]:
     """Words of ``text`` that are places, by the segmenter's dictionary."""
-    words = [word for word, flag in tagged(text) if flag in {"ns", "nsf"} and len(word) > 1 and not word.endswith("人")]
+    words = [
+        word
+        for word, flag in tagged(text)
+        if flag in {"ns", "nsf"} and len(word) > 1 and not word.endswith("人")
+    ]
     tags = segmenter().word_tag_tab
     for size in (4, 3, 2):
         for start in range(len(text) - size + 1):
@@ -196,11 +227,15 @@ def _places(text: str) -> tuple[str, ...]:
                 words.append(piece)
     from memories.providers.offline.lexicons import english_places
 
-    words += [place for place in english_places() if re.search(rf"(?<![A-Za-z]){re.escape(place)}(?![A-Za-z])", text)]
+    words += [
+        place
+        for place in english_places()
+        if re.search(rf"(?<![A-Za-z]){re.escape(place)}(?![A-Za-z])", text)
+    ]
     return tuple(sorted(set(words), key=lambda word: (-len(word), word)))
 
 
-
+@lru_cache(maxsize=256)
 def _compiled(places: tuple[str, ...]) -> list[tuple[str, re.Pattern[str]]]:
     """The rules with the clause's own places filled in."""
     place = "(?:" + "|".join(map(re.escape, places)) + "|新加坡)" if places else "(?:(?!))"

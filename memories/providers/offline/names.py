@@ -13,6 +13,9 @@ _TITLE = "总监|老师|医生|大夫|经理|主任|阿姨|叔叔|师傅|奶奶|
 _NOT_GIVEN = frozenset(
     "的了在是要说就也都不很和跟给让把被去来有会能最这那吗呢吧啊嗯我你他她它们个做住养过得到叫从为但又还才只已没别刚因所以与或比吃喝买卖写看听问打拿送约找帮请等每再太真挺更该应当将且而则其及对回今昨"
 )
+_NOT_DOUBLED = _NOT_GIVEN | frozenset(
+    "天刚常偏往渐慢早好明默妈爸哥姐弟妹爷奶叔舅姑婆公谢看想试等多少人年月日处家区纷悄匆忙频稍连仅恰各件样口声步层句哈嘿呵嘻嗯"
+)
 # Ordinary words that begin like a name or like 小X, 老X, 阿X (Modern Chinese Dictionary).
 _ORDINARY = frozenset(
     """小时 小学 小区 小说 小吃 小孩 小猫 小狗 小心 小声 小事 小组 小姐 小伙 小票 小费 小店 小号 小米 小麦 小葱 小菜
@@ -27,7 +30,7 @@ _ORDINARY = frozenset(
     张开 周末 周年 周围 周边 周期 周一 周二 周三 周四 周五 周六 周日 周到 方法 方面 方案 方向 方式 方言 石头 石油 江南 江湖 江边
     水果 毛衣 毛病 毛巾 毛利 温度 温柔 温暖 温泉 严重 严格 严肃 安卓 康复 常常 常见 常用 常年 向来 向上 关系 关于 关心 关门 关键
     成都 成功 成绩 成本 成为 成年 成长 华为 华东 华南 华北 解决 解释 解放 单位 单身 单独 单子 单纯 全部 全家 全职 全国 全身 全都 全是
-    应该 应用 连续 连忙 连锁 都是 都在 都有 曾经 曾在 和谐 和我 和他 和她 和你 于是 于是之 包括 包子 包装 项目 管理 强烈 强势 强度
+    应该 应用 连续 连忙 连锁 都是 都在 都有 曾经 曾在 和谐 和我 和他 和她 和你 于是 包括 包子 包装 项目 管理 强烈 强势 强度
     鱼片 车站 车子 车票 乐队 乐观 乐意 习惯 古代 古典 古地 简单 简历 简直 谢谢 容易 容量 万一 万分 万达 金子 雷雨 雷声 丁香 梅雨 梅花 兰州
     武汉 武术 武侠 苏州 杭州 郑州 徐州 常州 温州 柳州 贺州 贵州 广州 福州 荆州 赣州 惠州 冷静 冷笑 冷饮 东西 东京 东北 东南 东方 东边
     宁波 宁愿 宁可 盛大 盛行 祝福 祝贺 祝你 祝他 祝她 祝好 平时 平常 平均 平台 平板 平静 平衡 后来 红包 红色 红酒 红茶 红火 红薯 那个 那边
@@ -38,8 +41,12 @@ _ORDINARY = frozenset(
     羊肉 羊毛 牛肉 牛奶 牛排 米饭 米粉 桂花 桂林 台北 文件 文化 文章 文案 文艺 雅思 钱包 范围 路上 路过 路边 路由 齐全 齐了 顾客 顾问 顾不
     鲁迅 童年 童话 颜色 颜值 夏天 夏季 夏令 秋天 秋季 冬天 冬季 春天 何时 何况 何必 吕布 许多 许久 许愿 余额 余下 元素 毕业 毕竟 孟婆 汪汪 狄仁""".split()
 )
-_FUNCTION_SURNAMES = frozenset("都和于时全能向常相查那从单应通连到步红强解车容易东利师成明平安方万金白高古广花水石充关公边后农宿终暨居巩空还过有把就会是")
-_PERSON_BEFORE = re.compile(r"(?:传|听说|据说|以为|希望|担心|感觉|好像|跟|和|与|给|约了?|找|陪|让|问|帮|送|见了?|遇到|碰到|碰见|叫上|喊|请|带|把|对|同|、|替|被|向|听|去接|接|及|还有|加上|联系|想|认识了?)$")
+_FUNCTION_SURNAMES = frozenset(
+    "都和于时全能向常相查那从单应通连到步红强解车容易东利师成明平安方万金白高古广花水石充关公边后农宿终暨居巩空还过有把就会是"
+)
+_PERSON_BEFORE = re.compile(
+    r"(?:传|听说|据说|以为|希望|担心|感觉|好像|跟|和|与|给|约了?|找|陪|让|问|帮|送|见了?|遇到|碰到|碰见|叫上|喊|请|带|把|对|同|、|替|被|向|听|去接|接|及|还有|加上|联系|想|认识了?)$"
+)
 _LATIN_BEFORE = re.compile(
     r"(?:\b(?:with|and|to|for|from|met|meet|see|saw|call|called|text|texted|told|tell|ask|asked|invite|visit|visited|visiting|helped?|love|miss|by|about|than|like|named|is|hired|against|dating|married|email(?:ed)?|thank|gave|give|remind(?:ed)?)\s|[跟和与给约找陪让问帮送见把对是、，]\s?)$",
     re.I,
@@ -68,7 +75,10 @@ _NEVER_NAMES = frozenset(
     "what when where why how who which there here now then so but and or if also just still well anyway right yeah yep nope "
     "haha ha wow oh ah um honestly actually basically apparently fun lunch office breaking no-one nobody everyone someone".split()
 )  # fmt: skip
-LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_À-ÿ@./'’-])(?:(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach|Sir)\.?\s)?[A-ZÀ-Þ][a-zà-ÿ]+(?:[A-Z][a-z]+)?(?:-[A-Z][a-z]+)?(?![A-Za-z0-9_À-ÿ@])")
+RARE_CHARACTER = 3000  # occurrences in the segmenter's dictionary
+LATIN_NAME = re.compile(
+    r"(?<![A-Za-z0-9_À-ÿ@./'’-])(?:(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach|Sir)\.?\s)?[A-ZÀ-Þ][a-zà-ÿ]+(?:[A-Z][a-z]+)?(?:-[A-Z][a-z]+)?(?![A-Za-z0-9_À-ÿ@])"
+)
 _TITLED = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach)\.?\s")
 
 
@@ -103,7 +113,7 @@ def chinese_name_at(text: str, start: int, *, strong: bool) -> int | None:
     form = _by_form(rest, strong=strong)
     if form is not None:
         return start + form
-    if is_ordinary(rest) and not strong:
+    if not strong and (is_ordinary(rest) or any(_is_place(rest[:size]) for size in (2, 3))):
         return None
     for size in (2, 1):
         if not strong and rest[0] in _FUNCTION_SURNAMES and not _surely_name(text, start):
@@ -117,21 +127,51 @@ def chinese_name_at(text: str, start: int, *, strong: bool) -> int | None:
     return None
 
 
+@lru_cache(maxsize=4096)
+def _is_place(word: str) -> bool:
+    return segmenter().word_tag_tab.get(word) in {"ns", "nsf"}
+
+
 def _by_form(rest: str, *, strong: bool) -> int | None:
-    """小X, 阿X, 老X, X总, X姐, 李医生, 红红."""
+    """小X, 阿X, 老X, X总, X姐, 沈医生, 团团."""
     title = re.match(rf"([\u4e00-\u9fff]{{1,2}}?)(?:{_TITLE})(?![\u4e00-\u9fff]*们)", rest)
     if title and title.group() not in _ORDINARY:
         stem = title.group(1)
         word = title.group()
-        if stem in surnames() or (word[-1] in "姐哥" and len(stem) == 1 and stem not in _NOT_GIVEN | set("大二三小老师学堂表亲哥姐帅小")):
-            if not (word[-1] in "工导局" and not strong) and not _is_word(word):
-                return len(word)
-    if rest[0] in "小阿老" and len(rest) >= 2 and rest[:2] not in _ORDINARY and rest[:3] not in _ORDINARY:
+        if (
+            (
+                stem in surnames()
+                or (
+                    word[-1] in "姐哥"
+                    and len(stem) == 1
+                    and stem not in _NOT_GIVEN | set("大二三小老师学堂表亲哥姐帅小")
+                )
+            )
+            and not (word[-1] in "工导局" and not strong)
+            and not _is_word(word)
+        ):
+            return len(word)
+    if (
+        rest[0] in "小阿老"
+        and len(rest) >= 2
+        and rest[:2] not in _ORDINARY
+        and rest[:3] not in _ORDINARY
+    ):
         stem = rest[1]
-        if HAN.match(stem) and stem not in _NOT_GIVEN and not _is_word(rest[:2]) and not _is_word(rest[:3]):
-            if rest[0] != "老" or stem in surnames():
-                return 2
-    if len(rest) >= 2 and rest[0] == rest[1] and (strong or not _dictionary(rest[:2])) and rest[2:3] != rest[3:4] and rest[0] not in _NOT_GIVEN | set("天刚常偏往渐慢早好明默妈爸哥姐弟妹爷奶叔舅姑婆公谢看想试等多少人年月日处家"):
+        if (
+            HAN.match(stem)
+            and stem not in _NOT_GIVEN
+            and not _is_word(rest[:2])
+            and not _is_word(rest[:3])
+        ) and (rest[0] != "老" or stem in surnames()):
+            return 2
+    if (
+        len(rest) >= 2
+        and rest[0] == rest[1]
+        and (strong or not _dictionary(rest[:2]))
+        and rest[2:3] != rest[3:4]
+        and rest[0] not in _NOT_DOUBLED
+    ):
         return 2
     return None
 
@@ -147,7 +187,11 @@ def _is_word(word: str) -> bool:
     """A dictionary word that is not tagged as a name."""
     dictionary = segmenter()
     tag = dictionary.word_tag_tab.get(word)
-    return tag is not None and not tag.startswith("nr") and (len(word) > 2 or tag[0] in "vadcrpmtq" or _frequency(word) > 300)
+    return (
+        tag is not None
+        and not tag.startswith("nr")
+        and (len(word) > 2 or tag[0] in "vadcrpmtq" or _frequency(word) > 300)
+    )
 
 
 def _frequency(word: str) -> int:
@@ -162,13 +206,22 @@ def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
     room = len(run.group()) - size if run else 0
     if room < 1:
         return 0
+    if size == 1 and _rare_given(text, start):
+        return 2
     token = _token_at(text, start)
-    if token is not None and token[1].startswith("nr") and 2 <= len(token[0]) <= size + 2 and len(token[0]) > size:
+    if (
+        token is not None
+        and token[1].startswith("nr")
+        and 2 <= len(token[0]) <= size + 2
+        and len(token[0]) > size
+    ):
         return len(token[0]) - size if strong or not _is_word(token[0]) else 0
     given = text[start + size : start + size + 2]
     if given[0] in _NOT_GIVEN and not (strong and given[0] in "想真太更和与将"):
         return 0
     if not strong and not _weak_given(text, start, size):
+        return 0
+    if given[0] == "家" and (len(given) < 2 or given[1] in _NOT_GIVEN):
         return 0
     if room == 1 or len(given) < 2 or given[1] in _NOT_GIVEN:
         return 1
@@ -176,9 +229,28 @@ def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
     single = following and len(following[0][0]) == 1
     if single and following[0][1][0] in "vdpcurym" and room > 2:
         return 1
-    if following and len(following[0][0]) > 1 and following[0][1][0] in "vdtnmrl" and room > 1 and tagged(given)[0][0] != given:
+    if (
+        following
+        and len(following[0][0]) > 1
+        and following[0][1][0] in "vdtnmrl"
+        and room > 1
+        and tagged(given)[0][0] != given
+    ):
         return 1
     return 2
+
+
+def _rare_given(text: str, start: int) -> bool:
+    """李柰今天…: a word (李子) seems to begin here, but the character after it is one of
+    names, not of grammar, and a new phrase begins behind that."""
+    if len(text) < start + 4 or text[start + 2] in _NOT_GIVEN or not HAN.match(text[start + 2]):
+        return False
+    token = _token_at(text, start)
+    if token is None or len(token[0]) != 2 or _frequency(text[start + 2]) > RARE_CHARACTER:
+        return False
+    return bool(
+        re.match(r"[今昨明也都又还就在是说要最刚已来去和跟把被吃做给，,、\s]", text[start + 3 :])
+    )
 
 
 def _surely_name(text: str, start: int) -> bool:
@@ -193,7 +265,9 @@ def _weak_given(text: str, start: int, size: int) -> bool:
     if token is None:
         return False
     word, flag = token
-    return flag.startswith("nr") or (len(word) == size and not (_frequency(text[start : start + size + 1]) > 0))
+    return flag.startswith("nr") or (
+        len(word) == size and not (_frequency(text[start : start + size + 1]) > 0)
+    )
 
 
 def _token_at(text: str, start: int) -> tuple[str, str] | None:
@@ -208,7 +282,7 @@ def _token_at(text: str, start: int) -> tuple[str, str] | None:
 
 
 def _unusual(text: str, start: int) -> int | None:
-    """An announced name without a surname (石头, 糯米, 小帕): the next word or two characters."""
+    """An announced name without a surname (核桃, 果果): the next word or two characters."""
     position = start
     for word, flag in tagged(text[start:]):
         if not HAN.match(word) or flag[0] in "vdpcurymtq" or len(word) > 4:
@@ -219,9 +293,30 @@ def _unusual(text: str, start: int) -> int | None:
     return position if 2 <= position - start <= 4 else None
 
 
+def unlisted_name(text: str) -> bool:
+    """Two or three characters that are no word at all, as a given name alone often is."""
+    return (
+        bool(re.fullmatch(r"[\u4e00-\u9fff]{2,3}", text))
+        and not _dictionary(text)
+        and not is_ordinary(text)
+        and not set(text) & _NOT_GIVEN
+    )
+
+
 def is_stop_word(word: str) -> bool:
     """A capitalised word that is never a person here (days, months, machines, Yes, Sorry)."""
     return fold(word) in _NEVER_NAMES
+
+
+def doubled_name_at(text: str, start: int) -> int | None:
+    """圆圆, 团团 after a relation word: where the pet name ends, or None."""
+    pair = text[start : start + 2]
+    if len(pair) < 2 or pair[0] != pair[1] or not HAN.match(pair) or pair[0] in _NOT_DOUBLED:
+        return None
+    following = text[start + 2 : start + 4]
+    if len(following) == 2 and following[0] == following[1]:
+        return None
+    return start + 2
 
 
 def announced_person(before: str) -> bool:
@@ -229,14 +324,20 @@ def announced_person(before: str) -> bool:
     return bool(_PERSON_BEFORE.search(before))
 
 
-_PERSON_VERB = re.compile(r"\s(?:said|says|told|asked|swears?|swore|is dating|is getting|is my|was my|is our|texted|called me|loves|hates|thinks|thought|wants|gave|bought|moved|lives|works|got|just got|finally|and I)\b|'s\s(?:wife|husband|mom|dad|birthday|wedding|sister|brother|house|place)\b")
+_PERSON_VERB = re.compile(
+    r"\s(?:said|says|told|asked|swears?|swore|is dating|is getting|is my|was my|is our|texted|called me|loves|hates|thinks|thought|wants|gave|bought|moved|lives|works|got|just got|finally|and I)\b|'s\s(?:wife|husband|mom|dad|birthday|wedding|sister|brother|house|place)\b"
+)
 
 
 def _acts(before: str, after: str) -> bool:
     """Whether a capitalised everyday word is used as a name: in the middle of a sentence
     beside words for people, or at its head doing what people do."""
     if re.search(r"[a-z,]\s$", before):
-        return bool(_LATIN_BEFORE.search(before)) or bool(_PERSON_VERB.match(after)) or bool(re.match(r"\s(?:is|was|has|will)\s\w+", after))
+        return (
+            bool(_LATIN_BEFORE.search(before))
+            or bool(_PERSON_VERB.match(after))
+            or bool(re.match(r"\s(?:is|was|has|will)\s\w+", after))
+        )
     return bool(_PERSON_VERB.match(after)) or (HAN.search(after[:2]) is not None)
 
 
@@ -251,15 +352,25 @@ def latin_names(text: str) -> list[tuple[int, int, bool]]:
             continue
         known = folded in given_names() and folded not in _WORD_NAMES
         place = word in english_places()
-        if folded in {"april", "may", "june", "august"} and (re.match(r"\s?\d", text[match.end() :]) or re.search(r"\b(?:in|by|since|until|from|of|is|on|this|next|last)\s$", text[: match.start()])):
+        if folded in {"april", "may", "june", "august"} and (
+            re.match(r"\s?\d", text[match.end() :])
+            or re.search(
+                r"\b(?:in|by|since|until|from|of|is|on|this|next|last)\s$", text[: match.start()]
+            )
+        ):
             continue
         before, after = text[: match.start()], text[match.end() :]
-        if re.match(r"\s?(?:Street|Road|Ave|Park|Inc|Corp|University|College|Hospital|Airport|Station|Bridge|Day|Hotel|Lake|County|School|Church|Hall)\b", after):
+        if re.match(
+            r"\s?(?:Street|Road|Ave|Park|Inc|Corp|University|College|Hospital|Airport|Station|Bridge|Day|Hotel|Lake|County|School|Church|Hall)\b",
+            after,
+        ):
             continue
         clear = bool(_LATIN_AFTER.match(after)) or bool(_LATIN_BEFORE.search(before))
-        if titled or (known and not place and clear):
-            found.append((match.start(), match.end(), True))
-        elif folded in given_names() and not place and len(word) > 2 and _acts(before, after):
+        if (
+            titled
+            or (known and not place and clear)
+            or (folded in given_names() and not place and len(word) > 2 and _acts(before, after))
+        ):
             found.append((match.start(), match.end(), True))
         else:
             found.append((match.start(), match.end(), False))

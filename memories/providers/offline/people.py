@@ -1,6 +1,6 @@
 """The people of one extraction: who is known, who was met, who is out of the question."""
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -15,7 +15,7 @@ USER = None  # the end user stands for themself as None wherever a Someone may s
 @dataclass(eq=False, slots=True)
 class Someone:
     """A person under construction. ``owner`` and ``kind`` say whose what they are when they
-    are known only through somebody else (the sister of 阿屿); ``named`` once a name is known."""
+    are known only through somebody else (the sister of 小沈); ``named`` once a name is known."""
 
     ref: str
     name: str
@@ -30,11 +30,18 @@ class Someone:
     owned_as: str = ""
     social: Subtype | None = None
     turn_ids: list[int] = field(default_factory=list)
-    spoken: bool = False
+    seen: int = -9
 
     @property
     def is_contact(self) -> bool:
         """A named person, or the user's own relation; not the unnamed child of a friend."""
+        if (
+            self.contact_id is None
+            and not self.named
+            and self.relation is not None
+            and self.relation.kind == "parents"
+        ):
+            return False
         return self.contact_id is not None or self.named or self.owner is None
 
     @property
@@ -42,6 +49,11 @@ class Someone:
         if self.relation is not None and self.owner is None:
             return self.relation.subtype
         return self.social or Subtype.OTHER
+
+    @property
+    def subtype_of_kind(self) -> Subtype:
+        """What kind of tie binds them to whoever they belong to."""
+        return self.relation.subtype if self.relation is not None else Subtype.OTHER
 
     def add_alias(self, alias: str) -> None:
         if alias and alias != self.name and alias not in self.aliases:
@@ -89,6 +101,8 @@ class Book:
         self.people: list[Someone] = []
         self.banned: set[str] = {fold(name) for name in user_names}
         self.recent: list[Someone] = []
+        self.clock = 0
+        self._by_id: dict[Hashable, Someone] = {}
         for number, person in enumerate(known, start=1):
             someone = Someone(
                 ref=f"k{number}",
@@ -104,6 +118,7 @@ class Book:
             if not someone.gender and someone.relation is not None:
                 someone.gender = someone.relation.gender
             self.people.append(someone)
+            self._by_id[person.id] = someone
 
     def foresee(self, met: Iterable[Someone]) -> None:
         """Know the names of people who are met later in what is being read. They count as
@@ -111,11 +126,18 @@ class Book:
         known = {person.ref for person in self.people}
         for person in met:
             if person.contact_id is None and person.ref not in known:
-                self.people.append(replace(person, turn_ids=[], aliases=list(person.aliases), ref=f"f{len(self.people)}"))
+                self.people.append(
+                    replace(
+                        person,
+                        turn_ids=[],
+                        aliases=list(person.aliases),
+                        ref=f"f{len(self.people)}",
+                    )
+                )
         by_name = {person.name: person for person in self.people}
         for person in self.people:
             if person.owner is not None and person.owner not in self.people:
-                person.owner = by_name.get(person.owner.name, None)
+                person.owner = by_name.get(person.owner.name)
 
     def ban(self, name: str) -> None:
         """``name`` is a pet, a celebrity, somebody in a story: never a contact."""
@@ -132,10 +154,14 @@ class Book:
         """Who is called ``name``; the one spoken of last when there are several."""
         wanted = fold(name)
         hits = [p for p in self.people if wanted in {fold(p.name), *map(fold, p.aliases)}]
-        hits.sort(key=lambda person: self._rank(person))
+        hits.sort(key=self.rank)
         return hits[0] if hits else None
 
-    def _rank(self, person: Someone) -> int:
+    def by_id(self, contact_id: Hashable) -> Someone | None:
+        """The known contact with this id."""
+        return self._by_id.get(contact_id)
+
+    def rank(self, person: Someone) -> int:
         return self.recent.index(person) if person in self.recent else len(self.recent)
 
     def by_relation(self, word: str, owner: Someone | None = None) -> Someone | None:
@@ -151,7 +177,7 @@ class Book:
             and _same_kind(person.relation.kind, wanted.kind)
             and _same_word(person, word, wanted)
         ]
-        hits.sort(key=self._rank)
+        hits.sort(key=self.rank)
         return hits[0] if hits else None
 
     def meet(
@@ -176,6 +202,7 @@ class Book:
         if someone in self.recent:
             self.recent.remove(someone)
         self.recent.insert(0, someone)
+        someone.seen = self.clock
         if turn_id is not None and turn_id not in someone.turn_ids:
             someone.turn_ids.append(turn_id)
 
@@ -204,6 +231,14 @@ class Book:
     def latest(self, gender: str = "", *, exclude: Iterable[Someone] = ()) -> Someone | None:
         """The person spoken of last whom a pronoun of ``gender`` may mean."""
         shut = list(exclude)
+        if gender:
+            sure = [
+                p
+                for p in self.recent
+                if p.gender == gender and p not in shut and self.clock - p.seen <= 1
+            ]
+            if sure:
+                return sure[0]
         for person in self.recent:
             if person in shut:
                 continue

@@ -39,7 +39,9 @@ class OfflineProvider:
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
         started = perf_counter()
         value = resolve(cases)
-        read = [text for case in cases for text in (case.content, *(m.content for m in case.existing))]
+        read = [
+            text for case in cases for text in (case.content, *(m.content for m in case.existing))
+        ]
         return _reply(value, read, [found.reason for found in value.values()], started)
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:

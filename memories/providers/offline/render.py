@@ -2,32 +2,55 @@
 
 import re
 
-from memories.providers.offline.mentions import Spot
+from memories.providers.offline.lexicons import demonyms, english_places, fold, given_names
+from memories.providers.offline.meeting import Spot
 from memories.providers.offline.names import tagged
 from memories.providers.offline.people import Someone
 from memories.providers.offline.text import HAN
 
 _OWN_ZH = re.compile(r"^(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门)?的?")
 _FILLER_ZH = re.compile(
-    r"^(?:(?:嗯+|啊|哦|噢|哎|唉|诶|哎呀|对了|对|是的|没错|不是|没有|好|好的|其实|不过|而且|但是|但|然后|所以|另外|还有|反正|就是|那|话说|说起来|说到|顺便|我?跟你说(?:个(?:正经的|事儿?|好消息|好玩的))?|停|先不玩了|哦?忘了?说了?|说正经的|说真的|那个|你知道吗|当然|总之|主要是|也是|是啊|是呀|哈哈|笑死|OK|well|so|yes|yeah|yep|no|oh|also|and|but|anyway|actually|honestly|ha|haha|lol|ugh|right|btw|turns out|thanks)(?:[，,。!！\s]+|(?=[我他她小老阿]))|还有(?=我))+",
+    r"^(?:(?:嗯+|啊|哦|噢|哎|唉|诶|哎呀|对了|对|是的|没错|不是|没有|好|好的|其实|不过|而且|但是|但|然后|所以|另外|还有|反正|就是|那|话说|说起来|说到|顺便|我?跟你说(?:个(?:正经的|事儿?|好消息|好玩的))?|停|先不玩了|哦?忘了?说了?|说正经的|说真的|那个|你知道吗|当然|总之|主要是|也是|是啊|是呀|哈哈|笑死)(?:[，,。!！\s]+|(?=[我他她小老阿]))|还有(?=我)|[嗯哦啊噢诶哎]+|哦对|先说一下|(?:so|oh|also|and|but|well|anyway|actually|honestly|turns out)[，,\s]+|(?:OK|yes|yeah|yep|no|ha|haha|lol|ugh|right|thanks)[，,!.]+\s*|(?:lol|haha|btw|yeah|yep)[，,]?\s)+",
     re.I,
 )
-_TAIL = re.compile(r"(?:[，,\s]*(?:lol|haha+|哈哈+|笑死|呢|吧|啊|呀|哦|啦|嘛|哈|诶|～|~|😂|🤣))+$", re.I)
-_THIRD = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "don’t": "doesn't", "haven't": "hasn't", "was": "was", "go": "goes", "were": "was", "aren't": "isn't"}
+_TAIL = re.compile(
+    r"(?:[，,\s]*(?:lol|haha+|哈哈+|笑死|呢|吧|啊|呀|哦|啦|嘛|哈|诶|～|~|😂|🤣))+$", re.I
+)
+_THIRD = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "don't": "doesn't",
+    "don’t": "doesn't",
+    "haven't": "hasn't",
+    "was": "was",
+    "go": "goes",
+    "were": "was",
+    "aren't": "isn't",
+}
 _FIXED = frozenset(
     "can could will would should may might must shall did had has was is got went came saw met took gave made said told thought bought knew felt found kept left lost paid ran sat sent slept spent "
     "stood taught understood wore won wrote ate drank drove fell flew forgot grew held heard hit let put read sold sang spoke swam threw woke broke built caught chose cut did drew began became brought "
     "can't couldn't won't wouldn't shouldn't didn't hadn't used never not just also always still really usually often finally only even already recently probably actually totally simply then both "
     "cannot ever himself herself themselves themself".split()
 )
-_ADVERBS = frozenset("just also always still really usually often finally only even already recently probably actually totally simply then never both ever not kind sort absolutely honestly".split())
+_ADVERBS = frozenset(
+    "just also always still really usually often finally only even already recently probably actually totally simply then never both ever not kind sort absolutely honestly".split()
+)
+
+
+_AGENT = re.compile(
+    r"(?:医生|大夫|护士|师傅|老师|老板|公司|医院|领导|同事|房东|客服|中介|学校|警察)(?:说|让|建议|要求|通知|来|给|问)"
+)
 
 
 def display(who: Someone, chinese: bool) -> str:
     """A person's name, or 用户的妈妈 / the user's mother when only the relation is known."""
     if who.owner is not None and not who.named:
         owner = display(who.owner, chinese)
-        return f"{owner}的{who.owned_as}" if HAN.search(who.owned_as) else f"{owner}'s {who.owned_as}"
+        return (
+            f"{owner}的{who.owned_as}" if HAN.search(who.owned_as) else f"{owner}'s {who.owned_as}"
+        )
     if who.named:
         return who.name
     if who.contact_id is not None and who.relation is None:
@@ -41,7 +64,7 @@ def clean(text: str) -> str:
     return _TAIL.sub("", text).strip(" ，,、；;。.")
 
 
-def replace_spots(text: str, spots: list[Spot], *, chinese: bool, named: set[str], user_subject: bool) -> str:
+def replace_spots(text: str, spots: list[Spot], *, chinese: bool, named: set[str]) -> str:
     """``text`` with every spot written in the third person. ``named`` collects the people
     already called by name, so that an English pronoun need not repeat one."""
     pieces: list[str] = []
@@ -66,24 +89,55 @@ def _spoken(spot: Spot, text: str, chinese: bool, named: set[str]) -> str:
     han = HAN.search(spot.text) is not None
     if spot.how == "pronoun":
         return _pronoun(spot, who, chinese, named)
+    before = set(named)
     named.add(who.ref)
     if spot.how == "owned":
-        return f"{display(who.owner, chinese)}的{who.owned_as}{who.name if who.named else ''}" if who.owner is not None and han and who.owned_as else _owned_en(who, chinese)
+        return (
+            f"{display(who.owner, chinese)}的{who.owned_as}{who.name if who.named else ''}"
+            if who.owner is not None and han and who.owned_as
+            else _owned_en(who, chinese)
+        )
     relation = who.word if who.owner is None else ""
     if spot.how == "role":
-        label = display(who, chinese)
-        if who.named and relation and not spot.text.lower().startswith(("the ", "mom", "dad")):
-            label = f"用户的{relation}{who.name}" if han else f"{who.name} (the user's {relation})"
-        return label
+        return _role(spot, who, relation, chinese, again=who.ref in before)
+    if who.owner is None and relation and spot.text.startswith(relation) and spot.text != who.name:
+        return f"用户的{spot.text}"
+    return _name(spot, who, relation, text[spot.end :])
+
+
+def _role(spot: Spot, who: Someone, relation: str, chinese: bool, *, again: bool) -> str:
+    """我老板 → 用户的老板沈总; only 用户的老板 once the name has been said."""
+    han = HAN.search(spot.text) is not None
+    if again and who.named and relation:
+        return f"用户的{relation}" if han else f"the user's {relation}"
+    if who.named and relation and not HAN.search(relation):
+        relation = re.sub(r"^(?:my|our|我们?的?(?:真正的)?)\s?", "", spot.text, flags=re.I)
+    if who.named and relation and not spot.text.lower().startswith(("the ", "mom", "dad")):
+        return f"用户的{relation}{who.name}" if han else f"{who.name} (the user's {relation})"
+    return display(who, chinese)
+
+
+def _name(spot: Spot, who: Someone, relation: str, after: str) -> str:
+    """我同事沈佳 → 用户的同事沈佳; my friend Anna → Anna, the user's friend,."""
     own = _OWN_ZH.match(spot.text)
-    if own or re.match(r"(?:my|our)\s", spot.text, re.I):
-        return f"用户的{spot.text[own.end():]}" if own else f"{who.name}, the user's {who.relationship or relation}," if text[spot.end:].strip() else f"the user's {spot.text[3:]}"
-    return spot.text
+    if own:
+        return f"用户的{spot.text[own.end() :]}"
+    if not re.match(r"(?:my|our)\s", spot.text, re.I):
+        return spot.text
+    if re.match(r"\s?['’]s\b", after):
+        return who.name
+    if after.strip():
+        return f"{who.name}, the user's {who.relationship or relation},"
+    return f"the user's {spot.text[3:]}"
 
 
 def _owned_en(who: Someone, chinese: bool) -> str:
     if who.named and who.owner is not None:
-        return f"{display(who.owner, chinese)}'s {who.owned_as} {who.name}" if who.owned_as else who.name
+        return (
+            f"{display(who.owner, chinese)}'s {who.owned_as} {who.name}"
+            if who.owned_as
+            else who.name
+        )
     return display(who, chinese)
 
 
@@ -99,7 +153,13 @@ def _pronoun(spot: Spot, who: Someone, chinese: bool, named: set[str]) -> str:
     if suffix:
         if suffix.group()[1:] == "s" and spot.after_has:
             return f"{name} has"
-        return f"{name} is" if suffix.group()[1:] == "s" else f"{name} will" if suffix.group()[1:] == "ll" else f"{name} would"
+        return (
+            f"{name} is"
+            if suffix.group()[1:] == "s"
+            else f"{name} will"
+            if suffix.group()[1:] == "ll"
+            else f"{name} would"
+        )
     if word in {"her", "his", "hers"}:
         possessive = word == "his" or word == "hers" or _is_possessive(spot)
         return f"{name}'s" if possessive else name
@@ -113,7 +173,11 @@ def _is_possessive(spot: Spot) -> bool:
 def _user(words: str, after: str, chinese: bool) -> str:
     if HAN.search(words):
         if words in {"我们", "咱们", "咱"}:
-            return "用户" if re.match(r"公司|组|家|部门|学校|小区|班|团队|单位|俩|两", after) else "用户他们"
+            return (
+                "用户"
+                if re.match(r"公司|组|家|部门|学校|小区|班|团队|单位|俩|两", after)
+                else "用户他们"
+            )
         return "用户"
     lower = words.lower().replace("’", "'")
     base = "用户" if chinese else "the user"
@@ -134,14 +198,39 @@ def _user(words: str, after: str, chinese: bool) -> str:
 
 def _third_person(text: str, chinese: bool) -> str:
     subject = "用户" if chinese else "the user"
-    pattern = re.compile(rf"({subject})(['’]re)?\s((?:(?:{'|'.join(sorted(_ADVERBS))})\s)*)([A-Za-z'’]+)")
+    pattern = re.compile(
+        rf"({subject})(['’]re)?\s((?:(?:{'|'.join(sorted(_ADVERBS))})\s)*)([A-Za-z'’]+)"
+    )
 
     def conjugate(match: re.Match[str]) -> str:
         verb = match.group(4)
         if match.group(2):
             return f"{match.group(1)} is {match.group(3)}{verb}"
         start = text[: match.start()].rstrip().split(" ")[-1].lower()
-        if start in {"to", "with", "for", "let", "make", "made", "and", "than", "help", "from", "of", "on", "at", "give", "gave", "told", "asked", "bring", "drive"} and verb not in _THIRD:
+        if (
+            start
+            in {
+                "to",
+                "with",
+                "for",
+                "let",
+                "make",
+                "made",
+                "than",
+                "help",
+                "from",
+                "of",
+                "on",
+                "at",
+                "give",
+                "gave",
+                "told",
+                "asked",
+                "bring",
+                "drive",
+            }
+            and verb not in _THIRD
+        ):
             return match.group()
         return f"{match.group(1)} {match.group(3)}{third(verb)}"
 
@@ -154,11 +243,38 @@ def third(verb: str) -> str:
     lower = verb.lower()
     if lower in _THIRD:
         return _THIRD[lower]
-    if lower in _FIXED or lower.endswith(("ed", "ing", "ly", "'s", "n't")) or not lower.isalpha() or not lower.islower():
+    if (
+        lower in _FIXED
+        or (
+            lower.endswith("ed")
+            and lower not in {"need", "feed", "bleed", "speed", "succeed", "proceed"}
+        )
+        or lower.endswith(("ing", "ly", "'s", "n't"))
+        or not lower.isalpha()
+        or not lower.islower()
+    ):
         return verb
     if lower.endswith("s") and not lower.endswith("ss"):
         return verb
-    if lower in {"and", "or", "to", "in", "on", "at", "for", "with", "too", "the", "a", "of", "is", "as", "who", "when", "but"}:
+    if lower in {
+        "and",
+        "or",
+        "to",
+        "in",
+        "on",
+        "at",
+        "for",
+        "with",
+        "too",
+        "the",
+        "a",
+        "of",
+        "is",
+        "as",
+        "who",
+        "when",
+        "but",
+    }:
         return verb
     if re.search(r"(?:s|sh|ch|x|z|o)$", lower):
         return verb + "es"
@@ -168,16 +284,46 @@ def third(verb: str) -> str:
 
 
 def with_subject(text: str, subject: str, chinese: bool) -> str:
-    """``text``, which lacks a subject, with one: 大三 → 陈汐是大三, a nurse → Anna is a nurse."""
+    """``text``, which lacks a subject, with one: 大三 → 沈佳是大三, a nurse → Anna is a nurse."""
     if HAN.search(text[:2]) or (chinese and HAN.search(text)):
-        link = "是" if _nominal_zh(text) else ""
+        link = "是" if _nominal_zh(text) else "，" if _AGENT.match(text) else ""
         space = " " if re.match(r"[A-Za-z0-9]", text) or re.search(r"[A-Za-z0-9]$", subject) else ""
         return f"{subject}{space}{link}{text}"
     word = text.split(" ", 1)[0]
     lower = word.lower()
     rest = text[0].lower() + text[1:] if not _stays_capital(word) else text
-    if lower in {"is", "was", "has", "had", "can", "will", "does", "did", "never", "always", "just", "also"} or lower.endswith("ed") or _past(lower) or (lower.endswith("s") and not lower.endswith("ss") and third(lower[:-1]) == lower and len(lower) > 3 and lower not in {"always", "sometimes", "structures"}):
+    if (
+        lower
+        in {
+            "is",
+            "was",
+            "has",
+            "had",
+            "can",
+            "will",
+            "does",
+            "did",
+            "never",
+            "always",
+            "just",
+            "also",
+        }
+        or lower.endswith("ed")
+        or _past(lower)
+        or (
+            lower.endswith("s")
+            and not lower.endswith("ss")
+            and third(lower[:-1]) == lower
+            and len(lower) > 3
+            and lower not in {"always", "sometimes", "structures"}
+        )
+    ):
         return f"{subject} {rest}"
+    if re.match(
+        r"(?:it|that|there|this|they|these|those|the|his|her|their|what|not)(?:['’]s|['’]re)?\b",
+        lower,
+    ):
+        return f"{subject}: {text}"
     if "用户" in subject or HAN.search(subject):
         return f"{subject}：{text}" if chinese else f"{subject}: {text}"
     return f"{subject} is {rest}"
@@ -188,16 +334,33 @@ def _past(word: str) -> bool:
 
 
 def _stays_capital(word: str) -> bool:
-    return bool(re.match(r"[A-Z]{2}|I\b", word)) or bool(re.match(r"[A-Z][a-z]+$", word) and word.lower() not in {"still", "due", "just", "about", "got", "met", "left", "barely", "yes", "an", "a", "the", "in", "on", "at", "from", "since", "works", "loves", "lives", "pediatric", "also", "very", "super", "same", "near"})
+    return (
+        bool(re.match(r"[A-Z]{2}|I\b", word))
+        or fold(word) in given_names()
+        or word in english_places()
+        or word in demonyms()
+        or "-" in word
+    )
 
 
 def _nominal_zh(text: str) -> bool:
     """Whether a Chinese fragment is a noun phrase that needs 是 (护士, 重庆人, 大学同学)."""
     body = text.split("，")[0]
-    flags = [flag for word, flag in tagged(body) if HAN.search(word) or word.isalnum()]
-    if not flags or body.startswith(("是", "在", "有", "叫", "姓", "对", "从", "跟", "和", "就是", "属")):
+    if len(body) > 12 or (
+        re.search(r"\d|[月号周天晚早点年]|最近|现在", body) and not body.endswith("人")
+    ):
         return False
-    verbal = [flag for flag in flags if flag[0] in "va" and flag not in {"vn", "an"}]
-    if body.endswith("人") or body.endswith("的"):
-        return not (flags[0][0] == "v" and body.endswith("人")) and not body.startswith(("不", "没"))
-    return not verbal and flags[-1][0] in "nmtl" or flags[-1] in {"nr", "ns", "nz", "nt"} and not verbal
+    flags = [flag for word, flag in tagged(body) if HAN.search(word) or word.isalnum()]
+    if not flags or body.startswith(
+        ("是", "在", "有", "叫", "姓", "对", "从", "跟", "和", "就是", "属")
+    ):
+        return False
+    if body.endswith(("人", "的")):
+        return not (flags[0][0] == "v" and body.endswith("人")) and not body.startswith(
+            ("不", "没")
+        )
+    return (
+        not any(flag[0] in "vadzp" for flag in flags)
+        and flags[-1] in {"n", "nr", "nz", "nt", "nrt", "l", "m", "q"}
+        and len(body) <= 8
+    )

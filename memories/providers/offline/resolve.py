@@ -20,8 +20,13 @@ NEAR = 0.95  # cosine above which nearly the same words are the same statement
 SAME_WORDS = 0.85  # SequenceMatcher ratio over normalised text
 RELATED = 0.86  # cosine above which a changed date speaks of the same event
 _OPPOSITE = {"likes": "dislikes", "interests": "dislikes", "dislikes": "likes"}
-_MOVED = re.compile(r"改到|改成|改为|改期|推迟|延期|提前到|挪到|取消|\b(?:moved to|pushed|postponed|rescheduled|brought forward|cancel+ed|called off)\b", re.I)
-_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?|\d{4}年\d{1,2}月(?:\d{1,2}日)?|\d{1,2}月\d{1,2}[日号]")
+_MOVED = re.compile(
+    r"改到|改成|改为|改期|推迟|延期|提前到|挪到|取消|\b(?:moved to|pushed|postponed|rescheduled|brought forward|cancel+ed|called off)\b",
+    re.I,
+)
+_DATE = re.compile(
+    r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?|\d{4}年\d{1,2}月(?:\d{1,2}日)?|\d{1,2}月\d{1,2}[日号]"
+)
 _NOISE = re.compile(r"[\W_]+")
 
 
@@ -47,7 +52,9 @@ def _resolve(case: ConflictCase) -> Resolution:
         elif _adds_to(case, memory):
             more[memory.id] = "more about the same matter"
     if replaced:
-        return Resolution(Verdict.SUPERSEDES, tuple(replaced), "; ".join(dict.fromkeys(replaced.values())))
+        return Resolution(
+            Verdict.SUPERSEDES, tuple(replaced), "; ".join(dict.fromkeys(replaced.values()))
+        )
     if more:
         return Resolution(Verdict.COMPLEMENTS, tuple(more), "; ".join(dict.fromkeys(more.values())))
     return Resolution(Verdict.NEW, (), "nothing like it is known")
@@ -75,10 +82,18 @@ def _same_statement(case: ConflictCase, memory: StoredMemory) -> bool:
     if re.findall(r"\d+", new) != re.findall(r"\d+", old):
         return False
     ratio = SequenceMatcher(None, new, old, autojunk=False).ratio()
-    says_less = bool(case.facts) and _values(case.facts) <= _values(memory.facts) and len(new) <= len(old) + 4
+    says_less = (
+        bool(case.facts)
+        and _values(case.facts) <= _values(memory.facts)
+        and len(new) <= len(old) + 4
+    )
     if says_less and (memory.similarity >= NEAR or ratio >= 0.6):
         return True
-    return memory.similarity >= NEAR and ratio >= SAME_WORDS and _values(case.facts) <= _values(memory.facts)
+    return (
+        memory.similarity >= NEAR
+        and ratio >= SAME_WORDS
+        and _values(case.facts) <= _values(memory.facts)
+    )
 
 
 def _values(facts: Sequence[StoredFact]) -> set[tuple[UUID | None, str, str]]:
@@ -101,7 +116,11 @@ def _contradiction(case: ConflictCase, memory: StoredMemory) -> str:
                 return f"{label(new.key, 'en').lower()} is now {new.value}, not {old.value}"
             if _OPPOSITE.get(new.key) == old.key and _overlaps(new.value, old.value):
                 return f"{new.key} {new.value} now, {old.key} before"
-            if new.key == "former_company" and old.key == "company" and _overlaps(new.value, old.value):
+            if (
+                new.key == "former_company"
+                and old.key == "company"
+                and _overlaps(new.value, old.value)
+            ):
                 return f"no longer at {old.value}"
     if _strangers(case, memory):
         return ""
@@ -125,7 +144,11 @@ def _rescheduled(case: ConflictCase, memory: StoredMemory) -> str:
     old, new = _DATE.findall(memory.content), _DATE.findall(case.content)
     if old and new and set(old) != set(new) and _shared_topic(case.content, memory.content):
         return "the event was moved to another time"
-    if old and re.search(r"取消|cancel+ed|called off", case.content) and _shared_topic(case.content, memory.content):
+    if (
+        old
+        and re.search(r"取消|cancel+ed|called off", case.content)
+        and _shared_topic(case.content, memory.content)
+    ):
         return "the event was cancelled"
     return ""
 
@@ -138,7 +161,11 @@ def _fulfilled(case: ConflictCase, memory: StoredMemory) -> str:
     done = [fact for fact in case.facts if fact.key != "plan"]
     for plan in plans:
         for fact in done:
-            if fact.person == plan.person and is_single(fact.key) and normalised(fact.value) in normalised(plan.value):
+            if (
+                fact.person == plan.person
+                and is_single(fact.key)
+                and normalised(fact.value) in normalised(plan.value)
+            ):
                 return "the plan has come true"
     return ""
 
@@ -147,9 +174,15 @@ def _shared_topic(new: str, old: str) -> bool:
     """Two texts share a content word or a run of two Han characters beyond their dates."""
     strip = re.compile(r"用户的?|the user'?s?|" + _DATE.pattern, re.I)
     left, right = strip.sub("", new), strip.sub("", old)
-    han = {left[i : i + 2] for i in range(len(left) - 1) if re.match(r"[\u4e00-\u9fff]{2}", left[i : i + 2])}
+    han = {
+        left[i : i + 2]
+        for i in range(len(left) - 1)
+        if re.match(r"[\u4e00-\u9fff]{2}", left[i : i + 2])
+    }
     words = {word.lower() for word in re.findall(r"[A-Za-z]{4,}", left)}
-    return any(pair in right for pair in han) or bool(words & {w.lower() for w in re.findall(r"[A-Za-z]{4,}", right)})
+    return any(pair in right for pair in han) or bool(
+        words & {w.lower() for w in re.findall(r"[A-Za-z]{4,}", right)}
+    )
 
 
 def _adds_to(case: ConflictCase, memory: StoredMemory) -> bool:

@@ -9,7 +9,9 @@ _SECRETS = re.compile(
     r"|\b(?:sk|pk|ghp|gho|xox[bap]|AKIA|AIza|eyJ)[-_A-Za-z0-9]{8,}|\b[A-Fa-f0-9]{32,}\b|-----BEGIN|\b(?:api|secret|access)[_ -]?(?:key|token)\b\s*(?:is|=|:|：)?\s*\S{6,}",
     re.I,
 )
-_PHONE = re.compile(r"(?<!\d)1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?!\d)|(?<!\d)(?:\+\d{1,3}[ -]?)?\(?\d{3}\)?[ -]\d{3}[ -]\d{4}(?!\d)|(?:电话|手机号?|phone|number is|call me (?:at|on))\D{0,8}\+?\d[\d -]{6,}")
+_PHONE = re.compile(
+    r"(?<!\d)1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?!\d)|(?<!\d)(?:\+\d{1,3}[ -]?)?\(?\d{3}\)?[ -]\d{3}[ -]\d{4}(?!\d)|(?:电话|手机号?|phone|number is|call me (?:at|on))\D{0,8}\+?\d[\d -]{6,}"
+)
 
 
 def holds_secret(text: str) -> bool:

@@ -12,14 +12,12 @@ from typing import Any
 
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection, connections
-from django.db.migrations.executor import MigrationExecutor
+from django.db import connections
 
 from mio_site import database
 from mio_site.serve import AddressInUseError, Child, Stop, answers, reserve, say, supervise
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-ADVISORY_LOCK = 0x4D696F  # "Mio": one machine prepares the database at a time
 HEAL_EVERY = 2.0  # seconds between looks at the embedded server
 
 
@@ -65,14 +63,10 @@ class Watch:
 
 def prepare() -> None:
     """Brings the database to the state of the code, with schedules and demo data."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [ADVISORY_LOCK])
-    executor = MigrationExecutor(connection)
-    if executor.migration_plan(executor.loader.graph.leaf_nodes()):
-        call_command("migrate", interactive=False, verbosity=0)
+    database.ensure_migrated()
     call_command("install_schedules")
     call_command("load_demo")
-    connections.close_all()  # gives the lock back
+    connections.close_all()
 
 
 def processes(listener: socket.socket) -> list[Child]:

@@ -1,0 +1,18 @@
+"""Whether the database is in the state that the code expects."""
+
+from functools import cache
+
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+
+def missing_migrations() -> list[str]:
+    """The newest migration of each app that is not applied. One statement."""
+    applied = MigrationRecorder(connection).applied_migrations()
+    return [f"{app}.{name}" for app, name in _newest() if (app, name) not in applied]
+
+
+@cache
+def _newest() -> list[tuple[str, str]]:
+    return MigrationLoader(None).graph.leaf_nodes()

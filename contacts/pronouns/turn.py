@@ -1,0 +1,75 @@
+"""One utterance, taken apart: simplified text, clauses, and the names that stand in it."""
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from contacts.normal import is_han, normalise
+from contacts.pronouns import lexicon as lex
+from contacts.pronouns import weights as w
+from contacts.pronouns.grammar import Clauses
+from contacts.types import Utterance
+
+Span = tuple[int, int]
+
+
+def simplified(text: str) -> str:
+    """``text`` with simplified characters for traditional ones, place by place."""
+    return text if text.isascii() else "".join(map(_simple, text))
+
+
+@lru_cache(maxsize=16384)
+def _simple(char: str) -> str:
+    new = normalise(char) if is_han(char) else char
+    return new if len(new) == 1 else char
+
+
+class Turn:
+    """What is read of an utterance; spans count characters of its text."""
+
+    def __init__(self, utterance: Utterance, limit: int) -> None:
+        self.original = utterance.text
+        self.role = utterance.role
+        self.text = simplified(utterance.text[:limit])
+        self.clauses = Clauses(self.text)
+        named = [
+            m
+            for m in utterance.mentions
+            if m.how != "pronoun"
+            and m.end <= limit
+            and not (utterance.role == "assistant" and m.text in lex.POLITE_KIN)
+        ]
+        exact = {
+            (m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= w.NAME_FROM
+        }
+        # In 房东马姐 the role word only says who 马姐 is.
+        self.names = sorted(
+            (
+                m
+                for m in named
+                if m.how != "kinship" or not beside(self.text, (m.start, m.end), exact)
+            ),
+            key=lambda m: (m.start, m.end),
+        )
+        self.spans = sorted({(m.start, m.end) for m in self.names})
+        self.exact = sorted(exact)
+        # Whether it has a pronoun or the like, whomever that means.
+        self.points = False
+
+    def clause(self, at: int) -> int:
+        return self.clauses.index(at)
+
+    def clause_text(self, at: int) -> str:
+        return self.text[slice(*self.clauses.span(self.clauses.index(at)))]
+
+
+def inside(at: int, spans: Sequence[Span]) -> bool:
+    return any(start <= at < end for start, end in spans)
+
+
+def beside(text: str, span: Span, spans: Iterable[Span]) -> bool:
+    """Whether the span stands right beside another, nothing or a space between."""
+    return any(
+        not text[min(end, span[1]) : max(start, span[0])].strip()
+        for start, end in spans
+        if end <= span[0] or span[1] <= start
+    )

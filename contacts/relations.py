@@ -1,0 +1,85 @@
+"""Who is whose mother, partner, boss: the typed, directed relations between contacts.
+
+Callers hold the end user's lock.
+"""
+
+from collections.abc import Collection, Iterable
+from uuid import UUID
+
+from accounts.models import EndUser
+from contacts import pronouns
+from contacts.models import Contact, Hit, Relation, person_of
+
+MAX_KIND = 50
+
+
+def relate(
+    end_user: EndUser, subject: Contact, kind: str, other: Contact, sources: Iterable[UUID] = ()
+) -> Relation | None:
+    """Records that ``subject`` is the ``kind`` of ``other``, once, with what says so.
+
+    None when both are the same contact or ``kind`` is empty.
+    """
+    kind = " ".join(kind.split())[:MAX_KIND]
+    if not kind or subject.id == other.id:
+        return None
+    relation, _ = Relation.objects.get_or_create(
+        end_user=end_user, subject=subject, object=other, kind=kind
+    )
+    known = set(relation.sources)
+    more = [source for source in dict.fromkeys(sources) if source not in known]
+    if more:
+        relation.sources = [*relation.sources, *more]
+        relation.save(update_fields=["sources"])
+    return relation
+
+
+def resting_on(
+    end_user: EndUser, memory_ids: Collection[UUID], of: UUID | None = None
+) -> list[Relation]:
+    """The relations that these memories state, all or only those ``of`` one contact."""
+    rows = Relation.objects.of(end_user).filter(sources__overlap=list(memory_ids))
+    return list((rows if of is None else rows.among([of])).order_by("id"))
+
+
+def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUID]:
+    """Takes memories away from the relations that rest on them; one that rested on them
+    alone is deleted. Returns the contacts concerned. What an operator stated stays."""
+    touched: set[UUID] = set()
+    for relation in rows:
+        touched |= {relation.subject_id, relation.object_id}
+        relation.sources = [source for source in relation.sources if source not in gone]
+        if relation.sources:
+            relation.save(update_fields=["sources"])
+        else:
+            relation.delete()
+    return touched
+
+
+def of_hits(hits: Collection[Hit]) -> tuple[list[pronouns.Relation], dict[UUID, str]]:
+    """The relations that the people of ``hits`` take part in, stored or stated by a name
+    such as 小红的妈妈, and the cards of everyone in them."""
+    everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
+    cards = {}
+    stored = []
+    for row in {str(row): row for hit in hits for row in hit.relations}.values():
+        subject, other = person_of(row["subject"]), person_of(row["object"])
+        stored.append(pronouns.Relation(subject, row["kind"], other))
+        everyone |= {subject.id: subject, other.id: other}
+        cards |= {subject.id: row["subject"]["card"], other.id: row["object"]["card"]}
+    return [*stored, *pronouns.stated_relations(list(everyone.values()))], cards
+
+
+def on_card(contact: Contact, language: str) -> list[str]:
+    """The relations of a contact as its card says them: ``partner: 小李``."""
+    lines = []
+    for relation in Relation.objects.of(contact.end_user_id).among([contact.id]).order_by("id"):
+        if relation.object_id == contact.id:
+            lines.append(
+                f"{relation.kind}{'：' if language == 'zh' else ': '}{relation.subject.name}"
+            )
+        elif language == "zh":
+            lines.append(f"{relation.object.name}的{relation.kind}")
+        else:
+            lines.append(f"{relation.kind} of {relation.object.name}")
+    return lines

@@ -1,0 +1,41 @@
+"""Whom do pronouns, zero subjects and role words mean? On the function that injection uses."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from contacts import pronouns
+from contacts.matching import entries_of, find_mentions
+from contacts.types import Entry, Utterance
+from memories.bench.datasets import people_of, read_lines
+from memories.bench.metrics import SetCase, score_sets
+
+
+def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
+    """As for mentions; contacts that the message names literally count on neither side."""
+    cases = []
+    for case in tqdm(read_lines(paths), desc="pronouns", disable=not progress):
+        people = people_of(case)
+        keys = {person.id: key for key, person in people.items()}
+        entries = entries_of(people.values())
+        message = _utterance("user", case["message"], entries)
+        meant = pronouns.resolve(
+            message,
+            _utterances(case["history"], entries),
+            _utterances(case.get("last_session") or (), entries),
+            pronouns.stated_relations(list(people.values())),
+        )
+        named = frozenset(case.get("named") or ())
+        given = frozenset(keys[mention.person.id] for mention in meant)
+        cases.append(SetCase(case["tag"], frozenset(case["expect"]) - named, given - named))
+    return score_sets(cases)
+
+
+def _utterances(turns: Sequence[dict[str, str]], entries: Sequence[Entry]) -> list[Utterance]:
+    return [_utterance(turn["role"], turn["text"], entries) for turn in turns]
+
+
+def _utterance(role: str, text: str, entries: Sequence[Entry]) -> Utterance:
+    return Utterance(role, text, tuple(find_mentions(text, entries)))

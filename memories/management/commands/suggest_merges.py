@@ -1,0 +1,30 @@
+"""Looks for contacts that may be one person."""
+
+from dataclasses import asdict
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from accounts.management.base import MioCommand
+from memories.suggesting import suggest_merges
+
+
+class Command(MioCommand):
+    help = (
+        "Suggest which contacts may be one person; merge those that a memory states to be one. "
+        "For one end user, or all of an app."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        self.add_user(parser, required=False)
+        self.add_json(parser)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        users = self.chosen_users(options["app"], options["user"])
+        totals = dict.fromkeys(("contacts", "compared", "suggested", "withdrawn", "merged"), 0)
+        with self.bar(len(users), "user") as bar:
+            for end_user in users:
+                for name, value in asdict(suggest_merges(end_user)).items():
+                    totals[name] += value
+                bar.update()
+        self.report(options["json"], users=len(users), **totals)

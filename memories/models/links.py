@@ -1,0 +1,164 @@
+"""Which memories are about whom, and how memories stand to each other."""
+
+from typing import Self
+
+import pgtrigger
+from django.db import models
+from django.db.models import F, Q
+
+from accounts.models import EndUser, ScopedQuerySet
+from contacts.models import Contact
+from memories.models.memory import Memory
+
+# The array of the seeds is derived from the links by the database itself, so no code path
+# can let the two disagree. One UPDATE per contact and statement, whatever the rows.
+_ADDED = """
+    UPDATE contacts_contact c SET memory_ids = c.memory_ids || added.ids
+    FROM (SELECT contact_id, array_agg(memory_id ORDER BY id) AS ids
+          FROM new_rows WHERE NOT rejected GROUP BY contact_id) added
+    WHERE c.id = added.contact_id;
+    RETURN NULL;
+"""
+_REMOVED = """
+    UPDATE contacts_contact c
+    SET memory_ids = ARRAY(
+        SELECT kept FROM unnest(c.memory_ids) WITH ORDINALITY AS old (kept, place)
+        WHERE kept <> ALL (removed.ids) ORDER BY place)
+    FROM (SELECT contact_id, array_agg(memory_id) AS ids
+          FROM old_rows WHERE NOT rejected GROUP BY contact_id) removed
+    WHERE c.id = removed.contact_id;
+    RETURN NULL;
+"""
+_CHANGED = """
+    UPDATE contacts_contact c
+    SET memory_ids = ARRAY(
+        SELECT link.memory_id FROM memories_link link
+        WHERE link.contact_id = c.id AND NOT link.rejected ORDER BY link.id)
+    WHERE c.id IN (
+        SELECT unnest(ARRAY[was.contact_id, now.contact_id])
+        FROM old_rows was JOIN new_rows now USING (id)
+        WHERE (was.contact_id, was.memory_id, was.rejected)
+              IS DISTINCT FROM (now.contact_id, now.memory_id, now.rejected));
+    RETURN NULL;
+"""
+
+
+class LinkQuerySet(ScopedQuerySet):
+    def standing(self) -> Self:
+        """Links that no operator has rejected."""
+        return self.filter(rejected=False)
+
+    def unconsolidated(self) -> Self:
+        """Links to current facts that the contact's profile has not taken in."""
+        return self.standing().filter(
+            consolidated_at=None,
+            memory__status=Memory.Status.ACTIVE,
+            memory__kind=Memory.Kind.FACT,
+        )
+
+
+class Link(models.Model):
+    """This memory is about this contact.
+
+    ``rejected``: an operator said that it is not, and no machine makes the link again.
+    """
+
+    class MadeBy(models.TextChoices):
+        EXTRACTOR = "extractor"
+        CONSOLIDATOR = "consolidator"
+        BACKFILL = "backfill"
+        OPERATOR = "operator"
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    contact = models.ForeignKey(
+        Contact, models.DO_NOTHING, related_name="links", db_constraint=False
+    )
+    memory = models.ForeignKey(Memory, models.DO_NOTHING, related_name="links", db_constraint=False)
+    made_by = models.CharField(max_length=12, choices=MadeBy)
+    confidence = models.FloatField(default=1.0)
+    rejected = models.BooleanField(default=False)
+    consolidated_at = models.DateTimeField(
+        null=True, blank=True, help_text="When the contact's profile took the memory in."
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = LinkQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["contact", "memory"], name="link_once"),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="link_confidence_in_0_1"
+            ),
+        ]
+        indexes = [
+            models.Index(
+                fields=["contact", "-id"], condition=Q(rejected=False), name="link_latest"
+            ),
+            models.Index(fields=["memory"], name="link_of_memory"),
+            models.Index(
+                fields=["end_user", "contact"],
+                condition=Q(rejected=False, consolidated_at=None),
+                name="link_unconsolidated",
+            ),
+        ]
+        triggers = [
+            pgtrigger.Trigger(
+                name="memory_ids_added",
+                level=pgtrigger.Statement,
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                referencing=pgtrigger.Referencing(new="new_rows"),
+                func=_ADDED,
+            ),
+            pgtrigger.Trigger(
+                name="memory_ids_removed",
+                level=pgtrigger.Statement,
+                when=pgtrigger.After,
+                operation=pgtrigger.Delete,
+                referencing=pgtrigger.Referencing(old="old_rows"),
+                func=_REMOVED,
+            ),
+            pgtrigger.Trigger(
+                name="memory_ids_changed",
+                level=pgtrigger.Statement,
+                when=pgtrigger.After,
+                operation=pgtrigger.Update,
+                referencing=pgtrigger.Referencing(old="old_rows", new="new_rows"),
+                func=_CHANGED,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"link {self.pk}"
+
+
+class Edge(models.Model):
+    """A relation between two memories: the newer ``source`` supersedes the ``target`` …"""
+
+    class Kind(models.TextChoices):
+        SUPERSEDES = "supersedes"
+        COMPLEMENTS = "complements"
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    source = models.ForeignKey(
+        Memory, models.DO_NOTHING, related_name="edges_out", db_constraint=False
+    )
+    target = models.ForeignKey(
+        Memory, models.DO_NOTHING, related_name="edges_in", db_constraint=False
+    )
+    kind = models.CharField(max_length=100)
+    reason = models.TextField(blank=True, default="")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["source", "target", "kind"], name="edge_once"),
+            models.CheckConstraint(condition=~Q(source=F("target")), name="edge_between_two"),
+        ]
+        indexes = [models.Index(fields=["target"], name="edge_inbound")]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"

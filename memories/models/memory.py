@@ -1,0 +1,158 @@
+"""A memory: one fact about the end user's world."""
+
+import uuid
+from collections.abc import Sequence
+from typing import Self
+
+from django.contrib.postgres.fields import ArrayField
+from django.contrib.postgres.indexes import GinIndex, OpClass
+from django.db import models
+from django.db.models import F, Q
+from django.utils import timezone
+from pgvector.django import CosineDistance, VectorField
+
+from accounts.models import EndUser, ScopedQuerySet
+from memories.models.work import Batch
+from memories.types import MemoryType, StoredFact, StoredMemory, Subtype
+
+# A memory that consolidation has spoken for: low enough to stay out of every top-K (seed 001).
+CONSOLIDATED_IMPORTANCE = 0.05
+# sigmoid(2.0 - 2.0): what MIRA's formula gives a memory on the day it is learnt.
+INITIAL_IMPORTANCE = 0.5
+# A profile speaks for many memories: above any single new one.
+PROFILE_IMPORTANCE = 0.8
+
+
+class MemoryQuerySet(ScopedQuerySet):
+    def active(self) -> Self:
+        return self.filter(status=Memory.Status.ACTIVE)
+
+    def about(self, contact_id: uuid.UUID) -> Self:
+        """Memories linked to the contact."""
+        return self.filter(links__contact=contact_id, links__rejected=False)
+
+    def nearest(self, vector: Sequence[float]) -> Self:
+        """Embedded memories, nearest by cosine first, with their ``distance``."""
+        return (
+            self.exclude(embedding=None)
+            .annotate(distance=CosineDistance("embedding", vector))
+            .order_by("distance", "id")
+        )
+
+
+class Memory(models.Model):
+    """One fact about the end user's world, or a contact's whole profile as text.
+
+    ``facts`` is a list of ``{"key", "value", "person"}`` (person: a contact id, or null for
+    the end user). ``valid_from``/``valid_to`` say when it holds, ``said_at`` when it was learnt.
+    """
+
+    class Status(models.TextChoices):
+        ACTIVE = "active"
+        OUTDATED = "outdated"
+        ARCHIVED = "archived"
+
+    class Kind(models.TextChoices):
+        FACT = "fact"
+        PROFILE = "profile"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="memories")
+    kind = models.CharField(max_length=7, choices=Kind, default=Kind.FACT)
+    content = models.TextField()
+    content_hash = models.CharField(max_length=64, editable=False)
+    type = models.CharField(max_length=13, choices=[(t.value, t.value) for t in MemoryType])
+    subtype = models.CharField(max_length=9, choices=[(s.value, s.value) for s in Subtype])
+    status = models.CharField(max_length=8, choices=Status, default=Status.ACTIVE)
+    importance = models.FloatField(default=INITIAL_IMPORTANCE)
+    confidence = models.FloatField(default=1.0)
+    speaker = models.CharField(max_length=100, default="user", help_text="Who said it.")
+    quote = models.TextField(blank=True, default="", help_text="The words it rests on.")
+    source_message_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
+    batch = models.ForeignKey(
+        Batch,
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="memories",
+        db_constraint=False,
+    )
+    facts = models.JSONField(default=list, blank=True)
+    metadata = models.JSONField(default=dict, blank=True)
+    consolidated_into = models.ForeignKey(
+        "self",
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="sources",
+        db_constraint=False,
+    )
+    embedding = VectorField(null=True, blank=True)
+    embedding_model = models.CharField(max_length=100, blank=True, default="")
+    tokens = ArrayField(models.TextField(), default=list, blank=True, editable=False)
+    access_count = models.PositiveIntegerField(default=0)
+    last_accessed_at = models.DateTimeField(null=True, blank=True)
+    last_accessed_day = models.IntegerField(null=True, blank=True, help_text="Activity day.")
+    learnt_day = models.IntegerField(default=0, help_text="Activity day on which it was learnt.")
+    happens_at = models.DateTimeField(null=True, blank=True)
+    expires_at = models.DateTimeField(null=True, blank=True)
+    valid_from = models.DateTimeField(null=True, blank=True)
+    valid_to = models.DateTimeField(null=True, blank=True)
+    said_at = models.DateTimeField(default=timezone.now)
+    created_at = models.DateTimeField(auto_now_add=True)
+    updated_at = models.DateTimeField(auto_now=True)
+
+    objects = MemoryQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "memories"
+        constraints = [
+            models.UniqueConstraint(fields=["end_user", "id"], name="memory_of_user"),
+            models.UniqueConstraint(
+                fields=["end_user", "content_hash"],
+                condition=Q(status="active"),
+                name="memory_once",
+            ),
+            models.CheckConstraint(
+                condition=Q(importance__gte=0, importance__lte=1), name="importance_in_0_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="confidence_in_0_1"
+            ),
+            models.CheckConstraint(
+                condition=Q(consolidated_into=None) | Q(importance__lte=CONSOLIDATED_IMPORTANCE),
+                name="consolidated_source_stays_low",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["end_user", "-said_at", "id"], name="memory_latest"),
+            GinIndex(F("end_user"), F("tokens"), name="memory_tokens"),
+            models.Index(
+                fields=["end_user"], condition=Q(embedding=None), name="memory_unembedded"
+            ),
+            models.Index(
+                fields=["consolidated_into"],
+                name="memory_sources",
+                condition=Q(consolidated_into__isnull=False),
+            ),
+            GinIndex(F("end_user"), F("source_message_ids"), name="memory_messages"),
+            GinIndex(F("end_user"), OpClass("facts", "jsonb_path_ops"), name="memory_facts"),
+        ]
+
+    def __str__(self) -> str:
+        return f"memory {self.pk}"
+
+    def as_stored(self, similarity: float = 0.0) -> StoredMemory:
+        """This memory as a provider sees it."""
+        return StoredMemory(
+            id=self.id,
+            content=self.content,
+            type=MemoryType(self.type),
+            said_at=self.said_at,
+            happens_at=self.happens_at,
+            facts=tuple(
+                StoredFact(f["key"], f["value"], uuid.UUID(f["person"]) if f["person"] else None)
+                for f in self.facts
+            ),
+            similarity=similarity,
+        )

@@ -1,0 +1,168 @@
+"""What comes in, and the units of pipeline work on it."""
+
+from datetime import datetime, timedelta
+from typing import Self
+
+from django.contrib.postgres.constraints import ExclusionConstraint
+from django.contrib.postgres.fields import RangeOperators
+from django.db import models
+from django.db.models import F, Func, Q, Value
+from django.utils import timezone
+
+from accounts.models import EndUser, ScopedQuerySet
+from contacts.models import Contact
+from memories.types import Turn
+
+
+class Message(models.Model):
+    """One chat turn. ``seq`` counts an end user's messages without gaps, from 1."""
+
+    class Role(models.TextChoices):
+        USER = "user"
+        ASSISTANT = "assistant"
+        SYSTEM = "system"
+        TOOL = "tool"
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="messages")
+    seq = models.BigIntegerField()
+    client_id = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001 NULL is "none given", and not unique
+    role = models.CharField(max_length=10, choices=Role)
+    content = models.TextField()
+    session_id = models.CharField(max_length=200, blank=True, default="")
+    created_at = models.DateTimeField(default=timezone.now, help_text="When it was said.")
+    received_at = models.DateTimeField(auto_now_add=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["seq"]
+        constraints = [
+            models.UniqueConstraint(fields=["end_user", "seq"], name="message_seq_once"),
+            models.UniqueConstraint(fields=["end_user", "client_id"], name="message_once"),
+        ]
+        indexes = [
+            models.Index(fields=["end_user", "session_id", "-seq"], name="message_of_session")
+        ]
+
+    def __str__(self) -> str:
+        return f"message {self.pk}"
+
+    @property
+    def turn(self) -> Turn:
+        return Turn(self.pk, self.role, self.content, self.created_at, self.session_id)
+
+
+class WorkQuerySet(ScopedQuerySet):
+    def claimable(self, now: datetime) -> Self:
+        """Work that nobody does: new, due for another try, or left by a dead worker."""
+        return self.filter(
+            Q(state=Work.State.PENDING)
+            | Q(state=Work.State.FAILED, retry_at__lte=now)
+            | Q(state=Work.State.RUNNING, leased_until__lte=now)
+        )
+
+    def claim(self, pk: int, now: datetime) -> bool:
+        """Takes the row for this worker; False when another was quicker."""
+        return bool(
+            self.claimable(now)
+            .filter(pk=pk)
+            .update(
+                state=Work.State.RUNNING,
+                attempts=F("attempts") + 1,
+                leased_until=now + Work.LEASE,
+                started_at=now,
+                retry_at=None,
+            )
+        )
+
+
+class Work(models.Model):
+    """A unit of pipeline work: its state lives here, the queue only carries its id."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"  # will be tried again at retry_at
+        QUARANTINED = "quarantined"  # waits for an operator
+        CANCELLED = "cancelled"
+
+    # Longer than the slowest honest run: a model call with all its tries and its repair.
+    LEASE = timedelta(minutes=10)
+
+    state = models.CharField(max_length=11, choices=State, default=State.PENDING)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    error = models.TextField(blank=True, default="")
+    provider = models.CharField(max_length=100, blank=True, default="")
+    result = models.JSONField(default=dict, blank=True)
+    leased_until = models.DateTimeField(null=True, blank=True)
+    retry_at = models.DateTimeField(null=True, blank=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = WorkQuerySet.as_manager()
+
+    class Meta:
+        abstract = True
+
+
+class Batch(Work):
+    """One extraction: a contiguous range of an end user's messages, claimed once."""
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="batches")
+    first_seq = models.BigIntegerField()
+    last_seq = models.BigIntegerField()
+
+    class Meta:
+        ordering = ["-last_seq"]
+        verbose_name_plural = "batches"
+        constraints = [
+            models.UniqueConstraint(fields=["end_user", "id"], name="batch_of_user"),
+            models.CheckConstraint(
+                condition=Q(first_seq__lte=F("last_seq")), name="batch_range_in_order"
+            ),
+            ExclusionConstraint(
+                name="batch_ranges_apart",
+                expressions=[
+                    ("end_user", RangeOperators.EQUAL),
+                    (
+                        Func(
+                            "first_seq",
+                            "last_seq",
+                            Value("[]"),
+                            function="int8range",
+                        ),
+                        RangeOperators.OVERLAPS,
+                    ),
+                ],
+            ),
+            models.UniqueConstraint(
+                fields=["end_user"], condition=Q(state="running"), name="batch_one_at_a_time"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"messages {self.first_seq}–{self.last_seq}"
+
+
+class Consolidation(Work):
+    """One run of the consolidator over a contact's new memories."""
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="consolidations")
+    contact = models.ForeignKey(
+        Contact, models.DO_NOTHING, related_name="consolidations", db_constraint=False
+    )
+
+    class Meta:
+        ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["contact"],
+                condition=Q(state__in=["pending", "running", "failed"]),
+                name="consolidation_one_open",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"consolidation {self.pk}"

@@ -1,0 +1,223 @@
+"""What both languages of dates share: spans of time, clocks, how a date is written."""
+
+import calendar
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+ZH_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+
+NUMBER_ZH = r"(?:\d{1,2}|[一二三四五六七八九十两]{1,3})"
+
+PART_ZH = r"(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|早|晚)"
+
+TIME_ZH = (
+    rf"(?P<part>{PART_ZH})?(?P<hour>{NUMBER_ZH})(?:点|[:：](?=\d\d))(?P<half>半|一刻|(?P<minute>\d{{1,2}}|[一二三四五]?十[一二三四五六七八九]?)分?)?"
+    r"|(?P<hour12>\d{1,2})(?::(?P<minute12>\d\d))?\s?(?P<ampm>[ap]m)\b"
+    rf"|(?P<only>{PART_ZH})(?![你我他她已该])"
+)
+
+TIME_EN = (
+    r"(?:,?\s*(?:at\s+)?(?P<hour12>\d{1,2})(?:[:.](?P<minute12>\d\d))?\s?(?P<ampm>[ap]\.?m\b\.?)"
+    r"|,?\s*at\s+(?P<hour24>\d{1,2}):(?P<minute24>\d\d)|,?\s*at\s+(?P<noon>noon|midnight)"
+    r"|\s+(?P<only>morning|afternoon|evening|night))"
+)
+
+PAST_ZH = re.compile(
+    r"[去来搬买做见吃看加办生离入结分考升换到回完过得发送]了|过(?!敏|来|去|年|节|生日|期)|刚|上次|当时|的时候|那天"
+)
+
+FUTURE_ZH = re.compile(
+    r"[要会将约定]|打算|准备|计划|到期|盘算|等|就|再|之前|以前|截止|到时|提醒|deadline", re.I
+)
+
+PAST_EN = re.compile(r"\b(?:was|were|did|had|went|got|came|met|saw|made|told|said|\w+ed)\b", re.I)
+
+FUTURE_EN = re.compile(
+    r"\b(?:will|'ll|going to|plan\w*|is|are|(?:it|he|she|there)'s|'re|have to|need|due|by|starts?|next)\b",
+    re.I,
+)
+
+YEARLESS = re.compile(r"生日|出生|生在|诞辰|birthday|\bborn\b", re.I)
+
+DAYPART_HOUR = {
+    "凌晨": 0, "清晨": 0, "早上": 0, "早晨": 0, "上午": 0, "早": 0, "中午": 12, "下午": 12, "傍晚": 12,
+    "晚上": 12, "晚": 12, "夜里": 12,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class DateHit:
+    """A date in a text: where it stands, how to write it, and the span of time it means.
+    ``until`` is exclusive; ``exact`` when a time of day was given."""
+
+    start: int
+    end: int
+    text: str
+    at: datetime | None = None
+    until: datetime | None = None
+    exact: bool = False
+
+
+def chinese_number(text: str) -> int:
+    """十二 → 12, 两 → 2, 28 → 28."""
+    if text.isdigit():
+        return int(text)
+    if "百" in text:
+        head, _, tail = text.partition("百")
+        return ZH_DIGITS.get(head, 1) * 100 + (chinese_number(tail.lstrip("零")) if tail else 0)
+    if "十" in text:
+        head, _, tail = text.partition("十")
+        return (ZH_DIGITS[head] if head else 1) * 10 + (ZH_DIGITS[tail] if tail else 0)
+    value = 0
+    for char in text:
+        value = value * 10 + ZH_DIGITS[char]
+    return value
+
+
+def midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def month_span(year: int, month: int, said_at: datetime) -> tuple[datetime, datetime]:
+    years, index = divmod(month - 1, 12)
+    start = midnight(said_at).replace(year=year + years, month=index + 1, day=1)
+    days = calendar.monthrange(start.year, start.month)[1]
+    return start, start + timedelta(days=days)
+
+
+def month_text(start: datetime, chinese: bool) -> str:
+    if chinese:
+        return f"{start.year}年{start.month}月"
+    return f"{calendar.month_name[start.month]} {start.year}"
+
+
+def day_of(year: int, month: int, day: int, said_at: datetime) -> datetime | None:
+    start, end = month_span(year, month, said_at)
+    return start + timedelta(days=day - 1) if 1 <= day <= (end - start).days else None
+
+
+def clause_around(match: re.Match[str], text: str) -> str:
+    """The clause that a date stands in, and an unfinished one before it."""
+    start = max(text.rfind(mark, 0, match.start()) for mark in "，。！；") + 1
+    ends = [at for mark in "，。！；" if (at := text.find(mark, match.end())) >= 0]
+    return text[start : min(ends, default=len(text))]
+
+
+def leans_past(text: str, chinese: bool) -> bool:
+    past, future = (PAST_ZH, FUTURE_ZH) if chinese else (PAST_EN, FUTURE_EN)
+    return bool(past.search(text)) and not future.search(text)
+
+
+def nearest_year(month: int, day: int, said_at: datetime, past: bool) -> int:
+    """The year that a month and day without one mean: soon to come, or just gone."""
+    delta = (month - said_at.month) * 30 + day - said_at.day
+    if past:
+        return said_at.year - (delta > 15)
+    return said_at.year + (delta < -75)
+
+
+def single_day(day: datetime, match: re.Match[str], text: str, zh: bool) -> DateHit:
+    """A day, with the time of day that follows it."""
+    end, at, label, exact = match.end(), day, f"{day:%Y-%m-%d}", False
+    clock = clock_after(text, end, match, zh)
+    if clock is not None:
+        end, at, suffix, exact = clock[0], day + clock[1], clock[2], clock[3]
+        label += suffix
+    until = at + (timedelta(hours=1) if exact else timedelta(days=1))
+    return DateHit(match.start(), end, label, at, until, exact)
+
+
+def clock_after(
+    text: str, end: int, match: re.Match[str], zh: bool
+) -> tuple[int, timedelta, str, bool] | None:
+    """The time that stands right after a day: (end, offset, how to write it, exact)."""
+    carried = match.group()[-1] if zh and match.group()[-1] in "早晚夜" else ""
+    pattern = rf"\s?的?(?:{TIME_ZH})" if zh else TIME_EN
+    time = re.compile(pattern, re.I).match(text, end)
+    if time is None:
+        if not carried:
+            return None
+        return (
+            end,
+            timedelta(hours=8 if carried == "早" else 19),
+            {"早": "早上"}.get(carried, "晚"),
+            False,
+        )
+    groups = time.groupdict()
+    only = groups.get("only")
+    if only:
+        written = (" " + only) if not zh else only
+        hours = {"早": 8, "上": 9, "清": 7, "中": 12, "下": 15, "傍": 18, "晚": 19, "夜": 21}
+        english = {"morning": 9, "afternoon": 15, "evening": 19, "night": 20}
+        offset = english.get(only.lower(), hours.get(only[0], 0))
+        return time.end(), timedelta(hours=offset), written, False
+    hour, minute = hour_minute(groups, carried)
+    if not 0 <= hour <= 24 or minute > 59:
+        return None
+    return time.end(), timedelta(hours=hour, minutes=minute), f" {hour:02d}:{minute:02d}", True
+
+
+def hour_minute(groups: dict[str, str | None], carried: str) -> tuple[int, int]:
+    if groups.get("noon"):
+        return (12, 0) if (groups["noon"] or "").lower() == "noon" else (0, 0)
+    if groups.get("hour12"):
+        hour = int(groups["hour12"] or 0) % 12
+        return hour + 12 * (groups["ampm"] or "").lower().startswith("p"), int(
+            groups["minute12"] or 0
+        )
+    if groups.get("hour24"):
+        return int(groups["hour24"] or 0), int(groups["minute24"] or 0)
+    hour = chinese_number(groups.get("hour") or "0")
+    part = groups.get("part") or {"晚": "晚上", "夜": "夜里"}.get(carried, "")
+    if part and hour < 12 and not (part == "中午" and hour >= 11):
+        hour += DAYPART_HOUR.get(part, 0)
+    half = groups.get("half") or ""
+    minute = {"半": 30, "一刻": 15}.get(half, chinese_number(groups.get("minute") or "0"))
+    return hour, minute
+
+
+def ranged(match: re.Match[str], start: datetime, last: datetime, text: str) -> DateHit:
+    return DateHit(match.start(), match.end(), text, start, last + timedelta(days=1))
+
+
+def week_of(monday: datetime, match: re.Match[str], zh: bool, weekend: bool) -> DateHit:
+    if weekend:
+        saturday = monday + timedelta(days=5)
+        text = f"{saturday:%Y-%m-%d}的周末" if zh else f"the weekend of {saturday:%Y-%m-%d}"
+        return DateHit(match.start(), match.end(), text, saturday, saturday + timedelta(days=2))
+    text = f"{monday:%Y-%m-%d}起的一周" if zh else f"the week of {monday:%Y-%m-%d}"
+    return DateHit(match.start(), match.end(), text, monday, monday + timedelta(days=7))
+
+
+Finder = Callable[[re.Match[str], str, datetime, bool], DateHit | None]
+
+
+def offset_of(
+    match: re.Match[str], number: int, unit: str, said_at: datetime, chinese: bool
+) -> DateHit:
+    if unit in {"天", "日", "day"}:
+        day = midnight(said_at) + timedelta(days=number)
+        return single_day(day, match, match.string, zh=chinese)
+    if unit in {"周", "星期", "礼拜", "week"}:
+        day = midnight(said_at) + timedelta(weeks=number)
+        label = f"{day:%Y-%m-%d}前后" if chinese else f"around {day:%Y-%m-%d}"
+        return DateHit(match.start(), match.end(), label, day, day + timedelta(days=7))
+    if unit in {"月", "month"}:
+        start, end = month_span(said_at.year, said_at.month + number, said_at)
+        label = month_text(start, chinese) if chinese else f"in {month_text(start, chinese)}"
+        return DateHit(match.start(), match.end(), label, start, end)
+    start, _ = month_span(said_at.year + number, 1, said_at)
+    label = f"{start.year}年" if chinese else f"in {start.year}"
+    return DateHit(match.start(), match.end(), label, start, start.replace(year=start.year + 1))
+
+
+def apply_patterns(
+    patterns: list[tuple[re.Pattern[str], Finder]], text: str, said_at: datetime, zh: bool
+) -> Iterator[DateHit]:
+    for pattern, finder in patterns:
+        for match in pattern.finditer(text):
+            hit = finder(match, text, said_at, zh)
+            if hit is not None:
+                yield hit

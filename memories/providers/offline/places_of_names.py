@@ -1,0 +1,80 @@
+"""Where in a clause a person may stand."""
+
+import re
+from functools import lru_cache
+
+from memories.providers.offline.names import (
+    announced_person,
+    is_ordinary,
+)
+
+OPENING = re.compile(
+    r"(?:^|[，,。\s])(?:今天|昨天|昨晚|今早|刚才?|刚刚|最近|上周|明天|下周|周[一二三四五六日末]|晚上|早上|周末|对了|哦|啊|嗯|哎|唉|不过|而且|但是?|其实|然后|另外|还有|所以|因为|结果|后来|现在|以后|之前|以前|正好|突然|反正|话说|先|就|我和|好像|告诉|听|约了?|陪|跟|和|给|帮|让|给我|不是|虽然|原来|连|五一|清明|国庆|中秋|春节|过年)\s?$"
+)
+
+
+@lru_cache(maxsize=2048)
+def alias_pattern(alias: str) -> re.Pattern[str]:
+    left = r"(?<![a-z0-9@._-])" if re.match(r"[a-z0-9]", alias) else ""
+    right = r"(?![a-z0-9@_]|-[a-z])" if re.search(r"[a-z0-9]$", alias) else ""
+    return re.compile(left + re.escape(alias) + right)
+
+
+def is_ordinary_phrase(text: str) -> bool:
+    """Three characters that are a word of their own (小红书, 白露节气)."""
+    return (is_ordinary(text) and text[:2] not in {"小红"}) or text in {
+        "小红书",
+        "小红帽",
+        "小米粥",
+        "小米家",
+    }
+
+
+def inside_word(text: str, start: int) -> bool:
+    """Whether a segmenter's word runs across ``start``."""
+    from memories.providers.offline.names import tagged
+
+    position = 0
+    for word, _ in tagged(text):
+        if position == start:
+            return False
+        if position > start:
+            return True
+        position += len(word)
+    return position > start
+
+
+def in_title(text: str, start: int) -> bool:
+    """Whether a place lies inside 《…》 or is part of a two-word title (Mamma Mia, Big Ben)."""
+    return text.rfind("《", 0, start) > text.rfind("》", 0, start) or bool(
+        re.search(
+            r"\b(?:Mamma|Big|Uncle Sam|Saint|St\.?|Mount|Lake|Port|Fort|San|Hurricane|Air)\s$",
+            text[:start],
+        )
+    )
+
+
+def closes_name(text: str, end: int) -> bool:
+    return not re.match(
+        r"(?:大学|公司|医院|路|街|区|市|省|县|银行|集团|科技|小区|花园|广场)", text[end:]
+    )
+
+
+def person_place(text: str, start: int, end: int) -> bool:
+    """Whether an unannounced Chinese name stands where people stand: at the head of a clause
+    before a predicate, or after a word that calls for a person."""
+    before, after = text[:start], text[end:]
+    if not closes_name(text, end) or re.match(
+        r"(?:演唱会|专辑|的歌|的新歌|主演|新剧|传$|传[，。])", after
+    ):
+        return False
+    if announced_person(before):
+        return True
+    if not before.strip() or OPENING.search(before) or re.search(r"[，,、/\s“\"]$", before):
+        return not after or bool(
+            re.match(
+                r"[\s，,、。你也都又还就才却最很特说问要在是有去来给把被跟和的今昨明上下前刚最已终突居快真超好挺总老常正会想能不没管做当负搬换辞结离怀生得找买卖吃喝送约叫让帮打发回到出过开爱喜讨怕教学读考住养家公工那这她他从对比进入升跳转]|[a-zA-Z]",
+                after,
+            )
+        )
+    return False

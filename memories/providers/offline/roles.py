@@ -1,0 +1,242 @@
+"""People spoken of by what they are to the user or to one another."""
+
+import re
+from itertools import pairwise
+
+from memories.providers.offline.lexicons import relations
+from memories.providers.offline.meeting import Meeting, Spot
+from memories.providers.offline.names import (
+    LATIN_NAME,
+    announced_person,
+    chinese_name_at,
+)
+from memories.providers.offline.people import Someone
+from memories.providers.offline.places_of_names import OPENING, inside_word
+from memories.providers.offline.relation_words import (
+    cuts_word,
+    former,
+    is_specific,
+    is_vague,
+    role_patterns,
+)
+from memories.providers.offline.text import HAN
+from memories.types import Subtype
+
+_TEAM_ZH = r"(?:我|咱)们?(?:组里?|公司|部门|团队|单位|项目组|办公室)(?:里|的)?(?:新来的|那个|的)?"
+# Whose they are when a person is being talked about and no possessor is said.
+_OF_TOPIC = frozenset(
+    {"partner", "boyfriend", "girlfriend", "husband", "wife", "son", "daughter", "child"}
+)
+_INTRODUCED = re.compile(r"(?:来了|认识了?|交了|招了|遇到了?|搬来了?)(?:一?[个位名])?新?来?的?$")
+
+
+# Of these one has so many that "a friend" is nobody in particular.
+_CIRCLE = re.compile(r"friend|朋友|同学|classmate|cousin", re.I)
+
+
+class RoleScanner(Meeting):
+    """Finds people by what they are to somebody: my boss, her son, 室友."""
+
+    def _own_relations(self, text: str, spots: list[Spot]) -> None:
+        mine_zh, _, mine_en, _ = role_patterns()
+        for match in mine_zh.finditer(text):
+            word = match.group("word")
+            if re.search(r"[叫喊称管]$", text[: match.start()]):
+                continue
+            if re.match(r"们|的[猫狗]", text[match.end() :]) or cuts_word(text, match.end(), word):
+                continue
+            self._role_spot(text, spots, match.start(), match.end(), word)
+        for match in mine_en.finditer(text):
+            self._role_spot(text, spots, match.start(), match.end(), match.group("word"))
+        for match in re.finditer(_TEAM_ZH, text):
+            end = chinese_name_at(text, match.end(), strong=False)
+            latin = LATIN_NAME.match(text, match.end())
+            end = latin.end() if latin else end
+            if end is not None and not self.book.is_banned(text[match.end() : end]):
+                who, new = self._named(text[match.end() : end], "同事", None)
+                self._add(
+                    spots, Spot(match.start(), end, who, "name", text[match.start() : end], new)
+                )
+
+    def _role_spot(self, text: str, spots: list[Spot], start: int, end: int, word: str) -> None:
+        """My <word>, with the name that may follow it."""
+        named = self._name_after(text, end)
+        if named is not None:
+            if self.book.is_banned(text[named[0] : named[1]]):
+                return
+            who, new = self._named(text[named[0] : named[1]], word, None)
+            self._add(spots, Spot(start, named[1], who, "name", text[start : named[1]], new))
+            return
+        known = self.book.by_relation(word)
+        named_next = re.match(r"\s?(?:叫|名字|的名字|姓|'s name)", text[end:])
+        anyone = is_vague(word) and not named_next and _CIRCLE.search(word)
+        if known is None and anyone and not is_specific(text, end):
+            return
+        new = known is None
+        who = known or self._meet_role(word)
+        self._add(spots, Spot(start, end, who, "role", text[start:end], new))
+
+    def _owned_relations(self, text: str, spots: list[Spot]) -> None:
+        """Her son, 小沈的男朋友, 他妹妹: a relation right after somebody else's spot."""
+        _, bare_zh, _, bare_en = role_patterns()
+        for owner in sorted(spots, key=lambda spot: spot.start):
+            if owner.who is None or owner.how == "user":
+                continue
+            tail = text[owner.end :]
+            lead = re.match(
+                r"(?:'s|’s)\s|\s(?=[a-z])|(?:们家|他们家|她们家|们|家|他|她)?的?(?:那个|这个|那位)?\s?",
+                tail,
+            )
+            start = owner.end + (lead.end() if lead else 0)
+            possessive = (
+                re.fullmatch(r"(?:her|his)", owner.text, re.I)
+                or HAN.search(owner.text[-1])
+                or re.match(r"['’]s", tail)
+            )
+            if not possessive:
+                continue
+            match = bare_zh.match(text, start) or bare_en.match(text, start)
+            household = re.match(r"们?家的?(?=(.)\1)", tail)
+            if match is None and household is not None:
+                child = self._name_after(text, owner.end + household.end())
+                if child is not None and not self.book.is_banned(text[child[0] : child[1]]):
+                    owned = self.book.by_name(text[child[0] : child[1]]) or self.owned(
+                        owner.who, "孩子"
+                    )
+                    owned.give_name(text[child[0] : child[1]])
+                    spots.remove(owner)
+                    self._add(
+                        spots,
+                        Spot(owner.start, child[1], owned, "owned", text[owner.start : child[1]]),
+                    )
+                    continue
+            if match is None or (owner.end == start and not HAN.search(text[start])):
+                continue
+            word = match.group("word")
+            end = match.end()
+            if cuts_word(text, end, word):
+                continue
+            named = self._name_after(text, end)
+            owned = self.owned(owner.who, word)
+            if named is not None and not self.book.is_banned(text[named[0] : named[1]]):
+                self._name_owned(owned, text[named[0] : named[1]])
+                owned = self.book.by_name(text[named[0] : named[1]]) or owned
+                end = named[1]
+            if owner.how == "pronoun":
+                spots.remove(owner)
+                self._add(
+                    spots,
+                    Spot(
+                        owner.start, end, owned, "owned", text[owner.start : end], not owned.named
+                    ),
+                )
+            else:
+                spots.remove(owner)
+                self._add(
+                    spots,
+                    Spot(
+                        owner.start, end, owned, "owned", text[owner.start : end], not owned.named
+                    ),
+                )
+
+    def _bare_relations(self, text: str, spots: list[Spot], topic: Someone | None) -> None:
+        """妈, 老公, 室友 without a possessor: the speaker's own when the word allows that."""
+        _, bare_zh, _, _ = role_patterns()
+        for match in bare_zh.finditer(text):
+            word = match.group("word")
+            free = self._free(spots, match.start(), match.end())
+            if free and not cuts_word(text, match.end(), word):
+                self._bare_chinese(text, spots, topic, match)
+        self._bare_english(text, spots)
+
+    def _bare_chinese(
+        self, text: str, spots: list[Spot], topic: Someone | None, match: re.Match[str]
+    ) -> None:
+        """One Chinese relation word without a possessor."""
+        word = match.group("word")
+        relation = relations()[word]
+        before = text[: match.start()]
+        if _INTRODUCED.search(before) and (relation.bare or relation.subtype is not Subtype.FAMILY):
+            who = self._foreseen(word) or (self.book.by_relation(word) if relation.bare else None)
+            new = who is None or not who.turn_ids
+            who = who or self._meet_role(word)
+            self._add(spots, Spot(match.start(), match.end(), who, "role", match.group(), new))
+            return
+        if re.search(
+            r"[的一两个位名些每当做是人姨他她]$|男$|女$|(?:\d|[二三四五])$", before
+        ) or inside_word(text, match.start()):
+            return
+        if (
+            topic is not None
+            and relation.kind in _OF_TOPIC
+            and topic.relation is not None
+            and topic.relation.subtype is Subtype.PARTNER
+        ):
+            return
+        if topic is not None and (relation.kind in _OF_TOPIC) and not before.strip():
+            who = self.owned(topic, word)
+            self._add(spots, Spot(match.start(), match.end(), who, "owned", match.group(), True))
+            return
+        who = self.book.by_relation(match.group() if former(match.group()) else word)
+        if who is None and (not relation.bare or len(word) < 2):
+            return
+        if (
+            who is None
+            and topic is not None
+            and relation.subtype is not Subtype.FAMILY
+            and not relation.bare
+        ):
+            return
+        starts = not before.strip() or OPENING.search(before) or announced_person(before)
+        if not starts:
+            return
+        new = who is None
+        if who is None:
+            who = self._meet_role(match.group() if match.group() in relations() else word)
+        self._add(spots, Spot(match.start(), match.end(), who, "role", match.group(), new))
+
+    def _bare_english(self, text: str, spots: list[Spot]) -> None:
+        """来了个 intern; Mom; "the landlord" of whom the user spoke before."""
+        _, _, _, bare_en = role_patterns()
+        for match in bare_en.finditer(text) if HAN.search(text) else ():
+            if _INTRODUCED.search(text[: match.start()]) and self._free(
+                spots, match.start(), match.end()
+            ):
+                who = self._foreseen(match.group("word")) or self._meet_role(match.group("word"))
+                self._add(spots, Spot(match.start(), match.end(), who, "role", match.group(), True))
+        for match in re.finditer(r"\b(?:Mom|Mum|Dad|Grandma|Grandpa|Mommy|Mummy|Daddy)\b", text):
+            if self._free(spots, match.start(), match.end()):
+                known = self.book.by_relation(match.group())
+                parent = known or self._meet_role(match.group())
+                self._add(
+                    spots,
+                    Spot(match.start(), match.end(), parent, "role", match.group(), known is None),
+                )
+        if HAN.search(text) is None:
+            for match in re.finditer(r"\bthe\s(?P<word>\w+)\b", text):
+                holder = self.book.by_relation(match.group("word"))
+                if holder is not None and self._free(spots, match.start(), match.end()):
+                    spot = Spot(match.start(), match.end(), holder, "role", match.group())
+                    self._add(spots, spot)
+
+    def _join_appositions(self, text: str, spots: list[Spot]) -> None:
+        """A role right before a name (我老板沈总, my uncle Gus) is one place, one person."""
+        for role, name in pairwise(list(spots)):
+            if role.how != "role" or name.how != "name" or role.who is None or name.who is None:
+                continue
+            if text[role.end : name.start].strip() or role not in spots:
+                continue
+            if role.who is not name.who:
+                if role.who.named:
+                    continue
+                self.relate(name.who, role.who.word or role.who.relationship)
+                self.book.merge(name.who, self._nameless(role.who))
+            spots[spots.index(role)] = Spot(
+                role.start, name.end, name.who, "name", text[role.start : name.end], name.new
+            )
+            spots.remove(name)
+
+    def _nameless(self, who: Someone) -> Someone:
+        """``who`` without a name of their own, so that a merge leaves no alias behind."""
+        who.owner = who.owner or who
+        return who

@@ -1,0 +1,149 @@
+"""Whom a clause is about, said or unsaid."""
+
+import re
+
+from memories.providers.offline.lexicons import fold
+from memories.providers.offline.meeting import Spot
+from memories.providers.offline.names import tagged
+from memories.providers.offline.people import Someone
+from memories.providers.offline.talk import Part
+from memories.providers.offline.text import (
+    HAN,
+    Sentence,
+    clauses,
+)
+from memories.types import Turn
+
+_SUBJECT_LEAD = re.compile(
+    r"^[\s“\"]*(?:(?:今天|昨天|昨晚|明天|刚才?|刚刚|最近|现在|上周|下周|周末|后来|以前|之前|当时|其实|而且|不过|但是?|所以|因为|然后|结果|还有|另外|原来|反正|毕竟|听说|好像|可能|也许|看来|居然|竟然|终于|已经|今年|去年|明年|五一|国庆|春节|过年|以后|平时|一直|虽然|就是|"
+    r"today|yesterday|tonight|tomorrow|now|also|and|but|so|because|then|well|oh|yes|yeah|no|actually|turns out|apparently|luckily|finally|plus|anyway|still|once|honestly|last \w+|this \w+|next \w+|on \w+day|breaking news|new boss update|update|btw)[，,:：]?\s?)*$",
+    re.I,
+)
+_WITH = re.compile(
+    r"(?:^|[今昨明天晚早午刚又也想要还才约六日])(?:跟|和|与|陪|给|约|帮|替|找|见|送|请|带|去看|去接|收到|对|问|叫|为)了?\s?(?:我家|我的)?(?:[A-Z]\w+ ?的 ?)?$"
+)
+_INTRODUCES = re.compile(
+    r"(?:来了|有|认识了?|交了|找了|遇到了?|碰到了?|招了|请了|there's|there is|met|hired|have|got)[一两三]?个?(?:新)?$",
+    re.I,
+)
+_SAYS = re.compile(
+    r"(?:今天|昨天|刚才?|还|也|又|跟我|告诉我)*(?:说|提到|抱怨|告诉我)(?:过|了)?[，,：:]?\s?|\s(?:says?|said|mentioned|told me|thinks?)\s(?:that\s)?",
+    re.I,
+)
+_OBJECT_OF = re.compile(r"[比跟和对给把被让帮陪向找问为替]$")
+
+
+# What the user has, uses, visits or attends, and what may be said of such a thing.
+_THING = re.compile(
+    r"(?:参加|参观了?|路过了?|用的\S{0,6}是|穿的\S{0,6}是|住的\S{0,6}[是叫]|(?:路过|参观|去|逛|住|用)的\S{0,8}?，?(?:是|叫)|买了(?:一?[个台部辆双])?)(?:那个|的|叫)?(?P<t>[\u4e00-\u9fffA-Za-z0-9·-]{3,18}?)(?=手机|系列|的|，|,|。|$|来着)"
+)
+_PROPERTY = re.compile(
+    r"^[\u4e00-\u9fffA-Za-z0-9·-]{3,24}的(?:地点|时间|规模|主题|内容|主要内容|持续时间|主办方|票价|地址|价格)(?:是|在|为)"
+)
+
+NEAR_HEAD = 8  # characters before the user that leave them the subject
+
+
+class Subjects(Part):
+    """Finds whom a clause is about."""
+
+    def subject(self, text: str, spots: list[Spot]) -> tuple[Someone | None, bool]:
+        """Whom the clause is about, and whether it says so itself."""
+        first = next((s for s in spots if s.how != "group"), None)
+        met = next((s for s in spots if s.who is not None), None)
+        opens_with_user = first is not None and first.who is None
+        if opens_with_user and met is not None and _INTRODUCES.search(text[: met.start]):
+            return met.who, True
+        if met is None and re.match(r"(?:my|our)\s", text, re.I):
+            return None, True
+        if first is None:
+            return self.at.topic, False
+        before = text[: first.start]
+        if first.how == "owned" and first.who is not None and before.endswith("是"):
+            return first.who.owner, True
+        second = next((s for s in spots if s.start >= first.end and s.who is not first.who), None)
+        reported = second is not None and _SAYS.fullmatch(text[first.end : second.start])
+        if second is not None and second.who is not None and reported:
+            return second.who, True
+        if _SUBJECT_LEAD.match(before):
+            return first.who, True
+        if first.who is None:
+            return self._beside_user(before)
+        return self._after_words(text, first, before)
+
+    def _beside_user(self, before: str) -> tuple[Someone | None, bool]:
+        """The clause names the user first, after other words: as its subject or its object."""
+        topic = self.at.topic
+        if topic is not None and _OBJECT_OF.search(before):
+            return topic, False
+        if topic is not None and topic in self.book.people and _has_verb(before):
+            return topic, False
+        return None, len(before) < NEAR_HEAD
+
+    def _after_words(self, text: str, first: Spot, before: str) -> tuple[Someone | None, bool]:
+        """The clause names a person first, after other words."""
+        if _WITH.search(before):
+            return None, True
+        if _INTRODUCES.search(before):
+            return first.who, True
+        after = text[first.end :]
+        if not HAN.search(text) and re.match(r"(?:is|was)\s", after.lstrip()):
+            return first.who, True
+        nominal = re.match(r"[\u4e00-\u9fff]{0,6}的?$", before)
+        if nominal and not re.match(r"是|：", after) and before.endswith(("的", "是")):
+            return first.who, True
+        return self.at.topic, False
+
+    def alive(self, someone: Someone | None) -> Someone | None:
+        """The person that ``someone`` became when two turned out to be one."""
+        if someone is None or someone in self.book.people:
+            return someone
+        return self.book.by_name(someone.name)
+
+    def note_things(self, text: str, spots: list[Spot]) -> None:
+        """Remember the things that the user says they use, attend or pass by."""
+        if any(spot.who is None for spot in spots):
+            self.at.things += [match.group("t") for match in _THING.finditer(text)]
+
+    def is_thing(self, text: str) -> bool:
+        """Whether a clause is about a thing of the user's world, by name."""
+        return bool(_PROPERTY.match(text)) or any(
+            text.startswith(thing) for thing in self.at.things
+        )
+
+    def of_the_banned(self, text: str) -> bool:
+        """A clause that opens with a pet, a star or somebody in a story."""
+        head = fold(text)
+        return any(head.startswith(name) for name in self.book.banned if len(name) > 1)
+
+    def salience_only(self, turn: Turn, text: str) -> None:
+        """People in a question or an order are spoken of, though nothing is stated."""
+        for clause in clauses(Sentence(text, 0)):
+            spots = self.scanner.scan(clause.text, topic=self.at.topic)
+            self.note_people(spots, turn)
+            subject = next((spot for spot in spots if spot.who is not None), None)
+            if subject is not None:
+                self.at.topic = subject.who
+
+    def note_people(self, spots: list[Spot], turn: Turn) -> None:
+        for spot in reversed(spots):
+            if spot.who is not None:
+                self.book.touch(spot.who, turn.id)
+                owner = spot.who.owner
+                if owner is not None and spot.how == "owned" and turn.id not in owner.turn_ids:
+                    owner.turn_ids.append(turn.id)
+
+
+def _has_verb(before: str) -> bool:
+    """Whether the words before a spot hold a verb, which makes the spot its object."""
+    if not HAN.search(before):
+        return False
+    if re.search(r"[周月天年号日晚早上午点]$", before.strip()):
+        return False
+    return (
+        any(
+            flag[0] == "v" and word not in {"是", "有", "要", "想", "会", "能"}
+            for word, flag in tagged(before)
+        )
+        and len(before.strip()) > 1
+    )

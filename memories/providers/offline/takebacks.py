@@ -1,0 +1,126 @@
+"""Corrections and retractions."""
+
+from memories.providers.offline import corrections
+from memories.providers.offline.acts import is_joke_confession
+from memories.providers.offline.dates import find_dates
+from memories.providers.offline.draft import Draft
+from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.statements import Statements
+from memories.providers.offline.talk import Part, Talk
+from memories.providers.offline.text import Sentence
+from memories.types import Turn
+
+
+class Takebacks(Part):
+    """Puts right or takes back what was said before."""
+
+    def __init__(self, talk: Talk, statements: Statements) -> None:
+        super().__init__(talk)
+        self.statements = statements
+
+    def takes_back(self, turn: Turn, sentence: Sentence, rest: list[Sentence]) -> bool:
+        """Corrections and retractions; True when the sentence did nothing else."""
+        text = sentence.text
+        if is_joke_confession(text):
+            joked = corrections.joked_about(text)
+            if joked:
+                self._forget(turn, joked)
+            else:
+                self._retract_last(turn)
+            return True
+        if corrections.cancels(text):
+            planned = [
+                d
+                for d in self.drafts
+                if d.turn.id != turn.id and find_dates(d.text(), d.turn.said_at, True)
+            ]
+            if planned:
+                self._drop(planned[-1])
+            return len(text) < 8
+        forget = corrections.forgotten(text)
+        if forget is not None:
+            self._forget(turn, forget)
+            return True
+        replaced = corrections.replacement(text)
+        if replaced is not None:
+            return self._correct(turn, sentence, replaced)
+        if corrections.is_mistake(text):
+            about = corrections.about(text)
+            if about or not any(corrections.replacement(s.text) for s in rest):
+                self._forget(turn, about or "", last=not about and not rest)
+            return corrections.only_mistake(text)
+        return False
+
+    def _retract_last(self, turn: Turn) -> None:
+        earlier = [d for d in self.drafts if d.turn.id != turn.id] or self.drafts
+        if earlier:
+            last = earlier[-1].turn.id
+            for draft in [d for d in self.drafts if d.turn.id == last]:
+                self._drop(draft)
+
+    def _drop(self, draft: Draft) -> None:
+        if draft in self.drafts:
+            self.drafts.remove(draft)
+        if draft.turn.id not in self.retracted:
+            self.retracted.append(draft.turn.id)
+
+    def _forget(self, turn: Turn, words: str, *, last: bool = False) -> None:
+        """Drop what was said about ``words``; with nothing named, what was said last."""
+        keys = corrections.keywords(words)
+        spots = self.talk.known_spots(words) if words else []
+        people = {id(spot.who) for spot in spots}
+        hit = False
+        for draft in list(self.drafts):
+            text = " ".join(piece.text for piece in draft.pieces)
+            about = not people or any(id(p) in people for p in draft.people())
+            if keys and about and any(key.lower() in text.lower() for key in keys):
+                self._drop(draft)
+                hit = True
+        if not hit and people and not keys:
+            for draft in [d for d in self.drafts if any(id(p) in people for p in d.people())]:
+                self._drop(draft)
+                hit = True
+        if not hit and last:
+            self._retract_last(turn)
+        for name in corrections.forgotten_names(words):
+            self.book.ban(name)
+
+    def _correct(self, turn: Turn, sentence: Sentence, change: corrections.Replacement) -> bool:
+        """Put the right value where the wrong one stood."""
+        for draft in reversed(self.drafts):
+            if change.moved and (
+                draft.turn.id == turn.id
+                or not corrections.same_event(draft.text(), sentence.text, turn.id - draft.turn.id)
+            ):
+                continue
+            if corrections.apply(draft, change):
+                if draft.turn.id not in self.wanted and draft.turn.id not in self.retracted:
+                    self.retracted.append(draft.turn.id)
+                self.drafts.remove(draft)
+                draft.extra_turns.append(turn.id)
+                self.drafts.append(draft)
+                subject = draft.subject
+                if subject is not None:
+                    self.at.topic = subject
+                    self.book.touch(subject)
+                return change.whole
+        if change.moved:
+            return False
+        if change.old and change.new:
+            self.at.stale = change.old
+            head = sentence.text[: change.start]
+            key = corrections.kind_of(change.new, head)
+            text = f"{head}{key}{change.new}"
+            self.statements.statement(turn, Sentence(text, sentence.start), quote=sentence.text)
+            last = self.drafts[-1] if self.drafts else None
+            if (
+                key == "在"
+                and last is not None
+                and last.turn.id == turn.id
+                and last.subject is not None
+                and last.pieces
+                and not last.pieces[0].values
+            ):
+                last.pieces[0].values.append(Value("company", change.new, 0, 0))
+            return True
+        return False

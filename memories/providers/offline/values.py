@@ -1,0 +1,24 @@
+"""The attribute values of a clause, read with the people in it blanked out."""
+
+import re
+
+from memories.providers.offline import facts_en, facts_zh
+from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.meeting import Spot
+from memories.providers.offline.text import HAN
+
+
+def read_values(text: str, spots: list[Spot]) -> list[Value]:
+    """Chinese rules where there are Han characters, English ones where Latin words remain."""
+    masked = list(text)
+    for spot in spots:
+        masked[spot.start : spot.end] = " " * (spot.end - spot.start)
+    blank = "".join(masked)
+    found: list[Value] = []
+    if HAN.search(text):
+        found += facts_zh.facts(blank)
+    if re.search(r"[A-Za-z]{2}", text) and not (HAN.search(text) and found):
+        found += facts_en.facts(blank if HAN.search(text) else text)
+    if any(value.key in {"family", "pet"} for value in found):
+        found = [value for value in found if value.key != "age"]
+    return found

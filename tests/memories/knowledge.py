@@ -1,0 +1,98 @@
+"""What merges and corrections may touch, to compare before and after, and what must hold
+at any time."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.changes import TRACKED
+from accounts.models import EndUser
+from contacts import identity
+from contacts.models import Contact, ContactKey, Relation, Suggestion
+from memories import derived, doctor
+from memories.models import Link, Memory
+from memories.types import AttributeValue, TimelineEvent
+
+# What says only when a row was written, or is not there yet without the workers.
+_LATER = {
+    doctor.embeddings_are_current,
+    doctor.schedules_are_installed,
+    doctor.batches_have_no_gaps,
+}
+
+
+def knowledge(end_user: EndUser) -> dict[str, Any]:
+    """All that is known of an end user's people, with everything derived from it."""
+    contacts = [*TRACKED["contacts.contact"], "pk", "card", "memory_ids"]
+    return {
+        "contacts": _rows(Contact, end_user, contacts),
+        "keys": sorted(
+            ContactKey.objects.of(end_user).values_list("contact", "key", "how", "text")
+        ),
+        "relations": _rows(Relation, end_user, ["pk", *TRACKED["contacts.relation"]]),
+        "suggestions": _rows(Suggestion, end_user, ["pk", *TRACKED["contacts.suggestion"]]),
+        "links": _rows(Link, end_user, ["pk", *TRACKED["memories.link"]]),
+        "memories": _rows(Memory, end_user, ["pk", *TRACKED["memories.memory"], "tokens"]),
+    }
+
+
+def _rows(model: Any, end_user: EndUser, columns: list[str]) -> list[dict[str, Any]]:
+    return list(model.objects.of(end_user).order_by("pk").values(*columns))
+
+
+def assert_same(now: dict[str, Any], before: dict[str, Any], *kinds: str) -> None:
+    """Both are equal; what differs is told row by row."""
+    for kind in kinds or before:
+        left = [row for row in now[kind] if row not in before[kind]]
+        right = [row for row in before[kind] if row not in now[kind]]
+        assert (left, right) == ([], []), (kind, _difference(left, right))
+
+
+def _difference(left: list[Any], right: list[Any]) -> list[Any]:
+    if len(left) != len(right) or not all(isinstance(row, dict) for row in left):
+        return [left, right]
+    return [
+        {key: (one[key], other[key]) for key in one if one[key] != other[key]}
+        for one, other in zip(left, right, strict=True)
+    ]
+
+
+def absorbed(contact: Contact, memory: Memory, key: str = "", value: str = "", event: str = ""):
+    """The contact's profile has taken the memory in, as a consolidation leaves it."""
+    contact.refresh_from_db()
+    held = derived.profile_of(contact)
+    patch = derived.profiles.apply(
+        held,
+        derived.profiles.ProfilePatch(
+            attributes={key: (AttributeValue(value, (memory.id,)),)} if key else {},
+            timeline=(TimelineEvent(event, "2025", (memory.id,)),) if event else (),
+        ),
+    )
+    derived.set_profile(contact, patch)
+    Link.objects.filter(contact=contact, memory=memory).update(consolidated_at=timezone.now())
+    identity.save(contact, derived.PROFILE_FIELDS)
+    derived.write_profile_memory(contact)
+    derived.let_sources_step_back(contact.end_user, [memory.id])
+    identity.save(contact, [])
+
+
+def assert_sound(end_user: EndUser) -> None:
+    """Every invariant that the doctor knows of, but those that wait for workers."""
+    problems = [
+        f"{check.__name__}: {finding.problem} ({finding.subject})"
+        for check in doctor.CHECKS
+        if check not in _LATER
+        for finding in check()
+        if finding.end_user_id == end_user.pk
+    ]
+    assert not problems, problems
+    for contact in Contact.objects.of(end_user).select_related("end_user"):
+        links = Link.objects.of(end_user).filter(contact=contact, rejected=False)
+        assert contact.memory_ids == list(links.order_by("pk").values_list("memory", flat=True))
+        if contact.merged_into_id is None:
+            assert contact.card == identity.card_text(contact, end_user.language)
+            wanted = {(key.key, key.how) for key in identity.keys_of(contact.person)}
+            assert wanted == set(contact.keys.values_list("key", "how"))
+        else:
+            assert not contact.keys.exists()
+            assert not links.exists()

@@ -1,0 +1,121 @@
+"""How a new memory stands to the known ones, by rules."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from memories.providers.offline import OfflineProvider
+from memories.types import (
+    ConflictCase,
+    MemoryType,
+    Resolution,
+    StoredFact,
+    StoredMemory,
+    Verdict,
+)
+
+MARCH = datetime(2025, 3, 1, tzinfo=UTC)
+YUE, BO = uuid4(), uuid4()
+
+
+def stored(
+    content: str,
+    *facts: tuple[str, str, UUID | None],
+    similarity: float = 0.9,
+    kind: MemoryType = MemoryType.PERSONAL,
+) -> StoredMemory:
+    return StoredMemory(
+        uuid4(), content, kind, MARCH, None, tuple(StoredFact(*f) for f in facts), similarity
+    )
+
+
+def resolve(
+    content: str,
+    facts: list[tuple[str, str, UUID | None]],
+    *known: StoredMemory,
+    kind: MemoryType = MemoryType.PERSONAL,
+) -> Resolution:
+    case = ConflictCase(
+        "key",
+        content,
+        kind,
+        MARCH + timedelta(days=30),
+        tuple(StoredFact(*f) for f in facts),
+        known,
+    )
+    return OfflineProvider().resolve([case]).value["key"]
+
+
+def test_a_new_value_of_a_single_attribute_supersedes_the_old_one():
+    old = stored("孙悦在厦门工作", ("location", "厦门", YUE))
+    found = resolve("孙悦搬到了昆明", [("location", "昆明", YUE)], old)
+    assert found.verdict is Verdict.SUPERSEDES
+    assert found.targets == (old.id,)
+    assert "昆明" in found.reason
+
+
+def test_another_person_is_never_superseded():
+    old = stored("孙悦在厦门工作", ("location", "厦门", YUE), similarity=0.97)
+    found = resolve("林波搬到了昆明", [("location", "昆明", BO)], old)
+    assert found.verdict is Verdict.NEW
+
+
+def test_the_users_own_fact_is_not_superseded_by_a_contacts():
+    old = stored("用户在厦门工作", ("location", "厦门", None))
+    assert resolve("孙悦在昆明", [("location", "昆明", YUE)], old).verdict is Verdict.NEW
+
+
+def test_the_same_statement_is_a_duplicate():
+    old = stored("孙悦在厦门工作", ("location", "厦门", YUE), similarity=0.98)
+    assert (
+        resolve("孙悦在厦门工作。", [("location", "厦门", YUE)], old).verdict is Verdict.DUPLICATE
+    )
+
+
+def test_values_that_collect_do_not_replace_each_other():
+    old = stored("孙悦喜欢爬山", ("likes", "爬山", YUE))
+    assert resolve("孙悦喜欢摄影", [("likes", "摄影", YUE)], old).verdict is Verdict.COMPLEMENTS
+
+
+def test_a_taste_that_turned_supersedes():
+    old = stored("Nadia loves coffee", ("likes", "coffee", YUE))
+    found = resolve("Nadia can't stand coffee any more", [("dislikes", "coffee", YUE)], old)
+    assert found.verdict is Verdict.SUPERSEDES
+
+
+def test_an_event_moved_to_another_day_supersedes_the_old_date():
+    old = stored("孙悦的答辩在2025-03-20", similarity=0.93, kind=MemoryType.PLAN)
+    found = resolve("孙悦的答辩改到2025-04-02", [], old, kind=MemoryType.PLAN)
+    assert found.verdict is Verdict.SUPERSEDES
+
+
+def test_two_dates_of_one_wording_are_not_duplicates():
+    old = stored("用户2025-03-20去体检", similarity=0.99, kind=MemoryType.PLAN)
+    assert (
+        resolve("用户2025-09-20去体检", [], old, kind=MemoryType.PLAN).verdict
+        is not Verdict.DUPLICATE
+    )
+
+
+def test_an_older_statement_does_not_supersede_a_newer_one():
+    newer = StoredMemory(
+        uuid4(),
+        "孙悦在昆明",
+        MemoryType.PERSONAL,
+        MARCH + timedelta(days=90),
+        None,
+        (StoredFact("location", "昆明", YUE),),
+        0.9,
+    )
+    assert (
+        resolve("孙悦在厦门", [("location", "厦门", YUE)], newer).verdict is not Verdict.SUPERSEDES
+    )
+
+
+def test_a_fulfilled_plan_is_superseded():
+    old = stored("孙悦计划搬到昆明", ("plan", "计划搬到昆明", YUE), kind=MemoryType.PLAN)
+    found = resolve("孙悦搬到了昆明", [("location", "昆明", YUE)], old)
+    assert found.verdict is Verdict.SUPERSEDES
+
+
+def test_nothing_alike_is_new():
+    assert resolve("孙悦养了一只兔子", [("pet", "兔子", YUE)]).verdict is Verdict.NEW

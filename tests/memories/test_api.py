@@ -1,0 +1,434 @@
+"""Messages, process, context, search, memories, changes, export and forget over HTTP."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from accounts.models import Change, EndUser
+from memories.models import Batch, Edge, Link, Memory, Message
+from memories.pipeline.embed import embed_missing
+from memories.providers.configured import embedder
+from tests.api import ApiClient, assert_error
+from tests.factories import make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client() -> ApiClient:
+    return ApiClient()
+
+
+@pytest.fixture
+def zoe(client: ApiClient) -> EndUser:
+    return make_end_user(app=client.app, external_id="zoe", language="en")
+
+
+def say(*contents: str, **fields: Any) -> dict[str, Any]:
+    return {"messages": [{"role": "user", "content": text, **fields} for text in contents]}
+
+
+def queued() -> list[str]:
+    return sorted(task.func() for task in OrmQ.objects.all())
+
+
+# Messages ---------------------------------------------------------------------------------
+
+
+def test_messages_are_stored_in_order_as_they_were_sent(client: ApiClient) -> None:
+    odd = "  👩‍👩‍👧‍👦𠮷野家é\n" + "字" * 300
+    body = {
+        "messages": [
+            {"id": "1", "role": "user", "content": odd, "session_id": "s",
+             "created_at": "2026-01-02T03:04:05.678901+08:00"},
+            {"id": None, "role": "assistant", "content": "ok", "created_at": "2026-01-02T03:04"},
+            {"role": "tool", "content": "{}", "session_id": None},
+        ]
+    }  # fmt: skip
+    assert client.post("users/zoe/messages/", body) == (202, {"accepted": 3, "duplicates": 0})
+
+    first, second, third = Message.objects.order_by("seq")
+    assert (first.content, first.client_id, first.session_id) == (odd, "1", "s")
+    assert first.created_at == datetime(2026, 1, 1, 19, 4, 5, 678901, tzinfo=UTC)
+    assert second.created_at == datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
+    assert (third.role, third.session_id) == ("tool", "")
+
+
+def test_the_same_id_twice_is_one_message(client: ApiClient) -> None:
+    body = say("hello", id="1")
+    client.post("users/zoe/messages/", body)
+    again = say("something else", id="1")["messages"] + say("new", id="2")["messages"] * 2
+    reply = client.post("users/zoe/messages/", {"messages": again})
+    assert reply == (202, {"accepted": 1, "duplicates": 2})
+    assert list(Message.objects.values_list("content", flat=True)) == ["hello", "new"]
+    # An id counts for one end user only.
+    assert client.post("users/yan/messages/", body)[1] == {"accepted": 1, "duplicates": 0}
+
+
+def test_a_full_cadence_is_handed_to_the_workers(client: ApiClient) -> None:
+    client.post("users/zoe/messages/", say(*["hello"] * (settings.MIO_EXTRACT_EVERY - 1)))
+    assert queued() == []
+    client.post("users/zoe/messages/", say("hello"))
+    assert queued() == ["memories.tasks.extract"]
+
+
+# Process ----------------------------------------------------------------------------------
+
+
+def test_process_with_wait_answers_when_everything_is_extracted(client: ApiClient) -> None:
+    client.post("users/zoe/messages/", say("My colleague Greta moved to Oslo.", "She is a nurse."))
+    status, body = client.post("users/zoe/process/", {"wait": True})
+    assert status == 200
+    assert (body["pending"], body["extracted"], body["quarantined"]) == (0, 2, 0)
+    assert Batch.objects.get().state == Batch.State.DONE
+    assert not Link.objects.unconsolidated().exists()
+
+    status, body = client.post("users/zoe/process/", {"wait": True})
+    assert (status, body["extracted"], body["consolidated"]) == (200, 0, 0)
+
+
+def test_process_without_wait_is_queued(client: ApiClient, zoe: EndUser) -> None:
+    make_message(zoe)
+    assert client.post("users/zoe/process/") == (202, {"pending": 1})
+    assert queued() == ["memories.tasks.process"]
+
+
+def test_process_tells_when_work_waits_for_another_try(client: ApiClient, zoe: EndUser) -> None:
+    make_message(zoe)
+    later = timezone.now() + timedelta(minutes=4)
+    Batch.objects.create(end_user=zoe, first_seq=1, last_seq=1, state="failed", retry_at=later)
+    EndUser.objects.update(extracted_seq=1)
+    assert_error(client.post("users/zoe/process/", {"wait": True}), 503, "postponed")
+    assert 200 < int(client.reply.headers["Retry-After"]) <= 240
+
+
+@pytest.mark.parametrize("body", [{"wait": "yes"}, {"wait": 1}, {"now": True}, []])
+def test_a_bad_process_request_is_refused(client: ApiClient, zoe: EndUser, body: Any) -> None:
+    assert_error(client.post("users/zoe/process/", body), 400)
+    assert queued() == []
+
+
+# Context and search -----------------------------------------------------------------------
+
+
+def test_context_says_who_is_meant_and_how_it_knows(client: ApiClient, zoe: EndUser) -> None:
+    contact = make_contact(zoe, "Greta", relationship="colleague")
+    memory = make_memory(zoe, "Greta moved to Oslo.", contact)
+
+    status, body = client.post("users/zoe/context/", {"message": "How is Greta?"})
+
+    assert status == 200
+    (found,) = body["contacts"]
+    assert (found["id"], found["name"]) == (str(contact.id), "Greta")
+    assert (found["matched_by"], found["matched_text"]) == ("name", "Greta")
+    assert "Oslo" in body["system_prompt"]
+    assert str(memory.id) in [m["id"] for m in body["memories"]]
+    assert body["timing_ms"] > 0
+
+
+def test_a_user_never_seen_has_no_context_and_is_not_made(client: ApiClient) -> None:
+    status, body = client.post("users/zoe/context/", {"message": "How is Greta?"})
+    assert (status, body["system_prompt"], body["contacts"], body["memories"]) == (200, "", [], [])
+    assert client.post("users/zoe/search/", {"query": "Greta"}) == (200, {"results": []})
+    assert not EndUser.objects.exists()
+
+
+BAD_CONTEXTS: dict[str, tuple[Any, str]] = {
+    "message missing": ({}, "message"),
+    "message a number": ({"message": 1}, "message"),
+    "message blank": ({"message": " "}, "message"),
+    "history a string": ({"message": "x", "history": "y"}, "history"),
+    "turn without a role": ({"message": "x", "history": [{"content": "y"}]}, "history[0].role"),
+    "turn content a number": ({"message": "x", "history": [{"role": "user", "content": 1}]},
+                              "history[0].content"),
+    "limit 0": ({"message": "x", "limit": 0}, "limit"),
+    "limit a string": ({"message": "x", "limit": "5"}, "limit"),
+    "limit true": ({"message": "x", "limit": True}, "limit"),
+    "limit a fraction": ({"message": "x", "limit": 1.5}, "limit"),
+    "limit huge": ({"message": "x", "limit": 10**30}, "limit"),
+    "budget negative": ({"message": "x", "token_budget": -1}, "token_budget"),
+    "include unknown": ({"message": "x", "include": ["dreams"]}, "include[0]"),
+    "include a string": ({"message": "x", "include": "cards"}, "include"),
+    "a misspelt field": ({"message": "x", "sesion_id": "s"}, "sesion_id"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", BAD_CONTEXTS)
+def test_a_bad_context_request_is_refused_with_the_field_named(
+    client: ApiClient, zoe: EndUser, kind: str
+) -> None:
+    body, field = BAD_CONTEXTS[kind]
+    assert field in assert_error(client.post("users/zoe/context/", body), 400)["fields"]
+
+
+def test_search_returns_memories_with_their_ranks(client: ApiClient, zoe: EndUser) -> None:
+    contact = make_contact(zoe, "Greta")
+    wanted = make_memory(zoe, "Greta plays the cello.", contact)
+    make_memory(zoe, "It rained in Lisbon.")
+    old = make_memory(zoe, "Greta played the cello in Rome.", contact, status="outdated")
+    embed_missing(zoe, embedder())
+    for intent in ("recall", "explore", "exact", "general", None):
+        body = {"query": "who plays the cello", "intent": intent, "limit": 5}
+        status, reply = client.post("users/zoe/search/", body)
+        assert status == 200
+        first = reply["results"][0]
+        assert first["id"] == str(wanted.id)
+        assert first["contacts"] == [str(contact.id)]
+        assert {"content", "score", "bm25_rank", "vector_rank", "reason"} <= set(first)
+        assert str(old.id) not in [row["id"] for row in reply["results"]]
+    body = {"query": "who plays the cello", "include_outdated": True}
+    ids = [row["id"] for row in client.post("users/zoe/search/", body)[1]["results"]]
+    assert str(old.id) in ids
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"query": ""}, {"query": 1}, {"query": "x", "intent": "guess"},
+     {"query": "x", "limit": 101}, {"query": "x", "include_outdated": "no"}],
+)  # fmt: skip
+def test_a_bad_search_is_refused(client: ApiClient, zoe: EndUser, body: Any) -> None:
+    assert_error(client.post("users/zoe/search/", body), 400, "invalid")
+
+
+# Memories ---------------------------------------------------------------------------------
+
+
+def test_memories_are_listed_by_status_kind_type_contact_and_words(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    greta = make_contact(zoe, "Greta")
+    cello = make_memory(zoe, "Greta plays the cello.", greta, type="preference")
+    rain = make_memory(zoe, "下雨天小明喜欢看书。")
+    old = make_memory(zoe, "Greta lived in Rome.", greta, status="outdated")
+    Edge.objects.create(end_user=zoe, source=cello, target=old, kind="supersedes")
+    profile = make_memory(zoe, "Greta: plays the cello", greta, kind="profile")
+
+    def listed(query: str = "") -> set[str]:
+        status, body = client.get(f"users/zoe/memories/{query}")
+        assert status == 200
+        assert body["count"] == len(body["results"])
+        return {row["id"] for row in body["results"]}
+
+    assert listed() == {str(cello.id), str(rain.id)}
+    assert listed("?status=outdated") == {str(old.id)}
+    assert listed("?status=all&kind=all") == {str(m.id) for m in (cello, rain, old, profile)}
+    assert listed("?kind=profile") == {str(profile.id)}
+    assert listed("?type=preference") == {str(cello.id)}
+    assert listed(f"?contact={greta.id}&status=all") == {str(cello.id), str(old.id)}
+    assert listed("?q=cellos") == {str(cello.id)}
+    assert listed("?q=看书") == {str(rain.id)}
+    row = client.get(f"users/zoe/memories/{old.id}/")[1]
+    assert row["superseded_by"] == [str(cello.id)]
+    assert row["metadata"] == {"consolidated_into": None}
+
+
+def test_a_list_of_memories_takes_the_same_statements_whatever_its_length(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert client.get("users/zoe/memories/")[0] == 200
+        return len(queries)
+
+    greta = make_contact(zoe, "Greta")
+    make_memory(zoe, "Greta sings.", greta)
+    client.get("users/zoe/memories/")
+    few = statements()
+    for number in range(20):
+        make_memory(zoe, f"Greta sings song {number}.", greta)
+    assert statements() == few <= 6
+
+
+@pytest.mark.parametrize(
+    "query", ["status=gone", "kind=x", "type=x", "contact=7", "limit=-1", "q=%00", "sort=age"]
+)
+def test_a_bad_memory_query_is_refused(client: ApiClient, zoe: EndUser, query: str) -> None:
+    assert_error(client.get(f"users/zoe/memories/?{query}"), 400, "invalid")
+
+
+def test_a_memory_is_added_for_people_and_said_once(client: ApiClient) -> None:
+    _, contact = client.post("users/zoe/contacts/", {"name": "Greta"})
+    body = {
+        "content": "Greta  plays\nthe cello.",
+        "type": "preference",
+        "contacts": [contact["id"], contact["id"]],
+        "happens_at": "2026-05-01T10:00:00+02:00",
+        "importance": 0.7,
+    }
+    status, memory = client.post("users/zoe/memories/", body)
+    assert status == 201
+    assert memory["content"] == "Greta plays the cello."
+    assert (memory["contacts"], memory["type"]) == ([contact["id"]], "preference")
+    assert memory["happens_at"] == "2026-05-01T08:00:00Z"
+    assert memory["speaker"] == f"app:{client.app.name}"
+    assert "memories.tasks.embed" in queued()
+    assert client.get(f"users/zoe/contacts/{contact['id']}/")[1]["memory_ids"] == [memory["id"]]
+
+    status, again = client.post("users/zoe/memories/", body)
+    assert (status, again["id"], again["change_id"]) == (200, memory["id"], None)
+
+    assert client.post(f"users/zoe/changes/{memory['change_id']}/undo/", {})[0] == 200
+    assert not Memory.objects.exists()
+
+
+def test_a_memory_is_corrected_and_the_correction_undone(client: ApiClient, zoe: EndUser) -> None:
+    greta = make_contact(zoe, "Greta")
+    memory = make_memory(zoe, "Greta plays the cello.", greta)
+    address = f"users/zoe/memories/{memory.id}/"
+
+    status, body = client.patch(
+        address, {"content": "Greta plays the viola.", "type": "activity", "importance": 1}
+    )
+    assert status == 200
+    assert (body["content"], body["type"]) == ("Greta plays the viola.", "activity")
+    greta.refresh_from_db()
+    assert "viola" in greta.card
+
+    assert client.post(f"users/zoe/changes/{body['change_id']}/undo/", {})[0] == 200
+    assert client.get(address)[1]["content"] == "Greta plays the cello."
+    error = assert_error(
+        client.post(f"users/zoe/changes/{body['change_id']}/undo/"), 409, "cannot_undo"
+    )
+    assert "undone already" in error["message"]
+
+
+def test_what_is_outdated_by_hand_leaves_the_card(client: ApiClient, zoe: EndUser) -> None:
+    greta = make_contact(zoe, "Greta")
+    memory = make_memory(zoe, "Greta plays the cello.", greta)
+    _, body = client.patch(f"users/zoe/memories/{memory.id}/", {"status": "outdated"})
+    assert body["status"] == "outdated"
+    greta.refresh_from_db()
+    assert "cello" not in greta.card
+
+
+def test_a_memory_moves_to_another_person(client: ApiClient, zoe: EndUser) -> None:
+    greta, oda = make_contact(zoe, "Greta"), make_contact(zoe, "Oda")
+    memory = make_memory(zoe, "She plays the cello.", greta)
+    address = f"users/zoe/memories/{memory.id}/move/"
+    sides = {"from": str(greta.id), "to": str(oda.id)}
+
+    status, body = client.post(address, {**sides, "why": "misread"})
+
+    assert (status, body["contacts"]) == (200, [str(oda.id)])
+    assert client.get(f"users/zoe/contacts/{greta.id}/")[1]["memory_ids"] == []
+    assert Change.objects.get(pk=body["change_id"]).why == "misread"
+    assert_error(client.post(address, sides), 409, "conflict")
+    client.post(f"users/zoe/changes/{body['change_id']}/undo/")
+    assert client.get(f"users/zoe/memories/{memory.id}/")[1]["contacts"] == [str(greta.id)]
+
+
+BAD_MEMORIES: dict[str, tuple[dict[str, Any], str]] = {
+    "content missing": ({}, "content"),
+    "content blank": ({"content": "\n"}, "content"),
+    "content too long": ({"content": "x" * 1001}, "content"),
+    "type unknown": ({"content": "x", "type": "dream"}, "type"),
+    "subtype unknown": ({"content": "x", "subtype": "pet"}, "subtype"),
+    "importance above 1": ({"content": "x", "importance": 1.01}, "importance"),
+    "importance negative": ({"content": "x", "importance": -0.1}, "importance"),
+    "importance a string": ({"content": "x", "importance": "0.5"}, "importance"),
+    "contact no id": ({"content": "x", "contacts": ["Greta"]}, "contacts[0]"),
+    "contact a number": ({"content": "x", "contacts": [7]}, "contacts[0]"),
+    "contact unknown": ({"content": "x", "contacts": [str(uuid4())]}, "contacts"),
+    "time far away": ({"content": "x", "happens_at": "9999-01-01T00:00:00Z"}, "happens_at"),
+    "embedding given": ({"content": "x", "embedding": [0.1]}, "embedding"),
+    "status given": ({"content": "x", "status": "archived"}, "status"),
+}
+
+
+@pytest.mark.parametrize("kind", BAD_MEMORIES)
+def test_a_bad_memory_is_refused_with_the_field_named(client: ApiClient, kind: str) -> None:
+    body, field = BAD_MEMORIES[kind]
+    assert field in assert_error(client.post("users/zoe/memories/", body), 400)["fields"]
+    assert not Memory.objects.exists()
+    assert not EndUser.objects.exists()
+
+
+def test_a_profile_is_not_edited_by_hand(client: ApiClient, zoe: EndUser) -> None:
+    profile = make_memory(zoe, "Greta: a cellist", kind="profile")
+    reply = client.patch(f"users/zoe/memories/{profile.id}/", {"content": "x"})
+    assert_error(reply, 409, "conflict")
+
+
+def test_two_memories_can_not_say_the_same(client: ApiClient, zoe: EndUser) -> None:
+    make_memory(zoe, "Greta sings.")
+    other = make_memory(zoe, "Greta hums.")
+    reply = client.patch(f"users/zoe/memories/{other.id}/", {"content": "greta SINGS."})
+    assert_error(reply, 409, "conflict")
+    assert client.get(f"users/zoe/memories/{other.id}/")[1]["content"] == "Greta hums."
+
+
+# Changes, export, forget ------------------------------------------------------------------
+
+
+def test_changes_are_listed_latest_first_and_shown_with_their_rows(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    memory = make_memory(zoe, "Greta sings.")
+    for importance in (0.1, 0.2, 0.3):
+        client.patch(f"users/zoe/memories/{memory.id}/", {"importance": importance})
+
+    status, body = client.get("users/zoe/changes/?limit=2")
+
+    assert (status, body["count"], len(body["results"])) == (200, 3, 2)
+    assert body["next"]
+    latest = client.get(f"users/zoe/changes/{body['results'][0]['id']}/")[1]
+    assert latest["verb"] == "edit"
+    assert latest["subjects"] == [str(memory.id)]
+    assert latest["rows"][0]["after"]["importance"] == 0.3
+    with CaptureQueriesContext(connection) as queries:
+        client.get("users/zoe/changes/")
+    assert len(queries) <= 4
+
+
+def test_export_holds_everything(client: ApiClient, zoe: EndUser) -> None:
+    make_message(zoe, "Greta sings.")
+    make_memory(zoe, "Greta sings.", make_contact(zoe, "Greta"))
+    status, body = client.get("users/zoe/export/")
+    assert (status, body["format"], body["version"]) == (200, "mio-user", 1)
+    assert [m["content"] for m in body["messages"]] == ["Greta sings."]
+    assert [c["name"] for c in body["contacts"]] == ["Greta"]
+    assert len(body["links"]) == 1
+    assert "embedding" not in body["memories"][0]
+
+
+def test_forgetting_a_memory_a_contact_or_everything_leaves_nothing(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    greta = make_contact(zoe, "Greta")
+    cello = make_memory(zoe, "Greta plays the cello.", greta)
+    make_memory(zoe, "Greta hums.", greta)
+    make_memory(zoe, "It rains.")
+
+    status, body = client.post("users/zoe/forget/", {"memory": str(cello.id)})
+    assert (status, body["memories"]) == (200, 1)
+    status, body = client.post("users/zoe/forget/", {"contact": str(greta.id)})
+    assert (status, body["contacts"], body["memories"]) == (200, 1, 1)
+    status, body = client.post("users/zoe/forget/", {"everything": True})
+    assert (status, body["memories"]) == (200, 1)
+    assert_error(client.get("users/zoe/memories/"), 404, "unknown_user")
+    assert_error(client.post("users/zoe/forget/", {"everything": True}), 404, "unknown_user")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, [], {"everything": False}, {"everything": "yes"}, {"contact": "Greta"}, {"contact": 7},
+     {"everything": True, "contact": str(uuid4())}, {"user": "zoe"}],
+)  # fmt: skip
+def test_a_doubtful_request_to_forget_forgets_nothing(
+    client: ApiClient, zoe: EndUser, body: Any
+) -> None:
+    make_memory(zoe, "Greta sings.")
+    assert_error(client.post("users/zoe/forget/", body), 400, "invalid")
+    assert Memory.objects.exists()
+
+
+def test_forgetting_what_is_not_there_is_404(client: ApiClient, zoe: EndUser) -> None:
+    for kind in ("contact", "memory"):
+        assert_error(client.post("users/zoe/forget/", {kind: str(uuid4())}), 404, "not_found")

@@ -1,0 +1,130 @@
+"""No endpoint shows or changes anything of another app's user, or of another user."""
+
+from typing import Any
+
+import pytest
+from django.core import serializers
+from django.urls import get_resolver, reverse
+from django.urls.resolvers import URLPattern, URLResolver
+
+from accounts.changes import recording
+from accounts.models import Change, EndUser
+from contacts.models import Contact
+from memories.models import Memory, Message
+from tests.api import ENDPOINTS, ApiClient, assert_error
+from tests.factories import make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+# Asked about a user that the app does not know: an answer without anything in it.
+EMPTY_ANSWERS = {"api-context", "api-search"}
+# These make the app's own user of that id.
+WRITERS = {("api-messages", "POST"), ("api-contacts", "POST"), ("api-memories", "POST")}
+
+
+def named_patterns(resolver: URLResolver) -> list[str]:
+    names = []
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLResolver):
+            names += named_patterns(entry)
+        elif isinstance(entry, URLPattern) and (entry.name or "").startswith("api-"):
+            names.append(str(entry.name))
+    return names
+
+
+def test_every_endpoint_is_in_the_table_of_these_tests() -> None:
+    assert set(named_patterns(get_resolver())) - {"api-app"} == set(ENDPOINTS)
+
+
+@pytest.fixture
+def victim() -> EndUser:
+    end_user = make_end_user(external_id="zoe")
+    make_message(end_user, "Nora has a secret garden.")
+    contact = make_contact(end_user, "Nora")
+    memory = make_memory(end_user, "Nora has a secret garden.", contact)
+    with recording(end_user, "edit", "operator:x", "", [memory.id]) as (recorder, _):
+        recorder.watch([memory])
+    return end_user
+
+
+def ids(end_user: EndUser, name: str) -> dict[str, Any]:
+    """The ids of the user's rows that an endpoint's address needs."""
+    model: type[Any] | None = None
+    if name == "api-contact":
+        return {"contact_id": Contact.objects.of(end_user).get().pk}
+    if name.startswith("api-memory"):
+        model = Memory
+        return {"memory_id": model.objects.of(end_user).get().pk}
+    if name.startswith("api-change") and name != "api-changes":
+        return {"change_id": Change.objects.of(end_user).get().pk}
+    return {}
+
+
+def everything(end_user: EndUser) -> str:
+    rows: list[Any] = [end_user]
+    for model in (Message, Contact, Memory, Change):
+        rows += model.objects.of(end_user).order_by("pk")
+    return serializers.serialize("json", rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [(name, method) for name in ENDPOINTS for method in ENDPOINTS[name]]
+)
+def test_another_apps_user_is_unknown_and_stays_untouched(
+    victim: EndUser, name: str, method: str
+) -> None:
+    before = everything(victim)
+    intruder = ApiClient()
+    address = reverse(name, kwargs={"user": "zoe", **ids(victim, name)})
+
+    status, body = intruder.call(method, address, ENDPOINTS[name][method])
+
+    if name in EMPTY_ANSWERS:
+        assert status == 200
+    elif (name, method) in WRITERS:
+        assert status in (201, 202)
+    else:
+        assert_error((status, body), 404, "unknown_user")
+    assert "secret" not in str(body)
+    victim.refresh_from_db()
+    assert everything(victim) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [(n, m) for n in ENDPOINTS for m in ENDPOINTS[n] if n.rstrip("s") == n and n not in
+     ("api-export", "api-forget", "api-search", "api-context")],
+)  # fmt: skip
+def test_rows_of_another_user_of_the_same_app_are_404(
+    victim: EndUser, name: str, method: str
+) -> None:
+    before = everything(victim)
+    client = ApiClient(victim.app)
+    make_end_user(app=victim.app, external_id="yan")
+    address = reverse(name, kwargs={"user": "yan", **ids(victim, name)})
+
+    assert_error(client.call(method, address, ENDPOINTS[name][method]), 404)
+    victim.refresh_from_db()
+    assert everything(victim) == before
+
+
+def test_ids_of_others_in_a_body_are_refused(victim: EndUser) -> None:
+    client = ApiClient(victim.app)
+    yan = make_end_user(app=victim.app, external_id="yan")
+    own = make_memory(yan, "Oda sings.", make_contact(yan, "Oda"))
+    nora = str(Contact.objects.of(victim).get().pk)
+    before = everything(victim)
+
+    reply = client.post("users/yan/memories/", {"content": "x", "contacts": [nora]})
+    assert list(assert_error(reply, 400)["fields"]) == ["contacts"]
+    oda = str(Contact.objects.of(yan).get().pk)
+    for sides, field in (((oda, nora), "to"), ((nora, oda), "from")):
+        body = dict(zip(("from", "to"), sides, strict=True))
+        reply = client.post(f"users/yan/memories/{own.pk}/move/", body)
+        assert list(assert_error(reply, 400)["fields"]) == [field]
+    for kind, pk in (("contact", nora), ("memory", str(Memory.objects.of(victim).get().pk))):
+        assert_error(client.post("users/yan/forget/", {kind: pk}), 404)
+    found = client.get(f"users/yan/memories/?contact={nora}")[1]
+    assert found["count"] == 0
+    victim.refresh_from_db()
+    assert everything(victim) == before

@@ -1,0 +1,282 @@
+"""The doctor is silent about a healthy database, and finds and mends each kind of damage."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from uuid import UUID
+
+import pgtrigger
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+
+from accounts.models import EndUser
+from contacts import identity
+from contacts.models import Contact, ContactKey, json_value
+from memories import derived, schedules
+from memories.doctor import CHECKS
+from memories.models import Batch, Edge, Link, Memory, Message
+from memories.pipeline.embed import embed_missing
+from memories.providers.configured import embedder
+from tests.factories import make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+LONG_AGO = timezone.now() - timedelta(days=1)
+
+
+def found() -> set[str]:
+    return {check.__name__ for check in CHECKS if list(check())}
+
+
+def settle() -> None:
+    """As if nobody had written for a day: nothing is still to come from a worker."""
+    Contact.objects.update(updated_at=LONG_AGO)
+    Memory.objects.update(updated_at=LONG_AGO)
+
+
+@pytest.fixture
+def healthy() -> EndUser:
+    """An end user with one of everything, as the pipeline leaves it."""
+    schedules.install()
+    end_user = make_end_user(language="en")
+    for _ in range(3):
+        make_message(end_user)
+    for first, last in ((1, 2), (3, 3)):
+        Batch.objects.create(end_user=end_user, first_seq=first, last_seq=last, state="done")
+    EndUser.objects.filter(pk=end_user.pk).update(extracted_seq=3)
+    end_user.refresh_from_db()
+    greta = make_contact(end_user, "Greta")
+    source = make_memory(end_user, "Greta lives in Oslo.", greta)
+    make_memory(end_user, "Greta hums.", greta)
+    make_contact(end_user, "Gretel", merged_into=greta)
+    greta.attributes = {"location": [json_value("Oslo", [source.id])]}
+    identity.save(greta, ["attributes"])
+    Link.objects.filter(memory=source).update(consolidated_at=LONG_AGO)
+    derived.write_profile_memory(greta)
+    derived.let_sources_step_back(end_user, [source.id])
+    identity.save(greta, [])
+    embed_missing(end_user, embedder())
+    settle()
+    return end_user
+
+
+def greta() -> Contact:
+    return Contact.objects.get(name="Greta")
+
+
+def without_keys(table: str, *columns: str) -> None:
+    """As if the database did not enforce isolation."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        for column in columns:
+            cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {table}_{column}_same_user")
+
+
+def set_memory_ids(ids: list[UUID]) -> None:
+    with pgtrigger.ignore("contacts.Contact:memory_ids_guard"):
+        Contact.objects.filter(name="Greta").update(memory_ids=ids)
+
+
+def lose_a_memory_id() -> None:
+    set_memory_ids(greta().memory_ids[:1])
+
+
+def add_a_stranger_to_memory_ids() -> None:
+    set_memory_ids([*greta().memory_ids, greta().id])
+
+
+def spoil_a_card() -> None:
+    Contact.objects.filter(name="Greta").update(card="### Greta\nLocation: Rome")
+
+
+def lose_a_key() -> None:
+    ContactKey.objects.filter(contact=greta()).delete()
+
+
+def leave_a_key() -> None:
+    ContactKey.objects.create(
+        end_user=greta().end_user, contact=greta(), key="rapunzel", how="alias", text="Rapunzel"
+    )
+
+
+def key_a_merged_contact() -> None:
+    merged = Contact.objects.get(name="Gretel")
+    ContactKey.objects.create(
+        end_user=merged.end_user, contact=merged, key="gretel", how="name", text="Gretel"
+    )
+
+
+def spoil_tokens() -> None:
+    Memory.objects.filter(content="Greta hums.").update(tokens=["greta"])
+
+
+def lose_an_embedding() -> None:
+    Memory.objects.filter(content="Greta hums.").update(embedding=None)
+
+
+def use_another_model() -> None:
+    Memory.objects.filter(content="Greta hums.").update(embedding_model="older")
+
+
+def use_another_size() -> None:
+    Memory.objects.filter(content="Greta hums.").update(embedding=[0.6, 0.8])
+
+
+def outdate_a_source() -> None:
+    Memory.objects.filter(content="Greta lives in Oslo.").update(status="outdated")
+
+
+def spoil_a_profile_memory() -> None:
+    Memory.objects.filter(kind="profile").update(content="Greta: Rome", tokens=["greta", "rome"])
+
+
+def lose_a_profile_memory() -> None:
+    Memory.objects.filter(kind="profile").delete()
+
+
+def consolidate_into_a_fact() -> None:
+    fact = Memory.objects.get(content="Greta hums.")
+    Memory.objects.filter(content="Greta lives in Oslo.").update(consolidated_into=fact)
+
+
+def link_across_users() -> None:
+    other = make_contact(make_end_user(), "Oda")
+    memory = Memory.objects.get(content="Greta hums.")
+    without_keys("memories_link", "contact_id", "memory_id")
+    Link.objects.create(
+        end_user=memory.end_user, contact=other, memory=memory, made_by="extractor", rejected=True
+    )
+
+
+def edge_across_users() -> None:
+    other = make_memory(make_end_user(), "Oda sings.")
+    memory = Memory.objects.get(content="Greta hums.")
+    without_keys("memories_edge", "source_id", "target_id")
+    Edge.objects.create(end_user=memory.end_user, source=memory, target=other, kind="supersedes")
+
+
+def lose_a_message() -> None:
+    Message.objects.filter(seq=2).delete()
+
+
+def lose_the_last_message() -> None:
+    Message.objects.filter(seq=3).delete()
+
+
+def renumber_a_message() -> None:
+    Message.objects.filter(seq=2).update(seq=9)
+
+
+def lose_a_batch() -> None:
+    Batch.objects.filter(first_seq=1).delete()
+
+
+def lose_the_last_batch() -> None:
+    Batch.objects.filter(first_seq=3).delete()
+
+
+def abandon_a_batch() -> None:
+    Batch.objects.filter(first_seq=3).update(state="running", leased_until=LONG_AGO)
+
+
+def forget_a_try() -> None:
+    Batch.objects.filter(first_seq=3).update(state="failed", retry_at=LONG_AGO)
+
+
+def lose_the_schedules() -> None:
+    Schedule.objects.all().delete()
+
+
+def change_a_schedule() -> None:
+    Schedule.objects.update(minutes=60)
+
+
+# damage -> (the checks that see it, whether a machine can mend it)
+DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
+    lose_a_memory_id: ({"memory_ids_equal_links"}, True),
+    add_a_stranger_to_memory_ids: ({"memory_ids_equal_links"}, True),
+    spoil_a_card: ({"cards_are_current"}, True),
+    lose_a_key: ({"keys_are_current"}, True),
+    leave_a_key: ({"keys_are_current"}, True),
+    key_a_merged_contact: ({"keys_are_current", "merged_contacts_have_no_keys"}, True),
+    spoil_tokens: ({"tokens_are_current"}, True),
+    lose_an_embedding: ({"embeddings_are_current"}, True),
+    use_another_model: ({"embeddings_are_current"}, True),
+    use_another_size: ({"embeddings_are_current"}, True),
+    outdate_a_source: ({"profiles_rest_on_active_memories"}, True),
+    spoil_a_profile_memory: ({"profile_memories_are_current"}, True),
+    consolidate_into_a_fact: ({"sources_step_back"}, False),
+    link_across_users: ({"rows_stay_with_their_user"}, False),
+    edge_across_users: ({"rows_stay_with_their_user"}, False),
+    lose_a_message: ({"messages_have_no_gaps"}, False),
+    lose_the_last_message: ({"messages_have_no_gaps"}, False),
+    renumber_a_message: ({"messages_have_no_gaps"}, False),
+    lose_a_batch: ({"batches_have_no_gaps"}, False),
+    lose_the_last_batch: ({"batches_have_no_gaps"}, False),
+    forget_a_try: ({"no_work_is_abandoned"}, False),
+    abandon_a_batch: ({"no_work_is_abandoned"}, False),
+    lose_the_schedules: ({"schedules_are_installed"}, True),
+    change_a_schedule: ({"schedules_are_installed"}, True),
+}
+
+
+def test_a_healthy_database_passes_every_check(healthy: EndUser) -> None:
+    assert found() == set()
+    call_command("doctor")
+
+
+@pytest.mark.parametrize("damage", DAMAGE, ids=lambda damage: damage.__name__)
+def test_each_damage_is_seen_and_what_is_derived_is_mended(
+    healthy: EndUser, damage: Callable[[], None]
+) -> None:
+    seen_by, mendable = DAMAGE[damage]
+    damage()
+
+    assert seen_by <= found()
+    with pytest.raises(CommandError):
+        call_command("doctor")
+
+    if not mendable:
+        with pytest.raises(CommandError):
+            call_command("doctor", "--fix")
+        return
+    call_command("doctor", "--fix")
+    settle()
+    assert found() == set()
+    assert "Location: Rome" not in greta().card
+
+
+def test_abandoned_work_is_handed_to_the_workers_again(healthy: EndUser) -> None:
+    abandon_a_batch()
+    with pytest.raises(CommandError):
+        call_command("doctor", "--fix")
+    assert [task.func() for task in OrmQ.objects.all()] == ["memories.tasks.extract"]
+
+
+def test_a_lost_profile_memory_is_written_again(healthy: EndUser) -> None:
+    lose_a_profile_memory()
+    settle()
+    assert "profile_memories_are_current" in found()
+    call_command("doctor", "--fix")
+    assert Memory.objects.get(kind="profile").content.startswith("Greta")
+
+
+def test_what_workers_are_about_to_do_is_not_wrong(healthy: EndUser) -> None:
+    memory = make_memory(healthy, "Greta paints.", greta())
+    assert memory.embedding is None
+    assert found() == set()
+
+
+def test_a_user_with_nothing_is_healthy(healthy: EndUser) -> None:
+    make_end_user()
+    assert found() == set()
+
+
+def test_superseded_memories_do_not_trouble_the_doctor(healthy: EndUser) -> None:
+    old = make_memory(healthy, "Greta lived in Rome.", greta(), status="outdated")
+    new = Memory.objects.get(content="Greta hums.")
+    Edge.objects.create(end_user=healthy, source=new, target=old, kind="supersedes")
+    assert found() == set()

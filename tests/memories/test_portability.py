@@ -1,0 +1,190 @@
+"""What goes out comes back the same, in this database or beside what is already there."""
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from accounts.changes import recording
+from accounts.models import Change, EndUser
+from contacts import identity
+from contacts.models import Contact, Relation, Suggestion, json_value
+from memories import corrections, derived, portability, schedules
+from memories.doctor import CHECKS
+from memories.forget import forget_everything
+from memories.models import Batch, Edge, Link, Memory
+from memories.pipeline.embed import embed_missing
+from memories.providers.configured import embedder
+from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zoe() -> EndUser:
+    """An end user with rows of every kind and with changes that can be undone."""
+    schedules.install()
+    end_user = make_end_user(external_id="zoe", language="en", names=["Zoë"], activity_days=3)
+    messages = [make_message(end_user, text) for text in ("Greta hums. 𠮷👩‍👩‍👧", "ok", "NUL-free")]
+    Batch.objects.create(end_user=end_user, first_seq=1, last_seq=3, state="done")
+    EndUser.objects.filter(pk=end_user.pk).update(extracted_seq=3)
+    greta, oda = make_contact(end_user, "Greta"), make_contact(end_user, "Oda")
+    make_contact(end_user, "Gretel", merged_into=greta)
+    Relation.objects.create(end_user=end_user, subject=oda, kind="mother", object=greta)
+    first, second = sorted((greta, oda), key=lambda contact: contact.id)
+    Suggestion.objects.create(
+        end_user=end_user, first=first, second=second, verdict="likely", confidence=0.6
+    )
+    source = make_memory(
+        end_user, "Greta lives in Oslo.", greta, source_message_ids=[messages[0].pk],
+        facts=[{"key": "location", "value": "Oslo", "person": str(greta.id)}],
+        batch=Batch.objects.get(),
+    )  # fmt: skip
+    moved = make_memory(end_user, "She paints.", greta)
+    old = make_memory(end_user, "Greta lives in Rome.", greta)
+    greta.attributes = {"location": [json_value("Oslo", [source.id])]}
+    identity.save(greta, ["attributes"])
+    Link.objects.filter(memory=source).update(consolidated_at=source.said_at)
+    derived.write_profile_memory(greta)
+    derived.let_sources_step_back(end_user, [source.id])
+    end_user.refresh_from_db()
+    corrections.outdate(end_user, [old], actor="extractor", why="moved", by=source.id)
+    corrections.move(end_user, moved.id, greta.id, oda.id, actor="operator:x")
+    relation = Relation.objects.create(end_user=end_user, subject=greta, kind="x", object=oda)
+    with recording(end_user, "unrelate", "operator:x") as (recorder, _):
+        recorder.watch([relation])
+        relation.delete()
+    link = Link.objects.get(memory=source, contact=greta)
+    with recording(end_user, "unlink", "operator:x") as (recorder, _):
+        recorder.watch([link])
+        link.delete()
+    corrections.undo(Change.objects.get(verb="unlink"), actor="operator:x")
+    identity.save(Contact.objects.get(pk=greta.pk), [])
+    embed_missing(end_user, embedder())
+    return end_user
+
+
+def comparable(document: dict[str, Any]) -> dict[str, Any]:
+    """A document without what a database counts for itself."""
+    text = json.dumps(document)
+    plain = json.loads(text)
+    plain.pop("exported_at")
+    messages = {row["id"]: f"message {row['seq']}" for row in plain["messages"]}
+    for section in ("messages", "batches", "relations", "suggestions", "links", "edges"):
+        for row in plain[section]:
+            del row["id"]
+    for row in plain["memories"]:
+        row["batch_id"] = bool(row["batch_id"])
+        row["source_message_ids"] = [messages[pk] for pk in row["source_message_ids"]]
+    for change in plain["changes"]:
+        for row in change["rows"]:
+            if row["model"] in ("memories.link", "memories.edge", "contacts.relation"):
+                del row["id"]
+            for side in filter(None, (row["before"], row["after"])):
+                side.pop("end_user_id", None)
+                if "source_message_ids" in side:
+                    side["source_message_ids"] = [messages[k] for k in side["source_message_ids"]]
+    for section in ("links", "edges"):
+        plain[section].sort(key=json.dumps)
+    return plain
+
+
+def assert_healthy() -> None:
+    assert {check.__name__: list(check()) for check in CHECKS if list(check())} == {}
+
+
+def test_an_export_holds_no_python_objects(zoe: EndUser) -> None:
+    document = portability.export_user(zoe)
+    assert json.loads(json.dumps(document)) == document
+
+
+def test_a_forgotten_user_comes_back_without_loss(zoe: EndUser) -> None:
+    assert_healthy()
+    document = portability.export_user(zoe)
+    cards = dict(Contact.objects.of(zoe).values_list("pk", "card"))
+    forget_everything(zoe)
+
+    back = portability.import_user(zoe.app, copy.deepcopy(document))
+
+    assert comparable(portability.export_user(back)) == comparable(document)
+    assert [row["id"] for row in portability.export_user(back)["memories"]] == [
+        row["id"] for row in document["memories"]
+    ]
+    standing = Contact.objects.of(back).standing()
+    assert all(card == cards[pk] for pk, card in standing.values_list("pk", "card"))
+    assert not Memory.objects.of(back).filter(embedding=None).exists()
+    assert_healthy()
+
+
+def test_a_copy_beside_the_original_has_ids_of_its_own(zoe: EndUser) -> None:
+    document = portability.export_user(zoe)
+
+    copied = portability.import_user(make_app(), document)
+
+    for model in (Contact, Memory, Change):
+        assert model.objects.of(copied).count() == model.objects.of(zoe).count() > 0
+    greta = Contact.objects.of(copied).get(name="Greta")
+    assert greta.id != Contact.objects.of(zoe).get(name="Greta").id
+    profile = Memory.objects.of(copied).get(kind="profile")
+    assert profile.content_hash == f"profile:{greta.id}"
+    source = Memory.objects.of(copied).get(content="Greta lives in Oslo.")
+    assert source.consolidated_into == profile
+    assert source.facts[0]["person"] == str(greta.id)
+    assert greta.attributes["location"][0]["sources"] == [str(source.id)]
+    assert Batch.objects.of(copied).get() == source.batch
+    assert Edge.objects.of(copied).get().source == source
+    assert Relation.objects.of(copied).get().object == greta
+    pair = Suggestion.objects.of(copied).get()
+    assert {pair.first.name, pair.second.name} == {"Greta", "Oda"}
+    assert_healthy()
+
+
+def test_undoing_in_a_copy_never_touches_the_original(zoe: EndUser) -> None:
+    copied = portability.import_user(make_app(), portability.export_user(zoe))
+    before = portability.export_user(zoe)
+
+    for change in Change.objects.of(copied).filter(undone_at=None).order_by("-created_at"):
+        corrections.undo(change, actor="operator:y")
+
+    assert comparable(portability.export_user(zoe)) == comparable(before)
+    moved = Memory.objects.of(copied).get(content="She paints.")
+    names = moved.links.filter(rejected=False).values_list("contact__name", flat=True)
+    assert list(names) == ["Greta"]
+    assert Memory.objects.of(copied).get(content="Greta lives in Rome.").status == "active"
+    kinds = Relation.objects.of(copied).values_list("kind", flat=True)
+    assert sorted(kinds) == ["mother", "x"]
+
+
+DAMAGED: dict[str, Any] = {
+    "no format": lambda d: d.pop("format"),
+    "another version": lambda d: d.update(version=2),
+    "no user": lambda d: d.pop("user"),
+    "no messages": lambda d: d.pop("messages"),
+    "messages an object": lambda d: d.update(messages={}),
+    "a message a string": lambda d: d["messages"].append("x"),
+    "a message without content": lambda d: d["messages"][0].pop("content"),
+    "a message twice": lambda d: d["messages"].append(dict(d["messages"][0])),
+    "a role of its own": lambda d: d["messages"][0].update(role="x" * 30),
+    "a time that is none": lambda d: d["messages"][0].update(created_at="soon"),
+    "a link to nobody": lambda d: d["links"][0].update(contact_id=d["memories"][0]["id"]),
+    "importance above 1": lambda d: d["memories"][0].update(importance=2),
+    "an id that is none": lambda d: d["memories"][0].update(id="x"),
+    "facts of no form": lambda d: d["changes"][0].update(rows=[7]),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_a_damaged_document_is_refused_whole(zoe: EndUser, kind: str) -> None:
+    document = portability.export_user(zoe)
+    DAMAGED[kind](document)
+    with pytest.raises(portability.CannotImport):
+        portability.import_user(make_app(), document)
+    assert EndUser.objects.count() == 1
+
+
+def test_an_existing_user_is_never_overwritten(zoe: EndUser) -> None:
+    with pytest.raises(portability.CannotImport, match="already"):
+        portability.import_user(zoe.app, portability.export_user(zoe))
+    other = portability.import_user(zoe.app, portability.export_user(zoe), external_id="zoe 2")
+    assert other.external_id == "zoe 2"
