@@ -151,4 +151,8 @@ def _set_attribute(contact: Contact, key: str, given: Sequence[str]) -> None:
 
 def _follow(contact: Contact) -> None:
     """Has the workers bring up to date what rests on the contact."""
-    async_task("memories.follow.contact_changed", str(contact.id), task_name=f"follow {contact.id}")
+    async_task(
+        "memories.tasks.contact_changed",
+        str(contact.id),
+        task_name=f"contact_changed {contact.id}",
+    )

@@ -22,8 +22,9 @@ WEIGHTS = {
     "listed beside": 1.0,
     "capital inside a sentence": 1.5,
     "capital at the start": -0.5,
+    "capital at the start of a name": 0.5,
     "no capital": -2.5,
-    "calendar": -1.2,
+    "calendar": -0.9,
     "calendar before": -2.0,
     "place": -0.8,
     "place before": -2.0,
@@ -31,6 +32,7 @@ WEIGHTS = {
     "determiner before": -2.0,
     "word after": -2.0,
     "noun after": -1.0,
+    "past tense after": 0.7,
     "Chinese around": 0.8,
 }
 THRESHOLD = 0.3
@@ -50,7 +52,7 @@ class Guard:
         ``surface``, a spelling of a name of ``person``."""
         if not self._stands_alone(first, last) or self._in_phrase(first, last):
             return 0.0
-        if not self._title_fits(first, person):
+        if not self._title_fits(first, person) or self._is_saint(first):
             return 0.0
         plural = first == last and self._reading.tokens[first].key != surface
         if " " in surface:
@@ -88,7 +90,11 @@ class Guard:
     def _starts_sentence(self, first: int) -> bool:
         start = self._reading.tokens[first].start
         left = self._reading.norm[:start].rstrip(" \"'“‘(*_>-")
-        return not left or left[-1] in ".!?。！？\n:：;；…" or self._reading.norm[:start].endswith("\n")
+        return (
+            not left
+            or left[-1] in ".!?。！？\n:：;；…"
+            or self._reading.norm[:start].endswith("\n")
+        )
 
     def _stands_alone(self, first: int, last: int) -> bool:
         """Whether no hyphen, underscore or dot ties the name into a longer word."""
@@ -98,7 +104,12 @@ class Guard:
         if re.fullmatch(r"[a-z0-9][-_./\\]", left) and left[-1] != "/":
             return False
         tied = re.fullmatch(r"[-_.\\][a-z0-9]", right)
-        return not (tied and not (right[0] == "." and self._reading.tokens[last].capital and self._next_capital(last)))
+        return not (
+            tied
+            and not (
+                right[0] == "." and self._reading.tokens[last].capital and self._next_capital(last)
+            )
+        )
 
     def _next_capital(self, last: int) -> bool:
         following = self._token(last + 1)
@@ -130,6 +141,12 @@ class Guard:
             return True
         roles = roles_of(person.relationship)
         return not roles or any(role.kind in title.kinds for role in roles)
+
+    def _is_saint(self, first: int) -> bool:
+        """Whether the word before makes a place of the name: St. Louis, San Jose, Port Vila."""
+        before = self._token(first - 1)
+        gap = self._gap(first - 1) if first else ""
+        return before is not None and gap in (" ", ". ") and before.key in context.PLACE_PREFIXES
 
     def _extends(self, first: int, last: int, person: Person) -> bool:
         """Whether capitals around make the name part of another: Ada Lovelace, Grace Church."""
@@ -185,7 +202,7 @@ class Guard:
         return bool(place and family)
 
     def _judge_plural(self, first: int, surface: str) -> float:
-        """"sams birthday": a possessive without its apostrophe, if not a word of its own."""
+        """ "sams birthday": a possessive without its apostrophe, if not a word of its own."""
         token = self._reading.tokens[first]
         if self._is_word(surface) or token.key in self._words or token.key in self._given:
             return 0.0
@@ -207,6 +224,8 @@ class Guard:
         score += self._after_score(token, after, rest)
         if before:
             score += self._before_score(before, surface)
+        elif context.CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
+            score += WEIGHTS["determiner before"]
         elif re.search(r"[@&/+]\s?$", norm[: token.start]):
             score += WEIGHTS["whom"]
         personal = {t.key for t in self._reading.tokens[index + 1 : index + 16]}
@@ -216,7 +235,10 @@ class Guard:
             score += self._map_score(before, after, context.MONTH_BEFORE, "calendar")
         elif surface in context.PLACES:
             score += self._map_score(before, after, context.PLACE_BEFORE, "place")
-        return score
+        else:
+            return score
+        # They have a capital everywhere, so it says nothing.
+        return score - max(0.0, self._case(index, token))
 
     def _case(self, index: int, token: Token) -> float:
         if not token.capital and (self._reading.cased or self._reading.chinese):
@@ -224,7 +246,8 @@ class Guard:
         if not self._reading.cased:
             return -0.5
         if self._starts_sentence(index):
-            return WEIGHTS["capital at the start"]
+            mostly = token.key in context.MOSTLY_NAMES
+            return WEIGHTS["capital at the start of a name" if mostly else "capital at the start"]
         return WEIGHTS["capital inside a sentence"]
 
     def _after_score(self, token: Token, after: Token | None, rest: str) -> float:
@@ -234,7 +257,9 @@ class Guard:
                 return WEIGHTS["Chinese around"]
             if not stripped and token.start == 0:
                 return WEIGHTS["alone"]
-            if rest[:1] in (",", "!", "?") and self._starts_sentence(self._reading.starts[token.start]):
+            if rest[:1] in (",", "!", "?") and self._starts_sentence(
+                self._reading.starts[token.start]
+            ):
                 return WEIGHTS["called out"]
             return WEIGHTS["listed beside"] if stripped[:1] in ("&", "/", "+") else 0.0
         if token.possessive:
@@ -243,6 +268,8 @@ class Guard:
             return WEIGHTS["verb after"]
         if after.key in context.ADVERBS:
             return WEIGHTS["adverb after"]
+        if after.key in ("and", "or") and self._pairs(after):
+            return WEIGHTS["listed beside"]
         if after.key in context.AUXILIARIES:
             return WEIGHTS["auxiliary after"]
         if after.key in context.WORD_AFTER:
@@ -250,7 +277,18 @@ class Guard:
             return WEIGHTS["word after"] if start else 0.0
         if after.capital:
             return 0.0
+        if after.key.endswith("ed") and len(after.key) > 4:
+            return WEIGHTS["past tense after"]
         return WEIGHTS["noun after"]
+
+    def _pairs(self, link: Token) -> bool:
+        """Whether someone else is named after "and": Chase and I, Rose and Tom."""
+        other = self._after(self._reading.starts[link.start])
+        if other is None:
+            return False
+        return other.key in ("i", "me", "my", "his", "her") or (
+            other.capital and (other.key in self._names or other.key in self._given)
+        )
 
     def _verb_follows(self, after: Token) -> bool:
         """Whether ``after`` is what people do, auxiliaries and adverbs skipped."""
@@ -258,9 +296,14 @@ class Guard:
         skipped = 0
         while skipped < 3:
             token = self._reading.tokens[index]
-            if token.key in context.VERBS or skipped and token.key in context.BASES:
+            if token.key in context.VERBS or (skipped and token.key in context.BASES):
                 return True
-            if token.key not in context.ADVERBS | context.AUXILIARIES | {"not", "will", "to", "been"}:
+            if token.key not in context.WHEREABOUTS | context.ADVERBS | context.AUXILIARIES | {
+                "not",
+                "will",
+                "to",
+                "been",
+            }:
                 return False
             index, skipped = index + 1, skipped + 1
             if self._after(index - 1) is None:
@@ -281,7 +324,7 @@ class Guard:
         self, before: Token | None, after: Token | None, prepositions: frozenset[str], what: str
     ) -> float:
         """Months and places are always capital: what counts is what stands beside them."""
-        score = WEIGHTS[what] - WEIGHTS["capital inside a sentence"] * 0.5
+        score = WEIGHTS[what]
         if before and before.key in prepositions:
             sender = self._before(self._reading.starts[before.start])
             if before.key == "from" and sender and sender.key in context.SENT_FROM:
@@ -289,6 +332,8 @@ class Guard:
             score += WEIGHTS[f"{what} before"]
         if after and after.key in context.PLACE_AFTER:
             score += WEIGHTS["place after"]
+        if what == "calendar" and after and after.key in context.CALENDAR_VERBS:
+            score -= WEIGHTS["verb after"]
         if after and after.key.isdigit():
             score += WEIGHTS["calendar before"]
         return score

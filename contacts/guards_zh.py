@@ -14,11 +14,14 @@ from contacts.segment import Word
 WEIGHTS = {
     "word": -1.0,  # an ordinary noun, or a name of a place or thing
     "common word": -1.5,  # an adjective, adverb or verb, which stand anywhere
+    "rare word": 0.7,
+    "frequent word": -0.5,
     "clause start": 1.0,
     "after a time": 0.5,
     "whom something is done to or with": 1.2,
     "weak verb": 0.9,
     "strong verb": 2.0,
+    "done to the user": 1.4,
     "time after": 1.3,
     "possession": 2.2,
     "called out": 0.6,
@@ -36,8 +39,11 @@ WEIGHTS = {
     "particle of manner": -2.5,
     "a word elsewhere": -0.5,  # one sense per discourse (Gale, Church, Yarowsky 1992)
 }
-THRESHOLD = 0.5
+THRESHOLD = 0.4
+# Occurrences in jieba's corpus below which a word is rare, above which it is frequent.
+_RARE, _FREQUENT = 200, 1000
 _WORD_FREQUENCY = 20
+_HELD = ("n", "a", "m", "q")
 _COMMON_TAGS = ("a", "d", "v", "b", "z", "i", "l", "t", "c", "r", "f", "p", "m", "q")
 
 
@@ -48,7 +54,8 @@ def is_ordinary(surface: str) -> bool:
     tag = segment.tag(surface)
     if not tag or segment.frequency(surface) < _WORD_FREQUENCY:
         return False
-    return not tag.startswith("nr") or (tag == "nr" and not surname_of(surface) and len(surface) < 2)
+    doubled = len(surface) == 2 and surface[0] == surface[1]
+    return not tag.startswith("nr") and not (doubled and tag.startswith("n"))
 
 
 class Guard:
@@ -92,11 +99,11 @@ class Guard:
         ordinary = is_ordinary(surface)
         if not self.is_word(start, end, named=ordinary and self._is_subject(start, end)):
             return 0.0
-        if self._straddles(start, end):
+        if self._straddles(start, end) or self._chants(start, end):
             return 0.0
         if self._goes_on(start, end, surface) or self._is_celebrity(surface):
             return 0.0
-        if ordinary or not exact and segment.frequency(surface):
+        if ordinary or (not exact and segment.frequency(surface)):
             score = self._score(start, end, surface)
             if any(self._score(*other, surface) <= 0 for other in self._others(start, surface)):
                 score += WEIGHTS["a word elsewhere"]
@@ -121,7 +128,14 @@ class Guard:
         low, high = self._reading.stretch(start, end)
         plain = self._reading.cut(low, high, {})
         across = {edge for word in plain for edge in (start, end) if word.start < edge < word.end}
-        return len(across) == 2
+        if len(across) == 2:
+            return True
+        # 国王 in 国王晨起: what would be left of the longer word is no word to stand there.
+        for word in plain:
+            if word.start == start - 1 and word.end > start:
+                alone = segment.tag(word.text[0])[:1]
+                return alone in _HELD and segment.frequency(word.text) >= _WORD_FREQUENCY * 25
+        return False
 
     def _neighbours(self, start: int, end: int) -> tuple[Word | None, Word | None, list[Word]]:
         """The word before, the word after and all words after, within the stretch of Han."""
@@ -137,7 +151,12 @@ class Guard:
         _, after, following = self._neighbours(start, end)
         if after is None:
             return False
-        if after.text in context.PLACE_TAIL or after.text == "子" or re.match(r"(?:大学|中学|小学|大道|牌)", norm[end:]):
+        if (
+            after.text in context.PLACE_TAIL
+            or after.text == "子"
+            or (len(after.text) > 1 and after.text.endswith(context.BUSINESSES))
+            or re.match(r"(?:大学|中学|小学|大道|牌)", norm[end:])
+        ):
             return True
         if not surname_of(surface) or len(surface) != 2 or len(after.text) != 1:
             return False
@@ -156,6 +175,11 @@ class Guard:
         before = self._neighbours(start, end)[0]
         return before is not None and len(before.text) == 1 and before.text in surnames.SINGLE
 
+    def _chants(self, start: int, end: int) -> bool:
+        """Whether a doubled name is part of a longer run of its character: 牛牛牛."""
+        norm = self._reading.norm
+        return norm[start] == norm[end - 1] and norm[start] in norm[start - 1 : start] + norm[end : end + 1]
+
     def _others(self, start: int, surface: str) -> list[tuple[int, int]]:
         """The other places of the same characters."""
         places = [m.start() for m in re.finditer(re.escape(surface), self._reading.norm)]
@@ -167,6 +191,11 @@ class Guard:
         nominal = tag.startswith("n") and surface not in words("chinese_words.txt")
         common = tag.startswith(_COMMON_TAGS) and not nominal
         score = WEIGHTS["common word" if common else "word"]
+        count = segment.frequency(surface)
+        if count < _RARE:
+            score += WEIGHTS["rare word"] * (1.0 if common else 0.5)
+        elif count > _FREQUENT:
+            score += WEIGHTS["frequent word"]
         score += self._left(start, before, after)
         score += self._right(end, after, following)
         return score
@@ -188,6 +217,8 @@ class Guard:
             return WEIGHTS["subject before"]
         if text in context.TIMES or tag == "t":
             return WEIGHTS["after a time"]
+        if text in context.LIGHT and self._done_to(before):
+            return WEIGHTS["whom something is done to or with"]
         if text in context.COUNTS or tag in ("m", "q"):
             return WEIGHTS["count before"]
         if text in "的地得":
@@ -199,7 +230,14 @@ class Guard:
             return WEIGHTS["place before"]
         if tag in ("c", "p"):
             return 0.5
+        if text in context.CLAUSE_VERBS:
+            return WEIGHTS["clause start"]
         return WEIGHTS["verb before" if tag.startswith("v") else "other before"]
+
+    def _done_to(self, light: Word) -> bool:
+        """Whether a verb that takes a person comes before a light word: 问一下."""
+        earlier = [word for word in self.words(light.start, light.end) if word.end == light.start]
+        return bool(earlier) and earlier[0].text in context.PERSON_BEFORE
 
     def _right(self, end: int, after: Word | None, following: list[Word]) -> float:
         norm = self._reading.norm
@@ -213,7 +251,10 @@ class Guard:
             return WEIGHTS["particle of manner"]
         if text in context.STRONG_VERBS or any(norm.startswith(v, end) for v in ("说", "让我")):
             return WEIGHTS["strong verb"]
-        if text in context.THING_AFTER:
+        if text.endswith("我") or (len(following) > 1 and following[1].text in ("我", "我们")):
+            if tag.startswith(("v", "p")):
+                return WEIGHTS["done to the user"]
+        if text in context.THING_AFTER or text.endswith(context.ERAS):
             return WEIGHTS["thing after"]
         later = any(word.text in context.STRONG_VERBS for word in following)
         bonus = 0.8 if later else 0.0

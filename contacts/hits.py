@@ -127,7 +127,9 @@ def find_hits(reading: Reading, entries: list[Entry]) -> list[Hit]:
     sure = [hit for hit in sure if not any(mask[hit.start : hit.end])]
     if sure:
         return sure
-    return [hit for hit in _guesses(reading, entries, chinese) if not any(mask[hit.start : hit.end])]
+    return [
+        hit for hit in _guesses(reading, entries, chinese) if not any(mask[hit.start : hit.end])
+    ]
 
 
 def surface_of(entry: Entry) -> str:
@@ -278,9 +280,7 @@ def bears(person: Person, title: titles.Title, word: str) -> bool:
     return bool(title.kinds & _kinds(person))
 
 
-def _guesses(
-    reading: Reading, entries: list[Entry], guard: "guards_zh.Guard"
-) -> Iterator[Hit]:
+def _guesses(reading: Reading, entries: list[Entry], guard: "guards_zh.Guard") -> Iterator[Hit]:
     seen: set[tuple[object, int]] = set()
     for entry in entries:
         if entry.key.key.startswith(SOUND):
@@ -347,7 +347,9 @@ def _one_edit(a: str, b: str) -> bool:
     off = [i for i in range(len(a)) if a[i] != b[i]]
     if len(off) == 1:
         return True
-    return len(off) == 2 and off[1] == off[0] + 1 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]]
+    return (
+        len(off) == 2 and off[1] == off[0] + 1 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]]
+    )
 
 
 def is_apposed(role: Role, person: Person) -> bool:

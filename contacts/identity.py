@@ -81,7 +81,8 @@ def create(
     contact = Contact.objects.of(end_user).standing().get(name_key=key, namesake=place)
     made = contact.id == fresh.id
     if made:
-        add_aliases(contact, aliases)
+        if add_aliases(contact, aliases):
+            contact.save(update_fields=["aliases", "updated_at"])
         index(contact)
     return contact, made
 

@@ -11,6 +11,8 @@ from contacts.types import Entry, Mention, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
 HISTORY = 12
+# Of a longer message the beginning says whom it is about; it bounds the time of a lookup.
+CHARACTERS = 4000
 
 Turn = tuple[str, str]
 Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
@@ -31,11 +33,12 @@ def who_is_meant(
     is called only when the message refers back. At most two statements: the turns, if they
     are read from the database, and one lookup for all texts together.
     """
+    message = message[:CHARACTERS]
     keys = ContactKey.objects.of(end_user)
     if not pronouns.refers_back(message):
         hits = keys.hits(candidate_keys(message))
         return find_mentions(message, [hit.entry for hit in hits]), _cards(hits)
-    session, before = turns()
+    session, before = ([(role, text[:CHARACTERS]) for role, text in part] for part in turns())
     texts = [message, *(text for _, text in [*session, *before])]
     hits = keys.hits(frozenset().union(*map(candidate_keys, texts)), related=True)
     entries = [hit.entry for hit in hits]

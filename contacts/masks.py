@@ -37,6 +37,9 @@ _CODE = re.compile(
             r"[ \t(][^\n#]*[(){}=;\[\]:][^\n]*",
             r"(?<![a-z])[a-z]\w*(?:error|exception)\s*:\s*[^，。\n]*",
             r"traceback \(most recent.*",
+            # A command line with an option.
+            r"(?<![a-z])(?:git|npm|npx|pip|docker|kubectl|sudo|curl|ssh|scp|chmod|brew|apt|python3?) "
+            r"[^\n\u4e00-\u9fff]{0,80}? --?[a-z][^\n\u4e00-\u9fff]*",
             r"(?<![a-z0-9_])\w+(?:\.\w+)*\([^()\n\u4e00-\u9fff]*\)",
             r"(?<![a-z0-9_])[a-z_]\w*\s*(?:==?|!=|\+=|:=|->|=>)\s*(?:\"[^\"\n]*\"|'[^'\n]*'|\[[^\]\n]*\]|\{[^}\n]*\}|[\w.]+)",
             r"\{\s*['\"]\w+['\"]\s*:.*?\}",
@@ -73,7 +76,9 @@ _MATHS = re.compile(
     r"(?:相向而行|相遇|平均分|一共有?多少|还剩(?:下)?(?:多少|几)|多少(?:个|只|本|元|千米|米)|几(?:个|只|本)[?？]|速度比|求.{0,6}[的是]|"
     r"how many .{0,40}(?:left|have|total|altogether)|how much .{0,40}(?:left|each)|train leaves|per hour.{0,60}(?:when|how))"
 )
-_MATHS_NUMBERS = re.compile(r"\d|[一二三四五六七八九十百两][个只本元米支颗倍岁]|three|four|five|two|apples")
+_MATHS_NUMBERS = re.compile(
+    r"\d|[一二三四五六七八九十百两][个只本元米支颗倍岁]|three|four|five|two|apples"
+)
 
 
 def masked(norm: str) -> bytearray:

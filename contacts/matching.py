@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contacts import hits as hitting
 from contacts import resolving
 from contacts.lexicon import roles as role_lexicon
-from contacts.lexicon import titles
+from contacts.lexicon import titles, words
 from contacts.names import (
     HAN_KEY_LENGTH,
     KIN,
@@ -25,7 +25,6 @@ from contacts.names import (
     lookup_keys,
     syllable,
 )
-from contacts.lexicon import words
 from contacts.reading import Reading
 from contacts.types import Entry, Mention, Person
 

@@ -166,7 +166,7 @@ def _han_keys(key: str) -> set[tuple[str, How]]:
     if surname:
         keys.add((TITLE + surname, "alias"))
         keys.add((TITLE + "".join(readings(key)[: len(surname)]), "alias"))
-        if len(key) - len(surname) == 2:
+        if len(key) - len(surname) == 2 and key[len(surname) :] not in titles.CHINESE:
             keys.add((key[len(surname) :], "alias"))
     if 2 <= len(key) <= 4 and key not in terms():
         keys.add((SOUND + "".join(readings(key)), "fuzzy"))

@@ -82,7 +82,10 @@ class Reading:
             i
             for i, char in enumerate(norm)
             if not (
-                char == "·" and 0 < i < len(norm) - 1 and is_cjk(norm[i - 1]) and is_cjk(norm[i + 1])
+                char == "·"
+                and 0 < i < len(norm) - 1
+                and is_cjk(norm[i - 1])
+                and is_cjk(norm[i + 1])
             )
         ]
         return "".join(norm[i] for i in keep), keep

@@ -60,7 +60,7 @@ def of_hits(hits: Collection[Hit]) -> tuple[list[pronouns.Relation], dict[UUID, 
     """The relations that the people of ``hits`` take part in, stored or stated by a name
     such as 小红的妈妈, and the cards of everyone in them."""
     everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
-    cards = {}
+    cards: dict[UUID, str] = {}
     stored = []
     for row in {str(row): row for hit in hits for row in hit.relations}.values():
         subject, other = person_of(row["subject"]), person_of(row["object"])

@@ -99,9 +99,7 @@ def roles_of(term: str) -> tuple[Role, ...]:
     bare = _FORMER.sub("", key).strip() if former else key
     found = terms().get(bare) or _by_tail(bare) or _by_tail(re.split(r"[,，(（/、;；]", bare)[0])
     if former:
-        found = tuple(
-            Role(r.kind, r.subtype, r.gender, r.tags | {"ex"}, r.level) for r in found
-        )
+        found = tuple(Role(r.kind, r.subtype, r.gender, r.tags | {"ex"}, r.level) for r in found)
     return found
 
 

@@ -95,19 +95,20 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
         return RoleWord(start, end, outer, text, roles, whose, owner, many)
 
-    if own.ZH_COMPOUND_AFTER.match(right):
+    mine = own.ZH_OWN.search(left)
+    if own.ZH_COMPOUND_AFTER.match(right) and not (mine and right[0] in own.ZH_PARTICLES):
         return word("generic") if right.startswith(("们", "的都")) else None
     if own.ZH_EATERY.match(right) and own.ZH_EATERY_CUES.search(norm):
         return None
     if text[-1] in "妈娘" and right.startswith("的") and own.ZH_OATH.search(left):
         return None
-    mine = own.ZH_OWN.search(left)
     if mine:
         return word("own", start - len(mine[0]), mine[0])
     other = own.ZH_OTHER.search(left)
     if other:
         return word("other", start - len(other[0]), other[1])
-    if own.ZH_GENERIC_BEFORE.search(left):
+    called = own.ZH_CALLED.search(left) and own.ZH_CALLED_AFTER.match(right)
+    if called or own.ZH_GENERIC_BEFORE.search(left):
         return word("generic")
     if left.endswith("的") and not own.ZH_PRAISE.search(left):
         return word("other", start - 1, _owner_before(norm, start - 1))
@@ -212,7 +213,9 @@ def _judge_english(
             return word("other", tokens[at][0], previous)
         if previous in own.EN_GENERIC or previous in own.EN_DEFINITE:
             definite = previous in own.EN_DEFINITE and at == index - 1
-            unique = definite and any(role.level == "unique" for role in roles)
+            leading = tokens[at - 1][2] if at else ""
+            predicate = leading in own.EN_BEING or following in own.EN_OF
+            unique = definite and not predicate and any(role.level == "unique" for role in roles)
             return word("bare" if unique else "generic", tokens[at][0], previous)
         former = former or previous in own.EN_FORMER
         if previous not in own.EN_BETWEEN and previous not in own.EN_FORMER:

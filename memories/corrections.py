@@ -17,7 +17,7 @@ from accounts.models import Change, EndUser
 from contacts import identity, relations
 from contacts.merge import InvalidMerge, render_around
 from contacts.models import Contact, Relation
-from memories import derived, merging, undoing
+from memories import derived, merging, settling, undoing
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
 
@@ -103,12 +103,22 @@ def edit(
             with transaction.atomic():
                 memory.save()
         except IntegrityError as error:
-            raise InvalidCorrection("Another memory already says exactly this.") from error
+            raise InvalidCorrection(_why_not(error)) from error
         contacts = derived.unlearn(end_user, [memory.id], recorder)
         for contact in contacts:
             derived.reopen(end_user, contact, [memory.id])
             identity.save(contact, [])
     return change
+
+
+def _why_not(error: IntegrityError) -> str:
+    """What a person can do about a constraint that an edit would break."""
+    broken = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
+    if broken == "consolidated_source_stays_low":
+        return "A profile speaks for this memory, so its importance stays at 0.05."
+    if broken == "memory_once":
+        return "Another memory already says exactly this."
+    return "A value is out of range: importance and confidence lie between 0 and 1."
 
 
 @transaction.atomic
@@ -238,10 +248,11 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     link = links.filter(memory=memory_id, memory__kind=Memory.Kind.FACT, contact=contact_id).first()
     if link is None:
         raise InvalidCorrection("This memory is not linked to this contact.")
-    recorder.watch([link])
+    recorder.watch([link, *settling.tracked(Memory.objects.of(end_user).filter(pk=memory_id))])
     derived.unlearn(end_user, [memory_id], recorder, contact=link.contact)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
     link.save()
+    settling.point_at_profiles(end_user, [memory_id])
     contact = identity.survivor(end_user, contact_id)
     if contact is not None:
         identity.save(contact, [])

@@ -93,7 +93,9 @@ def let_sources_step_back(end_user: EndUser, memory_ids: Iterable[UUID]) -> None
         .exclude(Exists(waiting))
         .only("id")
     ):
-        profile = speaking.filter(links__contact__links__memory=memory).values("pk").first()
+        about = {"memory": memory, "rejected": False}
+        theirs = {f"links__contact__links__{column}": value for column, value in about.items()}
+        profile = speaking.active().filter(**theirs).values("pk").first()
         if profile:
             Memory.objects.filter(pk=memory.pk).update(
                 consolidated_into=profile["pk"], importance=CONSOLIDATED_IMPORTANCE

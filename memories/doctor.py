@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
-from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -18,7 +17,7 @@ from django_q.models import Schedule
 from accounts.models import EndUser
 from contacts import identity
 from contacts.models import Contact, ContactKey
-from memories import derived, profiles, schedules, tasks
+from memories import derived, profiles, schedules, settling, tasks
 from memories.models import CONSOLIDATED_IMPORTANCE, Batch, Consolidation, Memory, Work
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
@@ -110,8 +109,38 @@ def merged_contacts_have_no_keys() -> Iterator[Finding]:
         yield Finding(end_user, contact, "was merged but is still found by name")
 
 
-def profiles_rest_on_active_memories() -> Iterator[Finding]:
-    """No value of a profile rests on a memory that is outdated, archived or gone."""
+def merged_contacts_hold_nothing() -> Iterator[Finding]:
+    """What was merged into another contact has no memories, relations, open questions or
+    work of its own, no memory speaks for it or of it, and its id leads to a survivor."""
+    for end_user, contact in _rows("""
+        WITH RECURSIVE led (id, at) AS (
+            SELECT id, merged_into_id FROM contacts_contact WHERE merged_into_id IS NOT NULL
+            UNION SELECT led.id, c.merged_into_id FROM led JOIN contacts_contact c ON c.id = led.at
+            WHERE c.merged_into_id IS NOT NULL)
+        SELECT c.end_user_id, c.id FROM contacts_contact c
+        WHERE c.merged_into_id IS NOT NULL AND (
+            NOT EXISTS (SELECT FROM led JOIN contacts_contact s ON s.id = led.at
+                        WHERE led.id = c.id AND s.merged_into_id IS NULL)
+            OR EXISTS (SELECT FROM memories_link l WHERE l.contact_id = c.id AND NOT l.rejected)
+            OR EXISTS (SELECT FROM contacts_relation r
+                       WHERE c.id IN (r.subject_id, r.object_id))
+            OR EXISTS (SELECT FROM contacts_suggestion s
+                       WHERE c.id IN (s.first_id, s.second_id) AND s.state <> 'merged')
+            OR EXISTS (SELECT FROM memories_consolidation w
+                       WHERE w.contact_id = c.id AND w.state IN ('pending', 'failed'))
+            OR EXISTS (SELECT FROM memories_memory m
+                       WHERE m.end_user_id = c.end_user_id AND m.status = 'active'
+                         AND m.content_hash = 'profile:' || c.id)
+            OR EXISTS (SELECT FROM memories_memory m
+                       WHERE m.end_user_id = c.end_user_id AND m.facts @>
+                         jsonb_build_array(jsonb_build_object('person', c.id::text))))
+    """):
+        yield Finding(end_user, contact, "was merged but still holds something")
+
+
+def profiles_rest_on_their_own_memories() -> Iterator[Finding]:
+    """No value of a profile rests on a memory that is outdated, archived, gone, or not about
+    the contact."""
     for end_user, contact in _rows("""
         SELECT DISTINCT c.end_user_id, c.id FROM contacts_contact c
         CROSS JOIN LATERAL (
@@ -119,30 +148,18 @@ def profiles_rest_on_active_memories() -> Iterator[Finding]:
             UNION SELECT jsonb_array_elements_text(c.personality_sources)
             UNION SELECT jsonb_path_query(c.timeline, '$[*].sources[*]') #>> '{}') source
         LEFT JOIN memories_memory m ON m.id = source.id::uuid AND m.end_user_id = c.end_user_id
-        WHERE c.merged_into_id IS NULL AND m.status IS DISTINCT FROM 'active'
+        WHERE c.merged_into_id IS NULL
+          AND (m.status IS DISTINCT FROM 'active' OR NOT source.id::uuid = ANY (c.memory_ids))
     """):
-        yield Finding(end_user, contact, "profile rests on a memory that is not active")
+        yield Finding(end_user, contact, "profile rests on a memory that is not its own")
 
 
 def _rebuild_profiles(findings: Sequence[Finding]) -> None:
     for contact in _locked_contacts(findings):
-        profile = derived.profile_of(contact)
-        named = _sources(profile)
-        active = Memory.objects.of(contact.end_user).active().filter(pk__in=named)
-        gone = named - set(active.values_list("pk", flat=True))
-        left, again = profiles.without(profile, gone)
-        derived.set_profile(contact, left)
-        derived.reopen(contact.end_user, contact, again)
+        settling.prune(contact)
         identity.save(contact, derived.PROFILE_FIELDS)
         derived.write_profile_memory(contact)
     _embed_missing(findings)
-
-
-def _sources(profile: Any) -> set[UUID]:
-    values = [value for held in profile.attributes.values() for value in held]
-    return {source for item in (*values, *profile.timeline) for source in item.sources} | set(
-        profile.personality_sources
-    )
 
 
 def profile_memories_are_current() -> Iterator[Finding]:
@@ -223,15 +240,27 @@ def _embed_missing(findings: Sequence[Finding]) -> None:
 
 
 def sources_step_back() -> Iterator[Finding]:
-    """A memory that a profile speaks for is at the floor, and the profile is there."""
+    """A memory that a profile speaks for is at the floor, and the profile is there and of
+    someone whom the memory is about."""
     for end_user, memory in _rows(
         """SELECT m.end_user_id, m.id FROM memories_memory m
            LEFT JOIN memories_memory p ON p.id = m.consolidated_into_id
                AND p.end_user_id = m.end_user_id AND p.kind = 'profile'
-           WHERE m.consolidated_into_id IS NOT NULL AND (m.importance > %s OR p.id IS NULL)""",
+           WHERE m.consolidated_into_id IS NOT NULL AND (m.importance > %s OR NOT EXISTS (
+               SELECT FROM memories_link l WHERE l.memory_id = m.id AND NOT l.rejected
+               AND p.content_hash = 'profile:' || l.contact_id))""",
         CONSOLIDATED_IMPORTANCE,
     ):
-        yield Finding(end_user, memory, "is consolidated into nothing, or outranks its profile")
+        yield Finding(end_user, memory, "no profile of its people speaks for it, or it outranks it")
+
+
+def _point_at_profiles(findings: Sequence[Finding]) -> None:
+    for end_user_id in {finding.end_user_id for finding in findings}:
+        with transaction.atomic():
+            end_user = EndUser.objects.lock(end_user_id or 0)
+            if end_user is not None:
+                mine = [f.subject for f in findings if f.end_user_id == end_user_id]
+                settling.point_at_profiles(end_user, mine)
 
 
 def rows_stay_with_their_user() -> Iterator[Finding]:
@@ -313,14 +342,15 @@ def schedules_are_installed() -> Iterator[Finding]:
 
 CHECKS: dict[Check, Fix | None] = {
     memory_ids_equal_links: _rebuild_memory_ids,
-    profiles_rest_on_active_memories: _rebuild_profiles,
+    profiles_rest_on_their_own_memories: _rebuild_profiles,
     profile_memories_are_current: _write_profile_memories,
     cards_are_current: _render_cards,
     keys_are_current: _rebuild_keys,
     merged_contacts_have_no_keys: _rebuild_keys,
+    merged_contacts_hold_nothing: None,
     tokens_are_current: _rebuild_tokens,
     embeddings_are_current: _embed,
-    sources_step_back: None,
+    sources_step_back: _point_at_profiles,
     rows_stay_with_their_user: None,
     messages_have_no_gaps: None,
     batches_have_no_gaps: None,

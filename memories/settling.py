@@ -116,7 +116,7 @@ def point_at_profiles(
     for pk, memory in rows.items():
         about = people.get(pk, [])
         voices = [speaking[contact] for contact, _ in about if contact in speaking]
-        if memory.consolidated_into_id in voices:
+        if memory.consolidated_into_id in voices and memory.importance <= CONSOLIDATED_IMPORTANCE:
             continue
         heard = bool(voices) and all(taken_in for _, taken_in in about)
         memory.consolidated_into_id = min(voices) if heard else None

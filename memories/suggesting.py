@@ -35,6 +35,4 @@ def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
             # Merged with another of the same run, changed meanwhile, or parted by an undo.
             continue
         merged += 1
-    return Figures(
-        outcome.contacts, outcome.compared, outcome.suggested, outcome.withdrawn, merged
-    )
+    return Figures(outcome.contacts, outcome.compared, outcome.suggested, outcome.withdrawn, merged)

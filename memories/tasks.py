@@ -2,9 +2,13 @@
 
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
+from contacts import identity
+from contacts.models import Contact
+from memories import derived
 from memories.models import Batch, Consolidation
 from memories.pipeline import backfill, buffer, run
 from memories.pipeline.embed import embed_missing
@@ -34,6 +38,29 @@ def embed(end_user_id: int) -> None:
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None:
         embed_missing(end_user, embedder())
+
+
+def render_cards(end_user_id: int) -> None:
+    """Renders all cards anew, when the end user has changed their language."""
+    for contact in Contact.objects.of(end_user_id).standing().values_list("pk", flat=True):
+        contact_changed(str(contact))
+
+
+def contact_changed(contact_id: str) -> None:
+    """Renders a contact's card and profile memory, and links the memories that name it now."""
+    contact = Contact.objects.standing().filter(pk=UUID(contact_id)).light().first()
+    if contact is None:
+        return
+    with transaction.atomic():
+        end_user = EndUser.objects.lock(contact.end_user_id)
+        current = Contact.objects.standing().filter(pk=contact.pk).light().first()
+        if end_user is None or current is None:
+            return
+        current.end_user = end_user
+        identity.save(current, [])
+        derived.write_profile_memory(current)
+    backfill.link_contact(contact.pk)
+    embed_missing(end_user, embedder())
 
 
 def link_backfill(contact_id: str) -> None:

@@ -35,6 +35,7 @@ def take_back(end_user: EndUser, change: Change) -> None:
     bereft = list(spoken_for.values_list("pk", flat=True))
     profiles.delete()
     put_back(change)
+    _reject_again(end_user, change)
     for memory in Memory.objects.of(end_user).filter(pk__in=_with(change, "content")):
         derived.refresh(memory)
         memory.save(update_fields=["tokens", "embedding", "embedding_model"])
@@ -108,6 +109,22 @@ def _empty(end_user: EndUser, change: Change, contact: Contact) -> None:
     derived.reopen(end_user, old, [link.memory_id for link in later])
     if identity.add_aliases(old, contact.aliases):
         old.save(update_fields=["aliases"])
+
+
+def _reject_again(end_user: EndUser, change: Change) -> None:
+    """Two links to one memory were one: if that one was rejected since, both are."""
+    for row in change.rows:
+        if row["model"] != LINK or row["after"] is not None or row["before"]["rejected"]:
+            continue
+        links = Link.objects.of(end_user).filter(memory=row["before"]["memory_id"])
+        subjects = [pk for pk in change.subjects if pk != row["before"]["contact_id"]]
+        for twin in links.filter(contact__in=subjects, rejected=True):
+            word = {"model": LINK, "id": str(twin.pk), "after": {"rejected": True}}
+            since = Change.objects.of(end_user).filter(
+                undone_at=None, created_at__gt=change.created_at, rows__contains=[word]
+            )
+            if since.exists():
+                links.filter(pk=row["id"]).update(rejected=True, made_by=Link.MadeBy.OPERATOR)
 
 
 def _read_again(end_user: EndUser, change: Change) -> None:

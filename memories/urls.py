@@ -1,6 +1,6 @@
 from django.urls import path
 
-from memories.api import changes, context, memories, messages, search, users
+from memories.api import changes, context, memories, messages, people, search, users
 
 urlpatterns = [
     path("users/<path:user>/messages/", messages.Messages.as_view(), name="api-messages"),
@@ -17,6 +17,26 @@ urlpatterns = [
         "users/<path:user>/memories/<uuid:memory_id>/move/",
         memories.Move.as_view(),
         name="api-memory-move",
+    ),
+    path(
+        "users/<path:user>/contacts/<uuid:contact_id>/merge/",
+        people.Merge.as_view(),
+        name="api-contact-merge",
+    ),
+    path(
+        "users/<path:user>/contacts/<uuid:contact_id>/split/",
+        people.Split.as_view(),
+        name="api-contact-split",
+    ),
+    path(
+        "users/<path:user>/contacts/<uuid:contact_id>/not-the-same/",
+        people.NotTheSame.as_view(),
+        name="api-contact-not-the-same",
+    ),
+    path(
+        "users/<path:user>/contacts/<uuid:contact_id>/resolve/",
+        people.Resolve.as_view(),
+        name="api-contact-resolve",
     ),
     path("users/<path:user>/changes/", changes.Changes.as_view(), name="api-changes"),
     path(

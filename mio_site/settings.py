@@ -101,7 +101,8 @@ TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
 USE_TZ = True
 STATIC_URL = "static/"
-STATIC_ROOT = BASE_DIR / "staticfiles"
+# While debugging, files are served from where they lie; otherwise collectstatic brings them.
+STATIC_ROOT = None if DEBUG else BASE_DIR / "staticfiles"
 WHITENOISE_USE_FINDERS = DEBUG
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

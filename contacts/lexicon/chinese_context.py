@@ -34,6 +34,10 @@ POSSESSIONS = frozenset(
     "婚礼 家 家里 房间 朋友 同事 公司 老板 学校 老师 钱 钥匙 包 简历 论文 方案 邮件 照片 朋友圈 头像 手 腿 脚 腰 脾气 性格 口味 爱好 电脑 意见 "
     "意思 想法 建议 话 病 手术 工作 面试 考试 成绩 航班 签证 行李 伞 外套 衣服 鞋 杯子 生日会 新家 地址 号码 名字 声音 歌声 厨艺 手艺 球技 作业".split()
 )
+# Verbs that a clause follows: 她说豆豆…, 听说石头…
+CLAUSE_VERBS = frozenset(
+    "说 觉得 听说 以为 知道 发现 担心 希望 记得 认为 怀疑 猜 听见 梦见 梦到 据说 结果 想起 怪 羡慕 看 等 提到 提起 聊到 想到 问".split()
+)
 DEGREES = frozenset(
     "很 太 真 好 特别 非常 不 没 没有 更 最 挺 超 超级 比较 有点 有点儿 有些 越来越 这么 那么 多么 十分 相当 极其 格外 都 不太 真的 别 别太 不要 "
     "老 总 再 也 就 都 还 才 又 正 快 要 会 能 可以 应该 必须 得 不得 一切 祝你 祝您 一路 保持 感到 觉得 变得 显得 如此 最好 一起 必须 可".split()
@@ -47,6 +51,11 @@ THING_AFTER = frozenset(
     "了 吗 吧 呢 啊 呀 哦 一点 一点儿 点 点儿 一下 些 得 地 极了 坏了 死了 起来 下来 下去 过去 过来 不已 不起来 一些 一会儿 一会 之 里 上 中 下 边 旁 "
     "内 外 岸 两岸 流域 时 时候 期 期间 度 感 性 化 率 员 者 们 般 似的 一样 色 味 派 型 式 级 类".split()
 )
+# Between a verb and the person it is done to.
+LIGHT = frozenset("一下 下 一声 一句 了 过 着 一顿 一眼 到 完".split())
+ERAS = ("年代", "时代", "时期", "期间", "世纪")
+# What ends the name of a business.
+BUSINESSES = ("店", "超市", "餐厅", "诊所", "药房", "酒楼", "工作室")
 # Characters that go on with a given name: after a known two-character name they make it
 # somebody else's (王明 in 王明阳).
 GIVEN_TAIL = frozenset(

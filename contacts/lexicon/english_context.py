@@ -1,6 +1,8 @@
 """What stands beside an English name that is also a word, when a person is meant and when
 the word is."""
 
+import re
+
 MONTHS = frozenset("may april june august january march".split())
 PLACES = frozenset(
     "paris jordan florence sydney austin georgia virginia carolina dakota savannah charlotte brooklyn madison chelsea "
@@ -12,12 +14,23 @@ PLACES = frozenset(
     "catalina shannon clare kerry tyrone galway skye iona ailsa isla avon rhone eden nile tijuana havana aspen "
     "reno laramie cheyenne cody tulsa macon augusta mobile athens sparta delphi corinth jericho bethany zion jerusalem".split()
 )
-# Words that a text may begin with a capital, and names in the middle of a sentence only.
-# (Any other name in english_words.txt is treated so too.)
-WORD_NAMES = frozenset("art rich drew chase bill pat sue rob don dot jack mark will hope".split())
+# Words that are mostly names where they have a capital, at the start of a sentence too.
+MOSTLY_NAMES = frozenset(
+    "max miles dean carol dale gene glen jay lance norm parker rob rod wade warren chuck randy ruby penny robin "
+    "frank grant mark jack rose grace lily daisy violet ivy hazel holly heather amber jade eve sally sue jordan "
+    "sam duke earl cliff clay cole reed hunter heath dawn ginger peg rusty dusty stew ted tucker jasmine kit skip "
+    "buddy doc lark wren olive iris pearl candy sandy autumn willow faith felicity angel brook brooks paige page "
+    "sydney charlotte madison georgia virginia savannah florence austin brooklyn dakota carolina victoria troy "
+    "jackson lincoln chelsea april june august ray pat ed al lee sage scout gale fern viola".split()
+)
+# What months do: April comes, May brings showers.
+CALENDAR_VERBS = frozenset(
+    "comes came coming starts started starting arrives arrived brings brought ends begins began turns turned falls fell "
+    "goes went going passes passed flies flew looks looking seems".split()
+)
 
 # What people do, in the forms that follow a subject.
-BASES = frozenset((
+BASES = frozenset(
     "call text say tell ask want need think know feel love like hate give take bring buy cook bake make eat drink "
     "come go leave arrive stay live move work quit join start finish stop try keep get find lose win forget remember "
     "send email message phone ring reply answer invite visit meet see hear watch read write draw paint play sing dance "
@@ -29,7 +42,7 @@ BASES = frozenset((
     "remind update share post comment check sign approve reject hire fire promote lead manage review wonder worry "
     "hope wish prefer expect let crash burn cut grow throw carry hold hand put set land score shoot bowl coach dye "
     "shave swing swap trade stole steal wait borrow beat babysit volunteer retire relocate interview drag feed bet".split()
-))
+)
 _IRREGULAR = (
     "said told thought knew felt gave took brought bought made ate drank came went left lived got found lost won forgot "
     "sent rang met saw heard read wrote drew sang ran drove rode flew swam taught learnt broke built paid spent sold "
@@ -94,6 +107,13 @@ WORD_AFTER = frozenset(
 )
 # After a place name or month when the place or month is meant.
 PLACE_AFTER = frozenset("in on for next this last by near during every with at again and or".split())
+# Where someone is, between the name and the verb: Art next door lent me…
+WHEREABOUTS = frozenset(
+    "next door upstairs downstairs there here across the street hall over down".split()
+)
+PLACE_PREFIXES = frozenset("st saint san santa port fort lake mount mt cape los las new".split())
+# Chinese that counts things or says how something is, before a Latin word.
+CHINESE_COUNT = re.compile(r"(?:[个款种版件条台部张份]|很|太|超|最|不|有点|好|真|挺) ?$")
 # Words that may follow or precede a name with a capital without being part of it.
 CAPITAL_NEIGHBOURS = frozenset(
     "i im ive id ill monday tuesday wednesday thursday friday saturday sunday january february march april may june july "
@@ -120,7 +140,7 @@ PHRASES = frozenset(
     "amazing grace|coup de grace|saving grace|say grace|good faith|leap of faith|will power|free will|good will|where there's a will|"
     "may day|mayday|june bug|april fool|april fools|april showers|earl grey|norman conquest|guy fawkes|"
     "pat on|pat down|sue for|max out|to the max|mad max|air max|imax|hbo max|pro max|bill of|dollar bill|gas bill|water bill|"
-    "alexa play|hey siri|ok google|hey alexa|hi siri|cortana|bixby|chat gpt|miss piggy|miss universe|miss world|"
+    "alexa play|hey siri|ok google|hey alexa|hi siri|cortana|bixby|chat gpt|ken doll|ken dolls|barbie and ken|miss piggy|miss universe|miss world|"
     "harry potter|hermione granger|anna karenina|emma bovary|madame bovary|jane eyre|jane austen|oliver twist|tom sawyer|"
     "huck finn|peter pan|peter rabbit|alice in wonderland|alice springs|mary poppins|mary shelley|little lord|robin hood|"
     "christopher robin|king arthur|saint george|st george|st patrick|st patricks|st andrews|st james|st paul|san jose|"

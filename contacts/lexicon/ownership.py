@@ -29,6 +29,10 @@ ZH_GENERIC_BEFORE = re.compile(
 ZH_COMPOUND_AFTER = re.compile(
     r"^(?:们|辈|级别|级的|节|粉丝|桶|呀|咪呀|味的|款|范儿|族|群|圈|桑|灰|帽|心态|之家|去哪|的的都|里个|耶|了个|蛋|卖批|的都|文化|思维|手册|培训班)"
 )
+ZH_PARTICLES = "呀耶"
+# What a child learns to say: 会叫舅舅了.
+ZH_CALLED = re.compile(r"(?:会|学会|教他|教她|开口|学着|在)(?:叫|喊)$")
+ZH_CALLED_AFTER = re.compile(r"^(?:了|$|[,，。!！])")
 # A restaurant called after grandmother's home: 订了外婆家，人均八十.
 ZH_EATERY = re.compile(r"^家")
 ZH_EATERY_CUES = re.compile(r"人均|团建|订座|订位|取号|分店|连锁|点评|套餐|等位|外卖|招牌菜|打折|优惠券")
@@ -65,6 +69,9 @@ EN_GENERIC = frozenset(
     "a an every each some any no another other these those many most few several two three four "
     "five like as being typical new such which what both all".split()
 )
+# He is the boss, like the boss: said of someone, not naming one; so is the boss of …
+EN_BEING = frozenset("is was be being been am are were like as hes shes youre im become became".split())
+EN_OF = frozenset(("of",))
 EN_DEFINITE = frozenset("the this that".split())
 # Between "my" and the word: "my dear old little sister".
 EN_BETWEEN = frozenset(

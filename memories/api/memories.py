@@ -42,6 +42,9 @@ class Memories(UserView):
     )
     def get(self, request: Request, **_path: Any) -> Response:
         query = self.query(MemoryQuery)
+        if contact := query.get("contact"):
+            current = identity.survivor(self.end_user, contact)
+            query["contact"] = current.id if current else contact
         rows = _chosen(Memory.objects.of(self.end_user), query)
         return page(request, with_relations(rows), "said_at", query, shown)
 

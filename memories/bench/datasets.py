@@ -4,7 +4,7 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 from uuid import NAMESPACE_URL, uuid5
 
 from contacts.types import Person
@@ -20,8 +20,7 @@ def read_lines(paths: Iterable[Path]) -> list[dict[str, Any]]:
 
 
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open()
-    with opened as lines:
+    with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue
@@ -36,12 +35,17 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def read_json(path: Path) -> Any:
     """The content of a .json or .json.gz file. Raises BadDataset."""
-    opened = gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open()
-    with opened as file:
+    with _opened(path) as file:
         try:
             return json.load(file)
         except ValueError as error:
             raise BadDataset(f"{path}: not JSON ({error})") from error
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return cast(TextIO, gzip.open(path, "rt", encoding="utf-8"))
+    return path.open(encoding="utf-8")
 
 
 def people_of(case: Mapping[str, Any]) -> dict[str, Person]:

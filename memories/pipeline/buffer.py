@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models import App, EndUser
 from contacts.models import Contact
+from memories import queue
 from memories.models import Batch, Message
 from memories.types import ExtractionRequest
 
@@ -160,6 +161,8 @@ def _language(end_user: EndUser, up_to_seq: int) -> str:
     language = detect_language(list(texts), end_user.language)
     if language != end_user.language:
         EndUser.objects.filter(pk=end_user.pk).update(language=language)
+        if end_user.language:
+            queue.enqueue("render_cards", end_user.pk)
         end_user.language = language
     return language
 

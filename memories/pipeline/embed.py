@@ -2,6 +2,7 @@
 
 from accounts.models import EndUser
 from contacts.models import Contact
+from memories import ledger
 from memories.models import Memory
 from memories.providers.embeddings import Embedder
 
@@ -20,7 +21,7 @@ def embed_missing(end_user: EndUser, embedder: Embedder) -> int:
         .order_by("id")
         .values("id", "kind", "content")[:CHUNK]
     ):
-        vectors = embedder.embed_passages([row["content"] for row in rows])
+        vectors = ledger.embed(end_user, embedder, [row["content"] for row in rows])
         filled = 0
         for row, vector in zip(rows, vectors, strict=True):
             filled += Memory.objects.filter(pk=row["id"], content=row["content"]).update(

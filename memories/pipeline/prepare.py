@@ -10,6 +10,7 @@ from accounts.models import EndUser
 from contacts import identity
 from contacts.attributes import is_single
 from contacts.text import truncate
+from memories import ledger
 from memories.hashing import content_hash
 from memories.models import Memory
 from memories.providers.embeddings import Embedder
@@ -42,6 +43,7 @@ def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
 
 
 def drafts_of(
+    end_user: EndUser,
     extraction: Extraction,
     request: ExtractionRequest,
     people: Mapping[str, UUID],
@@ -55,7 +57,7 @@ def drafts_of(
         content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
         if content:
             distinct.setdefault(content_hash(content), (content, memory))
-    vectors = embedder.embed_passages([content for content, _ in distinct.values()])
+    vectors = ledger.embed(end_user, embedder, [content for content, _ in distinct.values()])
     return [
         Draft(
             key=key,

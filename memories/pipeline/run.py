@@ -16,8 +16,9 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
+from memories import ledger
 from memories.models import Batch, Consolidation, Work
-from memories.pipeline import buffer, consolidate, embed, ledger, prepare, store, sync
+from memories.pipeline import buffer, consolidate, embed, prepare, store, sync
 from memories.providers.configured import embedder, language_provider
 from memories.providers.errors import ProviderError, TransientError
 from memories.types import Extraction
@@ -48,7 +49,7 @@ def _extract(batch: Batch) -> None:
     request = buffer.request_for(batch)
     extraction = ledger.ask(end_user, provider, "extract", lambda: provider.extract(request))
     people = prepare.people_ids(end_user, extraction)
-    drafts = prepare.drafts_of(extraction, request, people, vectors)
+    drafts = prepare.drafts_of(end_user, extraction, request, people, vectors)
     cases = prepare.conflict_cases(end_user, drafts, vectors.model)
     resolutions = (
         ledger.ask(end_user, provider, "resolve", lambda: provider.resolve(cases)) if cases else {}

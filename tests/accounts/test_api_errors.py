@@ -248,6 +248,10 @@ def test_every_endpoint_asks_for_a_key() -> None:
 def _kwargs(name: str) -> dict[str, str]:
     argument = {
         "api-contact": "contact_id",
+        "api-contact-merge": "contact_id",
+        "api-contact-split": "contact_id",
+        "api-contact-not-the-same": "contact_id",
+        "api-contact-resolve": "contact_id",
         "api-memory": "memory_id",
         "api-memory-move": "memory_id",
         "api-change": "change_id",

@@ -12,7 +12,7 @@ from django_q.models import OrmQ
 from accounts.models import Change, EndUser
 from contacts import identity
 from contacts.models import Contact, json_value
-from memories import follow
+from memories import tasks
 from memories.models import Link, Memory
 from tests.api import ApiClient, assert_error
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
@@ -284,9 +284,9 @@ def test_the_profile_memory_and_links_follow_a_correction(client: ApiClient, zoe
     _, body = client.patch(
         f"{ADDRESS}{contact.id}/", {"aliases": ["Norchen"], "attributes": {"location": "Bergen"}}
     )
-    assert f"follow {contact.id}" in [task.name() for task in OrmQ.objects.all()]
+    assert f"contact_changed {contact.id}" in [task.name() for task in OrmQ.objects.all()]
 
-    follow.contact_changed(body["id"])
+    tasks.contact_changed(body["id"])
 
     profile = Memory.objects.get(kind=Memory.Kind.PROFILE)
     assert "Bergen" in profile.content

@@ -50,7 +50,7 @@ def victim() -> EndUser:
 def ids(end_user: EndUser, name: str) -> dict[str, Any]:
     """The ids of the user's rows that an endpoint's address needs."""
     model: type[Any] | None = None
-    if name == "api-contact":
+    if name.startswith("api-contact") and name != "api-contacts":
         return {"contact_id": Contact.objects.of(end_user).get().pk}
     if name.startswith("api-memory"):
         model = Memory

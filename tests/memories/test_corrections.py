@@ -127,6 +127,14 @@ def test_editing_into_what_another_memory_says_is_refused(end_user):
     assert memory.content == "another fact"
 
 
+def test_a_consolidated_memory_keeps_its_importance_and_says_why(end_user):
+    contact = make_contact(end_user, "小红")
+    memory = make_memory(end_user, "小红在腾讯工作", contact)
+    absorbed(contact, memory, "company", "腾讯")
+    with pytest.raises(corrections.InvalidCorrection, match="profile speaks"):
+        corrections.edit(end_user, memory.id, {"importance": 0.9}, actor="a")
+
+
 @pytest.mark.parametrize("verb", ["outdate", "edit", "move", "unlink", "add"])
 def test_every_correction_can_be_undone(end_user, verb):
     anna, bella = make_contact(end_user, "Anna"), make_contact(end_user, "Bella")

@@ -194,6 +194,31 @@ def change_a_schedule() -> None:
     Schedule.objects.update(minutes=60)
 
 
+def gretel() -> Contact:
+    return Contact.objects.exclude(merged_into=None).get()
+
+
+def link_a_merged_contact() -> None:
+    memory = Memory.objects.get(content="Greta hums.")
+    Link.objects.create(
+        end_user=memory.end_user, contact=gretel(), memory=memory, made_by="backfill"
+    )
+
+
+def speak_of_a_merged_contact() -> None:
+    fact = {"key": "habit", "value": "humming", "person": str(gretel().id)}
+    Memory.objects.filter(content="Greta hums.").update(facts=[fact])
+
+
+def merge_in_a_circle() -> None:
+    ContactKey.objects.all().delete()
+    Contact.objects.filter(name="Greta").update(merged_into=gretel())
+
+
+def reject_a_source() -> None:
+    Link.objects.filter(memory__content="Greta lives in Oslo.").update(rejected=True)
+
+
 # damage -> (the checks that see it, whether a machine can mend it)
 DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     lose_a_memory_id: ({"memory_ids_equal_links"}, True),
@@ -206,9 +231,13 @@ DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     lose_an_embedding: ({"embeddings_are_current"}, True),
     use_another_model: ({"embeddings_are_current"}, True),
     use_another_size: ({"embeddings_are_current"}, True),
-    outdate_a_source: ({"profiles_rest_on_active_memories"}, True),
+    link_a_merged_contact: ({"merged_contacts_hold_nothing"}, False),
+    speak_of_a_merged_contact: ({"merged_contacts_hold_nothing"}, False),
+    merge_in_a_circle: ({"merged_contacts_hold_nothing"}, False),
+    reject_a_source: ({"profiles_rest_on_their_own_memories", "sources_step_back"}, True),
+    outdate_a_source: ({"profiles_rest_on_their_own_memories"}, True),
     spoil_a_profile_memory: ({"profile_memories_are_current"}, True),
-    consolidate_into_a_fact: ({"sources_step_back"}, False),
+    consolidate_into_a_fact: ({"sources_step_back"}, True),
     link_across_users: ({"rows_stay_with_their_user"}, False),
     edge_across_users: ({"rows_stay_with_their_user"}, False),
     lose_a_message: ({"messages_have_no_gaps"}, False),

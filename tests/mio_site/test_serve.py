@@ -212,7 +212,9 @@ def site(home: Path) -> Iterator[Site]:
 def test_serve_prepares_the_database_then_answers_and_survives_the_death_of_any_part(site):
     assert eventually(site.answers)
     prepared = (site.home / "prepared").read_text()
-    assert prepared.startswith("migrated install_schedules\nmigrated load_demo\n")
+    assert prepared.startswith(
+        "migrated ensure_operator\nmigrated install_schedules\nmigrated load_demo\n"
+    )
 
     web = site.processes("mio_site.child\0" + f"{site.process.pid}\0web")
     assert len(web) == 1

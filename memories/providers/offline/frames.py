@@ -67,7 +67,7 @@ _CHARACTERS = [
     ),
 ]
 _STORY_BEGINS = re.compile(
-    r"角色扮演|我们来(?:玩|演)|扮演|写(?:一?[篇个部段])?(?:小说|故事|剧本|童话|同人|段子|dialogue)|小说里|故事里|剧本里|剧情|主角|女主|男主|编个?(?:故事|笑话)|"
+    r"(?:[一二三几\dN]刷|重温|重刷|追完?|补完?)了?《?[\u4e00-\u9fff]{2,5}(?:传|记|演义|剧)|角色扮演|我们来(?:玩|演)|扮演|写(?:一?[篇个部段])?(?:小说|故事|剧本|童话|同人|段子|dialogue)|小说里|故事里|剧本里|剧情|主角|女主|男主|编个?(?:故事|笑话)|"
     r"role-?play|\b(?:in|for) my (?:novel|story|book|screenplay|campaign|fanfic)|write (?:me )?(?:a|another) (?:story|scene|poem|dialogue|script)|short story|\bwriting (?:a|my|another) (?:\w+ )?(?:novel|story|book|screenplay|script|play|fanfic)|\bD&D\b|\bdnd\b|dungeons|our campaign|my character|protagonist|fan ?fic|写诗|(?:宫斗|武侠|西游|三国|红楼)",
     re.I,
 )

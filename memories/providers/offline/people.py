@@ -103,13 +103,19 @@ class Book:
         self.recent: list[Someone] = []
         self.clock = 0
         self._by_id: dict[Hashable, Someone] = {}
+        known = tuple(known)
+        names = tuple(name for person in known for name in (person.name, *person.aliases))
+        others = tuple(f"{name}{mark}" for name in names for mark in ("的", "'s ", "’s "))
         for number, person in enumerate(known, start=1):
+            through_other = person.relationship.startswith(others)
             someone = Someone(
                 ref=f"k{number}",
                 name=person.name,
                 named=find_relation(person.name) is None or person.name not in relations(),
                 relationship=person.relationship,
-                relation=find_relation(person.relationship) or relations().get(fold(person.name)),
+                relation=None
+                if through_other
+                else find_relation(person.relationship) or relations().get(fold(person.name)),
                 gender=person.gender,
                 contact_id=person.id if isinstance(person.id, UUID) else None,
                 aliases=list(person.aliases),

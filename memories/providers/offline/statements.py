@@ -7,7 +7,9 @@ from memories.providers.offline import facts_zh, render
 from memories.providers.offline.acts import (
     Act,
     judge,
+    laughs,
     reports_plan,
+    tells_tall_tale,
     without_note,
 )
 from memories.providers.offline.answers import Answers

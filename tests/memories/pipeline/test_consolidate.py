@@ -116,7 +116,7 @@ def test_a_memory_about_two_people_reaches_both_profiles(end_user):
 
 def test_forgetting_a_source_rebuilds_what_rested_on_it(end_user):
     contact = make_contact(end_user, "小红")
-    first, second = remembers(end_user, contact, 2)
+    first, _ = remembers(end_user, contact, 2)
     run.consolidate_user(end_user.pk)
     contact.refresh_from_db()
     assert "第0家店" in contact.card
@@ -130,9 +130,10 @@ def test_forgetting_a_source_rebuilds_what_rested_on_it(end_user):
 
 
 def test_a_source_that_is_corrected_while_the_model_reads_does_not_come_in(end_user):
+    from django.utils import timezone
+
     from memories.pipeline import consolidate
     from memories.providers.configured import language_provider
-    from django.utils import timezone
 
     contact = make_contact(end_user, "小红")
     memory = remembers(end_user, contact, 1)[0]

@@ -58,10 +58,12 @@ def test_a_model_extracts_and_every_call_is_in_the_ledger(server, end_user):
     assert [m.content for m in Memory.objects.all()] == ["Oliver lives in Madrid"]
     assert Link.objects.get().contact.name == "Oliver"
     assert Batch.objects.get().provider == "openai"
-    call = ModelCall.objects.get()
-    assert (call.provider, call.purpose, call.outcome) == ("openai", "extract", "ok")
-    assert call.tokens_in > 0
-    assert not any("Madrid" in str(value) for value in vars(call).values())
+    calls = {call.purpose: call for call in ModelCall.objects.all()}
+    assert (calls["extract"].provider, calls["extract"].outcome) == ("openai", "ok")
+    assert (calls["embed"].provider, calls["embed"].outcome) == ("local", "ok")
+    for call in calls.values():
+        assert call.tokens_in > 0
+        assert not any("Madrid" in str(value) for value in vars(call).values())
 
 
 def test_a_refused_key_quarantines_the_batch_where_an_operator_sees_it(server, end_user):
@@ -71,7 +73,7 @@ def test_a_refused_key_quarantines_the_batch_where_an_operator_sees_it(server, e
     assert batch.state == "quarantined"
     assert batch.error
     assert "Oliver" not in batch.error
-    assert ModelCall.objects.get().outcome == "permanent"
+    assert ModelCall.objects.get(purpose="extract").outcome == "permanent"
 
 
 def test_an_answer_out_of_form_is_repaired_once_and_then_quarantined(server, end_user):

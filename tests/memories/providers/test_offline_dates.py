@@ -1,6 +1,7 @@
 """Relative dates against the moment they were said (a Wednesday)."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -89,4 +90,4 @@ def test_chinese_numbers_are_read(text: str, number: int):
 def test_dates_never_overlap_and_stay_inside_the_text(text: str, chinese: bool):
     hits = find_dates(text, SAID, chinese)
     assert all(0 <= hit.start < hit.end <= len(text) for hit in hits)
-    assert all(left.end <= right.start for left, right in zip(hits, hits[1:], strict=False))
+    assert all(left.end <= right.start for left, right in pairwise(hits))

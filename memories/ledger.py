@@ -1,11 +1,14 @@
 """Every model call leaves a row: what was asked of whom, what it cost, how it ended."""
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from accounts.models import EndUser
+from contacts.text import estimate_tokens
 from memories.models import ModelCall
 from memories.providers.base import LanguageProvider
+from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError
 from memories.types import Reply, Usage
 
@@ -25,6 +28,23 @@ def ask(
     return reply.value
 
 
+def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[list[float]]:
+    """The vectors of ``texts``, after the call is written down; none for no texts. Re-raises
+    ProviderError."""
+    if not texts:
+        return []
+    started = time.perf_counter()
+    try:
+        vectors = embedder.embed_passages(texts)
+    except ProviderError as error:
+        _write(end_user, embedder, "embed", Usage(0, 0, 0.0), _outcome(error))
+        raise
+    tokens = sum(map(estimate_tokens, texts))
+    taken = (time.perf_counter() - started) * 1000
+    _write(end_user, embedder, "embed", Usage(tokens, 0, taken), ModelCall.Outcome.OK)
+    return vectors
+
+
 def _outcome(error: ProviderError) -> ModelCall.Outcome:
     if isinstance(error, OutputError):
         return ModelCall.Outcome.OUTPUT
@@ -34,7 +54,11 @@ def _outcome(error: ProviderError) -> ModelCall.Outcome:
 
 
 def _write(
-    end_user: EndUser, provider: LanguageProvider, purpose: str, usage: Usage, outcome: str
+    end_user: EndUser,
+    provider: LanguageProvider | Embedder,
+    purpose: str,
+    usage: Usage,
+    outcome: str,
 ) -> None:
     ModelCall.objects.create(
         end_user=end_user,

@@ -1,0 +1,29 @@
+from io import StringIO
+
+import pytest
+from django.contrib.auth import authenticate
+from django.core.management import call_command
+
+pytestmark = pytest.mark.django_db
+
+
+def ensure():
+    out = StringIO()
+    call_command("ensure_operator", stdout=out)
+    return out.getvalue()
+
+
+def test_the_first_operator_can_sign_in_with_what_was_printed():
+    password = ensure().split("password ")[1].split()[0]
+    assert authenticate(username="admin", password=password).is_superuser
+
+
+def test_the_password_is_printed_once_and_kept():
+    ensure()
+    assert ensure() == ""
+
+
+def test_a_given_password_is_used_and_not_printed(settings):
+    settings.MIO_OPERATOR_PASSWORD = "given-by-the-host"
+    assert "given-by-the-host" not in ensure()
+    assert authenticate(username="admin", password="given-by-the-host") is not None
