@@ -128,14 +128,32 @@ class ExtractedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetRequest:
+    """Something told earlier that the user asked to forget.
+
+    ``contact_id`` is the known person it is about. ``words`` are the distinctive words of the
+    topic and ``keys`` the attributes it speaks of (吃药: medication); with neither, everything
+    about the person is meant. ``turn_ids`` are turns of which nothing is to be kept.
+    """
+
+    contact_id: UUID | None = None
+    words: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    turn_ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
     """``retracted_turn_ids`` are turns (of the batch or its context) whose statements the
-    user took back: a joke, a mistake, "forget what I said"."""
+    user took back: a joke, a mistake. ``forget`` is what they asked to forget. ``user_names``
+    are names by which the user introduced themself."""
 
     people: tuple[ExtractedPerson, ...] = ()
     memories: tuple[ExtractedMemory, ...] = ()
     relations: tuple[ExtractedRelation, ...] = ()
     retracted_turn_ids: tuple[int, ...] = ()
+    forget: tuple[ForgetRequest, ...] = ()
+    user_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

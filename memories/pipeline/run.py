@@ -18,7 +18,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories import ledger
 from memories.models import Batch, Consolidation, Work
-from memories.pipeline import buffer, consolidate, embed, prepare, store, sync
+from memories.pipeline import buffer, consolidate, embed, forgetting, prepare, store, sync
 from memories.providers.configured import embedder, language_provider
 from memories.providers.errors import ProviderError, TransientError
 from memories.types import Extraction
@@ -35,7 +35,7 @@ class LostClaim(Exception):
 def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
     """Extracts one batch of an end user; False when none was to be done.
 
-    buffer → extract → prepare → resolve → sync contacts → store → link
+    buffer → extract → prepare → resolve → forget → sync contacts → store → link
     """
     batch = buffer.claim_next(end_user_id, now=timezone.now(), everything=everything)
     if batch is None:
@@ -56,6 +56,8 @@ def _extract(batch: Batch) -> None:
     )
     with transaction.atomic():
         locked = _hold(batch)
+        sync.learn_user_names(locked, extraction.user_names)
+        forgetting.forget_asked(locked, extraction.forget)
         synced = sync.sync_contacts(
             locked, extraction.people, _mentions(extraction), request.turns[-1].said_at
         )

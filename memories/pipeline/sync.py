@@ -21,6 +21,18 @@ class Synced:
     created: int
 
 
+MAX_USER_NAMES = 5
+
+
+def learn_user_names(end_user: EndUser, found: Iterable[str]) -> None:
+    """Adds names by which the user introduced themself; the first five are kept."""
+    known = {names.name_key(name) for name in end_user.names}
+    fresh = [name for name in found if names.name_key(name) not in known]
+    if fresh and len(end_user.names) < MAX_USER_NAMES:
+        end_user.names = list(dict.fromkeys([*end_user.names, *fresh]))[:MAX_USER_NAMES]
+        end_user.save(update_fields=["names"])
+
+
 def sync_contacts(
     end_user: EndUser,
     people: Iterable[ExtractedPerson],

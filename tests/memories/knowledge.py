@@ -85,7 +85,6 @@ def assert_sound(end_user: EndUser) -> None:
         for finding in check()
         if finding.end_user_id == end_user.pk
     ]
-    assert not problems, problems
     for contact in Contact.objects.of(end_user).select_related("end_user"):
         links = Link.objects.of(end_user).filter(contact=contact, rejected=False)
         assert contact.memory_ids == list(links.order_by("pk").values_list("memory", flat=True))
@@ -96,3 +95,4 @@ def assert_sound(end_user: EndUser) -> None:
         else:
             assert not contact.keys.exists()
             assert not links.exists()
+    assert not problems, problems

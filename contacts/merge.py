@@ -1,0 +1,290 @@
+"""Who is one person and who is two: the only writer of identity between contacts.
+
+``not_the_same`` is a verb. The others are the parts of ``memories.merging``'s verbs that
+concern contacts: they run inside its transaction, under the end user's lock, and tell its
+recorder what they touch.
+"""
+
+from collections.abc import Collection, Iterable
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.changes import Recorder, recording
+from accounts.models import Change, EndUser
+from contacts import identity, names, uniting
+from contacts.models import Contact, Relation, Suggestion
+from contacts.roles import roles_of
+
+State = Suggestion.State
+
+_UNITED = [
+    "aliases", "relationship", "gender", "attributes", "personality", "personality_sources",
+    "timeline", "first_mentioned_at", "last_mentioned_at", "mention_count",
+]  # fmt: skip
+
+
+class InvalidMerge(ValueError):
+    """What was asked of two contacts can't be done; the message says why."""
+
+
+class UnknownPerson(InvalidMerge):
+    """The end user has no such contact."""
+
+
+def hold(end_user: EndUser) -> EndUser:
+    """The end user, locked for a verb. Raises InvalidMerge when forgotten meanwhile."""
+    held = EndUser.objects.lock(end_user.pk)
+    if held is None:
+        raise InvalidMerge("This end user has been forgotten.")
+    return held
+
+
+def standing(end_user: EndUser, contact_id: UUID) -> Contact:
+    """The contact with this id itself. Raises UnknownPerson, and InvalidMerge when it was
+    merged into another."""
+    contact = Contact.objects.of(end_user).filter(pk=contact_id).first()
+    if contact is None:
+        raise UnknownPerson(f"There is no contact {contact_id}.")
+    if contact.merged_into_id:
+        raise InvalidMerge(f"{contact.name} was merged into {contact.merged_into_id} already.")
+    contact.end_user = end_user
+    return contact
+
+
+def mergeable(
+    end_user: EndUser, loser_id: UUID, survivor_id: UUID, actor: str
+) -> tuple[Contact, Contact]:
+    """The loser and the survivor of a merge that may take place. Raises InvalidMerge.
+
+    A machine never unites two whom somebody called different, or whose merge was undone.
+    """
+    if loser_id == survivor_id:
+        raise InvalidMerge("A contact can't be merged into itself.")
+    loser, survivor = standing(end_user, loser_id), standing(end_user, survivor_id)
+    by_machine = not actor.startswith(("operator:", "app:"))
+    if by_machine and _parted(end_user, loser_id, survivor_id):
+        raise InvalidMerge(f"{loser.name} and {survivor.name} were told apart before.")
+    return loser, survivor
+
+
+def _parted(end_user: EndUser, one: UUID, other: UUID) -> bool:
+    first, second = sorted((one, other))
+    pair = Suggestion.objects.of(end_user).filter(first=first, second=second)
+    undone = Change.objects.of(end_user).filter(
+        verb="merge", subjects__contains=[str(one), str(other)], undone_at__isnull=False
+    )
+    return pair.filter(state=State.DIFFERENT).exists() or undone.exists()
+
+
+def absorb(
+    loser: Contact,
+    survivor: Contact,
+    recorder: Recorder,
+    *,
+    actor: str,
+    without: Collection[uniting.Part] = (),
+) -> None:
+    """Makes the loser a tombstone whose names, profile, relations and counts are the
+    survivor's from now on. The tombstone keeps its own columns for the day of an undo.
+
+    ``without`` names what of the loser was taken away from the survivor since.
+    """
+    end_user = survivor.end_user
+    recorder.watch([loser, survivor])
+    loser.merged_into = survivor
+    identity.save(loser, ["merged_into"])
+    _move_relations(end_user, loser, survivor, recorder)
+    _settle_suggestions(end_user, loser, survivor, recorder, actor)
+    given = uniting.lacking(
+        {
+            "aliases": [loser.name, *loser.aliases, *_role_alias(loser, survivor)],
+            "attributes": loser.attributes,
+            "timeline": loser.timeline,
+        },
+        without,
+    )
+    identity.add_aliases(survivor, given["aliases"])
+    survivor.relationship = survivor.relationship or loser.relationship
+    survivor.gender = survivor.gender or loser.gender
+    survivor.attributes = uniting.attributes(survivor.attributes, given["attributes"])
+    survivor.timeline = uniting.timeline(survivor.timeline, given["timeline"])
+    survivor.personality = uniting.text(survivor.personality, loser.personality)
+    survivor.personality_sources = uniting.sources(
+        survivor.personality_sources, loser.personality_sources
+    )
+    survivor.mention_count += loser.mention_count
+    survivor.first_mentioned_at = min(survivor.first_mentioned_at, loser.first_mentioned_at)
+    survivor.last_mentioned_at = max(survivor.last_mentioned_at, loser.last_mentioned_at)
+    identity.save(survivor, _UNITED)
+    render_around(end_user, [survivor.id])
+
+
+def _role_alias(loser: Contact, survivor: Contact) -> list[str]:
+    """The loser's relationship where it is what the user calls them by (my boss) and the
+    survivor's is another one."""
+    theirs = {role.kind for role in roles_of(loser.relationship) if role.level == "unique"}
+    mine = {role.kind for role in roles_of(survivor.relationship)}
+    return [loser.relationship] if survivor.relationship and theirs - mine else []
+
+
+def _move_relations(
+    end_user: EndUser, loser: Contact, survivor: Contact, recorder: Recorder
+) -> None:
+    rows = list(Relation.objects.of(end_user).among([loser.id, survivor.id]).order_by("pk"))
+    held = {
+        (row.subject_id, row.kind, row.object_id): row
+        for row in rows
+        if loser.id not in (row.subject_id, row.object_id)
+    }
+    recorder.watch(rows)
+    for row in rows:
+        if loser.id not in (row.subject_id, row.object_id):
+            continue
+        subject, other = (
+            survivor.id if at == loser.id else at for at in (row.subject_id, row.object_id)
+        )
+        twin = held.get((subject, row.kind, other))
+        if subject == other:
+            row.delete()
+        elif twin is None:
+            row.subject_id, row.object_id = subject, other
+            row.save(update_fields=["subject", "object"])
+        else:
+            both = uniting.sources(twin.sources, row.sources)
+            twin.sources = [UUID(pk) for pk in both] if twin.sources and row.sources else []
+            twin.save(update_fields=["sources"])
+            row.delete()
+
+
+def _settle_suggestions(
+    end_user: EndUser, loser: Contact, survivor: Contact, recorder: Recorder, actor: str
+) -> None:
+    """The pair's own suggestion is answered; the loser's others are the survivor's now.
+    "Different" outweighs every other answer."""
+    mine = Q(first=survivor.id) | Q(second=survivor.id)
+    theirs = Q(first=loser.id) | Q(second=loser.id)
+    rows = list(Suggestion.objects.of(end_user).filter(mine | theirs).exclude(state=State.MERGED))
+    recorder.watch(rows)
+    held = {
+        row.second_id if row.first_id == survivor.id else row.first_id: row
+        for row in rows
+        if survivor.id in (row.first_id, row.second_id)
+    }
+    pair = held.pop(loser.id, None)
+    if pair is not None:
+        _decide(pair, State.MERGED, actor)
+    for row in rows:
+        if row is pair or loser.id not in (row.first_id, row.second_id):
+            continue
+        other = row.second_id if row.first_id == loser.id else row.first_id
+        twin = held.get(other)
+        if twin is None:
+            row.first_id, row.second_id = sorted((survivor.id, other))
+            row.save()
+            continue
+        if row.state == State.DIFFERENT != twin.state:
+            _decide(twin, State.DIFFERENT, row.decided_by)
+        row.delete()
+
+
+def _decide(suggestion: Suggestion, state: str, actor: str) -> None:
+    suggestion.state, suggestion.decided_by = state, actor
+    suggestion.decided_at = timezone.now()
+    suggestion.save()
+
+
+@transaction.atomic
+def not_the_same(
+    end_user: EndUser, first_id: UUID, second_id: UUID, *, actor: str, why: str = ""
+) -> Change:
+    """Says that two contacts are two people: no suggestion unites them again. Raises
+    InvalidMerge."""
+    held = hold(end_user)
+    if first_id == second_id:
+        raise InvalidMerge("A contact can't differ from itself.")
+    people = [standing(held, first_id), standing(held, second_id)]
+    with recording(held, "not_the_same", actor, why, [p.id for p in people]) as (recorder, change):
+        tell_apart(people[0], people[1], recorder, actor=actor)
+    return change
+
+
+def tell_apart(one: Contact, other: Contact, recorder: Recorder, *, actor: str) -> None:
+    """Remembers that two contacts are two people."""
+    first, second = sorted((one.id, other.id))
+    pair = Suggestion.objects.of(one.end_user).filter(first=first, second=second).first()
+    fresh = pair is None
+    if pair is None:
+        pair = Suggestion(end_user_id=one.end_user_id, first_id=first, second_id=second)
+        pair.verdict, pair.confidence = Suggestion.Verdict.AMBIGUOUS, 0.0
+    else:
+        recorder.watch([pair])
+    _decide(pair, State.DIFFERENT, actor)
+    if fresh:
+        recorder.watch([pair], created=True)
+
+
+def part(
+    old: Contact,
+    moved: Collection[UUID],
+    recorder: Recorder,
+    *,
+    name: str,
+    relationship: str,
+    actor: str,
+) -> Contact:
+    """A new contact with what ``old`` knows from the memories ``moved``, and the certainty
+    that the two are two. Raises identity.InvalidContact."""
+    end_user = old.end_user
+    recorder.watch([old])
+    new, _ = identity.create(end_user, name, relationship=relationship, namesake=True)
+    new.end_user = end_user
+    recorder.watch([new], created=True)
+    ids = {str(pk) for pk in moved}
+    divided = {key: uniting.divided(held, ids) for key, held in old.attributes.items()}
+    old.attributes = {key: stay for key, (stay, _) in divided.items() if stay}
+    new.attributes = {key: go for key, (_, go) in divided.items() if go}
+    old.timeline, new.timeline = uniting.divided(old.timeline, ids)
+    if old.personality_sources and ids.issuperset(old.personality_sources):
+        new.personality, old.personality = old.personality, ""
+        new.personality_sources, old.personality_sources = old.personality_sources, []
+    key = names.name_key(new.name)
+    old.aliases = [alias for alias in old.aliases if names.name_key(alias) != key]
+    old.mention_count = max(0, old.mention_count - len(ids))
+    new.mention_count = len(ids)
+    _part_relations(old, new, set(moved), recorder)
+    tell_apart(old, new, recorder, actor=actor)
+    identity.save(old, _UNITED)
+    identity.save(new, _UNITED)
+    render_around(end_user, [old.id, new.id])
+    return new
+
+
+def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Recorder) -> None:
+    for row in Relation.objects.of(old.end_user).among([old.id]).order_by("pk"):
+        theirs = [source for source in row.sources if source in moved]
+        if not theirs:
+            continue
+        recorder.watch([row])
+        subject, other = (new.id if at == old.id else at for at in (row.subject_id, row.object_id))
+        copy = Relation(end_user_id=old.end_user_id, kind=row.kind, sources=theirs)
+        copy.subject_id, copy.object_id = subject, other
+        row.sources = [source for source in row.sources if source not in moved]
+        if row.sources:
+            row.save(update_fields=["sources"])
+        else:
+            row.delete()
+        copy.save()
+        recorder.watch([copy], created=True)
+
+
+def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
+    """Renders the cards of those who are related to these contacts, which name them."""
+    ids = set(contact_ids)
+    related = Relation.objects.of(end_user).among(ids).values_list("subject", "object")
+    others = {pk for pair in related for pk in pair} - ids
+    for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=others):
+        contact.end_user = end_user
+        identity.save(contact, [])

@@ -1,0 +1,62 @@
+"""Are two records one person? Scored on the comparison that the suggestion job uses."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from uuid import NAMESPACE_OID, uuid5
+
+from tqdm import tqdm
+
+from contacts.compare import Verdict, compare
+from contacts.likeness.records import Record, record
+from contacts.types import Person
+from memories.bench.datasets import read_lines
+from memories.bench.metrics import f1, ratio
+from memories.providers.configured import embedder
+from memories.providers.embeddings import Embedder
+
+# What an operator is asked about; an ambiguous pair is shown as undecided.
+SUGGESTED: frozenset[Verdict] = frozenset({"certain", "likely"})
+
+Judged = tuple[bool, Verdict]
+
+
+def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
+    """Precision, recall, F1 of what is suggested, and the precision of what is called
+    certain, over the pairs that their labels call decidable."""
+    model = embedder()
+    tags: dict[str, list[Judged]] = defaultdict(list)
+    for case in tqdm(read_lines(paths), desc="aliases", disable=not progress):
+        if case["confidence"] == "ambiguous":
+            continue
+        first, second = (_record(case[side], model) for side in ("a", "b"))
+        tags[case["tag"]].append((case["same"], compare(first, second).verdict))
+    everything = [judged for cases in tags.values() for judged in cases]
+    by_tag = {tag: _figures(tags[tag]) for tag in sorted(tags)}
+    return _figures(everything) | {"by_tag": by_tag}
+
+
+def _record(described: Mapping[str, Any], model: Embedder) -> Record:
+    facts = described["facts"]
+    person = Person(
+        uuid5(NAMESPACE_OID, described["name"]),
+        described["name"],
+        relationship=described.get("relationship") or "",
+    )
+    vector = model.embed_passages(["; ".join(facts)])[0] if facts else None
+    return record(person, {}, facts, vector)
+
+
+def _figures(cases: Sequence[Judged]) -> dict[str, Any]:
+    given = [same for same, verdict in cases if verdict in SUGGESTED]
+    certain = [same for same, verdict in cases if verdict == "certain"]
+    expected = sum(same for same, _ in cases)
+    return {
+        "cases": len(cases),
+        "precision": ratio(sum(given), len(given)),
+        "recall": ratio(sum(given), expected),
+        "f1": f1(sum(given), expected, len(given)),
+        "certain_precision": ratio(sum(certain), len(certain)),
+        "certain": len(certain),
+    }

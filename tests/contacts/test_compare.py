@@ -1,0 +1,290 @@
+"""Whether two records are one person, and why. All people here are invented."""
+
+import json
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from contacts.compare import WEIGHTS, Comparison, among_rivals, compare
+from contacts.likeness import kinds, naming, traits, wording
+from contacts.likeness.records import MAX_FACT, MAX_FACTS, Record, record
+from contacts.likeness.signs import WORDS
+from contacts.types import Person
+
+SUGGESTED = {"certain", "likely"}
+
+
+def who(name: str, relationship: str = "", *facts: str, **known: object) -> Record:
+    return Record(name=name, relationship=relationship, facts=facts, **known)  # type: ignore[arg-type]
+
+
+def codes(found: Comparison, *, against: bool = False) -> set[str]:
+    return {e.sign.code for e in found.evidence if (e.weight < 0) is against}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "how"),
+    [
+        ("Renée", "renee", "same_name"),
+        ("謝麗", "谢 丽", "same_name"),
+        ("谢丽", "Xie Li", "pinyin"),
+        ("Li Xie", "谢丽", "pinyin"),
+        ("谢晓丽", "晓丽", "part_of_name"),
+        ("Nora Lindqvist", "Lindqvist", "part_of_name"),
+        ("阿丽", "丽丽", "nickname"),
+        ("谢晓丽", "小丽", "nickname"),
+        ("谢晓丽", "老谢", "nickname"),
+        ("Margaret", "Peggy", "diminutive"),
+        ("谢晓丽", "谢律师", "titled_name"),
+        ("谢律师", "谢姐", "other_title"),
+        ("谢老师", "谢教授", "titled_name"),
+        ("Dr. Lindqvist", "Nora Lindqvist", "titled_name"),
+        ("Stefan", "Stephen", "spelling"),
+        ("谢丽", "谢莉", "homophone"),
+        ("外婆", "姥姥", "same_role_word"),
+        ("外婆", "奶奶", "both_unnamed"),
+        ("大姨", "三姨", "both_unnamed"),
+        ("房东", "谢丽", "unnamed"),
+        ("the new hire", "Nora", "unnamed"),
+        ("谢丽", "谢丽的爸爸", "relative_of"),
+        ("Nora", "Nora's husband", "relative_of"),
+        ("谢丽", "谢丽华", "other_name"),
+        ("谢丽", "苏梅", "other_name"),
+        ("Nora", "Nadine", "other_name"),
+        ("小丽", "小梅", "other_name"),
+        ("大宝", "小宝", "other_name"),
+    ],
+)
+def test_two_names_relate_the_same_way_whichever_comes_first(
+    first: str, second: str, how: str
+) -> None:
+    assert naming.relate((first,), (second,)).how == how
+    assert naming.relate((second,), (first,)).how == how
+
+
+def test_an_alias_counts_as_a_name() -> None:
+    assert naming.relate(("Nora", "小谢"), ("谢丽",)).how == "nickname"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [("谢丽", "full"), ("小丽", "byname"), ("石头", "byname"), ("谢总", "titled"), ("我妈", "role"),
+     ("the plumber from work", "role"), ("Nora", "full"), ("nora_77", "handle"), ("老三", "role")],
+)  # fmt: skip
+def test_what_sort_of_name_it_is(name: str, kind: str) -> None:
+    assert kinds.kind_of(name) == kind
+
+
+def test_a_nickname_with_the_same_life_is_one_person() -> None:
+    found = compare(
+        who("谢晓丽", "同事", "在采购部，养了一只鹦鹉"),
+        who("小丽", "同事", "采购部的，家里有只鹦鹉会说话"),
+    )
+    assert found.verdict == "certain"
+    assert {"nickname", "bond_same", "words"} <= codes(found)
+
+
+def test_two_languages_agree_on_a_number() -> None:
+    found = compare(
+        who("Xie Li", "coworker", "badge 7731, sits in room 1204"),
+        who("谢丽", "同事", "工号7731，在1204办公"),
+    )
+    assert found.verdict in SUGGESTED
+    assert "words" in codes(found)
+
+
+def test_one_name_and_two_lives_are_two_people() -> None:
+    found = compare(
+        who("谢丽", "同事", "三十五岁，在采购部"), who("谢丽", "外甥女", "在读小学三年级")
+    )
+    assert found.verdict == "none"
+    assert "bond_opposed" in codes(found, against=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "code"),
+    [
+        (("男，退伍军人",), ("女，做会计",), "gender"),
+        (("今年高三",), ("退休了，天天钓鱼",), "age"),
+        (("his birthday is May 3",), ("birthday on June 9th",), "birthday_other"),
+        (("单身，合租",), ("已婚，有两个孩子",), "settled"),
+        (("2015年去世",), ("2021年入职",), "outlived"),
+    ],
+)
+def test_what_one_person_cannot_be_speaks_against(
+    first: tuple[str, ...], second: tuple[str, ...], code: str
+) -> None:
+    same = compare(who("Kim", "同事", *first), who("Kim", "同事", *first))
+    found = compare(who("Kim", "同事", *first), who("Kim", "同事", *second))
+    assert code in codes(found, against=True)
+    assert found.verdict not in SUGGESTED
+    assert code not in codes(same, against=True)
+
+
+def test_someone_elses_age_is_not_the_persons_own() -> None:
+    assert not traits.ages(who("谢丽", "同事", "妈妈今年七十岁"))
+    assert not traits.ages(who("谢丽", "同事", "在高中当老师"))
+    (age,) = traits.ages(who("谢丽", "同事", "女儿在读小学"))
+    assert age.low > 20
+
+
+@pytest.mark.parametrize(
+    ("fact", "name"),
+    [
+        ("外号闪电，真名叫谢丽", "谢丽"),
+        ("大家都叫她丽姐，本名谢丽", "谢丽"),
+        ("闪电（谢丽）在采购部", "谢丽"),
+        ("闪电就是谢丽", "谢丽"),
+        ("her real name is Nora Lindqvist", "Nora Lindqvist"),
+        ("goes by Nora at work", "Nora"),
+        ("Chinese name Xie Li, from Penang", "谢丽"),
+    ],
+)
+def test_a_stated_name_makes_one_person_of_two_unlike_names(fact: str, name: str) -> None:
+    found = compare(who("闪电", "同事", fact), who(name, "同事", "在采购部"))
+    assert "stated_name" in codes(found)
+    assert found.verdict == "certain"
+    assert found.statement == fact
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "她老公叫谢丽",
+        "养了只猫叫谢丽",
+        "和谢丽一起去了趟云南",
+        "谢丽手下的采购",
+        "不是采购部那个谢丽",
+    ],
+)
+def test_a_name_said_of_someone_else_states_nothing(fact: str) -> None:
+    found = compare(who("闪电", "同事", fact), who("谢丽", "同事", "在采购部"))
+    assert "stated_name" not in codes(found)
+    assert found.verdict not in SUGGESTED
+    assert not found.statement
+
+
+def test_a_name_right_behind_the_role_says_who_it_is() -> None:
+    boss = who("我老板", "老板", "我老板谢军下周出差")
+    found = compare(boss, who("谢军", "老板", "谢军常出差"))
+    assert "stated_name" in codes(found)
+    assert compare(who("我老板", "老板", "我老板和谢军出差"), who("谢军", "老板")).verdict == "none"
+
+
+def test_a_statement_that_something_contradicts_is_not_certain() -> None:
+    found = compare(
+        who("闪电", "同事", "真名叫谢丽", "男，单身"), who("谢丽", "同事", "女，已婚，孩子三岁")
+    )
+    assert "stated_name" in codes(found)
+    assert not found.statement
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (who("谢丽", "同事", "和研发的谢丽不是一个人"), who("谢丽", "同事", "在研发")),
+        (who("Nora", "friend", "not the Nora from yoga"), who("Nora", "friend", "does yoga")),
+        (who("Kim", "客户", "中文名谢丽"), who("Kim", "客户", "中文名苏梅")),
+        (who("谢丽", "朋友", "跟苏梅一起学陶艺"), who("苏梅", "朋友", "跟谢丽一起学陶艺")),
+        (who("房东", "房东", "姓谢，2019年租的"), who("苏姐", "房东", "今年新租的")),
+        (who("妈", "母亲", "住老家"), who("婆婆", "婆婆", "住老家")),
+        (who("前男友", "前男友", "做摄影"), who("谢军", "男朋友", "做摄影")),
+        (who("my boss", "boss", "left in 2020"), who("Nora", "boss", "took over in 2021")),
+        (who("妮妮", "宠物", "一只布偶"), who("妮妮", "同学", "学法语")),
+        (who("Nora", "friend", "has two cats"), who("Nora's mum", "friend's mother", "has two cats")),
+    ],
+)  # fmt: skip
+def test_people_set_apart_are_never_suggested(first: Record, second: Record) -> None:
+    assert compare(first, second).verdict not in SUGGESTED
+
+
+def test_people_shown_side_by_side_are_held_apart() -> None:
+    pair = who("小丽", "朋友", "做陶艺"), who("丽丽", "朋友", "做陶艺的")
+    assert compare(*pair).verdict in SUGGESTED
+    assert compare(*pair, together=True).verdict not in SUGGESTED
+
+
+def test_shared_habits_do_not_make_one_of_two_full_names() -> None:
+    facts = "素食，攀岩，住在河边，会吹萨克斯"
+    assert compare(who("谢丽", "同事", facts), who("苏梅", "同事", facts)).verdict == "none"
+
+
+def test_records_that_say_nothing_leave_it_open() -> None:
+    assert compare(who("小丽", "朋友"), who("丽丽", "朋友")).verdict == "ambiguous"
+
+
+def test_the_only_one_of_a_role_is_whoever_bears_the_name() -> None:
+    found = compare(who("房东", "房东", "养了条金毛"), who("苏梅", "房东", "遛金毛，收租准时"))
+    assert found.verdict in SUGGESTED
+    assert "bond_alone" in codes(found)
+
+
+def test_structured_attributes_agree_and_differ() -> None:
+    one = who("小丽", "朋友", attributes={"hometown": ("厦门",), "birthday": ("3月4日",)})
+    same = who("丽丽", "朋友", attributes={"hometown": ("福建厦门",)})
+    other = who("丽丽", "朋友", attributes={"birthday": ("9月9日",)})
+    assert "attribute_same" in codes(compare(one, same))
+    assert {"attribute_other", "birthday_other"} <= codes(compare(one, other), against=True)
+
+
+def test_a_word_that_everyone_shares_counts_for_nothing() -> None:
+    pair = who("小丽", "朋友", "住在厦门"), who("丽丽", "朋友", "厦门人")
+    people = [*pair, *(who(f"友{n}", "朋友", "厦门") for n in range(9))]
+    rarity = wording.rarity_of([person.words for person in people])
+    assert "words" in codes(compare(*pair))
+    assert "words" not in codes(compare(*pair, rarity=rarity))
+
+
+def test_many_who_fit_make_each_less_likely_but_not_a_stated_one() -> None:
+    guess = compare(who("小丽", "朋友", "做陶艺"), who("谢晓丽", "朋友", "做陶艺的"))
+    stated = compare(who("小丽", "朋友", "本名谢晓丽"), who("谢晓丽", "朋友", "做陶艺的"))
+    assert among_rivals(guess, 4).score < among_rivals(guess, 1).score < guess.score
+    assert among_rivals(stated, 4) == stated
+
+
+def test_what_a_person_says_with_their_numbers_is_read_alike() -> None:
+    assert wording.plain("三百八 三月十二日 二〇二一年 八千") == "380 3月12日 2021年 8000"
+    assert set(wording.read(["March 12th"])) == set(wording.read(["3月12号"]))
+
+
+def test_a_record_reads_a_bounded_number_of_bounded_texts() -> None:
+    person = Person(id=None, name="谢丽")  # type: ignore[arg-type]
+    long = record(person, {"pet": [{"value": "鹦鹉"}]}, ["长" * 5000] * 100)
+    assert len(long.facts) == MAX_FACTS
+    assert {len(fact) for fact in long.facts} == {MAX_FACT}
+    assert long.attributes == {"pet": ("鹦鹉",)}
+
+
+def test_every_sign_has_a_weight_and_words_and_can_be_stored() -> None:
+    assert WEIGHTS.keys() == WORDS.keys()
+    found = compare(who("闪电", "同事", "真名叫谢丽，32岁"), who("谢丽", "同事", "退休了"))
+    for evidence in found.evidence:
+        kept = json.loads(json.dumps(evidence.as_json))
+        assert kept["text"]
+        assert "{" not in kept["text"]
+        assert kept["code"] in WORDS
+
+
+NAMES = ["谢丽", "小丽", "丽丽", "谢总", "Nora", "Nora Lindqvist", "Xie Li", "我妈", "nora_7", "丽", "?", "·"]  # fmt: skip
+TEXTS = ["", "女，32岁", "真名叫谢丽", "her name is Nora", "和谢丽不是一个人", "since 2020", "𠮷野家，三百八"]  # fmt: skip
+RECORDS = st.builds(
+    who,
+    st.sampled_from(NAMES),
+    st.sampled_from(["", "同事", "friend", "母亲", "前男友", "小红的男朋友", "???"]),
+    st.sampled_from(TEXTS) | st.text(max_size=40),
+)
+
+
+@given(RECORDS, RECORDS)
+def test_a_comparison_is_the_same_both_ways_round(first: Record, second: Record) -> None:
+    one, other = compare(first, second), compare(second, first)
+    assert one.score == pytest.approx(other.score)
+    assert one.verdict == other.verdict
+    assert 0 <= one.score <= 1
+
+
+def test_every_pair_of_names_relates_symmetrically() -> None:
+    for a, b in product(NAMES, NAMES):
+        assert naming.relate((a,), (b,)).how == naming.relate((b,), (a,)).how, (a, b)

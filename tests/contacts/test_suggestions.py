@@ -1,0 +1,252 @@
+"""The job that proposes who may be one person. All people here are invented."""
+
+from datetime import timedelta
+from io import StringIO
+from uuid import UUID, uuid4
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import Change, EndUser
+from contacts import merge as identities
+from contacts import relations
+from contacts.compare import compare
+from contacts.likeness.blocking import MAX_PAIRS, Block, pairs, vector_blocks
+from contacts.likeness.records import Record
+from contacts.models import Contact, Suggestion
+from contacts.suggestions import suggest
+from memories import corrections, merging
+from memories.suggesting import suggest_merges
+from tests.factories import make_contact, make_end_user, make_memory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def end_user() -> EndUser:
+    return make_end_user(language="zh")
+
+
+def known(end_user: EndUser, name: str, relationship: str, *facts: str) -> Contact:
+    """A contact with a memory for each fact."""
+    contact = make_contact(end_user, name, relationship=relationship)
+    for fact in facts:
+        make_memory(end_user, fact, contact)
+    return contact
+
+
+def potters(end_user: EndUser) -> tuple[Contact, Contact]:
+    """Two records of one person, as anyone would say."""
+    return (
+        known(end_user, "谢晓丽", "朋友", "谢晓丽在河边开陶艺工作室", "谢晓丽养了只鹦鹉"),
+        known(end_user, "小丽", "朋友", "小丽的陶艺工作室搬到了河边", "小丽的鹦鹉会背诗"),
+    )
+
+
+def the_suggestion(end_user: EndUser) -> Suggestion:
+    return Suggestion.objects.of(end_user).get()
+
+
+def backdate(end_user: EndUser) -> None:
+    Contact.objects.of(end_user).update(updated_at=timezone.now() - timedelta(days=1))
+
+
+def test_a_pair_is_suggested_with_its_evidence_in_words_and_codes(end_user: EndUser) -> None:
+    pair = potters(end_user)
+    known(end_user, "苏梅", "朋友", "苏梅在银行上班")
+    suggest(end_user)
+    row = the_suggestion(end_user)
+    assert {row.first_id, row.second_id} == {contact.id for contact in pair}
+    assert row.verdict in ("certain", "likely")
+    evidence = {item["code"]: item for item in row.evidence}
+    assert {"nickname", "bond_same", "words"} <= evidence.keys()
+    assert evidence["nickname"]["weight"] > 0
+    assert "小丽" in evidence["nickname"]["text"]
+    assert "小丽" in evidence["nickname"]["params"].values()
+
+
+def test_running_it_twice_changes_nothing(end_user: EndUser) -> None:
+    potters(end_user)
+    suggest(end_user)
+    before = Suggestion.objects.of(end_user).values("id", "confidence", "evidence", "state").get()
+    outcome = suggest(end_user)
+    after = Suggestion.objects.of(end_user).values("id", "confidence", "evidence", "state").get()
+    assert before == after
+    assert outcome.withdrawn == 0
+
+
+def test_what_an_operator_called_different_is_never_suggested_again(end_user: EndUser) -> None:
+    one, other = potters(end_user)
+    suggest(end_user)
+    identities.not_the_same(end_user, one.id, other.id, actor="operator:ann")
+    before = the_suggestion(end_user).updated_at
+    outcome = suggest(end_user)
+    row = the_suggestion(end_user)
+    assert (row.state, row.decided_by, row.updated_at) == ("different", "operator:ann", before)
+    assert outcome.suggested == 0
+
+
+def test_a_postponed_suggestion_stays_postponed_and_is_kept_up_to_date(end_user: EndUser) -> None:
+    potters(end_user)
+    suggest(end_user)
+    Suggestion.objects.of(end_user).update(state="later", confidence=0.1)
+    suggest(end_user)
+    row = the_suggestion(end_user)
+    assert row.state == "later"
+    assert row.confidence > 0.5
+
+
+def test_a_suggestion_that_nothing_speaks_for_any_more_goes(end_user: EndUser) -> None:
+    one, _ = potters(end_user)
+    suggest(end_user)
+    make_memory(end_user, "谢晓丽和采购部的小丽不是同一个人", one)
+    assert suggest(end_user).withdrawn == 1
+    assert not Suggestion.objects.of(end_user).exists()
+
+
+def test_a_merged_contact_is_not_compared(end_user: EndUser) -> None:
+    one, other = potters(end_user)
+    merging.merge(end_user, other.id, one.id, actor="operator:ann")
+    assert suggest(end_user).compared == 0
+
+
+def test_a_namesake_somebody_made_is_not_suggested(end_user: EndUser) -> None:
+    known(end_user, "谢丽", "同事", "在采购部养鹦鹉")
+    other = Contact.objects.create(
+        end_user=end_user, name="谢丽", name_key="谢丽", namesake=1, relationship="同事"
+    )
+    make_memory(end_user, "谢丽在采购部养鹦鹉", other)
+    suggest(end_user)
+    assert not Suggestion.objects.of(end_user).filter(verdict__in=["certain", "likely"]).exists()
+
+
+def test_two_who_are_related_to_one_another_are_not_suggested(end_user: EndUser) -> None:
+    one, other = potters(end_user)
+    relations.relate(end_user, one, "sister", other)
+    suggest(end_user)
+    assert not Suggestion.objects.of(end_user).filter(verdict__in=["certain", "likely"]).exists()
+
+
+def test_people_named_in_one_memory_as_two_are_not_suggested(end_user: EndUser) -> None:
+    one = known(end_user, "阿丽", "朋友", "阿丽做陶艺")
+    other = known(end_user, "丽丽", "朋友", "丽丽做陶艺")
+    make_memory(end_user, "阿丽和丽丽一起办了陶艺展", one, other)
+    suggest(end_user)
+    assert not Suggestion.objects.of(end_user).filter(verdict__in=["certain", "likely"]).exists()
+
+
+def test_another_users_people_are_not_candidates(end_user: EndUser) -> None:
+    stranger = make_end_user()
+    known(end_user, "谢晓丽", "朋友", "谢晓丽在河边开陶艺工作室")
+    known(stranger, "小丽", "朋友", "小丽的陶艺工作室搬到了河边")
+    assert suggest(end_user).compared == suggest(stranger).compared == 0
+
+
+def test_only_what_changed_is_compared_again(end_user: EndUser) -> None:
+    potters(end_user)
+    backdate(end_user)
+    since = timezone.now() - timedelta(hours=1)
+    assert suggest(end_user, since).compared == 0
+    known(end_user, "丽姐", "朋友", "丽姐的陶艺工作室在河边")
+    outcome = suggest(end_user, since)
+    assert outcome.compared == 2
+    backdate(end_user)
+    suggest(end_user, since)
+    assert Suggestion.objects.of(end_user).exists()
+
+
+def test_a_stated_identity_merges_by_itself_and_can_be_undone(end_user: EndUser) -> None:
+    one = known(end_user, "闪电", "同事", "闪电真名叫谢丽", "闪电在采购部")
+    other = known(end_user, "谢丽", "同事", "谢丽负责采购")
+    figures = suggest_merges(end_user)
+    assert figures.merged == 1
+    change = Change.objects.of(end_user).get(verb="merge")
+    assert change.actor == "suggestions"
+    assert change.why == "闪电真名叫谢丽"
+    assert Contact.objects.of(end_user).standing().filter(pk__in=[one.id, other.id]).count() == 1
+    assert Suggestion.objects.of(end_user).get().state == "merged"
+
+
+def test_a_certain_pair_without_a_statement_waits_for_an_operator(end_user: EndUser) -> None:
+    potters(end_user)
+    assert suggest_merges(end_user).merged == 0
+    assert the_suggestion(end_user).state == "open"
+
+
+def test_a_contradicted_statement_does_not_merge(end_user: EndUser) -> None:
+    known(end_user, "闪电", "同事", "闪电真名叫谢丽", "男，单身")
+    known(end_user, "谢丽", "同事", "女，已婚，刚休完产假")
+    assert suggest_merges(end_user).merged == 0
+
+
+def test_a_merge_that_was_undone_is_not_made_again(end_user: EndUser) -> None:
+    known(end_user, "闪电", "同事", "闪电真名叫谢丽")
+    known(end_user, "谢丽", "同事", "谢丽负责采购")
+    suggest_merges(end_user)
+    corrections.undo(Change.objects.of(end_user).get(verb="merge"), actor="operator:ann")
+    assert suggest_merges(end_user).merged == 0
+    assert Contact.objects.of(end_user).standing().count() == 2
+
+
+def test_the_command_reports_one_json_object() -> None:
+    end_user = make_end_user()
+    potters(end_user)
+    out = StringIO()
+    call_command(
+        "suggest_merges", user=end_user.external_id, app=end_user.app.name, json=True, stdout=out
+    )
+    assert '"suggested": 1' in out.getvalue().splitlines()[-1]
+
+
+def test_the_queries_do_not_grow_with_the_contacts(end_user: EndUser) -> None:
+    potters(end_user)
+    suggest(end_user)
+    with CaptureQueriesContext(connection) as few:
+        suggest(end_user)
+    for number in range(20):
+        known(end_user, f"苏梅{number}", "同事", f"苏梅{number}在第{number}楼")
+    with CaptureQueriesContext(connection) as many:
+        suggest(end_user)
+    assert len(many) <= len(few) + 1
+
+
+def crowd(count: int) -> list[UUID]:
+    return sorted(uuid4() for _ in range(count))
+
+
+def test_the_pairs_grow_with_the_people_and_never_with_their_square() -> None:
+    people = crowd(600)
+    blocks = {
+        person: {Block(0, f"{table}:{place * 7919 % (20 + table)}") for table in range(30)}
+        for place, person in enumerate(people)
+    }
+    found = pairs(blocks)
+    assert len(found) == len(set(found)) <= len(people) * MAX_PAIRS / 2
+    assert all(first < second for first, second in found)
+
+
+def test_a_key_that_a_crowd_shares_makes_no_pairs() -> None:
+    assert pairs({person: {Block(0, "小丽")} for person in crowd(500)}) == []
+
+
+def test_near_vectors_share_a_key_and_far_ones_hardly() -> None:
+    people = crowd(200)
+    vectors = {p: [float((n * k) % 17 - 8) for k in range(1, 33)] for n, p in enumerate(people)}
+    twin = uuid4()
+    vectors[twin] = [value + 0.01 for value in vectors[people[3]]]
+    blocks = vector_blocks(vectors)
+    assert len(blocks[twin] & blocks[people[3]]) >= 4
+    assert len(blocks[twin] & blocks[people[4]]) <= 2
+
+
+def test_the_job_judges_as_a_plain_comparison_does(end_user: EndUser) -> None:
+    potters(end_user)
+    suggest(end_user)
+    plain = compare(
+        Record("谢晓丽", (), "朋友", facts=("谢晓丽养了只鹦鹉", "谢晓丽在河边开陶艺工作室")),
+        Record("小丽", (), "朋友", facts=("小丽的鹦鹉会背诗", "小丽的陶艺工作室搬到了河边")),
+    )
+    assert the_suggestion(end_user).confidence == pytest.approx(plain.score, abs=1e-3)
