@@ -29,6 +29,8 @@ _COMPACT = re.compile(r"^(\d{4})(\d{2})(\d{2})$")
 _MONTH = "|".join(lexicon.MONTHS)
 _MONTH_DAY = re.compile(rf"\b({_MONTH})[a-z]*\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})[a-z]*")
+# 深圳市 is 深圳.
+_DIVISION = re.compile(r"(?<=[\u4e00-\u9fff]{2})[省市区县]$")
 _HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十]+")
 _DIGITS = "零一二三四五六七八九"
 
@@ -121,7 +123,7 @@ def tokens(value: str) -> tuple[str, ...]:
     joined = "".join(f" {part} " if len(part) > 1 or is_han(part) else part for part in found)
     words = []
     for match in _WORD.finditer(joined):
-        word = match.group()
+        word = _DIVISION.sub("", match.group())
         if word not in lexicon.EMPTY:
             words.append(_stem(word))
     return tuple(words)

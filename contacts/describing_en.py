@@ -47,6 +47,7 @@ _ORIGIN_ONLY = (
     },
 )
 _MAX_WORDS = 5
+_PAST = re.compile(r"[a-z]{3}ed$")
 _PHRASE = re.compile(r"[^\s,.?!;:()\"]+(?: [^\s,.?!;:()\"]+)*")
 _COULD = re.compile(r"\b(?:who|whose|that|which|the|my|our|one|someone|somebody|anyone|anybody)\b")
 _NOT_JOBS = frozenset("one other same guy man woman person first last next new old best".split())
@@ -62,10 +63,12 @@ def _heads() -> str:
 def _patterns() -> tuple[re.Pattern[str], ...]:
     head = rf"(?P<head>{_heads()})s?"
     owner = r"\b(?:the|that|this|my|our|an?|another|one of my|some|which|which of my|any of my|do i know)"
-    adjective = r"(?: (?:old|new|good|close|best|other|young|only|dear|tall|nice|one|male|female|former))*"
+    adjective = (
+        r"(?: (?:old|new|good|close|best|other|young|only|dear|tall|nice|one|male|female|former))*"
+    )
     return (
         re.compile(rf"{owner}{adjective} {head},? (?:who|that|which)(?P<mod>'s .+| .+)"),
-        re.compile(rf"\b(?P<head>someone|somebody|anyone|anybody) (?:who|that)(?P<mod>'s .+| .+)"),
+        re.compile(r"\b(?P<head>someone|somebody|anyone|anybody) (?:who|that)(?P<mod>'s .+| .+)"),
         re.compile(rf"\b(?:which|which one|who) of my (?:[a-z]+ )?{head}(?P<mod> .+)"),
         re.compile(rf"\bwhich (?:[a-z]+ )?{head}(?P<mod> .+)"),
         re.compile(r"(?:^|[.?!,] |\band |\bremember |\bknow |\bremind me )(?P<head>)who(?P<mod>'s .+| .+)(?=\?|$)"),
@@ -73,15 +76,20 @@ def _patterns() -> tuple[re.Pattern[str], ...]:
     )  # fmt: skip
 
 
-_AGED = re.compile(r"\b(?:the|that|my|our)\b(?: [a-z]+)? (?P<v>\d{1,3})[- ]years?[- ]old(?: (?P<head>[a-z]+))?")
+_AGED = re.compile(
+    r"\b(?:the|that|my|our)\b(?: [a-z]+)? (?P<v>\d{1,3})[- ]years?[- ]old(?: (?P<head>[a-z]+))?"
+)
 _BIRTHDAY = re.compile(
     rf"\b(?:who|whose|who's|which friend)(?: has a|'s)? (?:birthday|b-day|bday) (?:is|was|on|falls)(?: on)? (?P<v>{_DATE})"
     rf"|\b(?:who )?was born on (?P<w>{_DATE})"
 )
+_LABELLED = re.compile(
+    rf"(?:\b(?:the|that) (?P<head>{'|'.join(lexicon.HEADS_EN)}) )?\bwhose (?P<label>{'|'.join(lexicon.LABELS_EN)}) (?:is|was) (?:an? |the )?(?P<v>[^\s,?!;]*[^\s,?!;.])"
+)
 _BEFORE_HEAD = re.compile(
     r"\b(?:my|that|the|our) (?P<v>[a-z][a-z'-]+(?: [a-z][a-z'-]+)?) (?P<head>friend|colleague|coworker|co-worker|classmate|buddy|pal|mate|neighbor|neighbour|roommate|cousin|guy|girl|woman)\b(?!')"
 )
-_JOB = re.compile(rf"\b(?:the|that) (?P<v>[a-z][a-z-]+(?: [a-z][a-z-]+)?){lexicon.AFTER_JOB_EN}")
+_JOB = re.compile(rf"\b(?:the|that) (?P<v>[a-z][a-z-]+(?: [a-z][a-z-]+)??){lexicon.AFTER_JOB_EN}")
 _ASK = re.compile(lexicon.ASK_EN)
 
 
@@ -92,16 +100,18 @@ def describe(norm: str, raw: str) -> Iterator[Description]:
     for pattern in _patterns():
         for match in pattern.finditer(norm):
             yield from _clause(match, raw)
-    for match in _AGED.finditer(norm):
-        yield from _simple(match, ("age",))
-    for match in _BIRTHDAY.finditer(norm):
-        yield from _simple(match, ("birthday",))
-    for match in _BEFORE_HEAD.finditer(norm):
-        yield from _simple(match, lexicon.ANY)
-    if _ASK.search(norm):
-        for match in _JOB.finditer(norm):
-            if match["v"].split()[0] not in _NOT_JOBS and match["v"] not in terms():
-                yield from _simple(match, lexicon.JOB)
+    for fixed, attributes in (
+        (_AGED, ("age",)),
+        (_BIRTHDAY, ("birthday",)),
+        (_BEFORE_HEAD, lexicon.ANY),
+    ):
+        for match in fixed.finditer(norm):
+            yield from _simple(match, attributes)
+    for match in _LABELLED.finditer(norm):
+        yield from _simple(match, lexicon.LABELS_EN[match["label"]])
+    for match in _JOB.finditer(norm) if _ASK.search(norm) else ():
+        if match["v"].split()[0] not in _NOT_JOBS:
+            yield from _simple(match, lexicon.JOB)
 
 
 def _clause(match: re.Match[str], raw: str) -> Iterator[Description]:
@@ -113,10 +123,11 @@ def _clause(match: re.Match[str], raw: str) -> Iterator[Description]:
     clause = text.lstrip()
     role, gender = _head(groups.get("head") or "")
     if name == "place":
-        clause, lead = re.sub(r"^(?:over|back) ", "", clause), lead
+        clause = re.sub(r"^(?:over|back) ", "", clause)
         lead = len(text) - len(clause)
         rows: _Rows = ((_ORIGIN_ONLY[0], _ORIGIN_ONLY[1][clause.split(" ")[0]]),)
     else:
+        clause = re.sub(r"^'s ", "is ", clause)
         rows = _ROWS
     for pattern, attributes in rows:
         found = pattern.match(clause)
@@ -145,7 +156,7 @@ def _phrase(text: str, raw: str) -> str:
     typed = raw[: found.end()].split(" ")
     proper = typed[0][:1].isupper()
     for word, given in zip(words[:_MAX_WORDS], typed, strict=False):
-        if word in lexicon.STOP_EN:
+        if word in lexicon.STOP_EN or word.endswith("n't") or (end and _PAST.search(word)):
             break
         joins = word in ("of", "and", "the", "de", "&")
         if proper and not given[:1].isupper() and not given[:1].isdigit() and not joins:

@@ -9,7 +9,7 @@ friends …); a plain statement (在腾讯上班很累) describes nobody.
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import UUID
 
 from contacts import attribute_keys, describing_en, describing_zh
@@ -39,15 +39,15 @@ def describe(text: str) -> list[Description]:
         parts.append((len(norm) - _READ, norm[-_READ:]))
     for shift, part in parts:
         raw = "".join(text[offsets[shift + i]] for i in range(len(part)))
-        for one in (*describing_zh.describe(part), *describing_en.describe(part, raw)):
-            found.append(replace(one, start=one.start + shift, end=one.end + shift))
+        both = (*describing_zh.describe(part), *describing_en.describe(part, raw))
+        found += [replace(one, start=one.start + shift, end=one.end + shift) for one in both]
     if not found:
         return []
     mask = masked(norm)
     kept: list[Description] = []
     for one in sorted(found, key=lambda d: (d.start - d.end, d.start)):
         free = all(one.end <= other.start or one.start >= other.end for other in kept)
-        if free and not mask[one.start] and not mask[one.end - 1]:
+        if free and not mask[one.start]:
             kept.append(one)
     kept.sort(key=lambda d: d.start)
     out = []
@@ -62,7 +62,7 @@ def keys_of(descriptions: Iterable[Description]) -> frozenset[str]:
     return frozenset(
         key
         for description in descriptions
-        for constraint in description.constraints
+        for constraint in (*description.constraints, Constraint(("job_title",), description.role))
         for attribute in constraint.attributes
         for key in attribute_keys.keys_for(attribute, constraint.value)
     )
@@ -96,7 +96,7 @@ def _fitting(
 ) -> list[Mention]:
     found: list[tuple[float, Person, str]] = []
     for key, person in people.items():
-        role = _role_fit(description, person)
+        role = _role_fit(description, person, known[key].get("job_title", ()))
         fits = [_fit(constraint, known[key]) for constraint in description.constraints]
         if role and all(score for score, _ in fits):
             score = role * min(score for score, _ in fits)
@@ -125,19 +125,23 @@ def _fit(constraint: Constraint, known: Mapping[str, set[str]]) -> tuple[float, 
     return max(scored, key=lambda item: item[0], default=(0.0, ""))
 
 
-def _role_fit(description: Description, person: Person) -> float:
+def _role_fit(description: Description, person: Person, jobs: Iterable[str]) -> float:
     """1 for someone in the role that is asked for, less where their role isn't known, 0 for
     someone else or of another gender."""
     if description.gender and person.gender not in ("", description.gender):
         return 0.0
-    if not description.role:
+    if not description.role or any(agree("job_title", description.role, job) for job in jobs):
         return 1.0
     asked = roles_of(description.role)
-    held = [r for term in (person.relationship, person.name, *person.aliases) for r in roles_of(term)]
+    held = [
+        r for term in (person.relationship, person.name, *person.aliases) for r in roles_of(term)
+    ]
     if not held:
         return ROLE_UNKNOWN
     if any(one.fits(mine) for one in asked for mine in held):
         return 1.0
     # Any classmate or flatmate may be called a friend.
-    friends = any(one.kind == "friend" for one in asked) and any(m.subtype == "friend" for m in held)
+    friends = any(one.kind == "friend" for one in asked) and any(
+        m.subtype == "friend" for m in held
+    )
     return 1.0 if friends else 0.0

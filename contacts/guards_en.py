@@ -14,6 +14,7 @@ WEIGHTS = {
     "verb after": 2.0,
     "adverb after": 1.2,
     "auxiliary after": 0.5,
+    "state after": 2.0,
     "possessive": 1.0,
     "he or she": 0.7,
     "whom": 1.2,
@@ -36,6 +37,7 @@ WEIGHTS = {
     "Chinese around": 0.8,
 }
 THRESHOLD = 0.3
+_AFTER = ((context.ADVERBS, "adverb after"), (context.AUXILIARIES, "auxiliary after"))
 
 
 class Guard:
@@ -54,10 +56,12 @@ class Guard:
             return 0.0
         if not self._title_fits(first, person) or self._is_saint(first):
             return 0.0
+        if self._is_counted(first):
+            return 0.0
         plural = first == last and self._reading.tokens[first].key != surface
         if " " in surface:
             return 1.0
-        if self._extends(first, last, person) or self._is_celebrity(first, surface):
+        if self._extends(first, last, person) or self._is_celebrity(surface):
             return 0.0
         if kind not in ("name", "alias") and not self._likely(first, person, surface, kind):
             return 0.0
@@ -89,11 +93,11 @@ class Guard:
 
     def _starts_sentence(self, first: int) -> bool:
         start = self._reading.tokens[first].start
-        left = self._reading.norm[:start].rstrip(" \"'“‘(*_>-")
+        left = self._reading.norm[max(0, start - 8) : start].rstrip(" \"'“‘(*_>-")
         return (
             not left
             or left[-1] in ".!?。！？\n:：;；…"
-            or self._reading.norm[:start].endswith("\n")
+            or self._reading.norm.startswith("\n", start - 1)
         )
 
     def _stands_alone(self, first: int, last: int) -> bool:
@@ -142,6 +146,11 @@ class Guard:
         roles = roles_of(person.relationship)
         return not roles or any(role.kind in title.kinds for role in roles)
 
+    def _is_counted(self, first: int) -> bool:
+        """Whether an article makes a thing of the name: the Oscar, a Rembrandt."""
+        before = self._before(first)
+        return before is not None and before.key in ("a", "an", "the")
+
     def _is_saint(self, first: int) -> bool:
         """Whether the word before makes a place of the name: St. Louis, San Jose, Port Vila."""
         before = self._token(first - 1)
@@ -171,11 +180,10 @@ class Guard:
     def _joins_name(self, other: Token, own: set[str]) -> bool:
         if other.key in own or other.key in context.CAPITAL_NEIGHBOURS or len(other.key) == 1:
             return False
-        if other.key in self._names or other.key in titles.ENGLISH or other.key in terms():
-            return False
-        return True
+        known = other.key in self._names or other.key in titles.ENGLISH or other.key in terms()
+        return not known
 
-    def _is_celebrity(self, first: int, surface: str) -> bool:
+    def _is_celebrity(self, surface: str) -> bool:
         return surface in celebrities.ENGLISH and bool(
             celebrities.ENGLISH_CUES.search(self._reading.norm)
         )
@@ -216,7 +224,7 @@ class Guard:
         norm = self._reading.norm
         score = self._case(index, token)
         before, after = self._before(index), self._after(index)
-        rest = norm[token.end :]
+        rest = norm[token.end : token.end + 24]
         if token.possessive:
             score += WEIGHTS["possessive"]
         if re.match(r"'s (?:been|going|gone|a|the|not|so|in|on|due|up|down)\b", rest):
@@ -226,7 +234,7 @@ class Guard:
             score += self._before_score(before, surface)
         elif context.CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
             score += WEIGHTS["determiner before"]
-        elif re.search(r"[@&/+]\s?$", norm[: token.start]):
+        elif re.search(r"[@&/+]\s?$", norm[max(0, token.start - 2) : token.start]):
             score += WEIGHTS["whom"]
         personal = {t.key for t in self._reading.tokens[index + 1 : index + 16]}
         if personal & context.PERSONAL:
@@ -251,35 +259,42 @@ class Guard:
         return WEIGHTS["capital inside a sentence"]
 
     def _after_score(self, token: Token, after: Token | None, rest: str) -> float:
-        stripped = rest.lstrip()
+        starts = self._starts_sentence(self._reading.starts[token.start])
         if after is None:
-            if stripped[:1] and is_cjk(stripped[0]):
-                return WEIGHTS["Chinese around"]
-            if not stripped and token.start == 0:
-                return WEIGHTS["alone"]
-            if rest[:1] in (",", "!", "?") and self._starts_sentence(
-                self._reading.starts[token.start]
-            ):
-                return WEIGHTS["called out"]
-            return WEIGHTS["listed beside"] if stripped[:1] in ("&", "/", "+") else 0.0
-        if token.possessive:
-            return 0.0
-        if self._verb_follows(after):
+            return self._alone_score(token, rest, starts=starts)
+        if self._verb_follows(after) and not token.possessive:
             return WEIGHTS["verb after"]
-        if after.key in context.ADVERBS:
-            return WEIGHTS["adverb after"]
         if after.key in ("and", "or") and self._pairs(after):
             return WEIGHTS["listed beside"]
-        if after.key in context.AUXILIARIES:
-            return WEIGHTS["auxiliary after"]
-        if after.key in context.WORD_AFTER:
-            start = self._starts_sentence(self._reading.starts[token.start])
-            return WEIGHTS["word after"] if start else 0.0
-        if after.capital:
+        if self._is_state(after):
+            return WEIGHTS["state after"]
+        for words_after, reason in _AFTER:
+            if after.key in words_after and not token.possessive:
+                return WEIGHTS[reason]
+        if token.possessive or after.capital:
             return 0.0
+        if after.key in context.WORD_AFTER:
+            return WEIGHTS["word after"] if starts else 0.0
         if after.key.endswith("ed") and len(after.key) > 4:
             return WEIGHTS["past tense after"]
         return WEIGHTS["noun after"]
+
+    def _is_state(self, after: Token) -> bool:
+        """Whether a state that only people are in follows: is mad, was pregnant."""
+        state = self._after(self._reading.starts[after.start])
+        linked = after.key in ("is", "was", "isnt", "wasnt", "seems", "looks", "got", "gets")
+        return linked and state is not None and state.key in context.STATES
+
+    def _alone_score(self, token: Token, rest: str, *, starts: bool) -> float:
+        """The score of what follows when no Latin word does."""
+        stripped = rest.lstrip()
+        if stripped[:1] and is_cjk(stripped[0]):
+            return WEIGHTS["Chinese around"]
+        if not stripped and token.start == 0:
+            return WEIGHTS["alone"]
+        if rest[:1] in (",", "!", "?") and starts:
+            return WEIGHTS["called out"]
+        return WEIGHTS["listed beside"] if stripped[:1] in ("&", "/", "+") else 0.0
 
     def _pairs(self, link: Token) -> bool:
         """Whether someone else is named after "and": Chase and I, Rose and Tom."""

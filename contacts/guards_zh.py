@@ -15,12 +15,14 @@ WEIGHTS = {
     "word": -1.0,  # an ordinary noun, or a name of a place or thing
     "common word": -1.5,  # an adjective, adverb or verb, which stand anywhere
     "rare word": 0.7,
-    "frequent word": -0.5,
     "clause start": 1.0,
     "after a time": 0.5,
     "whom something is done to or with": 1.2,
     "weak verb": 0.9,
     "strong verb": 2.0,
+    "strong verb later": 0.8,
+    "predicate begins": 0.5,
+    "conjunction before": 0.5,
     "done to the user": 1.4,
     "time after": 1.3,
     "possession": 2.2,
@@ -40,11 +42,27 @@ WEIGHTS = {
     "a word elsewhere": -0.5,  # one sense per discourse (Gale, Church, Yarowsky 1992)
 }
 THRESHOLD = 0.4
-# Occurrences in jieba's corpus below which a word is rare, above which it is frequent.
-_RARE, _FREQUENT = 200, 1000
+# Occurrences in jieba's corpus below which a word is rare.
+_RARE = 200
+# Words that qualify a verb: 方便帮我看一下, 马上给我发.
+_ADVERBIAL = ("a", "d", "b")
 _WORD_FREQUENCY = 20
 _HELD = ("n", "a", "m", "q")
 _COMMON_TAGS = ("a", "d", "v", "b", "z", "i", "l", "t", "c", "r", "f", "p", "m", "q")
+
+
+# What may stand before: words, parts of speech, and which weight that has; the first counts.
+_BEFORE: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
+    (context.PERSON_BEFORE, (), "whom something is done to or with"),
+    (context.DEGREES, (), "degree before"),
+    (context.PRONOUNS, (), "subject before"),
+    (context.TIMES, ("t",), "after a time"),
+    (context.COUNTS, ("m", "q"), "count before"),
+    (frozenset("的地得"), (), "modifier before"),
+    (context.PLACE_BEFORE, (), "place before"),
+    (frozenset(), ("c", "p"), "conjunction before"),
+    (context.CLAUSE_VERBS, (), "clause start"),
+)
 
 
 def is_ordinary(surface: str) -> bool:
@@ -70,6 +88,7 @@ class Guard:
             if is_cjk(name[0]) and not is_ordinary(name)
         }
         self._cuts: dict[tuple[int, int, str], list[Word]] = {}
+        self._plain_cuts: dict[tuple[int, int, str], list[Word]] = {}
 
     def words(self, start: int, end: int, extra: str = "") -> list[Word]:
         """The words of the stretch of Han around [start, end); ``extra`` is one word more
@@ -80,6 +99,13 @@ class Guard:
             names = {**self._names, extra: segment.NAME_FREQUENCY} if extra else self._names
             self._cuts[place] = self._reading.cut(low, high, names)
         return self._cuts[place]
+
+    def _plain(self, start: int, end: int) -> list[Word]:
+        """The words around [start, end) as anyone would cut them, no names known."""
+        place = (*self._reading.stretch(start, end), "")
+        if place not in self._plain_cuts:
+            self._plain_cuts[place] = self._reading.cut(place[0], place[1], {})
+        return self._plain_cuts[place]
 
     def is_word(self, start: int, end: int, *, named: bool = False) -> bool:
         """Whether the likeliest cut has a boundary on both sides of [start, end);
@@ -101,11 +127,13 @@ class Guard:
             return 0.0
         if self._straddles(start, end) or self._chants(start, end):
             return 0.0
+        if context.MEASURED.search(norm[max(0, start - 4) : start]):
+            return 0.0
         if self._goes_on(start, end, surface) or self._is_celebrity(surface):
             return 0.0
         if ordinary or (not exact and segment.frequency(surface)):
             score = self._score(start, end, surface)
-            if any(self._score(*other, surface) <= 0 for other in self._others(start, surface)):
+            if self._is_word_elsewhere(start, surface):
                 score += WEIGHTS["a word elsewhere"]
             return min(1.0, 0.6 + 0.15 * score) if score > THRESHOLD else 0.0
         if not exact and self._other_surname(start, end):
@@ -125,8 +153,7 @@ class Guard:
 
     def _straddles(self, start: int, end: int) -> bool:
         """Whether, names forgotten, words reach over both ends: 行李|雷同 for 李雷."""
-        low, high = self._reading.stretch(start, end)
-        plain = self._reading.cut(low, high, {})
+        plain = self._plain(start, end)
         across = {edge for word in plain for edge in (start, end) if word.start < edge < word.end}
         if len(across) == 2:
             return True
@@ -155,7 +182,7 @@ class Guard:
             after.text in context.PLACE_TAIL
             or after.text == "子"
             or (len(after.text) > 1 and after.text.endswith(context.BUSINESSES))
-            or re.match(r"(?:大学|中学|小学|大道|牌)", norm[end:])
+            or re.match(r"(?:大学|中学|小学|大道|牌)", norm[end : end + 2])
         ):
             return True
         if not surname_of(surface) or len(surface) != 2 or len(after.text) != 1:
@@ -178,12 +205,20 @@ class Guard:
     def _chants(self, start: int, end: int) -> bool:
         """Whether a doubled name is part of a longer run of its character: 牛牛牛."""
         norm = self._reading.norm
-        return norm[start] == norm[end - 1] and norm[start] in norm[start - 1 : start] + norm[end : end + 1]
+        return (
+            norm[start] == norm[end - 1]
+            and norm[start] in norm[start - 1 : start] + norm[end : end + 1]
+        )
+
+    def _is_word_elsewhere(self, start: int, surface: str) -> bool:
+        """Whether the same characters are a mere word nearby in the text."""
+        return any(self._score(*place, surface) <= 0 for place in self._others(start, surface))
 
     def _others(self, start: int, surface: str) -> list[tuple[int, int]]:
-        """The other places of the same characters."""
-        places = [m.start() for m in re.finditer(re.escape(surface), self._reading.norm)]
-        return [(place, place + len(surface)) for place in places if place != start]
+        """The places next to this one of the same characters."""
+        norm, size = self._reading.norm, len(surface)
+        places = (norm.rfind(surface, 0, start), norm.find(surface, start + size))
+        return [(place, place + size) for place in places if place >= 0]
 
     def _score(self, start: int, end: int, surface: str) -> float:
         before, after, following = self._neighbours(start, end)
@@ -194,81 +229,72 @@ class Guard:
         count = segment.frequency(surface)
         if count < _RARE:
             score += WEIGHTS["rare word"] * (1.0 if common else 0.5)
-        elif count > _FREQUENT:
-            score += WEIGHTS["frequent word"]
         score += self._left(start, before, after)
-        score += self._right(end, after, following)
+        score += self._right(end, after, following, adverbial=tag.startswith(_ADVERBIAL))
         return score
 
     def _left(self, start: int, before: Word | None, after: Word | None) -> float:
         norm = self._reading.norm
         if before is None:
-            gap = norm[:start].rstrip()
+            gap = norm[max(0, start - 3) : start].rstrip()
             if gap.endswith("@"):
                 return WEIGHTS["whom something is done to or with"] + 1
-            latin = re.search(r"([a-z0-9]+) ?$", norm[:start])
+            latin = re.search(r"[a-z0-9] ?$", norm[max(0, start - 2) : start])
             return 0.0 if latin else WEIGHTS["clause start"]
-        text, tag = before.text, before.tag
-        if text in context.PERSON_BEFORE:
+        if before.text in context.LIGHT and self._done_to(before):
             return WEIGHTS["whom something is done to or with"]
-        if text in context.DEGREES:
-            return WEIGHTS["degree before"]
-        if text in context.PRONOUNS:
-            return WEIGHTS["subject before"]
-        if text in context.TIMES or tag == "t":
-            return WEIGHTS["after a time"]
-        if text in context.LIGHT and self._done_to(before):
-            return WEIGHTS["whom something is done to or with"]
-        if text in context.COUNTS or tag in ("m", "q"):
-            return WEIGHTS["count before"]
-        if text in "的地得":
-            return WEIGHTS["modifier before"]
-        if text == "是":
+        if before.text == "是":
             done = after is not None and (after.tag.startswith("v") or after.text == "的")
             return WEIGHTS["is who did it"] if done else 0.0
-        if text in context.PLACE_BEFORE:
-            return WEIGHTS["place before"]
-        if tag in ("c", "p"):
-            return 0.5
-        if text in context.CLAUSE_VERBS:
-            return WEIGHTS["clause start"]
-        return WEIGHTS["verb before" if tag.startswith("v") else "other before"]
+        for words_before, tags, reason in _BEFORE:
+            if before.text in words_before or before.tag in tags:
+                return WEIGHTS[reason]
+        return WEIGHTS["verb before" if before.tag.startswith("v") else "other before"]
 
     def _done_to(self, light: Word) -> bool:
         """Whether a verb that takes a person comes before a light word: 问一下."""
         earlier = [word for word in self.words(light.start, light.end) if word.end == light.start]
         return bool(earlier) and earlier[0].text in context.PERSON_BEFORE
 
-    def _right(self, end: int, after: Word | None, following: list[Word]) -> float:
+    def _right(
+        self, end: int, after: Word | None, following: list[Word], *, adverbial: bool
+    ) -> float:
         norm = self._reading.norm
         if after is None:
             return self._at_end(end)
         text, tag = after.text, after.tag
+        second = following[1].text if len(following) > 1 else ""
         if text == "的":
-            thing = following[1].text if len(following) > 1 else ""
-            return WEIGHTS["possession"] if thing in context.POSSESSIONS else 0.0
+            return WEIGHTS["possession"] if second in context.POSSESSIONS else 0.0
         if text in "地得":
             return WEIGHTS["particle of manner"]
-        if text in context.STRONG_VERBS or any(norm.startswith(v, end) for v in ("说", "让我")):
+        if text in context.STRONG_VERBS or norm.startswith(("说", "让我"), end):
             return WEIGHTS["strong verb"]
-        if text.endswith("我") or (len(following) > 1 and following[1].text in ("我", "我们")):
-            if tag.startswith(("v", "p")):
-                return WEIGHTS["done to the user"]
+        to_user = text.endswith("我") or second in ("我", "我们")
+        if to_user and tag.startswith(("v", "p")) and not adverbial:
+            return WEIGHTS["done to the user"]
         if text in context.THING_AFTER or text.endswith(context.ERAS):
             return WEIGHTS["thing after"]
+        return self._clause_score(following)
+
+    def _clause_score(self, following: list[Word]) -> float:
+        """What the words after the name say as its predicate."""
+        text, tag = following[0].text, following[0].tag
         later = any(word.text in context.STRONG_VERBS for word in following)
-        bonus = 0.8 if later else 0.0
+        bonus = WEIGHTS["strong verb later"] if later else 0.0
+        if text in ("都", "全", "全都"):
+            return WEIGHTS["noun after"]
         if text in context.TIMES or tag == "t":
             return WEIGHTS["time after"] + bonus
         if text in context.PERSON_VERBS or tag.startswith("v"):
             return WEIGHTS["weak verb"] + bonus
         if tag in ("d", "p", "c", "r"):
-            return 0.5 + bonus
+            return WEIGHTS["predicate begins"] + bonus
         return WEIGHTS["noun after"]
 
     def _at_end(self, end: int) -> float:
         norm = self._reading.norm
-        rest = norm[end:].lstrip()
+        rest = norm[end : end + 4].lstrip()
         if rest and not rest[0].isalnum() and rest[0] not in "。.)）」”、&/":
             return WEIGHTS["called out"]
         if rest[:1] in ("、", "&", "/"):

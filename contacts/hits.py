@@ -20,7 +20,7 @@ from contacts.names import (
     syllable,
 )
 from contacts.reading import Reading, Token
-from contacts.roles import Role, RoleWord, terms
+from contacts.roles import RoleWord, terms
 from contacts.segment import NAME_FREQUENCY, frequency
 from contacts.types import Entry, How, Person
 
@@ -147,11 +147,11 @@ def _surfaces(entries: Iterable[Entry]) -> dict[str, float]:
         if key.startswith((KIN, TITLE, TYPO)):
             continue
         surface = surface_of(entry)
-        weight = NAME_FREQUENCY
+        weight = float(NAME_FREQUENCY)
         if surface[0] in "小老阿" and len(surface) == 2:
             weight *= 10  # 小李想 is 小李 wanting, rather than a small 李想
         if surface != name_key(entry.key.text):
-            weight /= 30
+            weight /= 30.0
         out[surface] = max(weight, out.get(surface, 0.0))
     return out
 
@@ -248,16 +248,18 @@ def _means_own(reading: Reading, word: RoleWord, entry: Entry) -> bool:
 def _title_hits(reading: Reading, entry: Entry, guard: "guards_zh.Guard") -> Iterator[Hit]:
     name = entry.key.key.removeprefix(TITLE)
     for found in chinese_titles(reading):
-        if found.surname == name and guard.is_word(found.start, found.end):
-            if bears(entry.person, titles.CHINESE[found.title], found.title):
-                yield _hit(entry, found.start, found.end, "title")
+        fits = found.surname == name and guard.is_word(found.start, found.end)
+        if fits and bears(entry.person, titles.CHINESE[found.title], found.title):
+            yield _hit(entry, found.start, found.end, "title")
     tokens = reading.tokens
     for index, token in enumerate(tokens[1:], 1):
         before = tokens[index - 1]
         title = titles.ENGLISH.get(before.key)
-        if token.key == name and title and joins(reading.norm[before.end : token.start]):
-            if bears(entry.person, title, before.key):
-                yield _hit(entry, before.start, token.end, "title")
+        if title is None or token.key != name:
+            continue
+        together = joins(reading.norm[before.end : token.start])
+        if together and bears(entry.person, title, before.key):
+            yield _hit(entry, before.start, token.end, "title")
 
 
 @lru_cache(maxsize=4096)
@@ -308,9 +310,10 @@ def _sound_guesses(reading: Reading, entry: Entry, guard: "guards_zh.Guard") -> 
             if not sound.startswith(joined):
                 break
             piece = norm[start : end + 1]
-            if joined == sound and len(piece) > 1 and not frequency(piece):
-                if guard.is_word(start, end + 1) and _one_off(piece, name_key(entry.key.text)):
-                    yield _hit(entry, start, end + 1, kind)
+            heard = joined == sound and len(piece) > 1 and not frequency(piece)
+            slip = heard and _one_off(piece, name_key(entry.key.text))
+            if slip and guard.is_word(start, end + 1):
+                yield _hit(entry, start, end + 1, kind)
 
 
 def _one_off(piece: str, name: str) -> bool:
@@ -350,8 +353,3 @@ def _one_edit(a: str, b: str) -> bool:
     return (
         len(off) == 2 and off[1] == off[0] + 1 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]]
     )
-
-
-def is_apposed(role: Role, person: Person) -> bool:
-    """Whether a role said beside a name fits the person of that name."""
-    return any(role.fits(mine) for mine in roles_of(person.relationship))

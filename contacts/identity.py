@@ -9,13 +9,15 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import cards, names, relations
-from contacts.models import Contact, ContactKey
+from contacts import attribute_keys, cards, names, relations
+from contacts.models import Contact, ContactKey, Relation
 from contacts.text import truncate
 from contacts.types import Person
 
 MAX_NAME = 100  # graphemes
 MAX_NOTES = 6  # unconsolidated memories shown on a card
+# The columns that lookup keys follow from.
+_INDEXED = {"name", "aliases", "relationship", "gender", "attributes", "merged_into"}
 
 
 class InvalidContact(ValueError):
@@ -101,8 +103,9 @@ def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
 
 
 def index(contact: Contact) -> None:
-    """Makes the lookup keys of a contact equal to its names; a merged one has none."""
-    wanted = () if contact.merged_into_id else keys_of(contact.person)
+    """Makes the lookup keys of a contact follow from its names and attributes; a merged one
+    has none."""
+    wanted = all_keys_of(contact)
     missing = {(k.key, k.how, k.text[:200]) for k in wanted}
     held = {(k.key, k.how, k.text): k.pk for k in contact.keys.all()}
     contact.keys.filter(pk__in=[held[k] for k in held.keys() - missing]).delete()
@@ -122,6 +125,13 @@ def keys_of(person: Person) -> tuple[names.NameKey, ...]:
     return tuple(key for key in names.lookup_keys(person) if 0 < len(key.key) <= 250)
 
 
+def all_keys_of(contact: Contact) -> tuple[names.NameKey, ...]:
+    """Every key that a contact is found by: its names', and those of what is known of it."""
+    if contact.merged_into_id:
+        return ()
+    return (*keys_of(contact.person), *attribute_keys.keys_of(contact.attributes))
+
+
 def save(contact: Contact, fields: Sequence[str]) -> None:
     """Writes ``fields`` of a contact, then what follows from them: keys and card."""
     if "name" in fields:
@@ -130,8 +140,20 @@ def save(contact: Contact, fields: Sequence[str]) -> None:
         fields = [*fields, "name_key"]
     contact.card = card_text(contact, contact.end_user.language)
     contact.save(update_fields={*fields, "card", "updated_at"})
-    if {"name", "aliases", "relationship", "gender", "merged_into"} & set(fields):
+    if _INDEXED & set(fields):
         index(contact)
+    if "name" in fields:
+        render_around(contact.end_user, [contact.id])
+
+
+def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
+    """Renders the cards of those who are related to these contacts, which name them."""
+    ids = set(contact_ids)
+    related = Relation.objects.of(end_user).among(ids).values_list("subject", "object")
+    others = {pk for pair in related for pk in pair} - ids
+    for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=others):
+        contact.end_user = end_user
+        save(contact, [])
 
 
 def card_text(contact: Contact, language: str) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import pronouns, relations
+from contacts import descriptions, pronouns, relations
+from contacts.descriptions import Description
 from contacts.matching import candidate_keys, find_mentions
-from contacts.models import ContactKey, Hit
+from contacts.models import ContactKey, Hit, person_of
 from contacts.types import Entry, Mention, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
@@ -24,10 +25,19 @@ def mentions_in(end_user: EndUser, text: str) -> list[Mention]:
     return find_mentions(text, [hit.entry for hit in hits])
 
 
+def find(end_user: EndUser, described: Sequence[Description]) -> list[Mention]:
+    """Who fits these descriptions by their attributes: all who do, or nobody. One statement."""
+    if not described:
+        return []
+    hits = ContactKey.objects.of(end_user).hits((), attributes=descriptions.keys_of(described))
+    return _fitting(described, hits)
+
+
 def who_is_meant(
     end_user: EndUser, message: str, turns: Turns
 ) -> tuple[list[Mention], dict[UUID, str]]:
-    """The mentions in ``message``, pronouns resolved, and the cards of those meant.
+    """The mentions in ``message``, pronouns resolved and descriptions (那个在腾讯上班的人)
+    found, and the cards of those meant.
 
     ``turns`` gives the session's (role, content) turns and those of the session before; it
     is called only when the message refers back. At most two statements: the turns, if they
@@ -35,13 +45,17 @@ def who_is_meant(
     """
     message = message[:CHARACTERS]
     keys = ContactKey.objects.of(end_user)
+    described = descriptions.describe(message)
+    attributes = descriptions.keys_of(described)
     if not pronouns.refers_back(message):
-        hits = keys.hits(candidate_keys(message))
-        return find_mentions(message, [hit.entry for hit in hits]), _cards(hits)
+        hits = keys.hits(candidate_keys(message), attributes=attributes)
+        named = find_mentions(message, _entries(hits))
+        return _with_described(named, _fitting(described, hits)), _cards(hits)
     session, before = ([(role, text[:CHARACTERS]) for role, text in part] for part in turns())
     texts = [message, *(text for _, text in [*session, *before])]
-    hits = keys.hits(frozenset().union(*map(candidate_keys, texts)), related=True)
-    entries = [hit.entry for hit in hits]
+    wanted = frozenset().union(*map(candidate_keys, texts))
+    hits = keys.hits(wanted, attributes=attributes, related=True)
+    entries = _entries(hits)
     named = find_mentions(message, entries)
     related, cards = relations.of_hits(hits)
     meant = pronouns.resolve(
@@ -50,7 +64,35 @@ def who_is_meant(
         _utterances(before, entries),
         related,
     )
-    return [*named, *meant], cards | _cards(hits)
+    return _with_described([*named, *meant], _fitting(described, hits)), cards | _cards(hits)
+
+
+def _entries(hits: Iterable[Hit]) -> list[Entry]:
+    return [hit.entry for hit in hits if not descriptions.is_attribute(hit.key)]
+
+
+def _fitting(described: Sequence[Description], hits: Iterable[Hit]) -> list[Mention]:
+    return descriptions.match(
+        described,
+        [
+            (hit.key, hit.text, person_of(hit.known))
+            for hit in hits
+            if descriptions.is_attribute(hit.key)
+        ],
+    )
+
+
+def _with_described(mentions: list[Mention], fitting: list[Mention]) -> list[Mention]:
+    """Both by position. A description gives way to a name inside it, and takes the place of
+    the role word, pronoun or guess that it is made with (我在深圳的同事, the guy who …)."""
+
+    def within(one: Mention, spans: Iterable[Mention]) -> bool:
+        return any(one.start < other.end and other.start < one.end for other in spans)
+
+    sure = [mention for mention in mentions if mention.how in ("name", "alias")]
+    fitting = [mention for mention in fitting if not within(mention, sure)]
+    rest = [mention for mention in mentions if not within(mention, fitting)]
+    return sorted([*rest, *fitting], key=lambda mention: mention.start)
 
 
 def _utterances(turns: Iterable[Turn], entries: Sequence[Entry]) -> list[Utterance]:

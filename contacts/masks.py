@@ -2,6 +2,7 @@
 hashtags, exercises, lyrics."""
 
 import re
+from collections.abc import Iterator
 
 _QUOTED = r"(?:「[^」]*」|『[^』]*』|“[^”]*”|\"[^\"\n]*\"|‘[^’]*’)"
 
@@ -10,14 +11,14 @@ _ALWAYS = re.compile(
         (
             r"```.*?(?:```|$)",
             r"`[^`\n]+`",
-            r"(?:[a-z][a-z0-9+.-]*://|www\.)[^\s，。！？；、「」“”（）]+",
-            r"[a-z0-9][a-z0-9._%+-]*@[a-z0-9-]+(?:\.[a-z0-9-]+)+",
-            r"(?<![a-z0-9])(?:[a-z0-9-]+\.)+(?:com|net|org|io|cn|co|uk|dev|app|ai|me|info|edu|gov|tv|xyz)"
+            r"(?:(?<![a-z0-9+.-])[a-z][a-z0-9+.-]*+://|www\.)[^\s，。！？；、「」“”（）]+",
+            r"(?<![a-z0-9._%+-])[a-z0-9][a-z0-9._%+-]*+@[a-z0-9-]+(?:\.[a-z0-9-]+)+",
+            r"(?<![a-z0-9.-])(?:[a-z0-9-]{1,63}\.){1,6}(?:com|net|org|io|cn|co|uk|dev|app|ai|me|info|edu|gov|tv|xyz)"
             r"(?:\.[a-z]{2})?(?:/[^\s，。！？；、]*)?(?![a-z0-9])",
             # Paths of files.
             r"[a-z]:\\[^\s，。！？；、\"]+",
             r"(?<![a-z0-9\u4e00-\u9fff])~?(?:/[\w.\-]+){2,}/?",
-            r"[\w\-\u4e00-\u9fff]+\.(?:docx?|xlsx?|pptx?|pdf|txt|csv|zip|py|js|ts|java|jpe?g|png|gif|mp[34]|mov|md|json|ya?ml|html?|css|sql|log|exe|apk)(?![a-z0-9])",
+            r"(?<![a-z0-9_-])[a-z0-9_-]++\.(?:docx?|xlsx?|pptx?|pdf|txt|csv|zip|py|js|ts|java|jpe?g|png|gif|mp[34]|mov|md|json|ya?ml|html?|css|sql|log|exe|apk)(?![a-z0-9])",
             # Topics of Weibo.
             r"#[^#\s，。！？,.!?]{1,40}#",
             # Handles that are more than a name.
@@ -33,21 +34,24 @@ _CODE = re.compile(
     "|".join(
         (
             r"(?:insert\s+into|select\s.{1,200}?\sfrom|update\s+\w+\s+set|delete\s+from|create\s+table)\s[^;；。？]*",
-            r"(?<![a-z])(?:def|class|function|fn|func|import|const|let|var|return|print|console\.log|lambda)"
-            r"[ \t(][^\n#]*[(){}=;\[\]:][^\n]*",
-            r"(?<![a-z])[a-z]\w*(?:error|exception)\s*:\s*[^，。\n]*",
+            r"(?<![a-z])(?:def|fn|func|function) [a-z_][a-z0-9_]*\([^\n]*",
+            r"(?<![a-z])class [a-z_][a-z0-9_]*(?:\([^()\n]*\))?(?::|\s*\{)[^\n]*",
+            r"(?<![a-z])(?:const|let|var) [a-z_][a-z0-9_]*\s*=[^\n]*",
+            r"(?<![a-z])from [a-z_.]+ import [^\n]*|(?<![a-z])lambda [a-z_, ]*:[^\n]*",
+            r"(?<![a-z0-9_])(?=[a-z0-9_]{1,60}:)[a-z0-9_]*(?:error|exception):\s*[^，。\n]*",
             r"traceback \(most recent.*",
             # A command line with an option.
             r"(?<![a-z])(?:git|npm|npx|pip|docker|kubectl|sudo|curl|ssh|scp|chmod|brew|apt|python3?) "
             r"[^\n\u4e00-\u9fff]{0,80}? --?[a-z][^\n\u4e00-\u9fff]*",
-            r"(?<![a-z0-9_])\w+(?:\.\w+)*\([^()\n\u4e00-\u9fff]*\)",
-            r"(?<![a-z0-9_])[a-z_]\w*\s*(?:==?|!=|\+=|:=|->|=>)\s*(?:\"[^\"\n]*\"|'[^'\n]*'|\[[^\]\n]*\]|\{[^}\n]*\}|[\w.]+)",
+            r"(?<![a-z0-9_.])[a-z_][a-z0-9_]*+(?:\.[a-z0-9_]++)*+"
+            r"\((?:\s*|\d[^()\n]*|[^()\n]*[\"'=\[\]{}][^()\n]*)\)",
+            r"(?<![a-z0-9_])[a-z_][a-z0-9_]*+\s*+(?:==?|!=|\+=|:=|->|=>)\s*(?:\"[^\"\n]*\"|'[^'\n]*'|\[[^\]\n]*\]|\{[^}\n]*\}|[\w.]+)",
             r"\{\s*['\"]\w+['\"]\s*:.*?\}",
             r"\[\s*['\"][^\]\n]*['\"]\s*\]",
             r"</?[a-z][^>\n]*>",
             r"\$[a-z_]\w*|\$\{[^}]*\}",
             r"(?:^|\n)\s*(?:\$|>>>|%) [^\n]*",
-            r"(?<![a-z0-9])(?:[a-z0-9]+_)+[a-z0-9]+(?![a-z0-9])",
+            r"(?<![a-z0-9_])[a-z0-9]++(?:_[a-z0-9]++)++(?![a-z0-9])",
         )
     ),
     re.DOTALL,
@@ -68,13 +72,9 @@ _SUNG = re.compile(
     r"唱|歌词|这句词|lyric|sing(?:s|ing)?\b|sang|chorus|念了?一?句诗|背了?一?句诗|台词|"
     r"quote from|小说|课文|绘本|童话|电影里|剧里|the (?:novel|movie|film|song|poem|book)"
 )
-# Names that are only ever in exercises: the people of textbooks.
-_WORK_OF_PUPILS = re.compile(
-    r"(?:作文|小作文|周记|征文)(?:的?题目|题|标题)?(?:是|叫|为)?\s*(?=[《「“\"])"
-)
 _MATHS = re.compile(
-    r"(?:相向而行|相遇|平均分|一共有?多少|还剩(?:下)?(?:多少|几)|多少(?:个|只|本|元|千米|米)|几(?:个|只|本)[?？]|速度比|求.{0,6}[的是]|"
-    r"how many .{0,40}(?:left|have|total|altogether)|how much .{0,40}(?:left|each)|train leaves|per hour.{0,60}(?:when|how))"
+    r"(?:相向而行|每小时行|平均分给|一共有?多少|还剩(?:下)?(?:多少|几)|速度比|"
+    r"how many .{0,40}(?:left|in total|altogether)|train leaves|per hour.{0,60}(?:when|how))"
 )
 _MATHS_NUMBERS = re.compile(
     r"\d|[一二三四五六七八九十百两][个只本元米支颗倍岁]|three|four|five|two|apples"
@@ -93,17 +93,22 @@ def masked(norm: str) -> bytearray:
             hide(*match.span())
     for match in _EXERCISE.finditer(norm):
         hide(match.end(), len(norm))
-    quotes = list(re.finditer(_QUOTED, norm))
-    asked = _TRANSLATE.search(norm)
-    if asked:
-        for quote in quotes:
-            hide(*quote.span())
-        colon = re.search(r"[:：]", norm[asked.end() :])
-        if colon and not quotes:
-            hide(asked.end() + colon.end(), len(norm))
-    for quote in quotes:
-        if _SUNG.search(norm[max(0, quote.start() - 14) : quote.start()]):
-            hide(*quote.span())
+    for start, end in _quoted_stretches(norm):
+        hide(start, end)
     if _MATHS.search(norm) and len(_MATHS_NUMBERS.findall(norm)) >= 2:
         hide(0, len(norm))
     return mask
+
+
+def _quoted_stretches(norm: str) -> Iterator[tuple[int, int]]:
+    """What is to be translated, and what is sung or read out."""
+    quotes = [match.span() for match in re.finditer(_QUOTED, norm)]
+    asked = _TRANSLATE.search(norm)
+    if asked:
+        yield from quotes
+        colon = re.search(r"[:：]", norm[asked.end() :])
+        if colon and not quotes:
+            yield asked.end() + colon.end(), len(norm)
+    for start, end in quotes:
+        if _SUNG.search(norm[max(0, start - 14) : start]):
+            yield start, end

@@ -6,6 +6,7 @@ really means. Nothing here knows of a database.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from contacts import hits as hitting
 from contacts import resolving
@@ -28,9 +29,9 @@ from contacts.names import (
 from contacts.reading import Reading
 from contacts.types import Entry, Mention, Person
 
-# Beyond these a text is a document: its beginning and end are read for keys, and typos
-# aren't looked for.
-_READ_HEAD, _READ_TAIL = 3000, 1000
+# A longer text is a document: its beginning and its end are read. Typos are looked for in
+# messages only.
+_READ_HEAD, _READ_TAIL = 6000, 2000
 _FUZZY_LIMIT = 400
 _MAX_KEYS = 20000
 
@@ -42,15 +43,20 @@ def entries_of(people: Iterable[Person]) -> list[Entry]:
 
 def candidate_keys(text: str) -> frozenset[str]:
     """Every key that ``text`` may hold: linear in its length, and capped for huge texts."""
-    if len(text) > _READ_HEAD + _READ_TAIL:
-        text = f"{text[:_READ_HEAD]}\n{text[-_READ_TAIL:]}"
-    reading = Reading(text)
     keys: set[str] = set()
-    for key in _keys(reading, fuzzy=len(text) <= _FUZZY_LIMIT):
-        keys.add(key)
-        if len(keys) >= _MAX_KEYS:
-            break
+    for _, part in _parts(text):
+        for key in _keys(Reading(part), fuzzy=len(text) <= _FUZZY_LIMIT):
+            if len(keys) >= _MAX_KEYS:
+                break
+            keys.add(key)
     return frozenset(keys)
+
+
+def _parts(text: str) -> list[tuple[int, str]]:
+    """What is read of ``text``, each part with where it begins."""
+    if len(text) <= _READ_HEAD + _READ_TAIL:
+        return [(0, text)]
+    return [(0, text[:_READ_HEAD]), (len(text) - _READ_TAIL, text[-_READ_TAIL:])]
 
 
 def _keys(reading: Reading, *, fuzzy: bool) -> Iterator[str]:
@@ -110,10 +116,11 @@ def _cjk_keys(reading: Reading) -> Iterator[str]:
 def _fuzzy_keys(reading: Reading) -> Iterator[str]:
     common = words("english_words.txt")
     for token in reading.tokens:
-        if len(token.key) + 1 in TYPO_LENGTHS or len(token.key) - 1 in TYPO_LENGTHS:
-            if token.key not in common:
-                for form in sorted(deletions(token.key)):
-                    yield TYPO + form
+        size = len(token.key)
+        near = size + 1 in TYPO_LENGTHS or size - 1 in TYPO_LENGTHS
+        if near and token.key not in common:
+            for form in sorted(deletions(token.key)):
+                yield TYPO + form
     norm = reading.norm
     sounds = [syllable(char) if is_han(char) else "" for char in norm]
     for start in range(len(norm)):
@@ -128,7 +135,14 @@ def _fuzzy_keys(reading: Reading) -> Iterator[str]:
 def find_mentions(text: str, entries: Iterable[Entry]) -> list[Mention]:
     """The mentions in ``text`` of the people in ``entries``, by position. The longest match
     wins; where several people answer to the same words and nothing tells them apart, each is
-    returned with less confidence."""
-    reading = Reading(text)
-    found = hitting.find_hits(reading, list(entries))
-    return resolving.mentions(reading, found)
+    returned with less confidence. Of a huge text the beginning and the end are read."""
+    index = list(entries)
+    if not index:
+        return []
+    out: list[Mention] = []
+    for offset, part in _parts(text):
+        reading = Reading(part)
+        for found in resolving.mentions(reading, hitting.find_hits(reading, index)):
+            shifted = replace(found, start=found.start + offset, end=found.end + offset)
+            out.append(shifted if offset else found)
+    return out

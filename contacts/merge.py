@@ -5,7 +5,7 @@ concern contacts: they run inside its transaction, under the end user's lock, an
 recorder what they touch.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from uuid import UUID
 
 from django.db import transaction
@@ -119,7 +119,7 @@ def absorb(
     survivor.first_mentioned_at = min(survivor.first_mentioned_at, loser.first_mentioned_at)
     survivor.last_mentioned_at = max(survivor.last_mentioned_at, loser.last_mentioned_at)
     identity.save(survivor, _UNITED)
-    render_around(end_user, [survivor.id])
+    identity.render_around(end_user, [survivor.id])
 
 
 def _role_alias(loser: Contact, survivor: Contact) -> list[str]:
@@ -258,7 +258,7 @@ def part(
     tell_apart(old, new, recorder, actor=actor)
     identity.save(old, _UNITED)
     identity.save(new, _UNITED)
-    render_around(end_user, [old.id, new.id])
+    identity.render_around(end_user, [old.id, new.id])
     return new
 
 
@@ -278,13 +278,3 @@ def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Reco
             row.delete()
         copy.save()
         recorder.watch([copy], created=True)
-
-
-def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
-    """Renders the cards of those who are related to these contacts, which name them."""
-    ids = set(contact_ids)
-    related = Relation.objects.of(end_user).among(ids).values_list("subject", "object")
-    others = {pk for pair in related for pk in pair} - ids
-    for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=others):
-        contact.end_user = end_user
-        identity.save(contact, [])

@@ -9,12 +9,15 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery, Value
-from django.db.models.functions import JSONObject
+from django.db.models.functions import JSONObject, Length
 from django.utils import timezone
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet
 from contacts.types import Entry, How, NameKey, Person
+
+# People that one attribute is looked up for: bounds the cost of "someone in Shenzhen".
+MAX_ALIKE = 100
 
 
 class ContactQuerySet(ScopedQuerySet):
@@ -149,9 +152,12 @@ class Hit(NamedTuple):
 
 
 class ContactKeyQuerySet(ScopedQuerySet):
-    def hits(self, keys: Iterable[str], *, related: bool = False) -> list[Hit]:
+    def hits(
+        self, keys: Iterable[str], *, attributes: Iterable[str] = (), related: bool = False
+    ) -> list[Hit]:
         """The keys that occur in a text, with their contacts and cards, and if ``related``
-        their relations: one statement.
+        their relations: one statement. Of ``attributes``, keys that many people may share,
+        the ``MAX_ALIKE`` most specific hits.
 
         Correlated subqueries rather than joins: the planner overrates how many keys of a
         sentence are names, and would read all contacts of the user to join them.
@@ -164,15 +170,17 @@ class ContactKeyQuerySet(ScopedQuerySet):
             if related
             else Value([], output_field=ArrayField(models.JSONField()))
         )
-        rows = self.filter(key__in=list(keys))
-        return [
-            Hit(*row)
-            for row in rows.values_list("key", "how", "text", Subquery(contact), relations)
-        ]
+        columns = ("key", "how", "text", Subquery(contact), relations)
+        rows = self.filter(key__in=list(keys)).values_list(*columns)
+        if attributes:
+            alike = self.filter(key__in=list(attributes))
+            few = alike.order_by(Length("key").desc(), "contact_id").values("pk")[:MAX_ALIKE]
+            rows = rows.union(self.filter(pk__in=few).values_list(*columns), all=True)
+        return [Hit(*row) for row in rows]
 
 
 class ContactKey(models.Model):
-    """One normalised way to find a contact in a text, derived from its names."""
+    """One normalised way to find a contact in a text, derived from its names and attributes."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     contact = models.ForeignKey(

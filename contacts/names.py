@@ -45,7 +45,7 @@ TYPO_LENGTHS = range(5, 13)
 
 _SEPARATORS = re.compile(r"[\s\-‐-―·._~/]+")
 _DROPPED = re.compile(r"['\"“”「」『』()（）\[\]【】<>《》*@#,，、。!！?？:：;；]")
-_LATIN_TITLE = re.compile(r"^(?:%s) (?=.)" % "|".join(titles.ENGLISH))
+_LATIN_TITLE = re.compile(rf"^(?:{'|'.join(titles.ENGLISH)}) (?=.)")
 _SYLLABLE = (
     r"(?:[zcs]h?|[bpmfdtnlgkhjqxrwy])?(?:iang|iong|uang|ang|eng|ing|ong|ian|iao|uai|uan|"
     r"ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ui|un|uo|ue|ve|a|e|i|o|u|v)"
@@ -187,24 +187,25 @@ def lookup_keys(person: Person) -> tuple[NameKey, ...]:
     spellings += [(alias, "alias") for alias in person.aliases]
     keyed = [(name_key(text), how, text) for text, how in spellings]
     for key, how, text in keyed:
-        han = all(map(is_cjk, key))
-        add(key[:HAN_KEY_LENGTH] if han else _shortened(key), how, text)
+        add(_index_key(key), how, text)
     for text in (person.relationship, *(text for text, _ in spellings)):
         for role in roles_of(text):
             add(KIN + role.kind, "kinship", text)
     for key, _, text in keyed:
         if not key or key in terms() or key in groups():
             continue
-        if all(map(is_han, key)):
-            extra = _han_keys(key)
-        elif any(map(is_cjk, key)):
-            extra = set()
-        else:
-            extra = _latin_keys(key)
-        for more, how in sorted(extra):
+        for more, how in sorted(_further_keys(key)):
             add(more, how, text)
     return tuple(itertools.chain(found.values()))
 
 
-def _shortened(key: str) -> str:
+def _index_key(key: str) -> str:
+    if all(map(is_cjk, key)):
+        return key[:HAN_KEY_LENGTH]
     return " ".join(key.split(" ")[:LATIN_KEY_WORDS])
+
+
+def _further_keys(key: str) -> set[tuple[str, How]]:
+    if all(map(is_han, key)):
+        return _han_keys(key)
+    return set() if any(map(is_cjk, key)) else _latin_keys(key)

@@ -15,8 +15,22 @@ _HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x31350)
 _HAN_VARIANTS = {"锺": "钟", "妳": "你", "祢": "你", "牠": "它"}
 # Letters that Unicode doesn't decompose, by what people type instead.
 _LATIN = {
-    "ø": "o", "đ": "d", "ł": "l", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "ð": "d",
-    "þ": "th", "ŧ": "t", "ŋ": "n", "ſ": "s", "’": "'", "‘": "'", "ʼ": "'", "`": "'",
+    "ø": "o",
+    "đ": "d",
+    "ł": "l",
+    "ħ": "h",
+    "ı": "i",
+    "æ": "ae",
+    "œ": "oe",
+    "ð": "d",
+    "þ": "th",
+    "ŧ": "t",
+    "ŋ": "n",
+    "ſ": "s",
+    "’": "'",
+    "‘": "'",
+    "ʼ": "'",
+    "`": "'",
 }
 _DOTS = dict.fromkeys("•‧∙⋅・･᛫⸱", "·")
 
@@ -40,6 +54,8 @@ def _simplified() -> dict[str, str]:
 def is_han(char: str) -> bool:
     """Whether ``char`` is a Chinese character."""
     code = ord(char)
+    if 0x4E00 <= code < 0xA000:
+        return True
     return code >= 0x3400 and any(start <= code < end for start, end in _HAN)
 
 

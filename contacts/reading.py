@@ -1,6 +1,7 @@
 """A text as name matching reads it: normalised, cut into words, its roles and masks found."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,9 @@ from contacts import segment
 from contacts.masks import masked
 from contacts.names import is_cjk, is_han, normalise_with_offsets, original_span
 from contacts.rolewords import RoleWord, role_words
+
+# How far the words around a name are looked at.
+_PAGE = 64
 
 _WORD = re.compile(r"[^\W_]+(?:['-](?=[^\W_])[^\W_]+)*'?")
 
@@ -101,13 +105,23 @@ class Reading:
         """Whether there is Chinese in the text."""
         return any(map(is_han, self.norm))
 
+    @cached_property
+    def runs(self) -> list[tuple[int, int]]:
+        """The unbroken runs of Han."""
+        out: list[tuple[int, int]] = []
+        for index, char in enumerate(self.norm):
+            if is_han(char):
+                start = out.pop()[0] if out and out[-1][1] == index else index
+                out.append((start, index + 1))
+        return out
+
     def stretch(self, start: int, end: int) -> tuple[int, int]:
-        """The run of Han around [start, end)."""
-        while start > 0 and is_han(self.norm[start - 1]):
-            start -= 1
-        while end < len(self.norm) and is_han(self.norm[end]):
-            end += 1
-        return start, end
+        """The run of Han around [start, end), as far as it can matter: places near each
+        other share one, so that it is cut into words once."""
+        page = start // _PAGE * _PAGE
+        at = bisect_right(self.runs, (start, len(self.norm))) - 1
+        low, high = self.runs[at] if at >= 0 else (start, end)
+        return max(low, min(start, page - _PAGE)), max(end, min(high, page + 2 * _PAGE))
 
     def cut(self, start: int, end: int, names: Mapping[str, float]) -> list[segment.Word]:
         """The words of the run of Han [start, end), at their places in ``norm``."""

@@ -4,9 +4,12 @@ import re
 from collections.abc import Hashable
 
 from contacts.hits import CONFIDENCE, Hit
-from contacts.names import roles_of
+from contacts.lexicon import chinese_context as context
+from contacts.lexicon import surnames, words
+from contacts.names import is_han, roles_of, surname_of
 from contacts.reading import Reading
-from contacts.roles import RoleWord
+from contacts.roles import RoleWord, terms
+from contacts.segment import Word
 from contacts.types import Mention
 
 # Among hits at the same place the surest kind of match silences the others.
@@ -55,10 +58,12 @@ def _rank(hit: Hit) -> int:
 
 def _longest(hits: list[Hit]) -> list[Hit]:
     """The hits that don't overlap a longer one; the earlier wins a tie."""
-    taken: list[tuple[int, int]] = []
+    taken: set[tuple[int, int]] = set()
+    covered: set[int] = set()
     for start, end in sorted({(h.start, h.end) for h in hits}, key=lambda p: (p[0] - p[1], p[0])):
-        if all(end <= low or start >= high for low, high in taken):
-            taken.append((start, end))
+        if covered.isdisjoint(range(start, end)):
+            taken.add((start, end))
+            covered.update(range(start, end))
     return [hit for hit in hits if (hit.start, hit.end) in taken]
 
 
@@ -76,7 +81,39 @@ def _told_apart(reading: Reading, hits: list[Hit]) -> list[Hit]:
             named = [hit for hit in named if hit not in beside or hit in fitting]
             ids = {hit.person.id for hit in fitting}
             kin = [h for h in kin if h.end != word.end or h.person.id in ids]
+    strangers = {word.end for word in reading.roles if _names_stranger(reading, word)}
+    known = {hit.start for hit in named}
+    kin = [hit for hit in kin if hit.end not in strangers or _next_place(reading, hit) in known]
     return named + _most_specific(reading, kin)
+
+
+def _next_place(reading: Reading, hit: Hit) -> int:
+    gap = reading.norm.startswith(" ", hit.end)
+    return hit.end + gap
+
+
+def _names_stranger(reading: Reading, word: RoleWord) -> bool:
+    """Whether a name follows the role word: 我同事罗昊, my coworker Delia. When it is nobody's
+    that the user has named before, the role is not of a known person either."""
+    if is_han(word.text[0]):
+        end = max(word.end, reading.stretch(word.start, word.end)[1])
+        after = reading.cut(word.end, end, {})
+        return bool(after) and _is_chinese_name(after)
+    index = reading.starts.get(word.end + 1)
+    if index is None or not reading.norm.startswith(" ", word.end) or not reading.cased:
+        return False
+    token = reading.tokens[index]
+    return (
+        token.capital and token.key not in words("english_words.txt") and token.key not in terms()
+    )
+
+
+def _is_chinese_name(after: list[Word]) -> bool:
+    first = after[0]
+    if first.tag == "nr" and surname_of(first.text):
+        return first.text not in words("chinese_words.txt")
+    plain = first.text in surnames.SINGLE - surnames.WEAK and len(after) > 1
+    return plain and after[1].text in context.GIVEN_TAIL
 
 
 def _is_beside(reading: Reading, word: RoleWord, hit: Hit) -> bool:

@@ -69,8 +69,8 @@ def terms() -> dict[str, tuple[Role, ...]]:
         kind, subtype, gender, tags, level, zh, en = (part.strip() for part in line.split("|"))
         role = Role(kind, subtype, gender, frozenset(tags.split()), level)  # type: ignore[arg-type]
         for word in (*zh.split(), *(term.strip() for term in en.split(",") if term.strip())):
-            key = normalise(word)
-            table[key] = (*table.get(key, ()), role)
+            for key in {normalise(word), normalise(word).replace("-", " ")}:
+                table[key] = (*table.get(key, ()), role)
     return table
 
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import pairwise
+from typing import Protocol
 
 from contacts import segment
 from contacts.lexicon import ownership as own
-from contacts.lexicon import surnames
 from contacts.normal import is_han, normalise_with_offsets, original_span
 from contacts.roles import Role, RoleWord, Whose, groups, terms
 
@@ -15,6 +16,12 @@ _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
 _CLAUSE_START = re.compile(r"(?:^|[\s,，。!！?？;；:：、…~～\n(（「『“\"'>*\-—@/&+])$")
 _LONGEST_ZH = 6
 _LONGEST_EN = 5
+
+
+class _Maker(Protocol):
+    """Makes the role word at hand with what was found out about it."""
+
+    def __call__(self, whose: Whose, outer: int = ..., owner: str = ...) -> RoleWord: ...
 
 
 @cache
@@ -114,14 +121,14 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
         return word("other", start - 1, _owner_before(norm, start - 1))
     if re.search(r"[a-z0-9]$", left):
         return word("other", start, re.findall(r"[a-z0-9]+$", left)[0])
-    return _judge_bare(norm, word, roles)
+    return _judge_bare(norm, word)
 
 
-def _judge_bare(norm: str, word: "_Maker", roles: tuple[Role, ...]) -> RoleWord | None:
+def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     made = word("bare")
     start, end = made.start, made.end
     left = norm[:start]
-    at_start = not left or bool(_CLAUSE_START.search(left))
+    at_start = not left or bool(_CLAUSE_START.search(left[-1:]))
     right = norm[end : end + 12]
     single = end - start == 1
     if single and not own.ZH_AFTER_SINGLE.match(right):
@@ -133,8 +140,6 @@ def _judge_bare(norm: str, word: "_Maker", roles: tuple[Role, ...]) -> RoleWord 
     previous = _word_before(norm, start)
     if previous in own.ZH_BARE_WORDS or segment.tag(previous)[:1] in own.ZH_BARE_TAGS:
         return made
-    if previous and previous[-1] in surnames.SINGLE and not segment.tag(previous)[:1] == "v":
-        return word("other", start - len(previous), previous)
     return word("other", start - len(previous), previous)
 
 
@@ -176,7 +181,7 @@ def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
             pieces[-1] = re.sub(r"'s?$", "", pieces[-1])
             if " ".join(pieces) not in words:
                 continue
-            if any(norm[a[1] : b[0]] != " " for a, b in zip(parts, parts[1:], strict=False)):
+            if any(norm[a[1] : b[0]] != " " for a, b in pairwise(parts)):
                 continue
             found = _judge_english(norm, raw, tokens, index, count, " ".join(pieces))
             if found:
@@ -225,7 +230,7 @@ def _judge_english(
 
 
 def _judge_english_bare(
-    norm: str, raw: str, tokens: list[tuple[int, int, str]], index: int, word: "_Maker"
+    norm: str, raw: str, tokens: list[tuple[int, int, str]], index: int, word: _Maker
 ) -> RoleWord | None:
     made = word("bare")
     capital = raw[made.start].isupper()
@@ -241,7 +246,3 @@ def _judge_english_bare(
     if made.text in own.EN_BARE_CAPITAL and not capital:
         return word("generic")
     return made
-
-
-class _Maker:  # pragma: no cover - the shape of the local functions above
-    def __call__(self, whose: Whose, outer: int = 0, owner: str = "") -> RoleWord: ...

@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.changes import CannotUndo, Recorder, mark_undone, recording
 from accounts.models import Change, EndUser
 from contacts import identity, relations
-from contacts.merge import InvalidMerge, render_around
+from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
 from memories import derived, merging, settling, undoing
 from memories.hashing import content_hash
@@ -123,7 +123,7 @@ def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) 
         recorder.watch(rows)
         rows.model.objects.filter(pk__in=[row.pk for row in rows]).delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
-    render_around(end_user, list(others))
+    identity.render_around(end_user, others)
 
 
 @transaction.atomic
@@ -236,6 +236,7 @@ def move(
         recorder.watch([memory])
         stated = relations.resting_on(end_user, [memory_id], of=from_id)
         _reject(end_user, memory_id, from_id, recorder)
+        target.refresh_from_db()
         _relate_anew(end_user, stated, from_id, target, memory_id, recorder)
         held = Link.objects.of(end_user).filter(contact=target, memory=memory).first()
         if held is None:
@@ -251,7 +252,7 @@ def move(
         memory.save(update_fields=["facts", "updated_at"])
         derived.reopen(end_user, target, [memory_id])
         identity.save(target, [])
-        render_around(end_user, [target.id])
+        identity.render_around(end_user, [target.id])
     return change
 
 

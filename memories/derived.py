@@ -4,9 +4,10 @@ Callers hold the end user's lock.
 """
 
 from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef
 
 from accounts.changes import Recorder
 from accounts.models import EndUser
@@ -119,15 +120,16 @@ def unlearn(
     if recorder is not None:
         recorder.watch(stated)
     related = relations.without_sources(stated, memory_ids)
-    about = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
-    touched = list(
+    about: dict[str, Any] = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
+    standing = (
         Contact.objects.of(end_user)
         .standing()
-        .filter(Q(**about) | Q(pk__in=related))
         .select_related("end_user")
         .defer("memory_ids", "embedding")
-        .distinct()
     )
+    touched = list(standing.filter(**about).distinct())
+    for other in standing.filter(pk__in=related).exclude(pk__in=[one.pk for one in touched]):
+        identity.save(other, [])
     for one in touched:
         again = _take_out(one, memory_ids, recorder)
         reopen(end_user, one, again)

@@ -87,14 +87,15 @@ def _render_cards(findings: Sequence[Finding]) -> None:
 
 
 def keys_are_current() -> Iterator[Finding]:
-    """A contact is found by exactly the keys that follow from its names; a merged one by none."""
+    """A contact is found by exactly the keys that follow from its names and attributes; a
+    merged one by none."""
     contacts = Contact.objects.light().prefetch_related("keys").order_by("pk")
     for contact in contacts.iterator(CHUNK):
-        wanted = set()
-        if contact.merged_into_id is None:
-            wanted = {(key.key, key.how) for key in identity.keys_of(contact.person)}
+        wanted = {(key.key, key.how) for key in identity.all_keys_of(contact)}
         if wanted != {(key.key, key.how) for key in contact.keys.all()}:
-            yield Finding(contact.end_user_id, contact.id, "lookup keys differ from the names")
+            yield Finding(
+                contact.end_user_id, contact.id, "lookup keys differ from the names and attributes"
+            )
 
 
 def _rebuild_keys(findings: Sequence[Finding]) -> None:

@@ -106,7 +106,8 @@ def build(
             limit=limit,
             contact_ids=[contact.id for contact in contacts],
         )
-        on_cards = {f"profile:{contact.id}" for contact in contacts}
+        shown = contacts if "cards" in include else ()
+        on_cards = {f"profile:{contact.id}" for contact in shown}
         for hit in hits:
             if hit.memory.content_hash in on_cards:
                 continue

@@ -17,7 +17,7 @@ from contacts import identity, uniting
 from contacts import merge as identities
 from contacts.attributes import is_single
 from contacts.merge import InvalidMerge
-from contacts.models import Contact
+from contacts.models import Contact, Relation
 from contacts.names import normalise
 from memories import derived, queue, settling
 from memories.models import Link, Memory
@@ -48,18 +48,21 @@ def _merge(
 ) -> None:
     end_user = survivor.end_user
     about_loser = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
-    hand_over(list(about_loser), survivor, recorder)
+    shared = hand_over(list(about_loser), survivor, recorder)
     rename_in_facts(end_user, loser.id, survivor.id, recorder)
     identities.absorb(loser, survivor, recorder, actor=actor, without=without)
     settling.prune(survivor, recorder=recorder)
     identity.save(survivor, derived.PROFILE_FIELDS)
     _one_profile(loser, survivor, recorder)
+    recorder.watch(settling.tracked(Memory.objects.of(end_user).filter(pk__in=shared)))
+    settling.point_at_profiles(end_user, shared)
     settling.cancel_consolidations(end_user, [loser.id, survivor.id])
 
 
-def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> None:
+def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> list[UUID]:
     """Makes links the survivor's. Where it has one to the same memory, one stays, and a
-    rejection outweighs what a machine linked, but not what an operator did."""
+    rejection outweighs what a machine linked, but not what an operator did. Returns these
+    memories."""
     twins = {
         link.memory_id: link
         for link in survivor.links.filter(memory__in=[link.memory_id for link in links])
@@ -72,6 +75,7 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> N
         if twin is not None:
             link_of_both(twin, link)
     Link.objects.filter(pk__in=[link.pk for link in links if link.memory_id in twins]).delete()
+    return list(twins)
 
 
 def link_of_both(twin: Link, link: Link) -> None:
@@ -231,14 +235,20 @@ def resting_on(change: Change) -> list[Change]:
 
 
 def contacts_of(change: Change) -> set[UUID]:
-    """The contacts that a change touched, themselves or by a link."""
+    """The contacts that a change touched, themselves or by a link or a relation."""
     found: set[str] = set()
+    ids: dict[str, list[str]] = {}
     for row in change.rows:
-        if row["model"] == "contacts.contact":
-            found.add(row["id"])
+        ids.setdefault(row["model"], []).append(row["id"])
         for side in (row["before"] or {}, row["after"] or {}):
             found |= {side[at] for at in ("contact_id", "subject_id", "object_id") if at in side}
-    return {UUID(pk) for pk in found}
+    links = Link.objects.of(change.end_user_id).filter(pk__in=ids.get("memories.link", []))
+    joined = Relation.objects.of(change.end_user_id).filter(pk__in=ids.get("contacts.relation", []))
+    return {
+        *map(UUID, [*found, *ids.get("contacts.contact", [])]),
+        *links.values_list("contact", flat=True),
+        *(pk for pair in joined.values_list("subject", "object") for pk in pair),
+    }
 
 
 def taken_away_since(change: Change) -> frozenset[uniting.Part]:

@@ -5,6 +5,7 @@ from django_q.models import Schedule
 # name -> (function, minutes between runs)
 SCHEDULES: dict[str, tuple[str, int]] = {
     "mio: sweep": ("memories.tasks.sweep", 1),
+    "mio: suggest merges": ("memories.tasks.suggest_merges", 60),
 }
 
 

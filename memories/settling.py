@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.changes import TRACKED, Recorder
 from accounts.models import EndUser
-from contacts import identity, merge
+from contacts import identity
 from contacts.models import Contact
 from memories import derived, profiles, queue
 from memories.models import (
@@ -53,7 +53,7 @@ def settle(
             identity.save(contact, derived.PROFILE_FIELDS)
             derived.write_profile_memory(contact)
     point_at_profiles(end_user, memory_ids, bereft)
-    merge.render_around(end_user, contact_ids)
+    identity.render_around(end_user, contact_ids)
     for contact in standing:
         identity.save(contact, [])
     # The database itself puts in what the links say, in their order.

@@ -1,5 +1,6 @@
 """What the queue runs: each takes ids, does one pipeline call, and may run twice."""
 
+from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -8,12 +9,15 @@ from django.utils import timezone
 from accounts.models import EndUser
 from contacts import identity
 from contacts.models import Contact
-from memories import derived
+from memories import derived, suggesting
 from memories.models import Batch, Consolidation
 from memories.pipeline import backfill, buffer, run
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
 from memories.queue import enqueue
+
+# Twice the interval of the job, so that a late run misses nothing; comparing again is harmless.
+SUGGEST_BACK = timedelta(hours=2)
 
 
 def extract(end_user_id: int) -> None:
@@ -65,6 +69,20 @@ def contact_changed(contact_id: str) -> None:
 
 def link_backfill(contact_id: str) -> None:
     backfill.link_contact(UUID(contact_id))
+
+
+def suggest(end_user_id: int) -> None:
+    """Proposes merges for what changed lately among an end user's contacts."""
+    end_user = EndUser.objects.filter(pk=end_user_id).first()
+    if end_user is not None:
+        suggesting.suggest_merges(end_user, since=timezone.now() - SUGGEST_BACK)
+
+
+def suggest_merges() -> None:
+    """Queues ``suggest`` for every end user whose contacts changed lately."""
+    changed = Contact.objects.standing().filter(updated_at__gte=timezone.now() - SUGGEST_BACK)
+    for end_user_id in sorted(set(changed.values_list("end_user", flat=True))):
+        enqueue("suggest", end_user_id)
 
 
 def sweep() -> None:

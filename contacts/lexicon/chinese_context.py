@@ -1,5 +1,7 @@
 """What stands beside a Chinese name when a person is meant, and when a thing is."""
 
+import re
+
 # After the name of a person: what only people do, and what is done to them.
 PERSON_VERBS = frozenset(
     "说 讲 问 答应 告诉 请 请客 约 让 叫 让我 带 找 来电 打电话 发 发来 发消息 发微信 借 寄 送 给 把 回复 回 觉得 认为 想 想要 要 会 "
@@ -45,11 +47,19 @@ DEGREES = frozenset(
 PRONOUNS = frozenset(
     "我 你 他 她 它 您 我们 你们 他们 她们 咱 咱们 大家 自己 人家 谁 别人 人 人们 孩子们 老师们 同学们 ta 心里 心情 他俩 她俩 我俩".split()
 )
-COUNTS = frozenset("个 一个 这个 那个 哪个 每个 几个 两个 俩 一些 这些 那些 一块 块 颗 一颗 粒 条 只 头 一群 群 碗 斤 袋 箱 盘 份 瓶 杯 朵 片 阵 场 一场 一阵 这 那 某 各 每 多 一片 种 这种 一种".split())
-PLACE_BEFORE = frozenset("在 到 去 从 往 于 沿 沿着 过 游 逛 飞 来 回 离 至 经过 路过 穿过 跨过 看 爬 登 渡 绕".split())
+COUNTS = frozenset(
+    "个 一个 这个 那个 哪个 每个 几个 两个 俩 一些 这些 那些 一块 块 颗 一颗 粒 条 只 头 一群 群 碗 斤 袋 箱 盘 份 瓶 杯 朵 片 阵 场 一场 一阵 这 那 某 各 每 多 一片 种 这种 一种".split()
+)
+PLACE_BEFORE = frozenset(
+    "在 到 去 从 往 于 沿 沿着 过 游 逛 飞 来 回 离 至 经过 路过 穿过 跨过 看 爬 登 渡 绕".split()
+)
 THING_AFTER = frozenset(
     "了 吗 吧 呢 啊 呀 哦 一点 一点儿 点 点儿 一下 些 得 地 极了 坏了 死了 起来 下来 下去 过去 过来 不已 不起来 一些 一会儿 一会 之 里 上 中 下 边 旁 "
     "内 外 岸 两岸 流域 时 时候 期 期间 度 感 性 化 率 员 者 们 般 似的 一样 色 味 派 型 式 级 类".split()
+)
+# An amount of a thing: what follows it is bought and drunk.
+MEASURED = re.compile(
+    r"[一二两三四五六七八九十几半俩0-9](?:罐|瓶|杯|斤|公斤|包|盒|箱|碗|本|件|辆|台|块|袋|片|颗|朵|盘|套|支|根|双|吨|克|串)$"
 )
 # Between a verb and the person it is done to.
 LIGHT = frozenset("一下 下 一声 一句 了 过 着 一顿 一眼 到 完".split())

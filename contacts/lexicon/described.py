@@ -52,7 +52,13 @@ LABELS_ZH = {
     "性格": ("personality",), "星座": ("zodiac",), "生肖": ("zodiac",), "宠物": ("pet",),
 }  # fmt: skip
 
-COMPANY = ("company",)
+LABELS_EN = {
+    "email": ("email",), "email address": ("email",), "phone": ("phone",), "number": ("phone",),
+    "phone number": ("phone",), "job": ("job_title",), "company": ("company",),
+    "hometown": ("hometown",), "hobby": ("interests", "likes"), "school": ("school",),
+    "major": ("major",), "age": ("age",), "height": ("height",),
+}  # fmt: skip
+
 PLACE = ("location", "hometown", "work_location")
 WORK = ("company", "location", "work_location", "industry", "school")
 JOB = ("job_title",)
@@ -70,7 +76,7 @@ STOP_EN = frozenset(
     called named said says told asked again and but or because so when while where what who how
     why if that which whose then now today yesterday tomorrow lately recently doing going
     just still came went gave got sent texted wants wanted needs likes loves hates thinks never
-    always also too please not isn't didn't doesn't hasn't won't invited""".split()
+    always also too please not invited""".split()
 )
 
 # What follows a bare "the nurse" that means a person: a verb, or the end.

@@ -35,7 +35,9 @@ ZH_CALLED = re.compile(r"(?:会|学会|教他|教她|开口|学着|在)(?:叫|�
 ZH_CALLED_AFTER = re.compile(r"^(?:了|$|[,，。!！])")
 # A restaurant called after grandmother's home: 订了外婆家，人均八十.
 ZH_EATERY = re.compile(r"^家")
-ZH_EATERY_CUES = re.compile(r"人均|团建|订座|订位|取号|分店|连锁|点评|套餐|等位|外卖|招牌菜|打折|优惠券")
+ZH_EATERY_CUES = re.compile(
+    r"人均|团建|订座|订位|取号|分店|连锁|点评|套餐|等位|外卖|招牌菜|打折|优惠券"
+)
 # A word of one character is the user's own without 我 only where these follow it.
 ZH_AFTER_SINGLE = re.compile(
     r"^(?:[,，。!！?？~～:：、]|$|说|让|叫|给|在|的|今天|昨天|刚|又|也|都|就|不|没|来|去|做|打|问|把|要|想|生日|生病|住院|带|和|跟|退休)"
@@ -67,10 +69,12 @@ EN_OTHER = frozenset(
 )
 EN_GENERIC = frozenset(
     "a an every each some any no another other these those many most few several two three four "
-    "five like as being typical new such which what both all".split()
+    "five like as being typical such which what both all".split()
 )
 # He is the boss, like the boss: said of someone, not naming one; so is the boss of …
-EN_BEING = frozenset("is was be being been am are were like as hes shes youre im become became".split())
+EN_BEING = frozenset(
+    "is was be being been am are were like as hes shes youre im become became".split()
+)
 EN_OF = frozenset(("of",))
 EN_DEFINITE = frozenset("the this that".split())
 # Between "my" and the word: "my dear old little sister".

@@ -16,7 +16,24 @@ COMPOUND = frozenset(
 WEAK = frozenset("和向于时常关安成连全明应党师方高金车花任从对")
 
 READINGS = {
-    "单": "shan", "曾": "zeng", "仇": "qiu", "解": "xie", "查": "zha", "任": "ren", "盖": "ge",
-    "乐": "yue", "翟": "zhai", "朴": "piao", "区": "ou", "尉迟": "yuchi", "缪": "miao",
-    "冼": "xian", "员": "yun", "秘": "bi", "繁": "po", "黑": "he", "重": "chong", "折": "she",
+    "单": "shan",
+    "曾": "zeng",
+    "仇": "qiu",
+    "解": "xie",
+    "查": "zha",
+    "任": "ren",
+    "盖": "ge",
+    "乐": "yue",
+    "翟": "zhai",
+    "朴": "piao",
+    "区": "ou",
+    "尉迟": "yuchi",
+    "缪": "miao",
+    "冼": "xian",
+    "员": "yun",
+    "秘": "bi",
+    "繁": "po",
+    "黑": "he",
+    "重": "chong",
+    "折": "she",
 }

@@ -18,9 +18,15 @@ def _title(kinds: str, gender: str = "") -> Title:
 
 
 CHINESE: dict[str, Title] = {
-    **dict.fromkeys(("总", "董", "老板", "总监", "总裁", "老总"), _title("boss client businesspartner")),
-    **dict.fromkeys(("经理", "主管", "组长", "部长", "处长", "科长"), _title("boss client manager")),
-    **dict.fromkeys(("主任", "局长", "所长", "院长", "厂长", "行长"), _title("boss doctor client principal")),
+    **dict.fromkeys(
+        ("总", "董", "老板", "总监", "总裁", "老总"), _title("boss client businesspartner")
+    ),
+    **dict.fromkeys(
+        ("经理", "主管", "组长", "部长", "处长", "科长"), _title("boss client manager")
+    ),
+    **dict.fromkeys(
+        ("主任", "局长", "所长", "院长", "厂长", "行长"), _title("boss doctor client principal")
+    ),
     **dict.fromkeys(("队长", "队", "班长"), _title("boss sportsfriend coach classmate")),
     "医生": _title("doctor dentist therapist"),
     "大夫": _title("doctor dentist therapist"),

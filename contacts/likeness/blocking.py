@@ -7,7 +7,7 @@ with whom the rarest and strongest keys are shared.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from contacts import names
 from contacts.likeness import bonds, claims, kinds, latin
-from contacts.likeness.records import Record
+from contacts.likeness.records import Record, Vector
 from contacts.names import is_han, name_key
 from contacts.roles import roles_of
 from contacts.types import NameKey
@@ -84,7 +84,7 @@ def _role_keys(record: Record) -> Iterator[str]:
                 yield f"surname:{surname}:{kind}"
 
 
-def vector_blocks(vectors: Mapping[UUID, Sequence[float]]) -> dict[UUID, set[Block]]:
+def vector_blocks(vectors: Mapping[UUID, Vector]) -> dict[UUID, set[Block]]:
     """Keys that near vectors share; none where there are too few to tell near from far."""
     if len(vectors) < _LEAST_VECTORS:
         return {}

@@ -12,7 +12,8 @@ from contacts.likeness.records import Record
 from contacts.names import is_han, name_key, surname_of
 from contacts.normal import normalise
 
-How = Literal["called", "really", "surname"]
+# A name that only stands first in a list of facts (listed) is likely the person's, not surely.
+How = Literal["called", "really", "listed", "surname"]
 
 _FRAGMENT = re.compile(r"[,，;；。.、!！|()（）]\s*| and (?=(?:is|goes|his|her))")
 _NAME_ZH = r"(?P<name>[A-Za-z][A-Za-z .'-]{0,30}|[㐀-鿿·]{1,8})"
@@ -45,12 +46,17 @@ _STATED: tuple[tuple[re.Pattern[str], How], ...] = (
 )  # fmt: skip
 # 小红（张红）, Anna (Annie): another name right behind the name, which was cut off before.
 _BRACKETED = re.compile(rf"^[(（]\s*(?:也叫|又名|即|aka |a\.k\.a\. )?{_NAME_ZH}\s*[)）]")
-# A name stands for someone else when a person comes before it in the fragment.
-_SOMEONE_ELSE = re.compile(
-    r"(?:爸|妈|父亲|母亲|哥|姐|弟|妹|老公|老婆|丈夫|妻子|先生|太太|儿子|女儿|孩子|男友|女友|朋友|同事|新郎|新娘|猫|狗|宠物|店|公司|乐队)"
-    r"|\b(?:mother|father|mom|mum|dad|sister|brother|wife|husband|son|daughter|friend|cat|dog|pet|band|company|boyfriend|girlfriend|van|car)\b",
+# Nothing but these may stand before a statement in its fragment: with any other word, it may
+# be somebody else's name that is told.
+_SELF_BEFORE = re.compile(
+    r"(?:他|她|其|本人|自己)?的?(?:大家|同事们?|朋友们?|家里人?|家人|我们?|他们|人家)?"
+    r"(?:是|也|又|都|一直|现在|以前|后来|平时|微信)*"
+    r"|(?:'s|her|his|their|she|he|they|whose|the|a)?\s*(?:everyone|everybody|people|friends|family|we|all|who)?"
+    r"\s*(?:also|is|was|now|and)?\s*",
     re.I,
 )
+# What goes on after a name that no comma ends: 真名叫谢丽在采购部.
+_GOES_ON = "在是住做当今去来有从现就也都比喜不开很"
 _APART = re.compile(
     r"不是(?:同)?一个?人|不是同一|两个人|是两个|同名|重名|另一个|另外一个|不是.{0,8}那个|夫妻|母女|父子|母子|父女|姐妹|兄弟"
     r"|\bnot the\b|\bdifferent\b|\bunrelated\b|\bno relation\b|\bnot to be confused\b|\bthe other\b|\bsame name\b",
@@ -106,12 +112,12 @@ def _stated(told: str) -> tuple[tuple[str, How], ...]:
         rest = fragment.strip()
         for pattern, how in _STATED:
             match = pattern.search(rest)
-            if match and not _SOMEONE_ELSE.search(rest[: match.start("name")]):
+            if match and _SELF_BEFORE.fullmatch(rest[: match.start()]):
                 found.append((match["name"].strip(), how))
                 break
         else:
             if place == 0 and _is_bare_name(rest):
-                found.append((rest, "really"))
+                found.append((rest, "listed"))
     return tuple(found)
 
 
@@ -134,7 +140,7 @@ def same(first: Record, second: Record) -> tuple[Claim, str] | None:
         proper = [name for name in b.names if kinds.kind_of(name) != "role"]
         for claim in stated(a):
             for name in proper:
-                if claim.how != "surname" and _names(claim.name, name):
+                if claim.how in ("called", "really") and _names(claim.name, name):
                     return claim, name
         for text, told in zip(a.facts, a.told, strict=True):
             for name in proper:
@@ -162,13 +168,19 @@ def alike(first: Record, second: Record) -> tuple[Claim, str] | None:
                     if surname_of(name_key(name)) == normalise(claim.name):
                         return claim, name
                 continue
-            for other in stated(b):
-                if other.how != "surname" and _names(claim.name, other.name):
-                    return claim, other.name
+            others = [c.name for c in stated(b) if c.how != "surname"]
+            if claim.how == "listed":
+                others += [name for name in b.names if kinds.kind_of(name) != "role"]
+            for name in others:
+                if _names(claim.name, name):
+                    return claim, name
     return None
 
 
 def _names(name: str, other: str) -> bool:
+    key, rest = name_key(other), name_key(name)[len(name_key(other)) :]
+    if len(key) > 1 and name_key(name).startswith(key) and rest[:1] and rest[0] in _GOES_ON:
+        return True
     how = naming.relate((name,), (other,)).how
     return how in ("same_name", "same_byname", "pinyin") or (
         how == "part_of_name" and len(name_key(other)) > 1
@@ -182,7 +194,7 @@ def conflict(first: Record, second: Record) -> tuple[Claim, str] | None:
             if claim.how == "called":
                 continue
             others = [n for n in b.names if kinds.kind_of(n) in ("full", "titled")]
-            others += [c.name for c in stated(b) if c.how == "really"]
+            others += [c.name for c in stated(b) if c.how in ("really", "listed")]
             if claim.how == "surname":
                 heads = [_surname(name) for name in others]
                 if any(heads) and normalise(claim.name) not in heads:

@@ -6,12 +6,18 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from contacts.likeness.wording import Words, language_of, read, without_subject
 from contacts.normal import normalise
 from contacts.types import Person
 
 # What is read of a contact with many memories: the newest ones, each up to so many characters.
 MAX_FACTS, MAX_FACT = 8, 300
+
+
+Vector = Sequence[float] | NDArray[np.float32]
 
 
 @dataclass(frozen=True)
@@ -26,7 +32,7 @@ class Record:
     gender: str = ""
     attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     facts: tuple[str, ...] = ()
-    vector: Sequence[float] | None = None
+    vector: Vector | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,7 +42,8 @@ class Record:
     @cached_property
     def told(self) -> tuple[str, ...]:
         """The facts without the person's own name or role as their subject."""
-        return tuple(without_subject(text, self.names) for text in self.facts)
+        subjects = [*self.names, *(self.relationship + name for name in self.names)]
+        return tuple(without_subject(text, subjects) for text in self.facts)
 
     @cached_property
     def normal_facts(self) -> tuple[str, ...]:
@@ -69,7 +76,7 @@ def record(
     person: Person,
     attributes: Mapping[str, Sequence[Mapping[str, Any]]],
     facts: Iterable[str],
-    vector: Sequence[float] | None = None,
+    vector: Vector | None = None,
 ) -> Record:
     """The record of a contact: who it is, the ``attributes`` as Contact holds them, and texts
     of memories about it, of which the first are read."""

@@ -57,6 +57,10 @@ WORDS: dict[str, str] = {
 }
 # Attributes that a person keeps; of the others a person has one after the other.
 _LASTING = frozenset("birthday hometown zodiac height gender".split())
+# Only of people without a common name one may be the other's successor.
+_NO_COMMON_NAME = frozenset(
+    "other_name other_byname other_script other_title unnamed both_unnamed same_role_word".split()
+)
 _UNRELATED_NAMES = frozenset("other_name other_byname other_script unnamed".split())
 # Above and below these a pair of notes is alike or unlike (deviations above strangers).
 _NEAR, _MOST_NEAR = 0.8, 4.5
@@ -125,7 +129,7 @@ def _claims(first: Record, second: Record) -> Iterator[Sign]:
         beside = claims.other_person(first, second)
         if beside:
             yield Sign("named_beside", 1.0, {"fact": beside})
-    if naming.relate(first.names, second.names).how not in ("same_name", "same_byname", "pinyin"):
+    if naming.relate(first.names, second.names).how in _NO_COMMON_NAME:
         parted = claims.succession(first, second)
         if parted:
             yield Sign("succession", 1.0, {"first": parted[0], "second": parted[1]})

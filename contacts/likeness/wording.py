@@ -55,7 +55,11 @@ _PIECE = re.compile(
 _HAN_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万]+")
 _POSSESSIVE = re.compile(r"^(?:用户的?|我的?|The user's |[Mm]y )(?=\S)")
 # What the person has, not what the person is: 小红的妈妈, Anna's sister.
-_OWNS = re.compile(r"的|'s|家|[他她]?(?:妈|爸|哥|姐|弟|妹)")
+_OWNS = re.compile(
+    r"的(?!本名|真名|名字|全名|外号|绰号|小名|昵称|英文名|中文名)"
+    r"|'s (?!real|full|first|given|legal|chinese|english|name|nick)|家|[他她]?(?:妈|爸|哥|姐|弟|妹)",
+    re.I,
+)
 # Years and small counts are shared by chance; longer numbers and days of the year hardly.
 _DATE_WEIGHT = 2.5
 _NUMBER_WEIGHTS = (0.3, 0.3, 0.9, 1.6)

@@ -49,14 +49,17 @@ def _record(described: Mapping[str, Any], model: Embedder) -> Record:
 
 
 def _figures(cases: Sequence[Judged]) -> dict[str, Any]:
+    """A figure is None where there is nothing to measure it on."""
     given = [same for same, verdict in cases if verdict in SUGGESTED]
     certain = [same for same, verdict in cases if verdict == "certain"]
     expected = sum(same for same, _ in cases)
+    right = sum(same == (verdict in SUGGESTED) for same, verdict in cases)
     return {
         "cases": len(cases),
-        "precision": ratio(sum(given), len(given)),
-        "recall": ratio(sum(given), expected),
-        "f1": f1(sum(given), expected, len(given)),
-        "certain_precision": ratio(sum(certain), len(certain)),
+        "right": ratio(right, len(cases)),
+        "precision": ratio(sum(given), len(given)) if given else None,
+        "recall": ratio(sum(given), expected) if expected else None,
+        "f1": f1(sum(given), expected, len(given)) if expected or given else None,
+        "certain_precision": ratio(sum(certain), len(certain)) if certain else None,
         "certain": len(certain),
     }

@@ -28,9 +28,10 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
             chosen |= _about(contact) | _saying((contact.name, *contact.aliases))
         elif request.words or request.keys:
             topic = _saying(request.words)
+            whose = {} if contact else {"person": None}
             for key in request.keys:
-                topic |= Q(facts__contains=[{"key": key}])
-            chosen |= topic if contact is None else topic & _mine(contact)
+                topic |= Q(facts__contains=[{"key": key, **whose}])
+            chosen |= topic & _mine(contact) if contact else topic
         facts = Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT)
         memories = list(
             facts.filter(chosen)
@@ -38,6 +39,8 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
             .defer("embedding", "tokens")
             .distinct()
         )
+        if contact is None and request.words:
+            memories = _closest(memories, request)
         gone = [contact] if contact is not None and whole and _only_by(contact, memories) else []
         corrections.hide(end_user, memories, actor="extractor", why=WHY, contacts=gone)
         hidden += len(memories)
@@ -61,6 +64,17 @@ def _saying(words: Iterable[str]) -> Q:
         if len(word) > 1:
             chosen |= Q(content__icontains=word) | Q(quote__icontains=word)
     return chosen
+
+
+def _closest(memories: list[Memory], request: ForgetRequest) -> list[Memory]:
+    """Without a person to hold on to, only the memories that share most words are meant."""
+
+    def shared(memory: Memory) -> int:
+        text = f"{memory.content} {memory.quote}".lower()
+        return sum(word.lower() in text for word in request.words)
+
+    most = max(map(shared, memories), default=0)
+    return [memory for memory in memories if most and shared(memory) == most]
 
 
 def _only_by(contact: Contact, memories: Iterable[Memory]) -> bool:

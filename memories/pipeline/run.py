@@ -5,8 +5,8 @@ and a claim that was lost (a worker that was thought dead) writes nothing.
 """
 
 import logging
-from collections.abc import Callable
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
@@ -21,7 +21,7 @@ from memories.models import Batch, Consolidation, Work
 from memories.pipeline import buffer, consolidate, embed, forgetting, prepare, store, sync
 from memories.providers.configured import embedder, language_provider
 from memories.providers.errors import ProviderError, TransientError
-from memories.types import Extraction
+from memories.types import Draft
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +59,7 @@ def _extract(batch: Batch) -> None:
         sync.learn_user_names(locked, extraction.user_names)
         forgetting.forget_asked(locked, extraction.forget)
         synced = sync.sync_contacts(
-            locked, extraction.people, _mentions(extraction), request.turns[-1].said_at
+            locked, extraction.people, _mentions(drafts), request.turns[-1].said_at
         )
         real = {people[ref]: contact.id for ref, contact in synced.contacts.items()}
         drafts = [prepare.settle(draft, real) for draft in drafts]
@@ -77,13 +77,13 @@ def _extract(batch: Batch) -> None:
     embed.embed_missing(locked, vectors)
 
 
-def _mentions(extraction: Extraction) -> dict[str, int]:
-    """In how many memories each person occurs."""
-    counts: dict[str, int] = {}
-    for memory in extraction.memories:
-        for ref in memory.people:
-            counts[ref] = counts.get(ref, 0) + 1
-    return counts
+def _mentions(drafts: Sequence[Draft]) -> dict[str, list[datetime]]:
+    """When each person was spoken of, by their refs."""
+    times: dict[str, list[datetime]] = {}
+    for draft in drafts:
+        for ref in draft.extracted.people:
+            times.setdefault(ref, []).append(draft.said_at)
+    return times
 
 
 def consolidate_user(end_user_id: int) -> int:

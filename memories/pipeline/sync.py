@@ -26,37 +26,40 @@ MAX_USER_NAMES = 5
 
 def learn_user_names(end_user: EndUser, found: Iterable[str]) -> None:
     """Adds names by which the user introduced themself; the first five are kept."""
-    known = {names.name_key(name) for name in end_user.names}
-    fresh = [name for name in found if names.name_key(name) not in known]
-    if fresh and len(end_user.names) < MAX_USER_NAMES:
-        end_user.names = list(dict.fromkeys([*end_user.names, *fresh]))[:MAX_USER_NAMES]
+    known = {names.name_key(name): name for name in end_user.names}
+    for name in found:
+        known.setdefault(names.name_key(name), name)
+    kept = list(known.values())[:MAX_USER_NAMES]
+    if len(kept) > len(end_user.names):
+        end_user.names = kept
         end_user.save(update_fields=["names"])
 
 
 def sync_contacts(
     end_user: EndUser,
     people: Iterable[ExtractedPerson],
-    mentions: Mapping[str, int],
+    mentions: Mapping[str, Sequence[datetime]],
     said_at: datetime,
 ) -> Synced:
     """Finds or makes a contact for each person and adds what was learnt of them.
 
-    ``mentions`` counts each ref's mentions in the batch; ``said_at`` is its last message's
-    time. A name that several contacts bear is nobody's without a contact id. The caller
+    ``mentions`` are the times at which each ref was spoken of; ``said_at`` is the time for
+    one that no memory names. A name that several contacts bear is nobody's without a contact id. The caller
     holds the end user's lock.
     """
     contacts: dict[str, Contact] = {}
     created = 0
     for person in people:
-        contact, made = _contact_for(end_user, person, said_at)
+        times = mentions.get(person.ref) or [said_at]
+        contact, made = _contact_for(end_user, person, min(times))
         if contact is None:
             continue
         created += made
         contacts[person.ref] = contact
         fields = _learn(contact, person)
-        contact.mention_count += mentions.get(person.ref, 0)
-        contact.first_mentioned_at = min(contact.first_mentioned_at, said_at)
-        contact.last_mentioned_at = max(contact.last_mentioned_at, said_at)
+        contact.mention_count += len(times)
+        contact.first_mentioned_at = min(contact.first_mentioned_at, *times)
+        contact.last_mentioned_at = max(contact.last_mentioned_at, *times)
         identity.save(
             contact, [*fields, "mention_count", "first_mentioned_at", "last_mentioned_at"]
         )

@@ -137,6 +137,10 @@ def test_someone_elses_age_is_not_the_persons_own() -> None:
         ("大家都叫她丽姐，本名谢丽", "谢丽"),
         ("闪电（谢丽）在采购部", "谢丽"),
         ("闪电就是谢丽", "谢丽"),
+        ("闪电真名叫谢丽在采购部上班", "谢丽"),
+        ("同事闪电的本名是谢丽", "谢丽"),
+        ("everyone calls him Nora", "Nora"),
+        ("闪电's real name is Nora", "Nora"),
         ("her real name is Nora Lindqvist", "Nora Lindqvist"),
         ("goes by Nora at work", "Nora"),
         ("Chinese name Xie Li, from Penang", "谢丽"),
@@ -152,6 +156,12 @@ def test_a_stated_name_makes_one_person_of_two_unlike_names(fact: str, name: str
 @pytest.mark.parametrize(
     "fact",
     [
+        "苏梅的真名叫谢丽",
+        "同事的真名叫谢丽",
+        "闪电以为自己真名叫谢丽",
+        "真名不叫谢丽",
+        "谢丽，闪电的姐姐",
+        "his boss goes by 谢丽",
         "她老公叫谢丽",
         "养了只猫叫谢丽",
         "和谢丽一起去了趟云南",

@@ -86,7 +86,7 @@ def test_what_an_operator_called_different_is_never_suggested_again(end_user: En
     outcome = suggest(end_user)
     row = the_suggestion(end_user)
     assert (row.state, row.decided_by, row.updated_at) == ("different", "operator:ann", before)
-    assert outcome.suggested == 0
+    assert outcome.suggested == outcome.compared == 0
 
 
 def test_a_postponed_suggestion_stays_postponed_and_is_kept_up_to_date(end_user: EndUser) -> None:
@@ -105,6 +105,15 @@ def test_a_suggestion_that_nothing_speaks_for_any_more_goes(end_user: EndUser) -
     make_memory(end_user, "谢晓丽和采购部的小丽不是同一个人", one)
     assert suggest(end_user).withdrawn == 1
     assert not Suggestion.objects.of(end_user).exists()
+
+
+def test_a_postponed_suggestion_is_not_withdrawn(end_user: EndUser) -> None:
+    one, _ = potters(end_user)
+    suggest(end_user)
+    Suggestion.objects.of(end_user).update(state="later")
+    make_memory(end_user, "谢晓丽和采购部的小丽不是同一个人", one)
+    assert suggest(end_user).withdrawn == 0
+    assert the_suggestion(end_user).state == "later"
 
 
 def test_a_merged_contact_is_not_compared(end_user: EndUser) -> None:

@@ -89,8 +89,9 @@ def assert_sound(end_user: EndUser) -> None:
         links = Link.objects.of(end_user).filter(contact=contact, rejected=False)
         assert contact.memory_ids == list(links.order_by("pk").values_list("memory", flat=True))
         if contact.merged_into_id is None:
-            assert contact.card == identity.card_text(contact, end_user.language)
-            wanted = {(key.key, key.how) for key in identity.keys_of(contact.person)}
+            card = identity.card_text(contact, contact.end_user.language)
+            assert contact.card == card, (contact.name, contact.card, card)
+            wanted = {(key.key, key.how) for key in identity.all_keys_of(contact)}
             assert wanted == set(contact.keys.values_list("key", "how"))
         else:
             assert not contact.keys.exists()

@@ -136,7 +136,7 @@ def test_what_came_after_a_merge_stays_with_the_survivor(end_user, people):
     sync.sync_contacts(
         end_user,
         [ExtractedPerson("p", "Liz", contact_id=liz.id, aliases=("Bessie",))],
-        {"p": 2},
+        {"p": [SOME_DAY, SOME_DAY]},
         SOME_DAY,
     )
     corrections.undo(change, actor=ANN)
@@ -189,6 +189,19 @@ def test_what_was_corrected_after_a_merge_does_not_come_back(end_user, people):
     assert values(liz, "interests") == []
     assert consolidate.contacts_due(end_user.pk) == sorted([liz.id, elizabeth.id])
     assert "Liz skis." in fresh(liz).card
+    assert_sound(end_user)
+
+
+def test_what_was_said_not_to_be_about_the_one_is_about_neither_of_the_two(end_user, people):
+    liz, elizabeth = people
+    both = Memory.objects.get(content="Liz and Elizabeth sing.")
+    change = merged(people)
+    unlinked = corrections.unlink(end_user, both.id, elizabeth.id, actor=ANN)
+    corrections.undo(change, actor=ANN)
+    assert both.id not in [*fresh(liz).memory_ids, *fresh(elizabeth).memory_ids]
+    assert linking.link(end_user, [(both, liz, 1.0)], Link.MadeBy.BACKFILL) == 0
+    corrections.undo(unlinked, actor=ANN)
+    assert both.id in fresh(elizabeth).memory_ids
     assert_sound(end_user)
 
 
@@ -428,7 +441,7 @@ def test_extraction_that_refers_to_a_merged_contact_reaches_the_survivor(end_use
             ExtractedPerson("a", "Liz", contact_id=liz.id, aliases=("Lizbet",)),
             ExtractedPerson("b", "Elizabeth", contact_id=elizabeth.id, aliases=("Eliza",)),
         ],
-        {"a": 1, "b": 1},
+        {"a": [SOME_DAY], "b": [SOME_DAY]},
         SOME_DAY,
     )
     assert {contact.id for contact in synced.contacts.values()} == {elizabeth.id}
@@ -503,6 +516,19 @@ def test_undoing_a_split_loses_nothing_that_was_learnt_since(end_user, people):
     assert {later.id, *ids} < set(fresh(liz).memory_ids)
     due = Link.objects.of(end_user).unconsolidated().filter(contact=liz)
     assert later.id in due.values_list("memory", flat=True)
+    assert_sound(end_user)
+
+
+def test_undoing_a_split_does_not_bring_back_what_was_edited_since(end_user, people):
+    liz, _ = people
+    turin = Memory.objects.get(content="Liz lives in Turin.")
+    _, change = merging.split(end_user, liz.id, [turin.id], name="Ursula", actor=ANN)
+    corrections.edit(end_user, turin.id, {"content": "She lives in Parma."}, actor=ANN)
+    corrections.undo(change, actor=ANN)
+    assert values(liz, "location") == []
+    assert "Parma" in fresh(liz).card
+    due = Link.objects.of(end_user).unconsolidated().filter(contact=liz)
+    assert turin.id in due.values_list("memory", flat=True)
     assert_sound(end_user)
 
 

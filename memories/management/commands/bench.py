@@ -11,7 +11,15 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from memories.bench.datasets import BadDataset
 
 # name -> how many data files it takes at least
-BENCHES = {"mentions": 1, "pronouns": 1, "extraction": 1, "latency": 0}
+BENCHES = {
+    "mentions": 1,
+    "aliases": 1,
+    "pronouns": 1,
+    "extraction": 1,
+    "locomo": 1,
+    "memdaily": 2,
+    "latency": 0,
+}
 
 
 class Command(BaseCommand):

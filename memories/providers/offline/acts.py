@@ -132,6 +132,31 @@ def tells_tall_tale(text: str) -> bool:
     )
 
 
+# Stages on which nobody's relatives appear: saying that one will is a manner of speaking.
+_STAGES = _any(
+    r"奥运|世界杯|诺贝尔|奥斯卡|格莱美|好莱坞|\bNBA\b|国家队|国足|春晚|选秀|选美|世界冠军|首富|总统|联合国|登月|月球|火星|宇航员|太空|超级英雄|长生不老|征服世界|统治世界",
+    r"\b(?:olympics?|world cup|nobel|oscars?|grammys?|hollywood|super bowl|world champion|president|astronaut|the moon|mars|take over the world|superhero)\b",
+)
+_EYES_ROLL = _any(
+    r"翻\S{0,4}白眼|白眼翻|吹牛|吹\S{0,3}上天|做梦|逗[我你大]|搞笑|太逗|笑[死喷翻岔疯]|没(?:人|谁)信|谁信|不减当年|皮一下|贫嘴|耍宝|嘴贫",
+    r"\broll(?:ed|s|ing)? (?:her|his|my|their) eyes|\bin (?:his|her) dreams\b|\byeah right\b|\bas if\b|\bsure thing, \w+\b",
+)
+_ANNOUNCES = _any(
+    r"(?:要|想|准备|打算)(?:去|来|当|做|上|报名|参加|竞选|进军|拿|挑战|拯救|征服)|报名", r"\b(?:going to|gonna|will|would|wants? to|plans? to|signing up|trying out|run for|'ll)\b"
+)  # fmt: skip
+
+
+def boasts(text: str, sentence: str) -> bool:
+    """An announcement nobody takes at its word: told as somebody's saying, and bound for a
+    stage out of reach or met with rolled eyes in the same breath."""
+    if not _REPORTS.search(sentence):
+        return False
+    if _STAGES.search(text) and _ANNOUNCES.search(text):
+        return True
+    said = _REPORTS.search(text) or _ANNOUNCES.search(text)
+    return bool(said and _EYES_ROLL.search(sentence))
+
+
 def is_joke_confession(text: str) -> bool:
     """The speaker says that what went before was a joke."""
     return bool(

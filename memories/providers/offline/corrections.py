@@ -35,14 +35,6 @@ _ONLY_MISTAKE = re.compile(
 _ABOUT = re.compile(
     r"(?:关于|what i (?:just )?said about|about)\s?(?P<x>.{2,60}?)(?=[，,。]|$)", re.I
 )
-_FORGET = re.compile(
-    r"(?:忘(?:掉|了|记)|别记|不要记|删掉|删除|抹掉|当我没(?:说|提)|就当没(?:说|提))|\b(?:forget|delete|erase|don't (?:save|store|remember|record|keep)|strike|disregard)\b\s(?:what|that|everything|about|the (?:thing|part)|all)",
-    re.I,
-)
-_FORGET_NOT = re.compile(
-    r"(?:别|不要|不会|没|从不|老|总|容易|差点|又|don't|never|can't|won't|didn't|always)\s?(?:忘|forget)|忘(?:了|记)(?:带|拿|关|说|告诉|问|交|买|做|吃|写|回|给|提)|哦忘|日程|提醒|闹钟|会议|文件|邮件|\bforget (?:to|it)\b",
-    re.I,
-)
 _STOP = re.compile(
     r"我(?:之前|刚才|刚刚)?(?:说|提)(?:的|过的)?|关于|那些?话|这件事|那件事|这事|那事|的事情?|一切|所有|忘掉|忘了|忘记|别记|不要|删掉|把|都|吧|还有件?事?|你|请|算了|了$|what i (?:just )?said|forget|about|everything|please|delete|scratch|that|the part|the thing|thing|\bi\b|said|told you|just|earlier|stuff|all|him|her|\bits?\b|was|is|getting",
     re.I,
@@ -129,22 +121,6 @@ def about(text: str) -> str:
     """What a retraction is about, in its own words."""
     match = _ABOUT.search(text)
     return match.group("x") if match else ""
-
-
-def forgotten(text: str) -> str | None:
-    """What the speaker asks to forget ("" when they do not say), or None."""
-    if not _FORGET.search(text) or _FORGET_NOT.search(text):
-        return None
-    return text
-
-
-def forgotten_names(text: str) -> list[str]:
-    """Names that are to be forgotten altogether."""
-    match = re.search(
-        r"关于(?P<n>[\u4e00-\u9fff]{2,4}?)的(?:一切|所有|事|全部)|everything about (?P<e>[A-Z]\w+)",
-        text,
-    )
-    return [match.group("n") or match.group("e")] if match else []
 
 
 def keywords(text: str) -> list[str]:

@@ -9,6 +9,7 @@ from memories.providers.offline.acts import (
     judge,
     laughs,
 )
+from memories.providers.offline.own_names import own_names
 from memories.providers.offline.people import Someone
 from memories.providers.offline.statements import Statements
 from memories.providers.offline.takebacks import Takebacks
@@ -55,8 +56,10 @@ class Reader(Part):
                 self.book.clock += 1
                 self._session(turn)
                 self.at.turn_ids = (turn.id,)
+                self.scanner.renewing = turn.id in self.wanted
                 self._turn(turn)
                 self.at.asked, self.at.asked_name = "", False
+                self.at.before_id = turn.id
         return Writer(self.talk).write()
 
     def _session(self, turn: Turn) -> None:
@@ -102,6 +105,7 @@ class Reader(Part):
 
     def _turn(self, turn: Turn) -> None:
         text = own_words(turn.content)
+        self._learn_own_names(text)
         self.scanner.begin(text)
         pets = len(self.frames.own_pets)
         self.frames.enter(text)
@@ -126,6 +130,19 @@ class Reader(Part):
             if self.takebacks.takes_back(turn, sentence, parts[number + 1 :]):
                 continue
             self.statements.sentence(turn, sentence, laughing=laughing, gossip=gossip)
+
+    def _learn_own_names(self, text: str) -> None:
+        """The user's own names are nobody else's."""
+        if self.frames.in_story:
+            return
+        for name in own_names(text):
+            known = self.book.by_name(name)
+            if known is not None and known.contact_id is not None:
+                continue
+            for form in dict.fromkeys((name, name.split()[0])):
+                self.book.ban(form)
+            if name not in self.talk.own_names:
+                self.talk.own_names.append(name)
 
     def _confirmation(self, turn: Turn, text: str) -> bool:
         """Yes to a closed question makes what was asked the user's own statement."""

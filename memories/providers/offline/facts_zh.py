@@ -112,12 +112,15 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("interests", r"(?:天天|每天|经常|常|老|周末都?|平时|没事就|还|也|会|在学|最近在学|开始学|在练|痴迷|迷)(?:去|在|爱)?[\u4e00-\u9fff]{0,3}?(?P<v>" + _HOBBY_VERB + r")"),
     _rule("interests", r"^(?:还|也|会)?(?P<v>(?:打|弹|拉|吹|踢|种|钓|练|跳|唱)(?:架子鼓|吉他|钢琴|篮球|羽毛球|网球|乒乓球|小提琴|大提琴|二胡|笛子|鱼|瑜伽|舞|街舞|足球|花|bass|贝斯|鼓))"),
     _rule("interests", r"(?:在\S{0,5})?(?<![一几各这那多两三做种])(?P<v>种(?!类|种|子|族)了?[\u4e00-\u9fff、和]{1,8}?)(?=$|[，,。])"),
+    _rule("major", r"(?:读|学|念|修|主修|攻读)(?:的?是)?(?P<v>[\u4e00-\u9fff]{1,6}?(?:医学|工程|科学|文学|法学|哲学|数学|物理学?|化学|生物学?|历史学?|经济学?|管理学?|心理学|社会学|教育学|新闻学?|传播学?|会计学?|金融学?|设计|建筑学?|护理学?|师范|软件|机械|电子|自动化|外语|英语|翻译))(?=$|[，,。的专])"),
+    _rule("likes", r"(?:都|就|已经|全|只|改|早就)(?:换成?|改喝|改吃|只喝|只吃)了?(?P<v>[\u4e00-\u9fffA-Za-z ]{1,8}?(?:奶|茶|咖啡|豆浆|拿铁|汽水|面|饭|粥))(?=$|[，,。了])"),
     _rule("skill", r"(?:擅长|精通|拿手的?是?|最会|很会)(?P<v>[\u4e00-\u9fffA-Za-z]{2,8}?)(?=$|[，,。])"),
     _rule("skill", r"(?P<v>[\u4e00-\u9fff]{2,3})(?:最强|特别好|最好|很强)(?=$|[，,。])"),
     _rule("language", r"(?:会说|说|讲|母语是?|会)(?P<v>(?:英|日|韩|法|德|西班牙|俄|粤|葡萄牙|意大利|阿拉伯)[语文])"),
+    _rule("pet", r"(?:养了?|有|领养了?|捡了?|收养了?)(?P<v>(?:一?[只条个匹]|[两三四五几]只)?(?:名?叫)[\u4e00-\u9fffA-Za-z]{1,6}的[\u4e00-\u9fff]{0,3}?(?:猫|狗|犬|柯基|金毛|哈士奇|泰迪|布偶|英短|美短|仓鼠|兔子|鹦鹉|乌龟|鱼|猫咪|狗狗))"),
     _rule("pet", r"(?:养了?|有|领养了?|捡了?|收养了?)(?P<v>(?:一?[只条个匹]|两[只条个匹]|[三四五]只)?[\u4e00-\u9fffA-Za-z]{0,5}?(?:猫|狗|犬|柯基|金毛|哈士奇|泰迪|布偶|英短|美短|仓鼠|兔子|鹦鹉|乌龟|鱼|猫咪|狗狗)(?:叫[\u4e00-\u9fffA-Za-z]{1,5})?)"),
-    _rule("marital_status", r"(?<!前)(?P<v>离婚|单身|分手|订婚|结婚|已婚|未婚(?![夫妻])|离异|再婚|丧偶|恋爱|领证|求婚|officially single|single|engaged|married)(?!纪念|照|礼|戒|蛋糕|证书|典|季)(?:了|过|中)?"),
-    _rule("family", r"(?:有|生了?)(?P<v>(?:一?[个对]|两个|三个|俩|[一二两三]对)?(?:双胞胎\S{0,2}|儿子|女儿|孩子|女孩|男孩|闺女|龙凤胎|弟弟|妹妹|哥哥|姐姐|twin boys))"),
+    _rule("marital_status", r"(?<!前)(?P<v>离婚|单身|分手|订婚|结婚|已婚|未婚(?![夫妻])|离异|再婚|丧偶|恋爱|领证|求婚|single|engaged|married)(?!纪念|照|礼|戒|蛋糕|证书|典|季)(?:了|过|中)?"),
+    _rule("family", r"(?:有|生了?)(?P<v>(?:一?[个对]|两个|三个|俩|[一二两三]对)?(?:双胞胎\S{0,2}|儿子|女儿|孩子|女孩|男孩|闺女|龙凤胎|弟弟|妹妹|哥哥|姐姐|双胞胎|龙凤胎|twin (?:boys|girls)|twins))"),
     _rule("personality", r"(?:性格|为人|脾气|个性|(?<![\u4e00-\u9fff])人)(?:是|很|比较|有点|挺|特别|超|超级|还)+(?P<v>[\u4e00-\u9fff]{2,4}?|OK|nice)(?=$|[，,。的])"),
     _rule("diet", r"(?:忌口是?|忌)(?P<v>[\u4e00-\u9fff、]{2,10}?)(?=$|[，,。])"),
     _rule("personality", r"(?:是|很|就是|特别|比较|挺|超|超级|super|太)\s?(?P<v>内向|外向|社恐|社牛|开朗|乐观|细心|粗心|温柔|暴躁|急性子|慢性子|健谈|话痨|幽默|严格|靠谱|仗义|大方|小气|热心|善良|强势|固执|自律|detail-oriented|chill|introvert|extrovert|机灵|调皮|懂事|内敛|认真|严肃|沉默寡言|爱面子)"),
@@ -174,7 +177,7 @@ def _tidy(key: str, value: str) -> str:
     if key in {"job_title", "company", "pet"}:
         value = _LEADING.sub("", value)
     if key == "pet":
-        return re.sub(r"^一?[只条个匹]", "", value).replace("叫", "")
+        return _pet(value)
     if key in {"diet", "allergy", "dislikes"}:
         value = re.sub(r"(?<=[\u4e00-\u9fff])[和跟](?=[\u4e00-\u9fff])", "、", value)
     if key == "interests":
@@ -186,6 +189,15 @@ def _tidy(key: str, value: str) -> str:
             else value
         )
     return value
+
+
+def _pet(value: str) -> str:
+    """A pet and its name, if said: 一只叫毛球的兔子 → 兔子（毛球）."""
+    value = re.sub(r"^一?[只条个匹]", "", value)
+    match = re.fullmatch(r"(?:名?叫)(?P<n>.+?)的(?P<a>.+)|(?P<b>.+?)(?:名?叫)(?P<m>.+)", value)
+    if match is None:
+        return value
+    return f"{match.group('a') or match.group('b')}（{match.group('n') or match.group('m')}）"
 
 
 # A value that already has a stronger reading is not read again under a weaker key.

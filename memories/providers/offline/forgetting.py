@@ -24,6 +24,10 @@ _NOT = re.compile(
     r"|\b(?:file|photo|picture|email|reminder|calendar|alarm|app|account|line|row|code|message)s?\b",
     re.I,
 )
+_ASIDE = re.compile(
+    r"^\s*(?:还有件?事|对了|算了|谢谢你?|不好意思|抱歉|哎|唉|诶|嗯+|好吧?|啊|哦|等等|另外|那个?|其实|sorry|oh|ok|okay|actually|wait|hmm+|also|hey|please|well|no)*\s*$",
+    re.I,
+)
 # Topics by which people ask, and the attributes under which what they told was kept.
 TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
     (re.compile(words, re.I), keys)
@@ -63,15 +67,23 @@ class Request:
 def asks(text: str) -> bool:
     """Whether one of the clauses asks to forget something that was said."""
     clauses = re.split(r"[，,；;。]\s?", text)
-    return any(
-        shape.search(clause) for clause in clauses for shape in _ASKS
-    ) and not _NOT.search(text)
+    return any(shape.search(clause) for clause in clauses for shape in _ASKS) and not _NOT.search(
+        text
+    )
 
 
 def request(text: str) -> str:
     """The clauses of ``text`` that ask, without those beside them."""
     clauses = re.split(r"[，,；;。]\s?", text)
     return "，".join(c for c in clauses if any(shape.search(c) for shape in _ASKS)) or text
+
+
+def stands_alone(text: str) -> bool:
+    """Whether nothing is stated beside the request, so that it means what was said before:
+    in 她的卡号是…，你别记 it means the words right before it."""
+    clauses = re.split(r"[，,；;。]\s?", text)
+    asking = next((i for i, c in enumerate(clauses) if any(s.search(c) for s in _ASKS)), 0)
+    return all(_ASIDE.match(clause) for clause in clauses[:asking])
 
 
 def matter(text: str, people: list[str]) -> Request:

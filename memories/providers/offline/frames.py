@@ -11,6 +11,9 @@ _ANIMAL_ZH = r"(?:[橘黑白花狸灰蓝奶]?猫(?:咪)?|[小黑白黄]?狗(?:�
 _ANIMAL_EN = r"(?:cat|kitten|dog|puppy|pup|hamster|rabbit|bunny|parrot|turtle|tortoise|goldfish|fish|horse|pony|hen|corgi|labrador|retriever|poodle|beagle|tabby|ferret|gecko|lizard|snake|guinea pig)"
 _PETS = [
     re.compile(
+        rf"(?:名?叫|名为|唤作)\s?[“\"「]?(?P<n>[\u4e00-\u9fff]{{1,4}}?|{_LATIN})[”\"」]?\s?的(?:小|大|老)?{_ANIMAL_ZH}"
+    ),
+    re.compile(
         rf"{_ANIMAL_ZH}[^，,。]{{0,6}}?(?:名?叫|名字是|叫做)\s?[“\"]?(?P<n>[\u4e00-\u9fff]{{1,4}}?|{_LATIN})(?=[”\"，,。！!\s的天了今也又在]|$)"
     ),
     re.compile(

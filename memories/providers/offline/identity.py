@@ -21,6 +21,11 @@ from memories.types import (
     Turn,
 )
 
+_SURNAME = re.compile(r"\s[A-Z][a-z]+(?=,|\.|$)")
+# Those who call somebody something are not the one who is called it.
+_CALLERS = frozenset(
+    {"大家", "我们", "同学们", "同事们", "全家", "家里人", "朋友", "朋友们", "别人", "都"}
+)
 _INTRODUCES = re.compile(
     r"(?:来了|有|认识了?|交了|找了|遇到了?|碰到了?|招了|请了|there's|there is|met|hired|have|got)[一两三]?个?(?:新)?$",
     re.I,
@@ -30,18 +35,6 @@ _COPULA = re.compile(
     re.I,
 )
 _COPULA_HEAD = re.compile(r"(?:就|也|都)?是(?:位|个)?\s?")
-_SAME_TEAM = re.compile(
-    r"同一?个?组|同部门|同公司|一个公司|茶水间|我们组|工位|same team|my team|our team|coworker|office",
-    re.I,
-)
-_AT_WORK = re.compile(
-    r"同事|项目|站会|deadline|测试|报告|上线|部门|茶水间|客户|组里|同组|一个组|review|sync|\boffice\b|\bmeeting\b|\bproject\b|\bteam\b|转正|\bsprint\b|standup|stand-up|值班|顶班",
-    re.I,
-)
-_TOGETHER = re.compile(
-    r"吃饭|吃了饭|逛街|爬|看电影|聊天|聚|喝酒|喝茶|唱歌|旅游|旅行|约|玩|打球|散步|视频|video call|dinner|lunch|brunch|hang(?:ing)? out|hung out|movie|coffee|drinks|hike|hiking|trip|party",
-    re.I,
-)
 _WE_ARE = re.compile(
     r"(?:都|曾经?|以前|就|也|其实)*是(?P<w>[\u4e00-\u9fff]{2,5})$|\s(?:and I )?(?:are|were)\s(?P<e>[a-z -]{4,20}?)s?$",
     re.I,
@@ -51,12 +44,6 @@ _ROLE_OF_NAME = re.compile(
 )
 _BARE_ROLE = re.compile(
     r"^(?:my |our |the |our new )?(?P<w>.{2,20}?)(?:\s?(?:update|news|alert|更新|近况))?$", re.I
-)
-
-
-_ENGAGED = re.compile(
-    r"我被求婚|求婚成功|我们?订婚|(?:改口|改)叫未婚[夫妻]|跟我求婚|向我求婚|答应求婚|\b(?:we|I)(?:['’]re| are| got|['’]ve gotten)? engaged|proposed to (?:me|her|him)\b|my fianc",
-    re.I,
 )
 
 
@@ -106,9 +93,10 @@ class Identities(Part):
             if equal is not None and not known_word and not self.book.is_banned(equal.name):
                 self._give(spot.who, equal.name, equal.formal)
                 only = only or len(text) - equal.name_start - len(equal.name) < 4
-            if spot.how == "name" and re.fullmatch(rf"{re.escape(spot.text)}\s[A-Z][a-z]+", text):
-                spot.who.add_alias(text)
-                only = True
+            surname = _SURNAME.match(text, spot.end) if spot.how == "name" else None
+            if surname and not spot.start and " " not in spot.text and spot.text[:1].isupper():
+                self._give(spot.who, text[: surname.end()], True)
+                only = only or surname.end() == len(text)
         return only
 
     def _full_name(self, text: str) -> bool:
@@ -310,49 +298,6 @@ class Identities(Part):
         left.who = kept
         right.who = kept
 
-    def _betroth(self, text: str, spots: list[Spot]) -> None:
-        """The user got engaged: a boyfriend or girlfriend becomes the fiancé or fiancée."""
-        about_user = not spots or any(s.who is None for s in spots)
-        if not about_user or not _ENGAGED.search(text):
-            return
-        for word in ("男朋友", "女朋友", "伴侣"):
-            partner = self.book.by_relation(word)
-            if partner is not None:
-                chinese = (
-                    HAN.search(partner.relationship) is not None or self.request.language == "zh"
-                )
-                female = partner.gender == "female"
-                word = (
-                    ("未婚妻" if female else "未婚夫")
-                    if chinese
-                    else ("fiancée" if female else "fiancé")
-                )
-                partner.relationship, partner.relation = word, relations()[fold(word)]
-                partner.word = fold(word)
-                partner.turn_ids += [
-                    turn for turn in self.at.turn_ids if turn not in partner.turn_ids
-                ]
-
-    def infer_social(self, text: str, spots: list[Spot], subject: Someone | None) -> None:
-        """Without a stated relation, talk of work makes a colleague, shared leisure a friend."""
-        self._betroth(text, spots)
-        people = [s.who for s in spots if s.who is not None and s.who.named]
-        if not people and subject is None and self.book.recent:
-            people = [self.book.recent[0]] if _SAME_TEAM.search(text) else []
-        if subject is not None and subject not in people:
-            people.append(subject)
-        for person in people:
-            if person.relation is not None or person.relationship or person.owner is not None:
-                continue
-            if _AT_WORK.search(text) and (person.social is None or _SAME_TEAM.search(text)):
-                person.social = Subtype.COLLEAGUE
-            elif (
-                person.social is None
-                and _TOGETHER.search(text)
-                and any(s.who is None for s in spots) | (subject is None)
-            ):
-                person.social = Subtype.FRIEND
-
     def _named_one(
         self, text: str, spots: list[Spot], subject: Someone | None, found: naming.Naming
     ) -> Someone | None:
@@ -387,6 +332,10 @@ class Identities(Part):
             and found.formal
         ):
             return None
+        if subject is not None and found.name in {subject.name, *subject.aliases}:
+            return self.at.topic
+        if subject is None and found.sort in _CALLERS:
+            return self.at.topic
         return subject
 
     def _newborn(self, found: naming.Naming, subject: Someone | None) -> Someone | None:

@@ -3,6 +3,7 @@
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from importlib.resources import files
 
 from memories.types import Subtype
@@ -63,12 +64,33 @@ def english_relation_words() -> tuple[str, ...]:
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
 
 
+# Whose given names count as such: the locales of Faker whose names are in Latin script.
+_LOCALES = (
+    "en_US en_GB en_IN en_NZ en_IE en_NG de_DE fr_FR es_ES es_MX it_IT pt_BR nl_NL sv_SE pl_PL"
+).split()
+# Short and romanised names that are common in chats and in no locale. Compiled by hand.
+_MORE_NAMES = {
+    "female": "aiko cici coco gigi haruka jisoo lulu mei minji momo sakura vivian yuki",
+    "male": "anil chidi dmitri eason gabe hiro kenji kofi kwame raj sanjay tariq vikram",
+    "": "hyun jojo ling wei will art candy",
+}
+
+
 @lru_cache
 def given_names() -> dict[str, str]:
-    """Folded given names in Latin script with gender (female, male or empty)."""
-    gender = {"f": "female", "m": "male", "u": ""}
-    rows = (line.split() for line in _lines("given_names.txt"))
-    return {name: gender[mark] for name, mark in rows}
+    """Folded given names in Latin script with gender (female, male or empty), from the
+    locales of the Faker package; a name of both is what it is in twice as many locales."""
+    counts: dict[str, list[int]] = {}
+    for locale in _LOCALES:
+        provider = import_module(f"faker.providers.person.{locale}").Provider
+        for place, column in enumerate(("first_names_female", "first_names_male")):
+            for name in {fold(name) for name in getattr(provider, column, ())}:
+                counts.setdefault(name, [0, 0])[place] += 1
+    table = {
+        name: "female" if f >= 2 * m else "male" if m >= 2 * f else ""
+        for name, (f, m) in counts.items()
+    }
+    return table | {name: gender for gender, names in _MORE_NAMES.items() for name in names.split()}
 
 
 @lru_cache

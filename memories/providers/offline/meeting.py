@@ -26,6 +26,13 @@ from memories.providers.offline.relation_words import (
 from memories.providers.offline.text import HAN
 from memories.types import Subtype
 
+# What is said when somebody takes over a role.
+_ARRIVES = re.compile(
+    r"叫|名字|姓|是(?=[\u4e00-\u9fffA-Z])|来了|换了|上任|到岗|入职|空降|报到|接任|接手|来自|明天来|下周|周一"
+    r"|\b(?:named|called|name|starts?|started|joined|joins|arrives?|arrived|took over|is)\b|,\s?[A-Z]",
+    re.I,
+)
+
 
 @dataclass(slots=True)
 class Spot:
@@ -46,26 +53,46 @@ class Meeting:
 
     def __init__(self, book: Book) -> None:
         self.book = book
+        self.renewing = True  # False while reading what an earlier batch has taken in
 
     def _foreseen(self, word: str) -> Someone | None:
         """Whoever is going to be introduced as ``word`` later on."""
         who = self.book.by_relation(word)
         return who if who is not None and who.contact_id is None and not who.turn_ids else None
 
+    def holder(self, word: str, text: str) -> Someone | None:
+        """Who is the user's ``word``; a new one where ``text`` tells of an arrival or names
+        somebody else (新老板叫…, the new boss started)."""
+        known = self.book.by_relation(word)
+        if known is None or not self.renewing or not word.lower().startswith(("new ", "新")):
+            return known
+        relation = known.relation
+        if known.contact_id is None and known.word.startswith(("new", "新")):
+            return known
+        same = any(name in text for name in (known.name, *known.aliases) if known.named)
+        if relation is None or relation.subtype is not Subtype.COLLEAGUE or same:
+            return known
+        return self.renew(word) if _ARRIVES.search(text) else known
+
     def renew(self, word: str) -> Someone:
         """The new holder of a role; who held it before becomes the former one."""
-        before = self.book.by_relation(key_of(word))
-        if before is not None and (not before.named or before.word.startswith(("new", "新"))):
+        relation = relations()[key_of(word)]
+        holders = [
+            p
+            for p in self.book.people
+            if p.owner is None and p.relation is not None and p.relation.kind == relation.kind
+        ]
+        fresh = next(
+            (p for p in holders if p.contact_id is None and p.word.startswith(("new", "新"))), None
+        )
+        before = self.book.by_relation(key_of(word), but=fresh)
+        if before is not None and fresh is None and not before.named:
             return before
-        if (
-            before is not None
-            and before.relation is not None
-            and before.relation.subtype is Subtype.COLLEAGUE
-        ):
+        if before is not None and relation.subtype is Subtype.COLLEAGUE:
             label = before.relationship or before.word
             before.relationship = f"前{label}" if HAN.search(label) else f"former {label}"
             before.word = before.relationship
-        return self._meet_role(word)
+        return fresh or self._meet_role(word)
 
     def _meet_role(self, word: str) -> Someone:
         relation = relations()[key_of(word)]

@@ -20,6 +20,7 @@ from memories.providers.offline.people import Book, Someone
 from memories.providers.offline.places_of_names import (
     alias_pattern,
     closes_name,
+    in_inscription,
     in_title,
     inside_word,
     is_ordinary_phrase,
@@ -213,6 +214,7 @@ class Scanner(RoleScanner):
             if (
                 end is None
                 or in_title(text, start)
+                or in_inscription(text, start)
                 or not self._free(spots, start, end)
                 or self.book.is_banned(text[start:end])
             ):
@@ -227,6 +229,7 @@ class Scanner(RoleScanner):
             if (
                 not sure
                 or in_title(text, start)
+                or in_inscription(text, start)
                 or not self._free(spots, start, end)
                 or self.book.is_banned(text[start:end])
             ):

@@ -206,16 +206,16 @@ def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
     room = len(run.group()) - size if run else 0
     if room < 1:
         return 0
-    if size == 1 and _rare_given(text, start):
-        return 2
     token = _token_at(text, start)
+    if size == 1 and _rare_given(text, start, token):
+        return 2
     if (
         token is not None
         and token[1].startswith("nr")
         and 2 <= len(token[0]) <= size + 2
         and len(token[0]) > size
     ):
-        return len(token[0]) - size if strong or not _is_word(token[0]) else 0
+        return _tagged_given(text, start, size, token[0], last=room == 2, strong=strong)
     given = text[start + size : start + size + 2]
     if given[0] in _NOT_GIVEN and not (strong and given[0] in "想真太更和与将"):
         return 0
@@ -240,12 +240,24 @@ def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
     return 2
 
 
-def _rare_given(text: str, start: int) -> bool:
+def _tagged_given(text: str, start: int, size: int, word: str, *, last: bool, strong: bool) -> int:
+    """How much of a name the segmenter saw, with the character before a stop that it cut off."""
+    if last and len(word) == size + 1 and _ends_name(text, start + size + 1, strong):
+        return 2
+    return len(word) - size if strong or not _is_word(word) else 0
+
+
+def _ends_name(text: str, at: int, strong: bool) -> bool:
+    """Whether the last character before a stop belongs to the name before it (李梓轩。)."""
+    last = text[at]
+    return last not in _NOT_GIVEN and (strong or _frequency(last) <= RARE_CHARACTER)
+
+
+def _rare_given(text: str, start: int, token: tuple[str, str] | None) -> bool:
     """李柰今天…: a word (李子) seems to begin here, but the character after it is one of
     names, not of grammar, and a new phrase begins behind that."""
     if len(text) < start + 4 or text[start + 2] in _NOT_GIVEN or not HAN.match(text[start + 2]):
         return False
-    token = _token_at(text, start)
     if token is None or len(token[0]) != 2 or _frequency(text[start + 2]) > RARE_CHARACTER:
         return False
     return bool(

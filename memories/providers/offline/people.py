@@ -170,8 +170,11 @@ class Book:
     def rank(self, person: Someone) -> int:
         return self.recent.index(person) if person in self.recent else len(self.recent)
 
-    def by_relation(self, word: str, owner: Someone | None = None) -> Someone | None:
-        """The user's (or ``owner``'s) own ``word``, e.g. 老板: latest first, no former ones."""
+    def by_relation(
+        self, word: str, owner: Someone | None = None, *, but: Someone | None = None
+    ) -> Someone | None:
+        """The user's (or ``owner``'s) own ``word``, e.g. 老板, other than ``but``: latest first,
+        no former ones."""
         wanted = relations().get(fold(word).replace("-", " "))
         if wanted is None:
             return None
@@ -179,6 +182,7 @@ class Book:
             person
             for person in self.people
             if person.owner is owner
+            and person is not but
             and person.relation is not None
             and _same_kind(person.relation.kind, wanted.kind)
             and _same_word(person, word, wanted)

@@ -13,6 +13,13 @@ OPENING = re.compile(
 )
 
 
+# 财务的…, 隔壁的…: one of a group.
+_FROM_GROUP = re.compile(
+    r"(?:财务|人事|HR|行政|前台|市场|销售|运营|产品|研发|法务|技术|客服|采购|后勤|隔壁|楼[上下]|对面|我们?班|[小本]组|我们组|部门?|我们公司|单位|店里|学校|医院|宿舍|小区)里?的$"
+)
+_TITLED = re.compile(r"(?:姐|哥|总|老师|医生|经理|阿姨|叔叔|师傅|律师|教练|教授)$")
+
+
 @lru_cache(maxsize=2048)
 def alias_pattern(alias: str) -> re.Pattern[str]:
     left = r"(?<![a-z0-9@._-])" if re.match(r"[a-z0-9]", alias) else ""
@@ -21,7 +28,7 @@ def alias_pattern(alias: str) -> re.Pattern[str]:
 
 
 def is_ordinary_phrase(text: str) -> bool:
-    """Three characters that are a word of their own (小红书, 白露节气)."""
+    """Three characters that are a word of their own (小红书, 小米粥)."""
     return (is_ordinary(text) and text[:2] not in {"小红"}) or text in {
         "小红书",
         "小红帽",
@@ -54,6 +61,18 @@ def in_title(text: str, start: int) -> bool:
     )
 
 
+def in_inscription(text: str, start: int) -> bool:
+    """Whether a place lies in words that are written on something: 牌子上写着“…加油”."""
+    return bool(
+        re.search(
+            r"(?:写|印|刻|画|贴|喊|标|打出?|亮出?)(?:着|了|的是|道|成)?[：:，, ]?\s?[“\"「‘『][^”\"」’』]*$"
+            r"|\b(?:says?|said|reads?|reading|saying|written|shouting)[,:]?\s[“\"‘][^”\"’]*$",
+            text[:start],
+            re.I,
+        )
+    )
+
+
 def closes_name(text: str, end: int) -> bool:
     return not re.match(
         r"(?:大学|公司|医院|路|街|区|市|省|县|银行|集团|科技|小区|花园|广场)", text[end:]
@@ -68,7 +87,9 @@ def person_place(text: str, start: int, end: int) -> bool:
         r"(?:演唱会|专辑|的歌|的新歌|主演|新剧|传$|传[，。])", after
     ):
         return False
-    if announced_person(before):
+    if announced_person(before) or _FROM_GROUP.search(before):
+        return True
+    if OPENING.search(before) and _TITLED.search(text[start:end]):
         return True
     if not before.strip() or OPENING.search(before) or re.search(r"[，,、/\s“\"]$", before):
         return not after or bool(

@@ -67,7 +67,7 @@ class RoleScanner(Meeting):
             who, new = self._named(text[named[0] : named[1]], word, None)
             self._add(spots, Spot(start, named[1], who, "name", text[start : named[1]], new))
             return
-        known = self.book.by_relation(word)
+        known = self.holder(word, text)
         named_next = re.match(r"\s?(?:叫|名字|的名字|姓|'s name)", text[end:])
         anyone = is_vague(word) and not named_next and _CIRCLE.search(word)
         if known is None and anyone and not is_specific(text, end):
@@ -156,6 +156,11 @@ class RoleScanner(Meeting):
         word = match.group("word")
         relation = relations()[word]
         before = text[: match.start()]
+        named = next((s for s in spots if s.start == match.end() and s.how == "name"), None)
+        if named is not None and named.who is not None and relation.bare:
+            self.relate(named.who, match.group() if match.group() in relations() else word)
+            named.start, named.text = match.start(), text[match.start() : named.end]
+            return
         if _INTRODUCED.search(before) and (relation.bare or relation.subtype is not Subtype.FAMILY):
             who = self._foreseen(word) or (self.book.by_relation(word) if relation.bare else None)
             new = who is None or not who.turn_ids
@@ -177,7 +182,8 @@ class RoleScanner(Meeting):
             who = self.owned(topic, word)
             self._add(spots, Spot(match.start(), match.end(), who, "owned", match.group(), True))
             return
-        who = self.book.by_relation(match.group() if former(match.group()) else word)
+        turned = former(match.group()) or match.group().startswith("新")
+        who = self.holder(match.group() if turned else word, text)
         if who is None and (not relation.bare or len(word) < 2):
             return
         if (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from memories.providers.offline import facts_zh, render
 from memories.providers.offline.acts import (
     Act,
+    boasts,
     judge,
     laughs,
     reports_plan,
@@ -13,6 +14,7 @@ from memories.providers.offline.acts import (
     without_note,
 )
 from memories.providers.offline.answers import Answers
+from memories.providers.offline.bonds import Bonds
 from memories.providers.offline.dates import find_dates
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
@@ -73,6 +75,7 @@ class Statements(Part):
     def __init__(self, talk: Talk) -> None:
         super().__init__(talk)
         self.identities = Identities(talk)
+        self.bonds = Bonds(talk)
         self.subjects = Subjects(talk)
         self.answers = Answers(talk)
 
@@ -129,14 +132,14 @@ class Statements(Part):
             return
         spots = self.scanner.scan(text, topic=self.at.topic)
         self.identities.learn_gender(spots)
-        if self._sets_scene(flow, clause, text, spots):
+        if self.subjects.is_impersonal(text, spots) or self._sets_scene(flow, clause, text, spots):
             return
         spots = self.identities.equate(text, spots)
         subject, explicit = self.subjects.subject(text, spots)
         spoken_name = self.identities.name(text, spots, subject, flow.turn, first=opening)
         self.subjects.note_people(spots, flow.turn)
         subject = self.subjects.alive(subject)
-        self.identities.infer_social(text, spots, subject)
+        self.bonds.infer_social(text, spots, subject)
         skip = self._is_idle(flow, act, text, subject)
         if explicit or subject is not None:
             self.at.topic = subject
@@ -181,6 +184,9 @@ class Statements(Part):
         if stale or self.subjects.of_the_banned(text):
             return True
         if laughs(flow.sentence.text) and tells_tall_tale(text):
+            return True
+        if boasts(text, flow.sentence.text):
+            flow.supposing = True
             return True
         before = flow.sentence.text.split(text)[0]
         if flow.laughing and reports_plan(text) and _REPORTED.search(before):

@@ -16,7 +16,7 @@ from memories.types import Turn
 
 _SUBJECT_LEAD = re.compile(
     r"^[\s“\"]*(?:(?:今天|昨天|昨晚|明天|刚才?|刚刚|最近|现在|上周|下周|周末|后来|以前|之前|当时|其实|而且|不过|但是?|所以|因为|然后|结果|还有|另外|原来|反正|毕竟|听说|好像|可能|也许|看来|居然|竟然|终于|已经|今年|去年|明年|五一|国庆|春节|过年|以后|平时|一直|虽然|就是|"
-    r"today|yesterday|tonight|tomorrow|now|also|and|but|so|because|then|well|oh|yes|yeah|no|actually|turns out|apparently|luckily|finally|plus|anyway|still|once|honestly|last \w+|this \w+|next \w+|on \w+day|breaking news|new boss update|update|btw)[，,:：]?\s?)*$",
+    r"today|yesterday|tonight|tomorrow|now|also|and|but|so|because|then|well|oh|yes|yeah|no|actually|turns out|apparently|luckily|finally|plus|anyway|still|once|honestly|last \w+|this \w+|next \w+|on \w+day|breaking news|update|btw)[，,:：]?\s?)*$",
     re.I,
 )
 _WITH = re.compile(
@@ -39,6 +39,15 @@ _THING = re.compile(
 )
 _PROPERTY = re.compile(
     r"^[\u4e00-\u9fffA-Za-z0-9·-]{3,24}的(?:地点|时间|规模|主题|内容|主要内容|持续时间|主办方|票价|地址|价格)(?:是|在|为)"
+)
+
+# Small talk about the world at large: it has a subject of its own, and nothing to keep.
+_IMPERSONAL = re.compile(
+    r"^(?:今天|明天|昨天|昨晚|今晚|最近|这两天|这几天|现在|外面|这边|那边|早上|晚上|下午|中午|周末|今年|哇|唉|哎|诶|啊|还是|真的?|又|也|都|好像|终于|，|\s)*"
+    r"(?:天气|气温|温度|空气|太阳|阳光|月亮|月色|外面|天(?=又|好|真|太|都|快|要|黑|亮|冷|热|晴|阴|凉|气)|雨(?=好|真|太|下|停|越)|雪(?=好|真|太|下|停|越)|雾霾|台风|交通|路况|地铁|公交|高铁(?=好|真|太|又)|高速(?=好|真|太|又)|堵车|停电|停水|网(?:络|速)"
+    r"|(?:又|在|还|一直|突然|开始)?(?:下|刮)(?:着|了|起)?(?:大|小|暴)?(?:雨|雪|雾|冰雹|风)|(?:好|真|太|有点)(?:冷|热|闷|潮)(?:啊|了|呀|哦|$)|时间过得|日子过得)"
+    r"|^(?:(?:wow|ugh|man|oh|well|so|today|and|but),?\s)*(?:it['’]?s (?:so |really |pretty |very |super |too )?(?:raining|snowing|hot|cold|sunny|cloudy|windy|humid|freezing|late|early|raining|nice out|monday|friday)|it (?:rained|snowed)|the (?:weather|traffic|sun|sky|rain|subway|train|wifi|internet|bus)\b|(?:nice|lovely|beautiful|terrible|awful|great) (?:day|weather|morning|evening)|traffic\b|weather\b)",
+    re.I,
 )
 
 NEAR_HEAD = 8  # characters before the user that leave them the subject
@@ -110,6 +119,10 @@ class Subjects(Part):
         return bool(_PROPERTY.match(text)) or any(
             text.startswith(thing) for thing in self.at.things
         )
+
+    def is_impersonal(self, text: str, spots: list[Spot]) -> bool:
+        """Whether a clause speaks of the weather, the traffic, the hour, and of nobody."""
+        return not spots and bool(_IMPERSONAL.search(text))
 
     def of_the_banned(self, text: str) -> bool:
         """A clause that opens with a pet, a star or somebody in a story."""

@@ -1,6 +1,6 @@
 """Corrections and retractions."""
 
-from memories.providers.offline import corrections
+from memories.providers.offline import corrections, forgetting
 from memories.providers.offline.acts import is_joke_confession
 from memories.providers.offline.dates import find_dates
 from memories.providers.offline.draft import Draft
@@ -8,6 +8,7 @@ from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.statements import Statements
 from memories.providers.offline.talk import Part, Talk
 from memories.providers.offline.text import Sentence
+from memories.providers.offline.wipes import Wipes
 from memories.types import Turn
 
 
@@ -17,10 +18,15 @@ class Takebacks(Part):
     def __init__(self, talk: Talk, statements: Statements) -> None:
         super().__init__(talk)
         self.statements = statements
+        self.wipes = Wipes(talk)
 
     def takes_back(self, turn: Turn, sentence: Sentence, rest: list[Sentence]) -> bool:
         """Corrections and retractions; True when the sentence did nothing else."""
         text = sentence.text
+        if forgetting.asks(text):
+            alone = forgetting.stands_alone(text)
+            self.wipes.ask(turn, forgetting.request(text), alone=alone)
+            return True
         if is_joke_confession(text):
             joked = corrections.joked_about(text)
             if joked:
@@ -37,10 +43,6 @@ class Takebacks(Part):
             if planned:
                 self._drop(planned[-1])
             return len(text) < 8
-        forget = corrections.forgotten(text)
-        if forget is not None:
-            self._forget(turn, forget)
-            return True
         replaced = corrections.replacement(text)
         if replaced is not None:
             return self._correct(turn, sentence, replaced)
@@ -82,8 +84,6 @@ class Takebacks(Part):
                 hit = True
         if not hit and last:
             self._retract_last(turn)
-        for name in corrections.forgotten_names(words):
-            self.book.ban(name)
 
     def _correct(self, turn: Turn, sentence: Sentence, change: corrections.Replacement) -> bool:
         """Put the right value where the wrong one stood."""

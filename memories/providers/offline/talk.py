@@ -10,7 +10,7 @@ from memories.providers.offline.frames import Frames
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.mentions import Scanner
 from memories.providers.offline.people import Book, Someone
-from memories.types import ExtractionRequest
+from memories.types import ExtractionRequest, ForgetRequest
 
 
 @dataclass(slots=True)
@@ -31,6 +31,7 @@ class Moment:
     turn_ids: tuple[int, ...] = ()
     things: list[str] = field(default_factory=list)
     awaiting: Someone | None = None
+    before_id: int = 0
     recent_turns: list[int] = field(default_factory=list)
 
 
@@ -46,6 +47,9 @@ class Talk:
         self.at = Moment()
         self.drafts: list[Draft] = []
         self.retracted: list[int] = []
+        self.own_names: list[str] = []
+        self.forget: list[ForgetRequest] = []
+        self.asked_to_forget = -9  # the book's clock then
         self.wanted = {turn.id for turn in request.turns}
 
     def known_spots(self, text: str) -> list[Spot]:

@@ -10,6 +10,7 @@ from memories.providers.offline.classify import memory_type, worth_keeping
 from memories.providers.offline.dates import find_dates, write_dates
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.lexicons import relations
+from memories.providers.offline.own_names import MAX_NAMES
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
 from memories.providers.offline.text import (
@@ -55,6 +56,8 @@ class Writer(Part):
             memories=tuple(memories),
             relations=tuple(links),
             retracted_turn_ids=tuple(self.retracted),
+            user_names=tuple(self.talk.own_names[:MAX_NAMES]),
+            forget=tuple(dict.fromkeys(self.talk.forget)),
         )
 
     def _is_met(self, person: Someone) -> bool:

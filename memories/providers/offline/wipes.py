@@ -1,0 +1,93 @@
+"""Carrying out what the user asks to forget, in what is being read and for what was kept."""
+
+import re
+from uuid import UUID
+
+from memories.providers.offline import forgetting
+from memories.providers.offline.draft import Draft
+from memories.providers.offline.people import Someone
+from memories.providers.offline.talk import Part
+from memories.types import ForgetRequest, Turn
+
+REPEATED = 2  # user turns within which a second, bare request only repeats the first
+_WHOLE = re.compile(
+    r"一切|所有|全部|都|关于|有关|的(?:事|一切)|\b(?:everything|anything|about|all)\b", re.I
+)
+_JUST = re.compile(r"刚才|刚刚|刚说|刚提|\bjust\b", re.I)
+
+
+class Wipes(Part):
+    """Drops what is to be forgotten from the drafts, and asks for the rest to be hidden."""
+
+    def ask(self, turn: Turn, text: str, *, alone: bool) -> None:
+        """One request. Without a person or a matter it means the last statement; not
+        ``alone``, that is the rest of its own sentence, which nobody has read."""
+        spots = [spot for spot in self.talk.known_spots(text) if spot.who is not None]
+        people = list(dict.fromkeys(spot.who for spot in spots if spot.who is not None))
+        matter = forgetting.matter(text, [spot.text for spot in spots])
+        if matter.words or matter.keys:
+            self._matter(people, matter)
+        elif people and _WHOLE.search(text) and not _JUST.search(text):
+            for person in people:
+                self._person(person)
+        elif alone:
+            self._last(turn, people)
+        self.talk.asked_to_forget = self.book.clock
+
+    def _matter(self, people: list[Someone], matter: forgetting.Request) -> None:
+        """What was said of one matter, of these people if any are named."""
+        for draft in list(self.drafts):
+            about = not people or any(p in people for p in draft.people())
+            text = draft.text().lower()
+            said = any(word.lower() in text for word in matter.words)
+            keys = {value.key for piece in draft.pieces for value in piece.values}
+            if about and (said or (people and keys & set(matter.keys))):
+                self._drop(draft)
+        known = [person.contact_id for person in people if person.contact_id is not None]
+        targets: list[UUID | None] = [*known] or [None]
+        for contact_id in targets:
+            if contact_id is not None or matter.words or not people:
+                names = () if known else tuple(p.name for p in people)
+                words = (*names, *matter.words)
+                self.talk.forget.append(ForgetRequest(contact_id, words, matter.keys))
+
+    def _person(self, person: Someone) -> None:
+        """Everything about a person; they are met again only if spoken of again."""
+        names = [n.lower() for n in (person.name, *person.aliases) if len(n) > 1]
+        for draft in list(self.drafts):
+            text = draft.text().lower()
+            if person in draft.people() or any(name in text for name in names):
+                self._drop(draft)
+        person.turn_ids.clear()
+        if self.at.topic is person:
+            self.at.topic = None
+        words = () if person.contact_id else (person.name, *person.aliases)
+        self.talk.forget.append(ForgetRequest(person.contact_id, words))
+
+    def _last(self, turn: Turn, people: list[Someone]) -> None:
+        """The latest statement: of this turn, else of the one before it."""
+        if not people and self.book.clock - self.talk.asked_to_forget <= REPEATED:
+            return
+        drafts = [d for d in self.drafts if not people or any(p in people for p in d.people())]
+        if people:
+            turns = {draft.turn.id for draft in drafts}
+        elif any(draft.turn.id == turn.id for draft in drafts):
+            turns = {turn.id}
+        else:
+            turns = {self.at.before_id}
+            self._hide_turn(self.at.before_id)
+        for draft in list(self.drafts):
+            if draft.turn.id in turns and (not people or draft in drafts):
+                self._drop(draft)
+
+    def _drop(self, draft: Draft) -> None:
+        self.drafts.remove(draft)
+        for person in draft.people():
+            if draft.turn.id in person.turn_ids:
+                person.turn_ids.remove(draft.turn.id)
+        self._hide_turn(draft.turn.id)
+
+    def _hide_turn(self, turn_id: int) -> None:
+        """What an earlier batch kept of a turn is hidden; of this one nothing is kept yet."""
+        if turn_id and turn_id not in self.wanted:
+            self.talk.forget.append(ForgetRequest(turn_ids=(turn_id,)))
