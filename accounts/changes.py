@@ -5,6 +5,7 @@ A model that takes part names its tracked fields in ``TRACKED``; what is derived
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -54,6 +55,8 @@ UNITED: dict[str, tuple[str, ...]] = {
 }
 COUNTED: dict[str, tuple[str, ...]] = {"contacts.contact": ("mention_count",)}
 CHUNK = 500
+
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 Row = tuple[str, str]
 Rows = list[dict[str, Any]]
@@ -261,3 +264,44 @@ def _assign(item: models.Model, values: dict[str, Any]) -> None:
     for name, value in values.items():
         field = item._meta.get_field(name.removesuffix("_id"))
         setattr(item, name, None if value is None else field.to_python(value))  # type: ignore[union-attr]
+
+
+def scrub(end_user: EndUser, ids: Collection[UUID]) -> None:
+    """Takes out of the audit trail the rows with these ids, what points at them, and every
+    value that rests on them. Only for true deletion: an undo does not bring them back."""
+    gone = {str(pk) for pk in ids}
+    for change in Change.objects.of(end_user).iterator(CHUNK):
+        if gone.isdisjoint(_UUID.findall(json.dumps(change.rows))):
+            continue
+        change.rows = [left for row in change.rows if (left := _scrubbed(row, gone))]
+        change.save(update_fields=["rows"])
+
+
+def _scrubbed(row: dict[str, Any], gone: Collection[str]) -> dict[str, Any] | None:
+    sides = [side for side in (row["before"], row["after"]) if side is not None]
+    held = {row["id"], *(side[name] for side in sides for name in side if name.endswith("_id"))}
+    if not held.isdisjoint(gone):
+        return None
+    told = {pk for side in sides for pk in side.get("personality_sources", ())}
+    hidden = () if told.isdisjoint(gone) else ("personality", "personality_sources")
+    kept = {
+        at: side and {k: _grounded(v, gone) for k, v in side.items() if k not in hidden}
+        for at, side in (("before", row["before"]), ("after", row["after"]))
+    }
+    return {**row, **kept}
+
+
+def _grounded(value: Any, gone: Collection[str]) -> Any:
+    """``value`` without what rests on something that is gone."""
+    if isinstance(value, list):
+        return [_grounded(item, gone) for item in value if not _rests_on(item, gone)]
+    if isinstance(value, dict):
+        left = {key: _grounded(item, gone) for key, item in value.items()}
+        return {key: item for key, item in left.items() if item or not value[key]}
+    return value
+
+
+def _rests_on(item: Any, gone: Collection[str]) -> bool:
+    if isinstance(item, dict):
+        return not {*item.get("sources", ())}.isdisjoint(gone)
+    return isinstance(item, str) and item in gone

@@ -110,7 +110,7 @@ def _named(wanted: str) -> Q:
     """Contacts that have ``wanted`` in their name, an alias or another spelling of these."""
     spelt = ContactKey.objects.filter(
         Q(text__icontains=wanted) | Q(key__contains=normalise(wanted)), contact=OuterRef("pk")
-    )
+    ).exclude(how="semantic")
     return Q(name__icontains=wanted) | Q(Exists(spelt))
 
 

@@ -6,8 +6,8 @@ from uuid import UUID
 from accounts.models import EndUser
 from contacts import descriptions, pronouns, relations
 from contacts.descriptions import Description
+from contacts.key_index import Hit, hits, person_of
 from contacts.matching import candidate_keys, find_mentions
-from contacts.models import ContactKey, Hit, person_of
 from contacts.types import Entry, Mention, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
@@ -21,16 +21,16 @@ Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
 
 def mentions_in(end_user: EndUser, text: str) -> list[Mention]:
     """The mentions in one text, pronouns left aside. One statement."""
-    hits = ContactKey.objects.of(end_user).hits(candidate_keys(text))
-    return find_mentions(text, [hit.entry for hit in hits])
+    found = hits(end_user, candidate_keys(text))
+    return find_mentions(text, [hit.entry for hit in found])
 
 
 def find(end_user: EndUser, described: Sequence[Description]) -> list[Mention]:
     """Who fits these descriptions by their attributes: all who do, or nobody. One statement."""
     if not described:
         return []
-    hits = ContactKey.objects.of(end_user).hits((), attributes=descriptions.keys_of(described))
-    return _fitting(described, hits)
+    found = hits(end_user, (), attributes=descriptions.keys_of(described))
+    return _fitting(described, found)
 
 
 def who_is_meant(
@@ -44,39 +44,38 @@ def who_is_meant(
     are read from the database, and one lookup for all texts together.
     """
     message = message[:CHARACTERS]
-    keys = ContactKey.objects.of(end_user)
     described = descriptions.describe(message)
     attributes = descriptions.keys_of(described)
     if not pronouns.refers_back(message):
-        hits = keys.hits(candidate_keys(message), attributes=attributes)
-        named = find_mentions(message, _entries(hits))
-        return _with_described(named, _fitting(described, hits)), _cards(hits)
+        found = hits(end_user, candidate_keys(message), attributes=attributes)
+        named = find_mentions(message, _entries(found))
+        return _with_described(named, _fitting(described, found)), _cards(found)
     session, before = ([(role, text[:CHARACTERS]) for role, text in part] for part in turns())
     texts = [message, *(text for _, text in [*session, *before])]
     wanted = frozenset().union(*map(candidate_keys, texts))
-    hits = keys.hits(wanted, attributes=attributes, related=True)
-    entries = _entries(hits)
+    found = hits(end_user, wanted, attributes=attributes, related=True)
+    entries = _entries(found)
     named = find_mentions(message, entries)
-    related, cards = relations.of_hits(hits)
+    related, cards = relations.of_hits(found)
     meant = pronouns.resolve(
         Utterance("user", message, tuple(named)),
         _utterances(session, entries),
         _utterances(before, entries),
         related,
     )
-    return _with_described([*named, *meant], _fitting(described, hits)), cards | _cards(hits)
+    return _with_described([*named, *meant], _fitting(described, found)), cards | _cards(found)
 
 
-def _entries(hits: Iterable[Hit]) -> list[Entry]:
-    return [hit.entry for hit in hits if not descriptions.is_attribute(hit.key)]
+def _entries(found: Iterable[Hit]) -> list[Entry]:
+    return [hit.entry for hit in found if not descriptions.is_attribute(hit.key)]
 
 
-def _fitting(described: Sequence[Description], hits: Iterable[Hit]) -> list[Mention]:
+def _fitting(described: Sequence[Description], found: Iterable[Hit]) -> list[Mention]:
     return descriptions.match(
         described,
         [
             (hit.key, hit.text, person_of(hit.known))
-            for hit in hits
+            for hit in found
             if descriptions.is_attribute(hit.key)
         ],
     )
@@ -99,5 +98,5 @@ def _utterances(turns: Iterable[Turn], entries: Sequence[Entry]) -> list[Utteran
     return [Utterance(role, text, tuple(find_mentions(text, entries))) for role, text in turns]
 
 
-def _cards(hits: Iterable[Hit]) -> dict[UUID, str]:
-    return {UUID(hit.known["id"]): hit.known["card"] for hit in hits}
+def _cards(found: Iterable[Hit]) -> dict[UUID, str]:
+    return {UUID(hit.known["id"]): hit.known["card"] for hit in found}

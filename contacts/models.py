@@ -2,22 +2,17 @@
 
 import uuid
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import pgtrigger
-from django.contrib.postgres.expressions import ArraySubquery
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, OuterRef, Q, Subquery, Value
-from django.db.models.functions import JSONObject, Length
+from django.db.models import F, Q
 from django.utils import timezone
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet
-from contacts.types import Entry, How, NameKey, Person
-
-# People that one attribute is looked up for: bounds the cost of "someone in Shenzhen".
-MAX_ALIKE = 100
+from contacts.types import Person
 
 
 class ContactQuerySet(ScopedQuerySet):
@@ -119,66 +114,6 @@ class Contact(models.Model):
         return Person(self.id, self.name, tuple(self.aliases), self.relationship, self.gender)
 
 
-def _known(prefix: str = "") -> JSONObject:
-    """What matching and cards need of a contact, as one JSON value."""
-    fields = ("id", "name", "aliases", "relationship", "gender", "card")
-    return JSONObject(**{field: prefix + field for field in fields})
-
-
-def person_of(known: dict[str, Any]) -> Person:
-    """The person of what ``_known`` selects."""
-    return Person(
-        uuid.UUID(known["id"]),
-        known["name"],
-        tuple(known["aliases"]),
-        known["relationship"],
-        known["gender"],
-    )
-
-
-class Hit(NamedTuple):
-    """A key that occurs in a text. ``known`` is the contact; ``relations`` are the JSON of
-    its relations, each with ``kind``, ``subject`` and ``object``."""
-
-    key: str
-    how: How
-    text: str
-    known: dict[str, Any]
-    relations: list[dict[str, Any]]
-
-    @property
-    def entry(self) -> Entry:
-        return Entry(NameKey(self.key, self.how, self.text), person_of(self.known))
-
-
-class ContactKeyQuerySet(ScopedQuerySet):
-    def hits(
-        self, keys: Iterable[str], *, attributes: Iterable[str] = (), related: bool = False
-    ) -> list[Hit]:
-        """The keys that occur in a text, with their contacts and cards, and if ``related``
-        their relations: one statement. Of ``attributes``, keys that many people may share,
-        the ``MAX_ALIKE`` most specific hits.
-
-        Correlated subqueries rather than joins: the planner overrates how many keys of a
-        sentence are names, and would read all contacts of the user to join them.
-        """
-        contact = Contact.objects.filter(pk=OuterRef("contact_id")).values(json=_known())
-        mine = Q(subject=OuterRef("contact_id")) | Q(object=OuterRef("contact_id"))
-        relation = JSONObject(kind="kind", subject=_known("subject__"), object=_known("object__"))
-        relations = (
-            ArraySubquery(Relation.objects.filter(mine).order_by("id").values(json=relation))
-            if related
-            else Value([], output_field=ArrayField(models.JSONField()))
-        )
-        columns = ("key", "how", "text", Subquery(contact), relations)
-        rows = self.filter(key__in=list(keys)).values_list(*columns)
-        if attributes:
-            alike = self.filter(key__in=list(attributes))
-            few = alike.order_by(Length("key").desc(), "contact_id").values("pk")[:MAX_ALIKE]
-            rows = rows.union(self.filter(pk__in=few).values_list(*columns), all=True)
-        return [Hit(*row) for row in rows]
-
-
 class ContactKey(models.Model):
     """One normalised way to find a contact in a text, derived from its names and attributes."""
 
@@ -190,7 +125,7 @@ class ContactKey(models.Model):
     how = models.CharField(max_length=10)
     text = models.CharField(max_length=200)
 
-    objects = ContactKeyQuerySet.as_manager()
+    objects = ScopedQuerySet.as_manager()
 
     class Meta:
         constraints = [

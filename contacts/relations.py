@@ -8,7 +8,8 @@ from uuid import UUID
 
 from accounts.models import EndUser
 from contacts import pronouns
-from contacts.models import Contact, Hit, Relation, person_of
+from contacts.key_index import Hit, person_of
+from contacts.models import Contact, Relation
 
 MAX_KIND = 50
 

@@ -9,6 +9,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 from django_q.models import Failure, OrmQ, Success
 
+from accounts.changes import scrub
 from accounts.models import Change, EndUser
 from contacts import identity
 from contacts.matching import entries_of, find_mentions
@@ -60,7 +61,7 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     contact = identity.survivor(held, contact_id)
     if contact is None:
         raise NothingToForget("There is no such contact.")
-    ids = [contact.id, *contact.merged.values_list("pk", flat=True)]
+    ids = [contact.id, *(merged.id for merged in derived.merged_into(held, [contact.id]))]
     linked = Memory.objects.of(held).filter(links__contact__in=ids, links__rejected=False)
     memories = {*linked.values_list("pk", flat=True), *_naming(Memory, held, contact)}
     gone = _erase_memories(held, memories)
@@ -129,9 +130,10 @@ def _erase_memories(end_user: EndUser, ids: Collection[UUID]) -> Forgotten:
 
 
 def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
-    """Deletes the audit rows that hold the words of what is forgotten."""
+    """Deletes the audit rows about what is forgotten, and takes its words out of others."""
     for subject in ids:
         Change.objects.of(end_user).filter(subjects__contains=[str(subject)]).delete()
+    scrub(end_user, ids)
 
 
 def _erase_tasks(end_user: EndUser) -> None:

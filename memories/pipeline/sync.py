@@ -55,6 +55,8 @@ def sync_contacts(
         if contact is None:
             continue
         created += made
+        # Two refs may turn out to be one contact: both then share one instance.
+        contact = next((c for c in contacts.values() if c.id == contact.id), contact)
         contacts[person.ref] = contact
         fields = _learn(contact, person)
         contact.mention_count += len(times)

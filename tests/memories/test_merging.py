@@ -454,10 +454,21 @@ def test_forgetting_a_memory_after_a_merge_leaves_nothing_of_it_anywhere(end_use
     liz, _ = people
     change = merged(people)
     forget.forget_memory(end_user, Memory.objects.get(content="Liz lives in Turin.").id)
-    assert "Turin" not in str(list(Contact.objects.of(end_user).values()))
+    for model in (Contact, Memory, Change):
+        assert "Turin" not in str(list(model.objects.of(end_user).values()))
     corrections.undo(change, actor=ANN)
     assert values(liz, "location") == []
     assert_sound(end_user)
+
+
+def test_forgetting_a_contact_takes_all_that_was_ever_merged_into_it(end_user, people):
+    _, elizabeth = people
+    merged(people)
+    lisbeth = make_contact(end_user, "Lisbeth")
+    merging.merge(end_user, elizabeth.id, lisbeth.id, actor=ANN)
+    forget.forget_contact(end_user, lisbeth.id)
+    for model in (Contact, Memory, Change, Link):
+        assert not model.objects.of(end_user).exists(), model
 
 
 # Split -------------------------------------------------------------------------------------
