@@ -280,3 +280,21 @@ def test_a_short_message_costs_less_than_a_few_milliseconds() -> None:
         find_mentions(text, [entry for entry in entries if entry.key.key in keys])
         best = min(best, time.perf_counter() - started)
     assert best < 0.004
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("老板临时加了个会", True),
+        ("老板今天脾气很大", True),
+        ("房东昨晚敲门了", True),
+        ("房东说水管要修", True),
+        ("老板也是人", False),
+        ("老板都这样", False),
+        ("老板，来碗面", False),
+        ("房东今天", False),
+    ],
+)
+def test_a_bare_role_is_the_users_own_as_the_subject_of_an_event(text: str, meant: bool) -> None:
+    people = [person("周凯", rel="老板"), person("吴桂香", rel="房东")]
+    assert bool(named(text, people)) is meant
