@@ -20,6 +20,8 @@ _SPELLINGS = (
 # Chinese syllables onto the consonants that they render in foreign names.
 _RENDERED = (("zh", "j"), ("ch", "k"), ("sh", "s"), ("x", "s"), ("q", "k"), ("j", "k"), ("z", "s"),
              ("c", "s"), ("y", "i"), ("w", "v"), ("r", "l"), ("ng", "n"), ("h", ""))  # fmt: skip
+# Consonants that two names must share to sound alike: one alone (红红, Anna: n) says nothing.
+_TELLING = 2
 
 
 def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
@@ -108,7 +110,8 @@ def two_scripts(chinese: str, latin: str) -> How:
         return "titled_name" if reading and reading in latin.split(" ") else "other_script"
     if latin.replace(" ", "") in _pinyin(chinese):
         return "pinyin"
-    if _rendered(chinese) == _consonants(latin.split(" ")[0]) and len(latin) > 2:
+    sound = _rendered(chinese)
+    if len(sound) >= _TELLING and sound == _consonants(latin.split(" ")[0]):
         return "transliteration"
     return "other_name" if " " in latin and _is_pinyin(latin) else "other_script"
 

@@ -52,6 +52,8 @@ _PIECE = re.compile(
     + r")\.? ?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b)"
     r"|(?P<number>\d+(?:[:-]\d+)*)|(?P<latin>[a-z]+)|(?P<han>[㐀-鿿]+)"
 )
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_CALENDAR = frozenset("年月日号点")  # what memories write dates with
 _HAN_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万]+")
 _POSSESSIVE = re.compile(r"^(?:用户的?|我的?|The user's |[Mm]y )(?=\S)")
 # What the person has, not what the person is: 小红的妈妈, Anna's sister.
@@ -155,7 +157,8 @@ def _words(text: str) -> tuple[tuple[str, float], ...]:
             month = _MONTHS[piece["month"]] if piece["month"] else numbers[0]
             found.append((f"{month}/{numbers[-1]}", _DATE_WEIGHT))
         elif piece["number"]:
-            size = min(len(re.sub(r"\D", "", piece[0])), len(_NUMBER_WEIGHTS))
+            digits = 1 if _YEAR.fullmatch(piece[0]) else len(re.sub(r"\D", "", piece[0]))
+            size = min(digits, len(_NUMBER_WEIGHTS))
             found.append((piece[0].lstrip("0") or "0", _NUMBER_WEIGHTS[size - 1]))
         elif piece["latin"]:
             found += _latin(piece[0])
@@ -179,7 +182,7 @@ def _han(stretch: str) -> list[tuple[str, float]]:
     singles = ""
     for word in (piece.text for piece in segment.cut(stretch)):
         if len(word) == 1:
-            singles += "" if word in _STOP else word
+            singles += "" if word in _STOP or word in _CALENDAR else word
             continue
         found += _rare_pairs(singles)
         singles = ""

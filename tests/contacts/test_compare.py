@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from contacts.compare import WEIGHTS, Comparison, among_rivals, compare
 from contacts.likeness import kinds, naming, traits, wording
+from contacts.likeness.latin import two_scripts
 from contacts.likeness.records import MAX_FACT, MAX_FACTS, Record, record
 from contacts.likeness.signs import WORDS
 from contacts.types import Person
@@ -298,3 +299,13 @@ def test_a_comparison_is_the_same_both_ways_round(first: Record, second: Record)
 def test_every_pair_of_names_relates_symmetrically() -> None:
     for a, b in product(NAMES, NAMES):
         assert naming.relate((a,), (b,)).how == naming.relate((b,), (a,)).how, (a, b)
+
+
+@pytest.mark.parametrize(
+    ("chinese", "latin", "alike"),
+    [("红红", "anna", False), ("丽丽", "leo", False), ("凯文", "kevin", True)],
+)
+def test_names_in_two_scripts_sound_alike_by_more_than_one_consonant(
+    chinese: str, latin: str, alike: bool
+) -> None:
+    assert (two_scripts(chinese, latin) in ("transliteration", "pinyin")) is alike
