@@ -33,7 +33,7 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("age", r"\b(?P<v>\d{1,3})[- ](?:years?|yrs?)[- ]old\b"),
     _rule("age", r"\b(?P<v>\d{1,2} months? old)\b"),
     _rule("company", rf"\b(?:works?|working|worked|job|role|position|engineer|manager|\w+eer|\w+ner|manager|teacher|\w+ist|intern(?:ing|s)?|\w+yst)\s(?:now |full[- ]time |part[- ]time )?(?:at|for|with)\s(?P<v>(?:(?:a|an|the)\s)?(?:{_PROPER}|(?:{_WORDS}\s?){{1,4}}?)){_STOP}", 0),
-    _rule("company", rf"\b(?:joined|joining|joins|hired by|got into|offer from|moved to|started at|starting at|starts at|working for|works for|switched to|transferred to|runs|founded|owns)\s(?P<v>(?!a\b|the\b){_PROPER}){_STOP}", 0),
+    _rule("company", rf"\b(?:joined|joining|joins|hired by|got into|offer from|started at|starting at|starts at|working for|works for|switched to|transferred to|runs|founded|owns)\s(?P<v>(?!a\b|the\b){_PROPER}){_STOP}", 0),
     _rule("company", rf"\b(?:got|landed|found|has|took|started)\sa\s(?:new\s)?(?:job|position|role|gig|internship)\s(?:at|with|in)\s(?P<v>(?:(?:a|an|the)\s)?(?:{_PROPER}|(?:{_WORDS}\s?){{1,4}}?(?:\sin\s{_PROPER})?))(?=$|[,.;!])", 0),
     _rule("former_company", rf"\b(?:[Ee]x[- ]|formerly (?:at|of|with) |used to work (?:at|for) |left (?:her|his|their|my)? ?(?:job|post) at |came from |previously (?:at|with) |quit |laid off (?:from|by) |fired from )(?P<v>{_PROPER})", 0),
     _rule("job_title", rf"\b(?:is|'s|was|am|are|'m|works? as|working as|became|becoming|hired as|job as|started as|promoted to|training to be|studying to be)\s(?:now\s|still\s|also\s|actually\s)?(?:an?|the|our|my|their|her|his)?\s?(?:new\s|retired\s(?=x))?(?P<v>{_JOB})(?=$|[,.;!?]|\s(?:at|for|in|with|on|who|and|by|there|here|now|from)\b)"),

@@ -57,6 +57,11 @@ def test_a_friend_is_named_placed_and_employed_in_english():
     assert {("company", "Lufthansa"), ("location", "Munich")} <= facts(found, "Nadia")
 
 
+def test_moving_to_a_city_is_no_change_of_employer():
+    found = talk("My colleague Nadia moved to Lisbon last year.", language="en")
+    assert facts(found, "Nadia") == {("location", "Lisbon")}
+
+
 def test_a_chinese_message_may_name_its_people_in_latin_letters():
     found = talk("我同事 Oscar 昨天转岗去了测试组，他是巴西人。")
     assert names(found) == {"Oscar"}
