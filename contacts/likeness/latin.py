@@ -110,8 +110,8 @@ def two_scripts(chinese: str, latin: str) -> How:
         return "titled_name" if reading and reading in latin.split(" ") else "other_script"
     if latin.replace(" ", "") in _pinyin(chinese):
         return "pinyin"
-    sound = _rendered(chinese)
-    if len(sound) >= _TELLING and sound == _consonants(latin.split(" ")[0]):
+    skeleton = _rendered(chinese)
+    if len(skeleton) >= _TELLING and skeleton == _consonants(latin.split(" ")[0]):
         return "transliteration"
     return "other_name" if " " in latin and _is_pinyin(latin) else "other_script"
 
