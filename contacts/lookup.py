@@ -19,20 +19,6 @@ Turn = tuple[str, str]
 Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
 
 
-def mentions_in(end_user: EndUser, text: str) -> list[Mention]:
-    """The mentions in one text, pronouns left aside. One statement."""
-    found = hits(end_user, candidate_keys(text))
-    return find_mentions(text, [hit.entry for hit in found])
-
-
-def find(end_user: EndUser, described: Sequence[Description]) -> list[Mention]:
-    """Who fits these descriptions by their attributes: all who do, or nobody. One statement."""
-    if not described:
-        return []
-    found = hits(end_user, (), attributes=descriptions.keys_of(described))
-    return _fitting(described, found)
-
-
 def who_is_meant(
     end_user: EndUser, message: str, turns: Turns
 ) -> tuple[list[Mention], dict[UUID, str]]:

@@ -120,7 +120,7 @@ def test_several_who_fit_are_all_returned_and_each_is_less_sure(end_user):
 
 def test_the_span_is_that_of_the_description(end_user):
     text = "昨天吃饭时，那个养猫的朋友又迟到了"
-    (mention,) = lookup.find(end_user, describe(text))
+    (mention,) = lookup.who_is_meant(end_user, text, lambda: ((), ()))[0]
     assert text[mention.start : mention.end] == mention.text == "那个养猫的朋友"
     assert mention.how == "semantic"
     assert mention.confidence < 0.85
@@ -156,7 +156,7 @@ def test_a_description_costs_no_statement_of_its_own(end_user, django_assert_num
 
 def test_another_users_people_fit_nothing(end_user):
     other = make_end_user(app=end_user.app)
-    assert lookup.find(other, describe("那个在腾讯上班的人")) == []
+    assert lookup.who_is_meant(other, "那个在腾讯上班的人", lambda: ((), ()))[0] == []
 
 
 def test_the_keys_of_a_contact_are_bounded():

@@ -80,7 +80,8 @@ def test_the_survivor_has_all_that_both_had(end_user, people):
     assert set(facts) < set(survivor.memory_ids)
     assert len(survivor.memory_ids) == len(facts) + 1, "each once, and the profile"
     assert identity.survivor(end_user, liz.id) == survivor
-    assert [m.person.id for m in lookup.mentions_in(end_user, "How is Lizzie?")] == [survivor.id]
+    meant, _ = lookup.who_is_meant(end_user, "How is Lizzie?", lambda: ((), ()))
+    assert [mention.person.id for mention in meant] == [survivor.id]
     assert "Also called: Beth, Liz, Lizzie" in survivor.card
     assert_sound(end_user)
 
