@@ -37,13 +37,14 @@ TRACKED: dict[str, tuple[str, ...]] = {
         "kind", "content", "content_hash", "type", "subtype", "status", "importance",
         "confidence", "speaker", "quote", "source_message_ids", "facts", "metadata",
         "consolidated_into_id", "happens_at", "expires_at", "valid_from", "valid_to",
-        "said_at", "learnt_day", "end_user_id",
+        "said_at", "learnt_day", "merged_into_id", "outdated_at", "outdated_confidence",
+        "end_user_id",
     ),
     "memories.link": (
         "contact_id", "memory_id", "made_by", "confidence", "rejected", "consolidated_at",
         "end_user_id",
     ),
-    "memories.edge": ("source_id", "target_id", "kind", "reason", "end_user_id"),
+    "memories.edge": ("source_id", "target_id", "kind", "reason", "confidence", "end_user_id"),
 }  # fmt: skip
 
 # Fields that many hands add to: an undo takes out only what its own change did. Any other

@@ -154,6 +154,9 @@ class Change(models.Model):
 
     class Meta:
         ordering = ["-created_at"]
+        constraints = [
+            models.UniqueConstraint(fields=["end_user", "id"], name="change_of_user"),
+        ]
         indexes = [models.Index(fields=["end_user", "-created_at"], name="change_latest")]
 
     def __str__(self) -> str:

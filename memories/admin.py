@@ -11,10 +11,16 @@ from memories.models import (
     Batch,
     Consolidation,
     Edge,
+    Entity,
+    EntityLink,
+    Erasure,
+    Injected,
+    JobRun,
     Link,
     Memory,
     Message,
     ModelCall,
+    RemoteBatch,
     Retrieval,
     Work,
 )
@@ -135,3 +141,47 @@ class RetrievalAdmin(ReadOnlyAdmin):
     list_filter = ["day"]
     search_fields = ["end_user__external_id"]
     list_select_related = ["end_user"]
+
+
+@admin.register(Entity)
+class EntityAdmin(ReadOnlyAdmin):
+    list_display = ["name", "kind", "end_user", "created_at"]
+    list_filter = ["kind"]
+    search_fields = ["name", "end_user__external_id"]
+    list_select_related = ["end_user"]
+
+
+@admin.register(EntityLink)
+class EntityLinkAdmin(ReadOnlyAdmin):
+    list_display = ["entity_id", "memory_id", "end_user"]
+    search_fields = ["=memory__id", "end_user__external_id"]
+    list_select_related = ["end_user"]
+
+
+@admin.register(Erasure)
+class ErasureAdmin(ReadOnlyAdmin):
+    list_display = ["requested_at", "end_user", "state", "due_at", "finished_at"]
+    list_filter = ["state"]
+    search_fields = ["end_user__external_id"]
+    list_select_related = ["end_user"]
+
+
+@admin.register(Injected)
+class InjectedAdmin(ReadOnlyAdmin):
+    list_display = ["created_at", "end_user", "session_id"]
+    search_fields = ["=session_id", "end_user__external_id"]
+    list_select_related = ["end_user"]
+
+
+@admin.register(JobRun)
+class JobRunAdmin(ReadOnlyAdmin):
+    list_display = ["job", "state", "started_at", "finished_at", "effect"]
+    list_filter = ["job", "state"]
+    search_fields = ["job"]
+
+
+@admin.register(RemoteBatch)
+class RemoteBatchAdmin(ReadOnlyAdmin):
+    list_display = ["remote_id", "state", "requests", "answered", "failed", "created_at"]
+    list_filter = ["state"]
+    search_fields = ["=remote_id"]

@@ -271,6 +271,66 @@ class ProfilePatch:
     personality_sources: tuple[UUID, ...] = ()
 
 
+class Relationship(StrEnum):
+    """What one memory can be to another by its meaning (MIRA's classified edges, seed 002)."""
+
+    CONFLICTS = "conflicts"  # both can't be true
+    SUPERSEDES = "supersedes"  # the newer takes the older's place
+    CAUSES = "causes"  # the source brought the target about
+    INSTANCE_OF = "instance_of"  # the source is a case of the pattern that the target states
+    INVALIDATED_BY = "invalidated_by"  # what the target tells disproves the source
+    MOTIVATED_BY = "motivated_by"  # the target is why the source is done or wanted
+
+
+@dataclass(frozen=True, slots=True)
+class RelationCase:
+    """A memory beside others that may have to do with it; every case holds at least one."""
+
+    memory: StoredMemory
+    others: tuple[StoredMemory, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRelation:
+    """``source`` and ``target`` are ids of one case, one of them its memory. ``confidence``
+    is in 0..1, ``reason`` is for people. No relation is the rule: better none than noise."""
+
+    kind: Relationship
+    source: UUID
+    target: UUID
+    confidence: float = 1.0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Refinement:
+    """How a verbose memory is better said: as ``pieces``, each a sentence that stands alone
+    about one matter (empty: it is about one), or shorter as ``trimmed`` with nothing lost
+    (empty: it is short enough)."""
+
+    pieces: tuple[str, ...] = ()
+    trimmed: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """Memories (by id, two or more) that say the same, and ``content``, which says all that
+    they say."""
+
+    members: tuple[UUID, ...]
+    content: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A second look at an Overlap: whether its content keeps every fact and adds none."""
+
+    accepted: bool
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Usage:
     """``tokens_*`` are the provider's own counts (an estimate for the offline one)."""

@@ -1,7 +1,7 @@
 """What: messages, the memories drawn from them, and whom these are about."""
 
-from memories.models.ledger import ModelCall, Retrieval
-from memories.models.links import Edge, Link, LinkQuerySet
+from memories.models.ledger import Erasure, Injected, JobRun, ModelCall, Retrieval
+from memories.models.links import Edge, Entity, EntityLink, Link, LinkQuerySet
 from memories.models.memory import (
     CONSOLIDATED_IMPORTANCE,
     INITIAL_IMPORTANCE,
@@ -9,7 +9,14 @@ from memories.models.memory import (
     Memory,
     MemoryQuerySet,
 )
-from memories.models.work import Batch, Consolidation, Message, Work, WorkQuerySet
+from memories.models.work import (
+    Batch,
+    Consolidation,
+    Message,
+    RemoteBatch,
+    Work,
+    WorkQuerySet,
+)
 
 __all__ = [
     "CONSOLIDATED_IMPORTANCE",
@@ -18,12 +25,18 @@ __all__ = [
     "Batch",
     "Consolidation",
     "Edge",
+    "Entity",
+    "EntityLink",
+    "Erasure",
+    "Injected",
+    "JobRun",
     "Link",
     "LinkQuerySet",
     "Memory",
     "MemoryQuerySet",
     "Message",
     "ModelCall",
+    "RemoteBatch",
     "Retrieval",
     "Work",
     "WorkQuerySet",

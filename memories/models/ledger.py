@@ -1,8 +1,13 @@
-"""What models were asked, and how people's memories were found."""
+"""What was asked of models, what was found and injected, and what the jobs did."""
 
+import uuid
+
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
+from django.utils import timezone
 
-from accounts.models import EndUser, ScopedQuerySet
+from accounts.models import Change, EndUser, ScopedQuerySet
 
 
 class ModelCall(models.Model):
@@ -51,3 +56,96 @@ class Retrieval(models.Model):
 
     def __str__(self) -> str:
         return str(self.day)
+
+
+class Injected(models.Model):
+    """Which memories went into a prompt: if the reply uses one, it was context for what is
+    learnt from the exchange."""
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    session_id = models.CharField(max_length=200, blank=True, default="")
+    memory_ids = ArrayField(models.UUIDField(), default=list)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["end_user", "session_id", "-created_at"], name="injected_latest"),
+            models.Index(fields=["created_at"], name="injected_old"),
+        ]
+
+    def __str__(self) -> str:
+        return f"injection {self.pk}"
+
+
+class Erasure(models.Model):
+    """What a user asked in a chat to forget: hidden at once by ``change``, erased for good at
+    ``due_at`` unless the change is undone before."""
+
+    class State(models.TextChoices):
+        PENDING = "pending"
+        ERASED = "erased"
+        CANCELLED = "cancelled"  # the hiding was undone
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="erasures")
+    change = models.ForeignKey(
+        Change,
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="erasures",
+        db_constraint=False,
+    )
+    state = models.CharField(max_length=9, choices=State, default=State.PENDING)
+    memory_ids = ArrayField(models.UUIDField(), default=list)
+    contact_ids = ArrayField(models.UUIDField(), default=list)
+    session_id = models.CharField(max_length=200, blank=True, default="")
+    requested_at = models.DateTimeField(default=timezone.now)
+    due_at = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-requested_at"]
+        indexes = [
+            models.Index(fields=["due_at"], condition=Q(state="pending"), name="erasure_due")
+        ]
+
+    def __str__(self) -> str:
+        return f"erasure {self.pk}"
+
+
+class JobRun(models.Model):
+    """One run of a maintenance job: how far it came, what it did, how it ended.
+
+    ``cursor`` is where the next run goes on when this one stopped at its bound.
+    """
+
+    class State(models.TextChoices):
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    job = models.CharField(max_length=40)
+    state = models.CharField(max_length=7, choices=State, default=State.RUNNING)
+    cursor = models.JSONField(default=dict, blank=True)
+    effect = models.JSONField(default=dict, blank=True, help_text="Counts of what it did.")
+    error = models.TextField(blank=True, default="")
+    started_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+    leased_until = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-started_at", "-pk"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["job"], condition=Q(state="running"), name="job_one_at_a_time"
+            )
+        ]
+        indexes = [models.Index(fields=["job", "-started_at"], name="job_run_latest")]
+
+    def __str__(self) -> str:
+        return f"{self.job} {self.pk}"

@@ -133,12 +133,55 @@ class Link(models.Model):
         return f"link {self.pk}"
 
 
+# The mirror of an edge is written and deleted by the database itself, so that everything
+# beside a memory, in either direction, is one range of one index.
+_MIRROR_ADDED = """
+    -- The mirrors' own statement ends here; a trigger of statements runs even for no row.
+    IF NOT EXISTS (SELECT FROM new_rows WHERE NOT inverse) THEN RETURN NULL; END IF;
+    INSERT INTO memories_edge
+        (end_user_id, source_id, target_id, kind, inverse, reason, confidence, created_at)
+    SELECT end_user_id, target_id, source_id, kind, true, reason, confidence, created_at
+    FROM new_rows WHERE NOT inverse
+    ON CONFLICT DO NOTHING;
+    RETURN NULL;
+"""
+_MIRROR_REMOVED = """
+    IF NOT EXISTS (SELECT FROM old_rows WHERE NOT inverse) THEN RETURN NULL; END IF;
+    DELETE FROM memories_edge mirror USING old_rows gone
+    WHERE NOT gone.inverse AND mirror.inverse AND mirror.kind = gone.kind
+        AND mirror.source_id = gone.target_id AND mirror.target_id = gone.source_id;
+    RETURN NULL;
+"""
+
+
+class StatedEdges(models.Manager.from_queryset(ScopedQuerySet)):  # type: ignore[misc]
+    """Edges as they were found, without their mirrors."""
+
+    def get_queryset(self) -> models.QuerySet:
+        return super().get_queryset().filter(inverse=False)
+
+
 class Edge(models.Model):
-    """A relation between two memories: the newer ``source`` supersedes the ``target`` …"""
+    """A relation between two memories: ``source`` supersedes ``target``, …
+
+    Code writes stated edges only (``objects``); the database keeps beside each its mirror
+    (``inverse``), which runs from the target back to the source, so that a traversal reads
+    ``both_ways`` by ``source`` alone. ``shares_entity:NAME`` and ``conflicts`` hold in both
+    directions, the others in the stated one.
+    """
 
     class Kind(models.TextChoices):
         SUPERSEDES = "supersedes"
         COMPLEMENTS = "complements"
+        CONFLICTS = "conflicts"
+        CAUSES = "causes"
+        INSTANCE_OF = "instance_of"
+        INVALIDATED_BY = "invalidated_by"
+        MOTIVATED_BY = "motivated_by"
+        WAS_CONTEXT_FOR = "was_context_for"
+        PART_OF = "part_of"
+
+    SHARES_ENTITY = "shares_entity:"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     source = models.ForeignKey(
@@ -148,17 +191,93 @@ class Edge(models.Model):
         Memory, models.DO_NOTHING, related_name="edges_in", db_constraint=False
     )
     kind = models.CharField(max_length=100)
+    inverse = models.BooleanField(default=False, editable=False, db_default=False)
     reason = models.TextField(blank=True, default="")
+    confidence = models.FloatField(default=1.0, db_default=1.0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = StatedEdges()
+    both_ways = ScopedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["source", "kind", "target", "inverse"], name="edge_once"
+            ),
+            models.CheckConstraint(condition=~Q(source=F("target")), name="edge_between_two"),
+            models.CheckConstraint(
+                condition=Q(confidence__gte=0, confidence__lte=1), name="edge_confidence_in_0_1"
+            ),
+        ]
+        indexes = [models.Index(fields=["target"], name="edge_inbound")]
+        triggers = [
+            pgtrigger.Trigger(
+                name="mirror_added",
+                level=pgtrigger.Statement,
+                when=pgtrigger.After,
+                operation=pgtrigger.Insert,
+                referencing=pgtrigger.Referencing(new="new_rows"),
+                func=_MIRROR_ADDED,
+            ),
+            pgtrigger.Trigger(
+                name="mirror_removed",
+                level=pgtrigger.Statement,
+                when=pgtrigger.After,
+                operation=pgtrigger.Delete,
+                referencing=pgtrigger.Referencing(old="old_rows"),
+                func=_MIRROR_REMOVED,
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.pk}"
+
+
+class Entity(models.Model):
+    """A named place, organisation, work or person that memories speak of. ``key`` is the
+    normal form of ``name``."""
+
+    class Kind(models.TextChoices):
+        PLACE = "place"
+        ORGANISATION = "organisation"
+        WORK = "work"
+        PERSON = "person"
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="entities")
+    kind = models.CharField(max_length=12, choices=Kind)
+    name = models.CharField(max_length=80)
+    key = models.CharField(max_length=80)
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = ScopedQuerySet.as_manager()
 
     class Meta:
+        verbose_name_plural = "entities"
         constraints = [
-            models.UniqueConstraint(fields=["source", "target", "kind"], name="edge_once"),
-            models.CheckConstraint(condition=~Q(source=F("target")), name="edge_between_two"),
+            models.UniqueConstraint(fields=["end_user", "id"], name="entity_of_user"),
+            models.UniqueConstraint(fields=["end_user", "key"], name="entity_once"),
         ]
-        indexes = [models.Index(fields=["target"], name="edge_inbound")]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+class EntityLink(models.Model):
+    """This memory speaks of this entity."""
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    entity = models.ForeignKey(Entity, models.DO_NOTHING, related_name="links", db_constraint=False)
+    memory = models.ForeignKey(
+        Memory, models.DO_NOTHING, related_name="entity_links", db_constraint=False
+    )
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["memory", "entity"], name="entity_link_once")
+        ]
+        indexes = [models.Index(fields=["entity", "memory"], name="entity_link_of_entity")]
+
+    def __str__(self) -> str:
+        return f"entity link {self.pk}"

@@ -90,7 +90,19 @@ class Memory(models.Model):
     embedding = VectorField(null=True, blank=True)
     embedding_model = models.CharField(max_length=100, blank=True, default="")
     tokens = ArrayField(models.TextField(), default=list, blank=True, editable=False)
+    merged_into = models.ForeignKey(
+        "self",
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="merged_from",
+        db_constraint=False,
+        help_text="The memory that says what this one and others overlapping with it said.",
+    )
     access_count = models.PositiveIntegerField(default=0)
+    mention_count = models.PositiveIntegerField(
+        default=0, help_text="How often it was said again, or used in a reply."
+    )
     last_accessed_at = models.DateTimeField(null=True, blank=True)
     last_accessed_day = models.IntegerField(null=True, blank=True, help_text="Activity day.")
     learnt_day = models.IntegerField(default=0, help_text="Activity day on which it was learnt.")
@@ -98,6 +110,18 @@ class Memory(models.Model):
     expires_at = models.DateTimeField(null=True, blank=True)
     valid_from = models.DateTimeField(null=True, blank=True)
     valid_to = models.DateTimeField(null=True, blank=True)
+    outdated_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was found to be no longer true."
+    )
+    outdated_confidence = models.FloatField(
+        default=1.0, help_text="How certain it is that it is no longer true."
+    )
+    related_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its entities and its edges were looked for."
+    )
+    refined_at = models.DateTimeField(
+        null=True, blank=True, help_text="When it was last considered for splitting."
+    )
     said_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -120,6 +144,10 @@ class Memory(models.Model):
                 condition=Q(confidence__gte=0, confidence__lte=1), name="confidence_in_0_1"
             ),
             models.CheckConstraint(
+                condition=Q(outdated_confidence__gte=0, outdated_confidence__lte=1),
+                name="outdated_confidence_in_0_1",
+            ),
+            models.CheckConstraint(
                 condition=Q(consolidated_into=None) | Q(importance__lte=CONSOLIDATED_IMPORTANCE),
                 name="consolidated_source_stays_low",
             ),
@@ -129,6 +157,16 @@ class Memory(models.Model):
             GinIndex(F("end_user"), F("tokens"), name="memory_tokens"),
             models.Index(
                 fields=["end_user"], condition=Q(embedding=None), name="memory_unembedded"
+            ),
+            models.Index(
+                fields=["end_user", "id"],
+                condition=Q(related_at=None, status="active", kind="fact"),
+                name="memory_unrelated",
+            ),
+            models.Index(
+                fields=["merged_into"],
+                name="memory_merged",
+                condition=Q(merged_into__isnull=False),
             ),
             models.Index(
                 fields=["consolidated_into"],

@@ -2,15 +2,22 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
+from uuid import UUID
 
 from memories.types import (
     ConflictCase,
     Extraction,
     ExtractionRequest,
+    FoundRelation,
+    Overlap,
     ProfilePatch,
     ProfileRequest,
+    Refinement,
+    RelationCase,
     Reply,
     Resolution,
+    Review,
+    StoredMemory,
 )
 
 
@@ -28,3 +35,19 @@ class LanguageProvider(Protocol):
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
         """What a contact's new memories change in its profile."""
+
+    def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
+        """The relations between each case's memory and the others; mostly none."""
+
+    def refine(
+        self, memories: Sequence[StoredMemory], language: str
+    ) -> Reply[Mapping[UUID, Refinement]]:
+        """How each verbose memory is split or trimmed, by id; a missing id means as it is."""
+
+    def propose(self, cluster: Sequence[StoredMemory], language: str) -> Reply[Sequence[Overlap]]:
+        """Which memories of a cluster say the same, each at most once; mostly none."""
+
+    def review(
+        self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
+    ) -> Reply[Sequence[Review]]:
+        """One review for each proposal (with its members), in the order given."""
