@@ -22,15 +22,16 @@ demo: setup ## the pipeline over the demo conversation, printed
 	@exec $(PYTHON) manage.py demo
 
 test: dev ## all tests
-	@$(PYTHON) -m pytest -n 2
+	@$(PYTHON) -m pytest -n 2 --dist loadgroup
 
-lint: dev ## format, rules, templates, types, import layers, migrations
+lint: dev ## format, rules, templates, types, import layers, migrations, translations (needs gettext)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	find . -path ./$(VENV) -prune -o -name '*.html' -print | xargs -r $(VENV)/bin/djade --check --target-version 5.2
 	$(VENV)/bin/mypy .
 	$(VENV)/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
+	$(PYTHON) manage.py check_translations
 
 bench: setup ## latency of context, search and ingest, as JSON
 	@exec $(PYTHON) manage.py bench latency --json

@@ -54,7 +54,11 @@ UNITED: dict[str, tuple[str, ...]] = {
     "contacts.relation": ("sources",),
     "memories.memory": ("source_message_ids",),
 }
+# What machines may have found again meanwhile: the row that is there stands for the one deleted.
+FOUND_AGAIN = ("memories.edge",)
 COUNTED: dict[str, tuple[str, ...]] = {"contacts.contact": ("mention_count",)}
+# Fields that come back with another one, whatever was computed anew since.
+FOLLOWING: dict[str, dict[str, str]] = {"memories.memory": {"importance": "consolidated_into_id"}}
 CHUNK = 500
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -212,9 +216,11 @@ def _write(model: type[models.Model], items: Sequence[models.Model], names: Iter
 def _wanted(label: str, row: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
     """The tracked fields that change when ``row`` is put back."""
     values = {}
+    following = FOLLOWING.get(label, {})
     for name, before in row["before"].items():
         after = row["after"][name]
-        if now[name] == after:
+        leader = following.get(name, name)
+        if now[name] == after or (leader in row["after"] and now[leader] == row["after"][leader]):
             values[name] = before
         elif name in UNITED.get(label, ()):
             values[name] = taken_back(before, after, now[name])
@@ -226,7 +232,13 @@ def _wanted(label: str, row: dict[str, Any], now: dict[str, Any]) -> dict[str, A
 def _put_back_deleted(label: str, rows: Rows) -> list[models.Model]:
     model = apps.get_model(label)
     there = {str(pk) for pk in _held(label, [row["id"] for row in rows])}
-    dangling = _dangling(model, [row["before"] for row in rows])
+    # What points at another row of these is whole again when both are there.
+    coming = {row["id"] for row in rows}
+    dangling = {
+        (name, pk)
+        for name, pk in _dangling(model, [row["before"] for row in rows])
+        if pk not in coming or model._meta.get_field(name).related_model is not model
+    }
     items = []
     for row in rows:
         if row["id"] in there or any(at in dangling for at in _references(model, row["before"])):
@@ -234,7 +246,9 @@ def _put_back_deleted(label: str, rows: Rows) -> list[models.Model]:
         item = model(pk=model._meta.pk.to_python(row["id"]))
         _assign(item, row["before"])
         items.append(item)
-    model._default_manager.bulk_create(items, batch_size=CHUNK)
+    model._default_manager.bulk_create(
+        items, batch_size=CHUNK, ignore_conflicts=label in FOUND_AGAIN
+    )
     return items
 
 
@@ -268,14 +282,28 @@ def _assign(item: models.Model, values: dict[str, Any]) -> None:
 
 
 def scrub(end_user: EndUser, ids: Collection[UUID]) -> None:
-    """Takes out of the audit trail the rows with these ids, what points at them, and every
-    value that rests on them. Only for true deletion: an undo does not bring them back."""
+    """Takes out of the audit trail the rows with these ids, what points at them, every value
+    that rests on them, the reasons given for such changes, and what profiles told as text
+    (which undoing writes anew). Only for true deletion: an undo does not bring them back."""
     gone = {str(pk) for pk in ids}
     for change in Change.objects.of(end_user).iterator(CHUNK):
-        if gone.isdisjoint(_UUID.findall(json.dumps(change.rows))):
-            continue
-        change.rows = [left for row in change.rows if (left := _scrubbed(row, gone))]
-        change.save(update_fields=["rows"])
+        hit = not gone.isdisjoint(_UUID.findall(json.dumps(change.rows)))
+        rows = [_untold(row) for row in change.rows]
+        if hit:
+            rows = [left for row in rows if (left := _scrubbed(row, gone))]
+            change.why = ""
+        if hit or rows != change.rows:
+            change.rows = rows
+            change.save(update_fields=["rows", "why"])
+
+
+def _untold(row: dict[str, Any]) -> dict[str, Any]:
+    """``row`` without the text of a profile, if it is of one that was made or deleted."""
+    sides = {
+        at: {**row[at], "content": ""} if (row[at] or {}).get("kind") == "profile" else row[at]
+        for at in ("before", "after")
+    }
+    return {**row, **sides}
 
 
 def _scrubbed(row: dict[str, Any], gone: Collection[str]) -> dict[str, Any] | None:
@@ -284,7 +312,9 @@ def _scrubbed(row: dict[str, Any], gone: Collection[str]) -> dict[str, Any] | No
     if not held.isdisjoint(gone):
         return None
     told = {pk for side in sides for pk in side.get("personality_sources", ())}
-    hidden = () if told.isdisjoint(gone) else ("personality", "personality_sources")
+    # A text that changed while what it rests on did not names no sources in this row.
+    sourced = any("personality_sources" in side for side in sides)
+    hidden = () if sourced and told.isdisjoint(gone) else ("personality", "personality_sources")
     kept = {
         at: side and {k: _grounded(v, gone) for k, v in side.items() if k not in hidden}
         for at, side in (("before", row["before"]), ("after", row["after"]))

@@ -6,6 +6,7 @@ import uuid
 from datetime import datetime
 from typing import Self
 
+from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
@@ -93,6 +94,12 @@ class EndUser(models.Model):
     )
     last_active_on = models.DateField(null=True, blank=True)
     last_message_at = models.DateTimeField(null=True, blank=True)
+    due_seq = models.BigIntegerField(
+        default=0, editable=False, help_text="Messages up to here wait for no cadence."
+    )
+    forgetting_until = models.DateTimeField(
+        null=True, blank=True, help_text="Until then there are erasures to report to the app."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = EndUserQuerySet.as_manager()
@@ -157,7 +164,15 @@ class Change(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["end_user", "id"], name="change_of_user"),
         ]
-        indexes = [models.Index(fields=["end_user", "-created_at"], name="change_latest")]
+        indexes = [
+            models.Index(fields=["end_user", "-created_at"], name="change_latest"),
+            GinIndex(fields=["subjects"], name="change_subjects"),
+            models.Index(
+                fields=["end_user"],
+                condition=Q(actor__startswith="operator:"),
+                name="change_by_operator",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.verb} by {self.actor}"

@@ -111,3 +111,21 @@ class PastMoment(Moment):
         if moment > timezone.now() + CLOCK_SKEW:
             self.fail("future")
         return moment
+
+
+class PastInstant(Moment):
+    """A moment that has been. It must name its time zone: what was known an hour earlier may
+    be something else."""
+
+    default_error_messages = {
+        "zone": "Name the time zone, as in 2026-03-02T09:30:00Z (a + is %2B in an address).",
+        "future": "This is in the future.",
+    }
+
+    def to_internal_value(self, data: Any) -> datetime:
+        moment = super().to_internal_value(data)
+        if datetime.fromisoformat(data).tzinfo is None:
+            self.fail("zone")
+        if moment > timezone.now():
+            self.fail("future")
+        return moment

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, UUIDField
+from django.db.models import F, Func, IntegerField, UUIDField
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -16,8 +16,7 @@ from accounts.api import UserView, documented
 from accounts.errors import ApiError, conflict
 from accounts.paging import page
 from contacts import book, identity
-from contacts.models import Contact, ContactKey, ContactQuerySet
-from contacts.names import normalise
+from contacts.models import Contact, ContactQuerySet
 from contacts.serializers import (
     ChangedContact,
     ContactDetail,
@@ -45,7 +44,7 @@ class Contacts(UserView):
         query = self.query(ContactQuery)
         rows = Contact.objects.of(self.end_user).standing()
         if wanted := query.get("q"):
-            rows = rows.filter(_named(wanted))
+            rows = rows.found_by(self.end_user, wanted)
         return page(request, _glance(rows), "last_mentioned_at", query, shown)
 
     @documented(
@@ -104,14 +103,6 @@ def _refusals() -> Iterator[None]:
         raise ApiError(404, "unknown_contact", str(error)) from error
     except book.NameTaken as error:
         raise conflict(f"{error} The other is {error.holder}.", "name_taken") from error
-
-
-def _named(wanted: str) -> Q:
-    """Contacts that have ``wanted`` in their name, an alias or another spelling of these."""
-    spelt = ContactKey.objects.filter(
-        Q(text__icontains=wanted) | Q(key__contains=normalise(wanted)), contact=OuterRef("pk")
-    ).exclude(how="semantic")
-    return Q(name__icontains=wanted) | Q(Exists(spelt))
 
 
 def _glance(rows: ContactQuerySet) -> ContactQuerySet:

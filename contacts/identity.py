@@ -8,13 +8,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import OuterRef, Subquery
+
 from accounts.models import EndUser
-from contacts import attribute_keys, cards, names, relations
+from contacts import attribute_keys, cards, finding, names, relations
 from contacts.models import Contact, ContactKey, Relation
 from contacts.text import truncate
 from contacts.types import Person
 
 MAX_NAME = 100  # graphemes
+MAX_LENGTH = 200  # code points, as many as the columns hold
 MAX_NOTES = 6  # unconsolidated memories shown on a card
 # The columns that lookup keys follow from.
 _INDEXED = {"name", "aliases", "relationship", "gender", "attributes", "merged_into"}
@@ -26,10 +29,23 @@ class InvalidContact(ValueError):
 
 def clean_name(name: str) -> str:
     """``name`` as it is stored. Raises InvalidContact when nothing of it can be looked up."""
-    cleaned = truncate(" ".join(name.split()), MAX_NAME)
-    if not names.name_key(cleaned):
+    cleaned = _short(name)
+    key = names.name_key(cleaned)
+    if not key:
         raise InvalidContact("A contact needs a name with at least one letter or digit.")
+    if len(key) > MAX_LENGTH:
+        raise InvalidContact("This name is too long.")
     return cleaned
+
+
+def _short(name: str) -> str:
+    """``name`` on one line, with no more graphemes or code points than a name has."""
+    line = truncate(" ".join(name.split()), MAX_NAME)
+    graphemes = MAX_NAME
+    while len(line) > MAX_LENGTH:
+        graphemes -= 10
+        line = truncate(line, graphemes) if graphemes > 0 else line[:MAX_LENGTH]
+    return line
 
 
 def find(end_user: EndUser, name: str) -> list[Contact]:
@@ -94,7 +110,7 @@ def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
     known = {contact.name_key, *map(names.name_key, contact.aliases)}
     before = len(contact.aliases)
     for alias in aliases:
-        text = truncate(" ".join(alias.split()), MAX_NAME)
+        text = _short(alias)
         key = names.name_key(text)
         if key and key not in known:
             known.add(key)
@@ -129,7 +145,11 @@ def all_keys_of(contact: Contact) -> tuple[names.NameKey, ...]:
     """Every key that a contact is found by: its names', and those of what is known of it."""
     if contact.merged_into_id:
         return ()
-    return (*keys_of(contact.person), *attribute_keys.keys_of(contact.attributes))
+    return (
+        *keys_of(contact.person),
+        *finding.keys_of(contact.person),
+        *attribute_keys.keys_of(contact.attributes),
+    )
 
 
 def save(contact: Contact, fields: Sequence[str]) -> None:
@@ -158,15 +178,16 @@ def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
 
 def card_text(contact: Contact, language: str) -> str:
     """The card of a contact in ``language``, with the newest memories not yet distilled."""
+    # A scalar subquery goes by the memory's key, where the planner of a young database, which
+    # has no statistics yet, would join by reading all memories for each link.
+    memories = contact.links.model._meta.get_field("memory").related_model._default_manager
+    said = memories.filter(pk=OuterRef("memory"), status="active", kind="fact")
     notes = (
-        contact.links.filter(
-            rejected=False,
-            memory__status="active",
-            memory__kind="fact",
-            consolidated_at=None,
-        )
+        contact.links.filter(rejected=False, consolidated_at=None)
+        .annotate(said=Subquery(said.values("content")))
+        .exclude(said=None)
         .order_by("-id")
-        .values_list("memory__content", flat=True)[:MAX_NOTES]
+        .values_list("said", flat=True)[:MAX_NOTES]
     )
     return cards.render(
         name=contact.name,

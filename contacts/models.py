@@ -8,17 +8,50 @@ import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet
+from contacts import finding, names
+from contacts.attributes import ATTRIBUTES
 from contacts.types import Person
+
+# More than one value where a person has one at a time: a merge or two tellings left both. The
+# same words are the condition of the index contact_in_conflict, so they may not change alone.
+_SINGLE = " || ".join(f'@.key == "{key}"' for key, known in ATTRIBUTES.items() if known.single)
+IN_CONFLICT = (
+    "jsonb_path_exists(contacts_contact.attributes, "
+    f"'$.keyvalue() ? ({_SINGLE}).value[1]'::jsonpath)"
+)
 
 
 class ContactQuerySet(ScopedQuerySet):
+    def in_conflict(self) -> Self:
+        """Contacts with several values for an attribute that has one at a time."""
+        return self.filter(RawSQL(IN_CONFLICT, [], output_field=models.BooleanField()))  # noqa: S611 a constant
+
     def standing(self) -> Self:
         """Contacts that are not merged into another."""
         return self.filter(merged_into=None)
+
+    def found_by(self, end_user: EndUser, text: str) -> Self:
+        """The end user's contacts of whom ``text`` begins a part of a name or alias, in
+        characters, pinyin or initials, or who work there."""
+        keys = ContactKey.objects.of(end_user)
+        wanted, company = finding.typed(text), finding.company(text)
+        if not wanted:
+            return self.none()
+        asked = Q(key__startswith=wanted) | Q(key__in=company[1:])
+        if company:
+            asked |= Q(key__startswith=company[0])
+        return self.of(end_user).filter(pk__in=keys.filter(asked).values("contact"))
+
+    def who_are(self, end_user: EndUser, group: str) -> Self:
+        """The end user's family, friends, colleagues …: ``group`` is one of ``names.GROUPS``."""
+        keys = [names.KIN + kind for kind in names.kinds_of(group)]
+        kin = ContactKey.objects.of(end_user).filter(key__in=keys)
+        return self.of(end_user).filter(pk__in=kin.values("contact"))
 
     def light(self) -> Self:
         """Without the columns that grow with a contact's history or serve search only."""
@@ -93,7 +126,12 @@ class Contact(models.Model):
                 fields=["end_user", "-last_mentioned_at", "id"],
                 condition=Q(merged_into=None),
                 name="contact_latest",
-            )
+            ),
+            models.Index(
+                fields=["end_user", "-mention_count", "id"],
+                condition=Q(merged_into=None),
+                name="contact_most_mentioned",
+            ),
         ]
         triggers = [
             pgtrigger.Trigger(
@@ -131,7 +169,14 @@ class ContactKey(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["contact", "key", "how"], name="contact_key_once"),
         ]
-        indexes = [models.Index(fields=["end_user", "key"], name="contact_key_lookup")]
+        indexes = [
+            # Finds whole keys, and beginnings of keys whatever the database's collation.
+            models.Index(
+                fields=["end_user", "key"],
+                opclasses=["int8_ops", "varchar_pattern_ops"],
+                name="contact_key_lookup",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.key

@@ -7,6 +7,7 @@ the two meet, one indexed lookup has found all who may be meant.
 
 import itertools
 import re
+from collections.abc import Collection
 from functools import cache, lru_cache
 
 from nicknames import NickNamer
@@ -36,6 +37,8 @@ __all__ = [
 # A longer Chinese name is indexed by its beginning, a longer Latin one by its first words.
 HAN_KEY_LENGTH = 4
 LATIN_KEY_WORDS = 3
+# Where a role belongs, see ``Role.subtype``.
+GROUPS = ("family", "partner", "friend", "colleague", "other")
 KIN = "kin:"
 TITLE = "title:"
 SOUND = "~py:"
@@ -69,6 +72,13 @@ def name_key(name: str) -> str:
         glued = not key or is_cjk(key[-1]) or is_cjk(word[0])
         key += word if glued else f" {word}"
     return key
+
+
+@cache
+def kinds_of(group: str) -> Collection[str]:
+    """The roles (mother, uncle …) that belong to a group of ``GROUPS``."""
+    everyone = itertools.chain(*terms().values())
+    return sorted({role.kind for role in everyone if role.subtype == group})
 
 
 def surname_of(key: str) -> str:

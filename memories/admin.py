@@ -93,12 +93,12 @@ class MemoryAdmin(ReadOnlyAdmin):
     list_filter = ["status", "kind", "type", "subtype", "said_at"]
     search_fields = ["=id", "content", "end_user__external_id"]
     list_select_related = ["end_user"]
-    exclude = ["embedding", "tokens"]
+    exclude = ["tokens"]
     raw_id_fields = ["batch", "consolidated_into"]
     inlines = [LinkInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        return super().get_queryset(request).defer("embedding", "tokens")
+        return super().get_queryset(request).defer("tokens")
 
     @admin.display(description="content")
     def says(self, memory: Memory) -> str:
@@ -113,8 +113,7 @@ class LinkAdmin(ReadOnlyAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
         rows = super().get_queryset(request).select_related("contact", "memory", "end_user")
-        return rows.defer("contact__embedding", "contact__memory_ids", "memory__embedding",
-                          "memory__tokens")  # fmt: skip
+        return rows.defer("contact__embedding", "contact__memory_ids", "memory__tokens")
 
 
 @admin.register(Edge)

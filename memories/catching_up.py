@@ -78,7 +78,12 @@ def _check(until: float, end_user_id: int) -> None:
 
 
 def _open(end_user_id: int) -> QuerySet[Batch]:
-    states = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
+    states = (
+        Work.State.PENDING,
+        Work.State.RUNNING,
+        Work.State.SUBMITTED,
+        Work.State.FAILED,
+    )
     return Batch.objects.of(end_user_id).filter(state__in=states)
 
 
@@ -93,7 +98,9 @@ def _unclaimed(end_user_id: int) -> int:
 
 def _others_work(end_user_id: int) -> bool:
     return any(
-        work.objects.of(end_user_id).filter(state=Work.State.RUNNING).exists()
+        work.objects.of(end_user_id)
+        .filter(state__in=(Work.State.RUNNING, Work.State.SUBMITTED))
+        .exists()
         for work in (Batch, Consolidation)
     )
 

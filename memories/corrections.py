@@ -17,11 +17,22 @@ from accounts.models import Change, EndUser
 from contacts import identity, relations
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
-from memories import derived, merging, settling, undoing
+from memories import derived, erasures, graph, merging, reshapes, settling, undoing
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
 
 Status = Memory.Status
+# The key in Memory.metadata under which an importance that a person set is kept.
+PINNED = "pinned_importance"
+
+# How certain it is that a memory which was outdated is no longer true (seed 004, "forgetting
+# confidence"), by who says so. Chosen for Mio; the search gives way to a likely mistake later.
+CERTAINTY = {
+    "operator": 1.0,  # a person looked at it
+    "app": 1.0,  # the app knows its user
+    "user": 0.95,  # taken back in so many words; what "that" means was read from the chat
+}
+MACHINE = 0.9  # any other part of Mio: it compared two memories, and may have erred
 
 
 class InvalidCorrection(ValueError):
@@ -45,10 +56,13 @@ def outdate(
     why: str = "",
     valid_to: datetime | None = None,
     by: UUID | None = None,
+    certainty: float | None = None,
 ) -> Change | None:
     """Marks memories as no longer true; with ``by``, as superseded by that memory.
 
-    They stay readable as history; profiles forget them. None when there is nothing to do.
+    They stay readable as history; profiles forget them. ``valid_to`` is also when this was
+    learnt (default: now), ``certainty`` (0..1) how certain it is; without it, as certain as
+    ``actor`` is in CERTAINTY. None when there is nothing to do.
     """
     memories = [memory for memory in memories if memory.status == Status.ACTIVE]
     if not memories:
@@ -58,8 +72,8 @@ def outdate(
         recorder.watch(memories)
         for memory in memories:
             memory.status = Status.OUTDATED
-            memory.valid_to = memory.valid_to or valid_to or timezone.now()
-            memory.save(update_fields=["status", "valid_to", "updated_at"])
+            _note_outdated(memory, actor, valid_to, certainty)
+            memory.save(update_fields=[*_OUTDATED_FIELDS, "updated_at"])
         if by is not None:
             edges = [
                 Edge(
@@ -71,59 +85,35 @@ def outdate(
                 )
                 for memory in memories
             ]
+            stated = Edge.objects.filter(source=by, target__in=ids, kind=Edge.Kind.SUPERSEDES)
+            held = list(stated.values_list("pk", flat=True))
             Edge.objects.bulk_create(edges, ignore_conflicts=True)
-            recorder.watch(Edge.objects.filter(source=by, target__in=ids), created=True)
+            recorder.watch(stated.exclude(pk__in=held), created=True)
         derived.unlearn(end_user, ids, recorder)
     return change
 
 
-@transaction.atomic
-def hide(
-    end_user: EndUser,
-    memories: Iterable[Memory],
-    *,
-    actor: str,
-    why: str = "",
-    contacts: Iterable[Contact] = (),
-) -> Change | None:
-    """Puts memories where nobody looks by default, as the end user asked in a chat: archived,
-    and unlearnt by every profile. ``contacts`` known only through them go as well.
-
-    Undone like any correction, since a request in a chat may be misread; what the app asks
-    to erase is erased by ``memories.forget``. None when there is nothing to do.
-    """
-    memories = [memory for memory in memories if memory.status != Status.ARCHIVED]
-    contacts = list(contacts)
-    if not memories and not contacts:
-        return None
-    ids = [memory.id for memory in memories]
-    subjects = [*ids, *(contact.id for contact in contacts)]
-    with recording(end_user, "hide", actor, why, subjects) as (recorder, change):
-        recorder.watch(contacts)
-        recorder.watch(memories)
-        for memory in memories:
-            memory.status = Status.ARCHIVED
-            memory.save(update_fields=["status", "updated_at"])
-        derived.unlearn(end_user, ids, recorder)
-        _remove(end_user, contacts, recorder)
-    return change
+_OUTDATED_FIELDS = ["status", "valid_to", "outdated_at", "outdated_confidence"]
 
 
-def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) -> None:
-    """Deletes contacts with their links, relations and profile memories; the change keeps
-    the rows for its undo."""
-    ids = [contact.id for contact in contacts]
-    if not ids:
-        return
-    links = Link.objects.of(end_user).filter(contact__in=ids)
-    profiles = Memory.objects.of(end_user).filter(content_hash__in=[f"profile:{pk}" for pk in ids])
-    stated = Relation.objects.of(end_user).among(ids)
-    others = {at for row in stated for at in (row.subject_id, row.object_id)} - {*ids}
-    for rows in (profiles, links, stated):
-        recorder.watch(rows)
-        rows.model.objects.filter(pk__in=[row.pk for row in rows]).delete()
-    Contact.objects.of(end_user).filter(pk__in=ids).delete()
-    identity.render_around(end_user, others)
+def _note_outdated(
+    memory: Memory, actor: str, at: datetime | None = None, certainty: float | None = None
+) -> None:
+    """When it was learnt that the memory (unsaved) is no longer true, and how certainly."""
+    memory.outdated_at = min(at or timezone.now(), timezone.now())
+    memory.valid_to = memory.valid_to or at or memory.outdated_at
+    known = CERTAINTY.get(actor.partition(":")[0], MACHINE)
+    memory.outdated_confidence = known if certainty is None else min(max(certainty, 0.0), 1.0)
+
+
+def _date_status(memory: Memory, actor: str, at: datetime | None) -> None:
+    """Lets what outdating writes on a memory (unsaved) follow a status that was edited."""
+    if memory.status == Status.OUTDATED and memory.outdated_at is None:
+        _note_outdated(memory, actor, at)
+    elif memory.status == Status.ACTIVE and memory.outdated_at is not None:
+        if memory.valid_to == memory.outdated_at:
+            memory.valid_to = None
+        memory.outdated_at, memory.outdated_confidence = None, 1.0
 
 
 @transaction.atomic
@@ -132,6 +122,7 @@ def edit(
 ) -> Change:
     """Changes columns of a memory: content, type, subtype, status, importance, the times.
 
+    An importance that is set here is never rescored; None gives it back to the formula.
     New content is tokenised at once and embedded by the next worker; what profiles had
     learnt from the old is read again. Raises InvalidCorrection.
     """
@@ -139,15 +130,22 @@ def edit(
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if memory is None:
         raise InvalidCorrection("There is no such memory.")
+    if memory.merged_into_id and values.get("status", memory.status) != memory.status:
+        raise InvalidCorrection("Another memory speaks for it now: undo that merge instead.")
     with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         if "content" in values and values["content"] != memory.content:
             memory.facts = []
+        if "importance" in values:
+            values = {**values, "importance": _pin(memory, values["importance"])}
         for field, value in values.items():
             setattr(memory, field, value)
+        _date_status(memory, actor, values.get("valid_to"))
         if memory.kind == Memory.Kind.FACT:
             memory.content_hash = content_hash(memory.content)
         derived.refresh(memory)
+        if memory.status == Status.ARCHIVED:
+            graph.let_go(end_user, [memory_id], recorder)
         try:
             with transaction.atomic():
                 memory.save()
@@ -158,6 +156,18 @@ def edit(
             derived.reopen(end_user, contact, [memory.id])
             identity.save(contact, [])
     return change
+
+
+def _pin(memory: Memory, importance: float | None) -> float:
+    """Notes on the memory (unsaved) that its importance was set, so that no rescoring changes
+    it; None gives it back to the formula. Returns the importance until then."""
+    kept = {key: value for key, value in memory.metadata.items() if key != PINNED}
+    if importance is None:
+        memory.metadata = kept
+        return memory.importance
+    if importance != memory.importance:
+        memory.metadata = {**kept, PINNED: importance}
+    return importance
 
 
 def _why_not(error: IntegrityError) -> str:
@@ -188,6 +198,8 @@ def add(
     if held is not None:
         return held, None
     memory = Memory(end_user=end_user, content=content, content_hash=key, **columns)
+    if "importance" in columns:
+        memory.metadata = {**memory.metadata, PINNED: memory.importance}
     memory.learnt_day = end_user.activity_days
     derived.refresh(memory)
     with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
@@ -312,7 +324,8 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
 def undo(change: Change, *, actor: str) -> None:
     """Takes a change back and everything derived with it; what came later stays.
 
-    Merges made since with the same contacts are taken back first and made again after it.
+    Merges made since with the same contacts are taken back first and made again after it;
+    merges and splits that Mio made since of the memories concerned are undone with it.
     Raises CannotUndo.
     """
     end_user = locked(change.end_user)
@@ -320,16 +333,21 @@ def undo(change: Change, *, actor: str) -> None:
     if change.undone_at:
         raise CannotUndo("This change was undone already.")
     later = merging.resting_on(change)
+    reshaped = reshapes.resting_on(change, later)
     lost = []
     try:
         with transaction.atomic():
-            for merged in later:
-                lost.append(merging.taken_away_since(merged))
-                undoing.take_back(end_user, merged)
+            for other in sorted([*later, *reshaped], key=lambda c: c.created_at, reverse=True):
+                if other in reshaped:
+                    mark_undone(other, actor)
+                else:
+                    lost.append(merging.taken_away_since(other))
+                undoing.take_back(end_user, other)
             undoing.take_back(end_user, change)
             for merged, without in zip(later[::-1], lost[::-1], strict=True):
                 merging.redo(merged, end_user, without)
             mark_undone(change, actor)
+            erasures.cancel(change)
     except (IntegrityError, InvalidMerge) as error:
         raise CannotUndo(
             "What stands now would collide with what was: undo the later change first."

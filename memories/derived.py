@@ -13,7 +13,7 @@ from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import identity, relations
 from contacts.models import Contact
-from memories import profiles
+from memories import profiles, surroundings
 from memories.models import (
     CONSOLIDATED_IMPORTANCE,
     INITIAL_IMPORTANCE,
@@ -40,9 +40,10 @@ def set_profile(contact: Contact, profile: Profile) -> None:
 
 
 def refresh(memory: Memory) -> None:
-    """Rebuilds what is derived from a memory's content (unsaved); the next worker embeds it."""
-    memory.tokens = tokenise(memory.content)
-    memory.embedding, memory.embedding_model = None, ""
+    """Rebuilds what is derived from a memory's content (unsaved); the next workers embed it
+    and look for its entities and edges."""
+    memory.tokens = surroundings.tokens_of(memory.end_user_id, [memory])[memory.pk]
+    memory.embedding_model, memory.related_at = "", None
 
 
 def write_profile_memory(contact: Contact) -> Memory | None:
@@ -71,7 +72,7 @@ def write_profile_memory(contact: Contact) -> Memory | None:
         learnt_day=contact.end_user.activity_days,
     )
     memory.content, memory.tokens = content, tokenise(content)
-    memory.embedding, memory.said_at = None, contact.last_mentioned_at
+    memory.embedding_model, memory.said_at = "", contact.last_mentioned_at
     memory.save()
     if contact.merged_into_id is None:
         link = Link(

@@ -4,47 +4,46 @@ A check returns one Finding for each thing that is wrong. ``fix`` repairs derive
 the same verbs that made it; what a machine can't know how to repair is only reported.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import Any
 
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
-from django_q.models import Schedule
 
 from accounts.models import EndUser
 from contacts import identity
 from contacts.models import Contact, ContactKey
-from memories import derived, profiles, schedules, settling, tasks
-from memories.models import CONSOLIDATED_IMPORTANCE, Batch, Consolidation, Memory, Work
+from memories import (
+    derived,
+    doctor_graph,
+    job_runs,
+    profiles,
+    schedules,
+    settling,
+    surroundings,
+    sweeping,
+)
+from memories.findings import Check, Finding, Fix
+from memories.findings import rows as _rows
+from memories.models import (
+    AROUND,
+    AROUND_SHARE,
+    CONSOLIDATED_IMPORTANCE,
+    Batch,
+    Consolidation,
+    Memory,
+    Work,
+)
+from memories.models.index import POSTINGS
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
-from memories.search.tokens import tokenise
+from memories.search.tokens import own, tokenise
+from memories.search.vectors import space
 
 CHUNK = 500
 # What workers may still be about to do on a live system is not wrong yet.
 GRACE = timedelta(minutes=5)
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that is wrong. ``subject`` is the id of the row to repair, where there is one."""
-
-    end_user_id: int | None
-    subject: Any
-    problem: str
-
-
-Check = Callable[[], Iterator[Finding]]
-Fix = Callable[[Sequence[Finding]], object]
-
-
-def _rows(sql: str, *parameters: Any) -> Iterator[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(sql, parameters)
-        yield from cursor.fetchall()
 
 
 # Contacts ----------------------------------------------------------------------------------
@@ -201,38 +200,89 @@ def tokens_are_current() -> Iterator[Finding]:
     """A memory is found by exactly the words of its content."""
     rows = Memory.objects.order_by("pk").values_list("end_user_id", "pk", "content", "tokens")
     for end_user, memory, content, tokens in rows.iterator(CHUNK):
-        if tokens != tokenise(content):
+        if own(tokens) != tokenise(content):
             yield Finding(end_user, memory, "search tokens differ from the content")
 
 
 def _rebuild_tokens(findings: Sequence[Finding]) -> None:
     ids = [finding.subject for finding in findings]
-    for memory in Memory.objects.filter(pk__in=ids).only("content").iterator(CHUNK):
-        Memory.objects.filter(pk=memory.pk, content=memory.content).update(
-            tokens=tokenise(memory.content)
-        )
+    for end_user in {finding.end_user_id for finding in findings}:
+        with transaction.atomic():
+            if held := EndUser.objects.lock(end_user or 0):
+                surroundings.retokenise(held, ids)
 
 
 def embeddings_are_current() -> Iterator[Finding]:
-    """Every memory has a vector of the configured model and size."""
-    model, size = embedder().model, embedder().dimensions
-    for end_user, memory, missing in _rows(
-        """SELECT end_user_id, id, embedding IS NULL FROM memories_memory
-           WHERE (embedding IS NULL AND updated_at <= %s)
-              OR (embedding IS NOT NULL
-                  AND (vector_dims(embedding) <> %s OR embedding_model <> %s))""",
+    """Every memory has a vector of the configured model and size, and says so."""
+    current = space(embedder())
+    for end_user, memory in _rows(
+        """SELECT m.end_user_id, m.id FROM memories_memory m
+           LEFT JOIN memories_vector v ON v.end_user_id = m.end_user_id
+               AND v.memory_id = m.id AND v.space = %s
+           WHERE (v.memory_id IS NULL OR m.embedding_model <> %s)
+               AND (m.embedding_model <> '' OR m.updated_at <= %s)""",
+        current,
+        current,
         timezone.now() - GRACE,
-        size,
-        model,
     ):
-        problem = "has no embedding" if missing else "embedding is of another model or size"
-        yield Finding(end_user, memory, problem)
+        yield Finding(end_user, memory, "has no embedding of the configured model and size")
 
 
 def _embed(findings: Sequence[Finding]) -> None:
     ids = [finding.subject for finding in findings]
-    Memory.objects.filter(pk__in=ids).update(embedding=None, embedding_model="")
+    Memory.objects.filter(pk__in=ids).update(embedding_model="")
     _embed_missing(findings)
+
+
+def postings_equal_tokens() -> Iterator[Finding]:
+    """A memory is found under exactly its search tokens, as often as they stand there, and it
+    and its vectors under its own status."""
+    for end_user, memory in _rows(
+        """
+        SELECT m.end_user_id, m.id FROM memories_memory m
+        LEFT JOIN (
+            SELECT memory_id, end_user_id, min(status) AS status, max(status) AS other,
+                array_agg((token, round(times::numeric, 3), length)::text ORDER BY token) AS held
+            FROM memories_posting GROUP BY memory_id, end_user_id) p
+            ON p.memory_id = m.id AND p.end_user_id = m.end_user_id
+        CROSS JOIN LATERAL (
+            SELECT array_agg((token, round(times, 3), cardinality(m.tokens))::text
+                             ORDER BY token) AS meant
+            FROM (SELECT ltrim(raw, %s) COLLATE "C" AS token,
+                      sum(CASE WHEN starts_with(raw, %s) THEN %s ELSE 1 END) AS times
+                  FROM unnest(m.tokens) AS raw GROUP BY 1
+                  UNION ALL SELECT '', 1) words) tokens
+        WHERE held IS DISTINCT FROM meant OR p.status <> m.status OR p.other <> m.status
+            OR EXISTS (SELECT FROM memories_vector v WHERE v.end_user_id = m.end_user_id
+                       AND v.memory_id = m.id AND v.status <> m.status)
+        UNION ALL
+        SELECT DISTINCT p.end_user_id, p.memory_id FROM memories_posting p
+        WHERE p.token = '' AND NOT EXISTS (
+            SELECT FROM memories_memory m
+            WHERE m.id = p.memory_id AND m.end_user_id = p.end_user_id)
+        """,
+        AROUND,
+        AROUND,
+        AROUND_SHARE,
+    ):
+        yield Finding(end_user, memory, "is indexed under other words or another status")
+
+
+def _rebuild_postings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        with transaction.atomic(), connection.cursor() as cursor:
+            EndUser.objects.lock(finding.end_user_id or 0)
+            at = {"end_user": finding.end_user_id, "memory": finding.subject}
+            cursor.execute(
+                """DELETE FROM memories_posting
+                   WHERE end_user_id = %(end_user)s AND memory_id = %(memory)s;
+                   UPDATE memories_vector v SET status = m.status FROM memories_memory m
+                   WHERE v.end_user_id = %(end_user)s AND v.memory_id = %(memory)s
+                       AND m.id = v.memory_id""",
+                at,
+            )
+            source = "(SELECT * FROM memories_memory WHERE id = %(memory)s)"
+            cursor.execute(POSTINGS.replace("%'", "%%'").format(source=source), at)
 
 
 def _embed_missing(findings: Sequence[Finding]) -> None:
@@ -331,13 +381,15 @@ def no_work_is_abandoned() -> Iterator[Finding]:
             yield Finding(end_user, f"{name} {pk}", "was left by its worker")
 
 
+def no_job_is_abandoned() -> Iterator[Finding]:
+    """No maintenance job is held by a process that is gone: the sweep would have gone on."""
+    for run in job_runs.dead(timezone.now() - GRACE):
+        yield Finding(None, f"job {run.job}", "was left by its process")
+
+
 def schedules_are_installed() -> Iterator[Finding]:
     """The queue's periodic jobs are those of the table."""
-    held = {
-        row.name: (row.func, row.minutes)
-        for row in Schedule.objects.filter(name__startswith="mio: ")
-    }
-    if held != schedules.SCHEDULES:
+    if schedules.installed() != schedules.SCHEDULES:
         yield Finding(None, None, "the installed schedules differ from the table")
 
 
@@ -350,11 +402,14 @@ CHECKS: dict[Check, Fix | None] = {
     merged_contacts_have_no_keys: _rebuild_keys,
     merged_contacts_hold_nothing: None,
     tokens_are_current: _rebuild_tokens,
+    postings_equal_tokens: _rebuild_postings,
     embeddings_are_current: _embed,
     sources_step_back: _point_at_profiles,
+    **doctor_graph.CHECKS,
     rows_stay_with_their_user: None,
     messages_have_no_gaps: None,
     batches_have_no_gaps: None,
-    no_work_is_abandoned: lambda _findings: tasks.sweep(),
+    no_work_is_abandoned: lambda _findings: sweeping.sweep(),
+    no_job_is_abandoned: lambda _findings: job_runs.end_dead(timezone.now()),
     schedules_are_installed: lambda _findings: schedules.install(),
 }

@@ -124,6 +124,8 @@ def _one_profile(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
     rows.filter(pk__in=[memory.pk for memory in theirs]).update(status=Memory.Status.ARCHIVED)
     if ours is not None:
         spoken_for.update(consolidated_into=ours)
+    else:
+        settling.point_at_profiles(survivor.end_user, list(spoken_for.values_list("pk", flat=True)))
     left = Link.objects.of(survivor.end_user).filter(contact=loser)
     recorder.watch(left)
     left.delete()

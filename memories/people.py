@@ -22,35 +22,49 @@ OVERLAP_WEIGHT, IMPORTANCE_WEIGHT, RECENCY_WEIGHT = 0.5, 0.3, 0.2
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """``score`` is in 0..1."""
+    """``score`` is in 0..1. ``names``: the contact that an unlinked memory names."""
 
     memory: Memory
     score: float
     reason: str
+    names: UUID | None = None
 
 
-def about_people(
-    end_user: EndUser, contact_ids: Sequence[UUID], message: str, limit: int
-) -> list[Found]:
+@dataclass(frozen=True, slots=True)
+class About:
+    """``unlinked``: the contacts for whom links were not enough."""
+
+    found: list[Found]
+    unlinked: tuple[UUID, ...]
+
+
+def about_people(end_user: EndUser, contact_ids: Sequence[UUID], message: str, limit: int) -> About:
     """The memories about these contacts that fit the message best, at most ``limit``.
 
     Phase one follows the links. Only where they give fewer than ``limit`` does phase two
-    look for memories that name the contact and are not linked yet; what it finds is handed
-    to the background linker, so that it is needed less and less.
+    look for memories that name the contact and are not linked yet.
     """
     linked = _latest_linked(end_user, contact_ids)
     found = _ranked(list(linked.values()), message, "linked to a person in the message")
-    fell_back = False
+    unlinked = []
     if len(found) < limit:
         for contact in Contact.objects.of(end_user).filter(pk__in=contact_ids).light():
-            naming = unlinked_naming(contact).defer("embedding", "tokens")[:limit]
+            naming = unlinked_naming(contact).defer("tokens")[:limit]
             fresh = [m for m in naming if m.id not in linked]
             if fresh:
-                fell_back = True
-                queue.enqueue("link_backfill", str(contact.id))
-                found += _ranked(fresh, message, f"names {contact.name}, not linked yet")
-    _count(end_user, fell_back)
-    return sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
+                unlinked.append(contact.id)
+                reason = f"names {contact.name}, not linked yet"
+                found += _ranked(fresh, message, reason, contact.id)
+    best = sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
+    return About(best, tuple(unlinked))
+
+
+def note(end_user: EndUser, about: About) -> None:
+    """Hands contacts for whom links were not enough to the background linker, so that the
+    fallback is needed less and less, and counts how often it was."""
+    for contact_id in about.unlinked:
+        queue.enqueue("link_backfill", str(contact_id))
+    _count(end_user, bool(about.unlinked))
 
 
 def _latest_linked(end_user: EndUser, contact_ids: Sequence[UUID]) -> dict[UUID, Memory]:
@@ -67,12 +81,14 @@ def _latest_linked(end_user: EndUser, contact_ids: Sequence[UUID]) -> dict[UUID,
         Memory.objects.of(end_user)
         .active()
         .filter(kind=Memory.Kind.FACT)
-        .defer("embedding", "tokens")
+        .defer("tokens")
         .in_bulk(latest)
     )
 
 
-def _ranked(memories: Sequence[Memory], message: str, reason: str) -> list[Found]:
+def _ranked(
+    memories: Sequence[Memory], message: str, reason: str, names: UUID | None = None
+) -> list[Found]:
     wanted = set(query_tokens(message))
     newest_first = sorted(memories, key=lambda memory: memory.said_at, reverse=True)
     return [
@@ -82,6 +98,7 @@ def _ranked(memories: Sequence[Memory], message: str, reason: str) -> list[Found
             + IMPORTANCE_WEIGHT * memory.importance
             + RECENCY_WEIGHT / (1 + place),
             reason,
+            names,
         )
         for place, memory in enumerate(newest_first)
     ]
@@ -109,7 +126,7 @@ def unlinked_naming(contact: Contact) -> QuerySet[Memory]:
     wanted = [tokens for name in (contact.name, *contact.aliases) if (tokens := tokenise(name))]
     named = Memory.objects.none()
     for tokens in wanted:
-        named |= Memory.objects.filter(tokens__contains=tokens)
+        named |= Memory.objects.holding(contact.end_user_id, tokens)
     return (
         named.of(contact.end_user_id)
         .active()

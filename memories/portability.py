@@ -18,30 +18,43 @@ from django.utils import timezone
 from accounts.models import App, Change, EndUser
 from contacts import identity
 from contacts.models import Contact, Relation, Suggestion
+from memories import surroundings
 from memories.hashing import content_hash
-from memories.models import Batch, Edge, Link, Memory, Message
+from memories.models import (
+    Batch,
+    Edge,
+    Entity,
+    EntityLink,
+    Erasure,
+    Link,
+    Memory,
+    Message,
+)
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
-from memories.search.tokens import tokenise
 
-FORMAT, VERSION = "mio-user", 1
+FORMAT, VERSION = "mio-user", 2
 CHUNK = 2000
 
 USER_COLUMNS = (
     "external_id", "names", "language", "message_seq", "extracted_seq", "consolidated_seq",
-    "activity_days", "last_active_on", "last_message_at", "created_at",
+    "activity_days", "last_active_on", "last_message_at", "due_seq", "forgetting_until",
+    "created_at",
 )  # fmt: skip
 # What is not carried over of each table: whose it is (the document's user) and what is derived.
 _LEFT_OUT = {
     Message: (),
-    Batch: (),
+    Batch: ("remote_id", "leased_until"),  # a server's and a worker's that are not here
     Contact: ("embedding", "memory_ids", "card"),
     Relation: (),
     Suggestion: (),
-    Memory: ("embedding", "embedding_model", "tokens"),
+    Memory: ("embedding_model", "tokens"),
     Link: (),
-    Edge: (),
+    Edge: ("inverse",),
+    Entity: (),
+    EntityLink: (),
     Change: (),
+    Erasure: (),
 }
 # In the order in which rows refer to each other.
 SECTIONS: dict[str, type[models.Model]] = {
@@ -53,10 +66,26 @@ SECTIONS: dict[str, type[models.Model]] = {
     "memories": Memory,
     "links": Link,
     "edges": Edge,
+    "entities": Entity,
+    "entity_links": EntityLink,
     "changes": Change,
+    "erasures": Erasure,
+}
+# What a user has that no document holds, and why nothing is lost by it.
+NOT_CARRIED: dict[str, str] = {
+    "contacts.contactkey": "derived from the contacts",
+    "memories.consolidation": "work; what is due follows from the links",
+    "memories.injected": "a log of prompts, read for the next batch only",
+    "memories.modelcall": "a log of cost",
+    "memories.posting": "derived from the memories",
+    "memories.retrieval": "a count of how often the text fallback was needed",
+    "memories.vector": "derived from the memories",
 }
 # Rows whose ids are counted by the database: they get new ones.
-_COUNTED = ("messages", "batches", "relations", "suggestions", "links", "edges")
+_COUNTED = (
+    "messages", "batches", "relations", "suggestions", "links", "edges", "entities",
+    "entity_links",
+)  # fmt: skip
 _SECTION_OF = {model._meta.label_lower: name for name, model in SECTIONS.items()}
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
@@ -136,6 +165,7 @@ def import_user(
             sections = {name: [dict(row) for row in document[name]] for name in SECTIONS}
             _insert_all(end_user, _with_free_ids(sections), progress)
             _derive_contacts(end_user, progress)
+            _derive_tokens(end_user, progress)
             connection.check_constraints()
     except CannotImport:
         raise
@@ -171,35 +201,74 @@ def _make_user(app: App, row: Mapping[str, Any], external_id: str | None) -> End
 def _with_free_ids(sections: dict[str, Rows]) -> dict[str, Rows]:
     """The sections with new UUIDs for those that are taken here, wherever they occur."""
     renamed: dict[str, str] = {}
-    for name in ("contacts", "memories", "changes"):
+    for name in ("contacts", "memories", "changes", "erasures"):
         ids = [row["id"] for row in sections[name]]
         taken = SECTIONS[name]._default_manager.filter(pk__in=ids).values_list("pk", flat=True)
         renamed |= {str(pk): str(uuid4()) for pk in taken}
     if not renamed:
         return sections
+    # What a change has deleted may come back by an undo here and there.
+    renamed = {pk: str(uuid4()) for pk in _deleted(sections["changes"])} | renamed
     text = json.dumps({name: rows for name, rows in sections.items() if name != "messages"})
     text = _UUID.sub(lambda found: renamed.get(found[0], found[0]), text)
     return {"messages": sections["messages"], **json.loads(text)}
 
 
+def _deleted(changes: Rows) -> set[str]:
+    """The ids of contacts and memories that changes have deleted."""
+    return {
+        str(row["id"])
+        for change in changes
+        for row in change["rows"]
+        if row["after"] is None and _UUID.fullmatch(str(row["id"]))
+    }
+
+
 def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress) -> None:
     numbers: dict[str, dict[int, int]] = {}
     for name, model in SECTIONS.items():
-        rows = sections[name]
-        if name in _COUNTED:
-            numbers[name] = _number(model, rows)
-        if name == "contacts":
-            rows = [row | {"memory_ids": [], "card": ""} for row in rows]
-        elif name == "suggestions":
-            rows = [_smaller_id_first(row) for row in rows]
-        elif name == "memories":
-            rows = [_memory(row, numbers) for row in rows]
-        elif name == "changes":
-            rows = [_change(row, end_user, numbers) for row in rows]
-        for start in range(0, len(rows), CHUNK):
-            chunk = [row | {"end_user_id": end_user.pk} for row in rows[start : start + CHUNK]]
-            _insert(model, chunk)
-            progress(name, len(chunk))
+        try:
+            rows = _here(name, sections[name], end_user, numbers)
+            for start in range(0, len(rows), CHUNK):
+                chunk = [row | {"end_user_id": end_user.pk} for row in rows[start : start + CHUNK]]
+                _insert(model, chunk)
+                progress(name, len(chunk))
+        except _DAMAGE as error:
+            raise CannotImport(f"The {name} are damaged: {_what_is_wrong(error)}.") from error
+
+
+def _what_is_wrong(error: Exception) -> str:
+    """Which field or rule, never a value: that may be anybody's words."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing or points at nothing"
+    said = getattr(error.__cause__, "diag", None)
+    place = said and (said.constraint_name or said.column_name)
+    return (
+        f"{place} does not hold"
+        if place
+        else f"a value is of the wrong form ({type(error).__name__})"
+    )
+
+
+def _here(name: str, rows: Rows, end_user: EndUser, numbers: dict[str, dict[int, int]]) -> Rows:
+    """The rows of a section as this database holds them."""
+    if name in _COUNTED:
+        numbers[name] = _number(SECTIONS[name], rows)
+    if name == "contacts":
+        return [row | {"memory_ids": [], "card": ""} for row in rows]
+    if name == "suggestions":
+        return [_smaller_id_first(row) for row in rows]
+    if name == "batches":
+        return [_claimable(row) for row in rows]
+    if name == "memories":
+        return [_memory(row, numbers) for row in rows]
+    if name == "entity_links":
+        return [row | {"entity_id": numbers["entities"][row["entity_id"]]} for row in rows]
+    if name == "changes":
+        return [_change(row, end_user, numbers) for row in rows]
+    if name == "erasures":
+        return [row | {"message_ids": _messages(row["message_ids"], numbers)} for row in rows]
+    return rows
 
 
 def _number(model: type[models.Model], rows: Rows) -> dict[int, int]:
@@ -228,8 +297,14 @@ def _memory(row: dict[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> di
         "batch_id": numbers["batches"].get(row["batch_id"]),
         "source_message_ids": _messages(row["source_message_ids"], numbers),
         "embedding_model": "",
-        "tokens": tokenise(row["content"]),
+        "tokens": [],
     }
+
+
+def _claimable(row: dict[str, Any]) -> dict[str, Any]:
+    """A batch that nobody here works on is anybody's."""
+    held = row["state"] in (Batch.State.RUNNING, Batch.State.SUBMITTED)
+    return row | {"state": Batch.State.PENDING} if held else row
 
 
 def _messages(ids: Iterable[int], numbers: Mapping[str, Mapping[int, int]]) -> list[int]:
@@ -289,3 +364,11 @@ def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
             Contact.objects.filter(pk=contact.pk).update(card=card)
             identity.index(contact)
         progress("cards", 1)
+
+
+def _derive_tokens(end_user: EndUser, progress: Progress) -> None:
+    """The search words of memories, with what was said around them."""
+    ids = list(Memory.objects.of(end_user).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), CHUNK):
+        surroundings.retokenise(end_user, ids[start : start + CHUNK])
+        progress("search words", len(ids[start : start + CHUNK]))

@@ -14,7 +14,7 @@ from accounts.changes import TRACKED, Recorder
 from accounts.models import EndUser
 from contacts import identity
 from contacts.models import Contact
-from memories import derived, profiles, queue
+from memories import derived, profiles, queue, reshapes
 from memories.models import (
     CONSOLIDATED_IMPORTANCE,
     INITIAL_IMPORTANCE,
@@ -67,6 +67,7 @@ def prune(
     not about the contact, or in ``changed``; what else it rested on is read again."""
     end_user = contact.end_user
     profile = derived.profile_of(contact)
+    profile = reshapes.renamed(profile, reshapes.follow(end_user, sources(profile)))
     named = sources(profile)
     linked = Link.objects.of(end_user).standing().filter(contact=contact, memory__in=named)
     sound = linked.filter(memory__status=Memory.Status.ACTIVE).values_list("memory", flat=True)

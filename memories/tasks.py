@@ -1,6 +1,5 @@
 """What the queue runs: each takes ids, does one pipeline call, and may run twice."""
 
-from datetime import timedelta
 from uuid import UUID
 
 from django.db import transaction
@@ -9,20 +8,18 @@ from django.utils import timezone
 from accounts.models import EndUser
 from contacts import identity
 from contacts.models import Contact
-from memories import derived, suggesting
-from memories.models import Batch, Consolidation
-from memories.pipeline import backfill, buffer, run
+from memories import derived, erasing, job_runs, jobs, suggesting, sweeping
+from memories.models import JobRun
+from memories.pipeline import backfill, remote, run
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
 from memories.queue import enqueue
 
-# Twice the interval of the job, so that a late run misses nothing; comparing again is harmless.
-SUGGEST_BACK = timedelta(hours=2)
-
 
 def extract(end_user_id: int) -> None:
-    """Extracts what is due for an end user, then consolidates when that is due."""
-    while run.extract_next(end_user_id):
+    """Extracts what is due for an end user, then consolidates when that is due. What may
+    wait for a batch of the model server is left to the sweep."""
+    while remote.is_urgent(end_user_id) and run.extract_next(end_user_id):
         pass
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None and run.consolidation_due(end_user):
@@ -71,29 +68,29 @@ def link_backfill(contact_id: str) -> None:
     backfill.link_contact(UUID(contact_id))
 
 
+def erase(erasure_id: str) -> None:
+    """Erases what a user asked to forget, where nothing is to be waited for."""
+    erasing.erase(UUID(erasure_id))
+
+
 def suggest(end_user_id: int) -> None:
     """Proposes merges for what changed lately among an end user's contacts."""
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None:
-        suggesting.suggest_merges(end_user, since=timezone.now() - SUGGEST_BACK)
+        suggesting.suggest_merges(end_user, since=timezone.now() - sweeping.SUGGEST_BACK)
 
 
-def suggest_merges() -> None:
-    """Queues ``suggest`` for every end user whose contacts changed lately."""
-    changed = Contact.objects.standing().filter(updated_at__gte=timezone.now() - SUGGEST_BACK)
-    for end_user_id in sorted(set(changed.values_list("end_user", flat=True))):
-        enqueue("suggest", end_user_id)
+def run_job(name: str) -> None:
+    """Runs a maintenance job, and queues the rest of it where it stopped at its bound."""
+    try:
+        done = jobs.run(name)
+    except jobs.AlreadyRunning:
+        return
+    if done.state == JobRun.State.DONE and done.cursor:
+        enqueue("resume_job", name)
 
 
-def sweep() -> None:
-    """Finds work that no message will trigger: idle users, failed tries that are due, and
-    what a dead worker left behind."""
-    now = timezone.now()
-    idle = EndUser.objects.unextracted().filter(last_message_at__lte=now - buffer.IDLE)
-    left = Batch.objects.claimable(now)
-    users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)}
-    for end_user_id in sorted(users):
-        enqueue("extract", end_user_id)
-    waiting = Consolidation.objects.claimable(now).values_list("end_user", flat=True)
-    for end_user_id in sorted(set(waiting)):
-        enqueue("consolidate", end_user_id)
+def resume_job(name: str) -> None:
+    """Goes on with a job that stopped midway, if nobody else has."""
+    if job_runs.unfinished(name):
+        run_job(name)

@@ -11,7 +11,7 @@ from accounts.changes import CannotUndo, Recorder, put_back
 from accounts.models import Change, EndUser
 from contacts import identity
 from contacts.models import Contact
-from memories import derived, merging, settling
+from memories import derived, merging, reshapes, settling
 from memories.models import Link, Memory
 
 CONTACT, MEMORY, LINK = "contacts.contact", "memories.memory", "memories.link"
@@ -34,12 +34,15 @@ def take_back(end_user: EndUser, change: Change) -> None:
     spoken_for = Memory.objects.of(end_user).filter(consolidated_into__in=profiles)
     bereft = list(spoken_for.values_list("pk", flat=True))
     profiles.delete()
+    alike = reshapes.told_alike(change)
     put_back(change)
     _reject_again(end_user, change)
+    _name_survivors(end_user, _with(change, "facts"))
     for memory in Memory.objects.of(end_user).filter(pk__in=_with(change, "content")):
         derived.refresh(memory)
-        memory.save(update_fields=["tokens", "embedding", "embedding_model"])
-    _read_again(end_user, change)
+        memory.save(update_fields=["tokens", "embedding_model", "related_at"])
+    Memory.objects.of(end_user).filter(pk__in=_with(change, "status")).update(related_at=None)
+    _read_again(end_user, change, set() if alike else _with(change, "content", "status"))
     people = Link.objects.of(end_user).filter(memory__in=_with(change, "content", "status"))
     contacts |= set(people.values_list("contact", flat=True))
     settling.settle(
@@ -111,6 +114,16 @@ def _empty(end_user: EndUser, change: Change, contact: Contact) -> None:
         old.save(update_fields=["aliases"])
 
 
+def _name_survivors(end_user: EndUser, memory_ids: Collection[UUID]) -> None:
+    """Facts that came back about someone who was merged meanwhile are about the survivor."""
+    for memory in Memory.objects.of(end_user).filter(pk__in=memory_ids).only("facts"):
+        about = {fact["person"] for fact in memory.facts if fact["person"]}
+        merged = Contact.objects.of(end_user).filter(pk__in=about).exclude(merged_into=None)
+        for pk in merged.values_list("pk", flat=True):
+            if (now := identity.survivor(end_user, pk)) is not None:
+                merging.rename_in_facts(end_user, pk, now.id, Recorder(), among=[memory.pk])
+
+
 def _reject_again(end_user: EndUser, change: Change) -> None:
     """Two links to one memory were one: if that one was rejected since, both are."""
     for row in change.rows:
@@ -127,7 +140,7 @@ def _reject_again(end_user: EndUser, change: Change) -> None:
                 links.filter(pk=row["id"]).update(rejected=True, made_by=Link.MadeBy.OPERATOR)
 
 
-def _read_again(end_user: EndUser, change: Change) -> None:
+def _read_again(end_user: EndUser, change: Change, reworded: Collection[UUID]) -> None:
     """What another contact's profile took in meanwhile is new to the one it comes back to,
     and so is a memory whose words came back."""
     back = {
@@ -140,7 +153,7 @@ def _read_again(end_user: EndUser, change: Change) -> None:
     for link in links.filter(pk__in=back, consolidated_at__gt=change.created_at):
         if str(link.contact_id) == back[str(link.pk)]:
             reread.setdefault(link.contact, []).append(link.memory_id)
-    for link in links.standing().filter(memory__in=_with(change, "content", "status")):
+    for link in links.standing().filter(memory__in=reworded):
         profile = derived.profile_of(link.contact)
         if link.memory_id not in settling.sources(profile):
             reread.setdefault(link.contact, []).append(link.memory_id)

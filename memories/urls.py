@@ -1,6 +1,18 @@
 from django.urls import path
 
-from memories.api import changes, context, memories, messages, people, search, users
+from memories.api import (
+    changes,
+    context,
+    edges,
+    forgetting,
+    history,
+    memories,
+    messages,
+    people,
+    reshaping,
+    search,
+    users,
+)
 
 urlpatterns = [
     path("users/<path:user>/messages/", messages.Messages.as_view(), name="api-messages"),
@@ -9,14 +21,44 @@ urlpatterns = [
     path("users/<path:user>/search/", search.Search.as_view(), name="api-search"),
     path("users/<path:user>/memories/", memories.Memories.as_view(), name="api-memories"),
     path(
+        "users/<path:user>/memories/merge/",
+        reshaping.MergeMemories.as_view(),
+        name="api-memories-merge",
+    ),
+    path(
         "users/<path:user>/memories/<uuid:memory_id>/",
         memories.OneMemory.as_view(),
         name="api-memory",
     ),
     path(
+        "users/<path:user>/memories/<uuid:memory_id>/split/",
+        reshaping.SplitMemory.as_view(),
+        name="api-memory-split",
+    ),
+    path(
         "users/<path:user>/memories/<uuid:memory_id>/move/",
         memories.Move.as_view(),
         name="api-memory-move",
+    ),
+    path(
+        "users/<path:user>/memories/<uuid:memory_id>/edges/",
+        edges.MemoryEdges.as_view(),
+        name="api-memory-edges",
+    ),
+    path(
+        "users/<path:user>/memories/<uuid:memory_id>/edges/<int:edge_id>/",
+        edges.OneEdge.as_view(),
+        name="api-memory-edge",
+    ),
+    path(
+        "users/<path:user>/memories/<uuid:memory_id>/history/",
+        history.MemoryHistory.as_view(),
+        name="api-memory-history",
+    ),
+    path(
+        "users/<path:user>/contacts/<uuid:contact_id>/history/",
+        history.ContactHistory.as_view(),
+        name="api-contact-history",
     ),
     path(
         "users/<path:user>/contacts/<uuid:contact_id>/merge/",
@@ -48,6 +90,16 @@ urlpatterns = [
         "users/<path:user>/changes/<uuid:change_id>/undo/",
         changes.Undo.as_view(),
         name="api-change-undo",
+    ),
+    path(
+        "users/<path:user>/forgetting/",
+        forgetting.Forgettings.as_view(),
+        name="api-forgettings",
+    ),
+    path(
+        "users/<path:user>/forgetting/<uuid:erasure_id>/erase/",
+        forgetting.Erase.as_view(),
+        name="api-forgetting-erase",
     ),
     path("users/<path:user>/export/", users.Export.as_view(), name="api-export"),
     path("users/<path:user>/forget/", users.Forget.as_view(), name="api-forget"),

@@ -25,7 +25,7 @@ UNPRIVILEGED = "nobody"
 
 # Written into postgresql.conf once; its owner may tune them there.
 TUNABLE = {
-    "shared_buffers": "128MB",
+    "shared_buffers": "512MB",
     "max_connections": "100",
     "jit": "off",
     "timezone": "UTC",

@@ -1,10 +1,12 @@
 """Every setting comes from the environment; `.env` beside manage.py is read if present."""
 
 import secrets
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import environ
+from csp.constants import NONE, SELF
 
 from mio_site import postgres
 
@@ -58,15 +60,19 @@ INSTALLED_APPS = [
     "drf_spectacular_sidecar",
     "django_htmx",
     "django_q",
+    "axes",
+    "csp",
     "pgtrigger",
     "mio_site",
     "accounts",
     "contacts",
     "memories",
+    "dashboard",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "csp.middleware.CSPMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -76,6 +82,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
 ]
 
 ROOT_URLCONF = "mio_site.urls"
@@ -90,6 +97,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "dashboard.context.chrome",
             ],
         },
     }
@@ -99,12 +107,48 @@ LANGUAGE_CODE = "en"
 LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
+# Before the catalogues of the apps: the admin says some of our words in its own way.
+LOCALE_PATHS = [BASE_DIR / "dashboard" / "locale"]
 USE_TZ = True
 STATIC_URL = "static/"
 # While debugging, files are served from where they lie; otherwise collectstatic brings them.
 STATIC_ROOT = None if DEBUG else BASE_DIR / "staticfiles"
 WHITENOISE_USE_FINDERS = DEBUG
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# Signing in -------------------------------------------------------------------------------
+
+LOGIN_URL = "dashboard:login"
+LOGIN_REDIRECT_URL = "dashboard:home"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+# So many wrong passwords lock a name for the address they came from, so that nobody can lock
+# an operator out from elsewhere.
+AXES_FAILURE_LIMIT = 6
+AXES_COOLOFF_TIME = timedelta(minutes=15)
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "dashboard.views.account.locked"
+AXES_VERBOSE = False
+SESSION_COOKIE_AGE = 12 * 3600
+# Nothing inline and nothing from elsewhere: what a page runs or shows is a file of ours.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [NONE],
+        "script-src": [SELF],
+        "style-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "font-src": [SELF],
+        "connect-src": [SELF],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+        "base-uri": [NONE],
+    }
+}
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_HSTS_SECONDS = 0 if DEBUG else env.int("SECURE_HSTS_SECONDS", default=0)
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_HTTPONLY = True
@@ -171,6 +215,12 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],
+    "ENUM_NAME_OVERRIDES": {
+        "MemoryTypeEnum": "memories.api.serializers.TYPES",
+        "MemoryStatusEnum": "memories.models.Memory.Status",
+        "MemoryKindEnum": "memories.models.Memory.Kind",
+        "StatedEdgeEnum": "memories.api.edges.KINDS",
+    },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
@@ -181,6 +231,9 @@ OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MIO_LLM = env.str("MIO_LLM", default="openai" if OPENAI_API_KEY or OPENAI_BASE_URL else "offline")
 MIO_LLM_MODEL = env.str("MIO_LLM_MODEL", default="gpt-4o-mini")
+MIO_LLM_REVIEW_MODEL = env.str("MIO_LLM_REVIEW_MODEL", default=MIO_LLM_MODEL)
+# Extraction that nobody waits for goes through the batch API: half the price, within a day.
+MIO_LLM_BATCH = env.bool("MIO_LLM_BATCH", default=False)
 MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")
 MIO_EMBEDDING_MODEL = env.str(
     "MIO_EMBEDDING_MODEL",
@@ -188,10 +241,22 @@ MIO_EMBEDDING_MODEL = env.str(
 )
 MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=384)
 
+# US dollars for a million tokens (read, written), to show what models cost: list prices of
+# OpenAI, 2025. What runs on this machine costs nothing.
+MIO_TOKEN_PRICES = {
+    "rules-1": [0.0, 0.0],
+    "multilingual-e5-small": [0.0, 0.0],
+    "gpt-4o-mini": [0.15, 0.6],
+    "text-embedding-3-small": [0.02, 0.0],
+    **env.json("MIO_TOKEN_PRICES", default={}),
+}
+
 # Pipeline --------------------------------------------------------------------------------
 
 MIO_EXTRACT_EVERY = env.int("MIO_EXTRACT_EVERY", default=10)
 MIO_CONSOLIDATE_EVERY = env.int("MIO_CONSOLIDATE_EVERY", default=50)
+# How long what a user asked in a chat to forget can still be brought back; 0: not at all.
+MIO_FORGET_GRACE_DAYS = env.int("MIO_FORGET_GRACE_DAYS", default=7)
 MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
 
 # Logs carry ids, never chat text ---------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
-from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 
 from accounts import errors
@@ -17,7 +16,6 @@ api = [
 ]
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="admin:index")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
@@ -27,6 +25,7 @@ urlpatterns = [
     re_path("^api/", errors.unknown_address),
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),
+    path("", include("dashboard.urls")),
 ]
 
 handler400 = errors.bad_request

@@ -9,6 +9,8 @@ from contacts import identity
 from contacts.models import Contact
 from memories.hashing import content_hash
 from memories.models import Link, Memory, Message
+from memories.providers.configured import embedder
+from memories.search import vectors
 from memories.search.tokens import tokenise
 
 _count = itertools.count(1)
@@ -39,7 +41,12 @@ def make_contact(end_user: EndUser, name: str = "小红", **fields: Any) -> Cont
 def make_memory(
     end_user: EndUser, content: str = "小红在腾讯工作", *about: Contact, **fields: Any
 ) -> Memory:
-    """A memory about the given contacts; without an embedding unless one is given."""
+    """A memory about the given contacts; without a vector unless an ``embedding`` is given,
+    of the configured model unless ``space`` names another."""
+    embedding, space = fields.pop("embedding", None), fields.pop("space", None)
+    if embedding is not None:
+        space = space or vectors.space(embedder())
+        fields["embedding_model"] = space
     memory = Memory.objects.create(
         **{
             "end_user": end_user,
@@ -52,6 +59,8 @@ def make_memory(
             **fields,
         }
     )
+    if embedding is not None:
+        vectors.add(end_user.pk, space, [(memory, embedding)])
     for contact in about:
         Link.objects.create(
             end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.EXTRACTOR

@@ -7,7 +7,8 @@
 
 Steps of the script are played in order, one a request, for chat and embeddings apart;
 ``times=None`` plays a step for ever. Without a script, chat answers 418 (a test must say
-what it expects) unless ``answer_with`` is set, and embeddings are made from the text.
+what it expects) unless ``answer_with`` is set, and embeddings are made from the text. Files and
+batches are kept in ``server.remote``, where a test ends a batch with its answers.
 """
 
 import contextlib
@@ -24,9 +25,17 @@ from dataclasses import dataclass, field
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
-Endpoint = Literal["chat", "embeddings"]
-PATHS: dict[str, Endpoint] = {"/v1/chat/completions": "chat", "/v1/embeddings": "embeddings"}
+from tests.remote_batches import RemoteBatches, uploaded
+
+Endpoint = Literal["chat", "embeddings", "files", "batches"]
+PATHS: dict[str, Endpoint] = {
+    "/v1/chat/completions": "chat",
+    "/v1/embeddings": "embeddings",
+    "/v1/files": "files",
+    "/v1/batches": "batches",
+}
 MODEL = "fake-model"
 
 
@@ -72,7 +81,7 @@ class Step:
     content: str | None = None
     finish_reason: str = "stop"
     refusal: str | None = None
-    act: Literal["reply", "hang", "close"] = "reply"
+    act: Literal["reply", "hang", "close", "cut", "stall", "garbage", "lose"] = "reply"
 
 
 class FakeOpenAI:
@@ -87,9 +96,13 @@ class FakeOpenAI:
         self.refused_parameters: set[str] = set()
         self.usage: dict[str, int] | None = {"prompt_tokens": 11, "completion_tokens": 7}
         self.shuffle_embeddings = False
+        self.remote = RemoteBatches()
+        self.arrived = threading.Semaphore(0)
         self._scripts: dict[Endpoint, deque[tuple[Step, int | None]]] = {
             "chat": deque(),
             "embeddings": deque(),
+            "files": deque(),
+            "batches": deque(),
         }
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -114,7 +127,7 @@ class FakeOpenAI:
 
     def requests_to(self, endpoint: Endpoint) -> list[Request]:
         """The requests that arrived at one endpoint."""
-        return [request for request in self.requests if PATHS.get(request.path) == endpoint]
+        return [request for request in self.requests if _endpoint(request.path) == endpoint]
 
     def reply_json(self, value: Any, times: int | None = 1, **step: Any) -> None:
         """A chat completion whose content is ``value`` as JSON."""
@@ -158,6 +171,19 @@ class FakeOpenAI:
         """Announces a body and closes the connection in the middle of it."""
         self._add(on, Step(act="close"), times)
 
+    def cut_stream(self, content: str, *, stall: bool = False) -> None:
+        """A streamed completion that ends after half of ``content``, without its end, or
+        goes silent there."""
+        self._add("chat", Step(content=content, act="stall" if stall else "cut"), 1)
+
+    def garble_stream(self, content: str, event: str = "{") -> None:
+        """A streamed completion with ``event`` in its middle."""
+        self._add("chat", Step(content=content, act="garbage", headers={"event": event}), 1)
+
+    def lose_reply(self, on: Endpoint) -> None:
+        """Does what is asked of files or batches, and closes the connection without a word."""
+        self._add(on, Step(act="lose"), 1)
+
     def refuse_json_schema(self) -> None:
         """From now on a 400 for ``response_format`` json_schema, as servers of the older
         protocol answer."""
@@ -170,12 +196,14 @@ class FakeOpenAI:
         """The step that answers ``request``, which is kept."""
         with self._lock:
             self.requests.append(request)
+            self.arrived.release()
             if request.path == "/v1/models":
                 return Step(body={"object": "list", "data": [{"id": MODEL, "object": "model"}]})
-            endpoint = PATHS.get(request.path)
-            if endpoint is None or request.method != "POST":
+            endpoint = _endpoint(request.path)
+            kept = endpoint in ("files", "batches")
+            if endpoint is None or (request.method != "POST" and not kept):
                 return _error(404, "Unknown path.")
-            refusal = self._refusal(request.json)
+            refusal = None if kept else self._refusal(request.json)
             if refusal is not None:
                 return refusal
             script = self._scripts[endpoint]
@@ -183,7 +211,11 @@ class FakeOpenAI:
                 step, times = script.popleft()
                 if times is None or times > 1:
                     script.appendleft((step, None if times is None else times - 1))
+                if step.act == "lose":
+                    self.remote.answer(request.method, request.path, request.json)
                 return step
+            if kept:
+                return Step(*self.remote.answer(request.method, request.path, request.json))
         if endpoint == "embeddings":
             return self._embeddings(request.json)
         if self.answer_with is not None:
@@ -239,6 +271,11 @@ class FakeOpenAI:
         self._closing.wait(timeout=30)
 
 
+def _endpoint(target: str) -> Endpoint | None:
+    path = urlsplit(target).path
+    return PATHS.get(path) or PATHS.get("/".join(path.split("/")[:3]))
+
+
 def http_date(seconds_from_now: float) -> str:
     """The date form of a Retry-After header."""
     return formatdate(time.time() + seconds_from_now, usegmt=True)
@@ -274,20 +311,30 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer("GET", None)
 
+    def do_DELETE(self) -> None:
+        self._answer("DELETE", None)
+
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        self._answer("POST", json.loads(body))
+        kind = self.headers.get("Content-Type") or ""
+        if kind.startswith("multipart/"):
+            self._answer("POST", uploaded(kind, body))
+        else:
+            self._answer("POST", json.loads(body) if body else None)
 
     def _answer(self, method: str, body: Any) -> None:
         headers = {key.lower(): value for key, value in self.headers.items()}
         step = self.server.fake.record(Request(method, self.path, headers, body))
         # The client may have given up waiting.
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            self._play(step, streamed=bool(body and body.get("stream")))
+            self._play(step, streamed=isinstance(body, dict) and bool(body.get("stream")))
 
     def _play(self, step: Step, *, streamed: bool) -> None:
         if step.act == "hang":
             self.server.fake.wait_until_closed()
+            self.close_connection = True
+        elif step.act == "lose":
+            self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
         elif step.act == "close":
             self._send_head(200, "application/json", {"Content-Length": "1000"})
@@ -318,7 +365,17 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self, step: Step) -> None:
         self.close_connection = True
         self._send_head(200, "text/event-stream", {"Connection": "close"})
-        for chunk in self.server.fake.chunks(step):
-            self.wfile.write(f"data: {json.dumps(chunk, ensure_ascii=False)}\n\n".encode())
+        chunks = list(self.server.fake.chunks(step))
+        for number, chunk in enumerate(chunks):
+            half = number == len(chunks) // 2
+            if step.act == "cut" and half:
+                return
+            if step.act == "stall" and half:
+                self.server.fake.wait_until_closed()
+                return
+            event = json.dumps(chunk, ensure_ascii=False)
+            if step.act == "garbage" and half:
+                event = step.headers["event"]
+            self.wfile.write(f"data: {event}\n\n".encode())
             self.wfile.flush()
         self.wfile.write(b"data: [DONE]\n\n")

@@ -12,6 +12,7 @@ from accounts.api import UserView, documented
 from accounts.strict import Strict, Text, Whole
 from contacts.lookup import HISTORY
 from memories import inject
+from memories.api.forgetting import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.models import Message
 
@@ -60,8 +61,14 @@ Context = inline_serializer(
                 "score": serializers.FloatField(),
                 "reason": serializers.CharField(),
                 "said_on": serializers.DateField(),
+                "outdated_on": serializers.DateField(
+                    allow_null=True, help_text="Since then it is no longer true."
+                ),
             },
             many=True,
+        ),
+        "forgetting": ForgettingSerializer(
+            many=True, help_text="What the user asked in a chat to forget, the latest first."
         ),
         "timing_ms": serializers.FloatField(),
     },

@@ -17,6 +17,7 @@ from accounts.paging import page
 from contacts import identity
 from contacts.models import Contact
 from memories import corrections, queue
+from memories.api.history import believed_page
 from memories.api.serializers import (
     ChangedMemory,
     MemoryEdit,
@@ -39,13 +40,16 @@ class Memories(UserView):
         parameters=[MemoryQuery],
         operation_id="memories_list",
         summary="What is remembered, the latest first",
+        description="With `as_of`: what was believed at that moment, as it was then.",
     )
     def get(self, request: Request, **_path: Any) -> Response:
         query = self.query(MemoryQuery)
+        if "as_of" in query:
+            return believed_page(request, self.end_user, query)
         if contact := query.get("contact"):
             current = identity.survivor(self.end_user, contact)
             query["contact"] = current.id if current else contact
-        rows = _chosen(Memory.objects.of(self.end_user), query)
+        rows = _chosen(self.end_user, query)
         return page(request, with_relations(rows), "said_at", query, shown)
 
     @documented(
@@ -127,7 +131,8 @@ class Move(UserView):
         return Response(_changed(self.end_user, memory_id, change))
 
 
-def _chosen(rows: MemoryQuerySet, query: dict[str, Any]) -> MemoryQuerySet:
+def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
+    rows = Memory.objects.of(end_user)
     for field in ("status", "kind", "type"):
         if query.get(field, "all") != "all":
             rows = rows.filter(**{field: query[field]})
@@ -135,11 +140,7 @@ def _chosen(rows: MemoryQuerySet, query: dict[str, Any]) -> MemoryQuerySet:
         rows = rows.about(contact)
     if wanted := query.get("q"):
         tokens = tokenise(wanted)
-        rows = (
-            rows.filter(tokens__contains=tokens)
-            if tokens
-            else rows.filter(content__icontains=wanted)
-        )
+        rows = rows.holding(end_user, tokens) if tokens else rows.filter(content__icontains=wanted)
     return rows
 
 

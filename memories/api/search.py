@@ -1,18 +1,31 @@
-"""Search in words and in meaning."""
+"""Search in words, in meaning, along edges and in time."""
 
+from collections.abc import Sequence
 from typing import Any
+from uuid import UUID
 
 from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from memories.api.serializers import Found, SearchForm, with_relations
+from accounts.models import EndUser
+from contacts import identity
+from memories.api.serializers import Found, SearchForm, TimeRange, with_relations
 from memories.models import Memory
 from memories.providers.configured import embedder
 from memories.search import recall
+from memories.search.results import Hit
 
-Results = inline_serializer("SearchResults", {"results": Found(many=True)})
+Results = inline_serializer(
+    "SearchResults",
+    {
+        "results": Found(many=True),
+        "intent": serializers.CharField(help_text="As given, else as inferred."),
+        "range": TimeRange(allow_null=True),
+    },
+)
 
 
 class Search(UserView):
@@ -21,29 +34,63 @@ class Search(UserView):
         responses={200: Results},
         operation_id="search_create",
         summary="The memories that fit a query best",
-        description="`intent` weighs words against meaning; it is inferred when not given.",
+        description=(
+            "`intent` weighs words against meaning; it is inferred when not given. A time that "
+            'the query asks about ("last week") puts memories of it first and is shown as '
+            "`range`; `since` and `until` leave out all others instead."
+        ),
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(SearchForm)
-        end_user = self.find_user()
-        if end_user is None:
-            return Response({"results": []})
-        statuses = [Memory.Status.ACTIVE]
-        if asked["include_outdated"]:
-            statuses.append(Memory.Status.OUTDATED)
-        hits = recall.search(
-            end_user,
-            asked["query"],
-            embedder=embedder(),
-            intent=asked.get("intent"),
-            limit=asked["limit"],
-            statuses=statuses,
-        )
-        rows = with_relations(Memory.objects.of(end_user)).in_bulk([h.memory.pk for h in hits])
-        found = []
-        for hit in hits:
-            if memory := rows.get(hit.memory.pk):
-                memory.score, memory.reason = round(hit.score, 6), hit.reason
-                memory.bm25_rank, memory.vector_rank = hit.bm25_rank, hit.vector_rank
-                found.append(memory)
-        return Response({"results": Found(found, many=True).data})
+        understood = recall.understand(asked["query"], asked.get("intent"))
+        strict = bool(asked.get("since") or asked.get("until"))
+        reply: dict[str, Any] = {
+            "results": [],
+            "intent": understood.intent,
+            "range": None if strict or not understood.span else TimeRange(understood.span).data,
+        }
+        if end_user := self.find_user():
+            hits = _search(end_user, asked)
+            reply["results"] = Found(_rows(end_user, hits), many=True).data
+        return Response(reply)
+
+
+def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
+    statuses = {*asked["statuses"]}
+    if asked["include_outdated"]:
+        statuses.add(Memory.Status.OUTDATED)
+    contacts = [identity.survivor(end_user, pk) for pk in asked["contacts"]]
+    if None in contacts:
+        raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
+    return recall.search(
+        end_user,
+        asked["query"],
+        embedder=embedder(),
+        intent=asked.get("intent"),
+        limit=asked["limit"],
+        contact_ids=[contact.id for contact in contacts if contact],
+        statuses=sorted(statuses),
+        types=asked["types"],
+        since=asked.get("since"),
+        until=asked.get("until"),
+        min_importance=asked["min_importance"],
+        hops=asked["hops"],
+    )
+
+
+def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:
+    """The memories as the serializer reads them, each with its place in the search."""
+    rows = with_relations(Memory.objects.of(end_user)).in_bulk([h.memory.pk for h in hits])
+    found = []
+    for hit in hits:
+        if memory := rows.get(hit.memory.pk):
+            for name in ("bm25_rank", "vector_rank", "reason", "hops", "in_range", "history"):
+                setattr(memory, name, getattr(hit, name))
+            memory.score = round(hit.score, 6)
+            memory.path = [_step(*step) for step in hit.path]
+            found.append(memory)
+    return found
+
+
+def _step(kind: str, memory: UUID) -> dict[str, Any]:
+    return {"kind": kind, "memory": memory}

@@ -7,7 +7,7 @@ from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 
 from accounts.paging import PageQuery
-from accounts.strict import Flag, Identifier, Moment, Number, Strict, Text, Whole
+from accounts.strict import Flag, Identifier, Moment, Number, PastInstant, Strict, Text, Whole
 from memories.models import Edge, Link, Memory
 from memories.types import MemoryType, Subtype
 
@@ -38,6 +38,10 @@ class NewMemory(_Times):
 
 
 class MemoryEdit(_Times):
+    importance = Number(
+        min_value=0, max_value=1, required=False, allow_null=True,
+        help_text="Never rescored once set; null gives it back to the formula.",
+    )  # fmt: skip
     content = Text(max_length=MAX_CONTENT, required=False)
     type = serializers.ChoiceField(TYPES, required=False)
     status = serializers.ChoiceField(Memory.Status.choices, required=False)
@@ -62,6 +66,9 @@ class MemoryQuery(PageQuery):
     contact = serializers.UUIDField(required=False, help_text="Only memories about this contact.")
     q = serializers.CharField(
         required=False, allow_blank=True, max_length=200, help_text="Words of the content."
+    )
+    as_of = PastInstant(
+        required=False, help_text="What was believed then: ISO 8601 with a time zone."
     )
 
 
@@ -140,7 +147,56 @@ class SearchForm(Strict):
         ["recall", "explore", "exact", "general"], required=False, allow_null=True
     )
     limit = Whole(min_value=1, max_value=100, default=10)
-    include_outdated = Flag(default=False)
+    types = serializers.ListField(
+        child=serializers.ChoiceField(TYPES), max_length=len(TYPES), default=list
+    )
+    statuses = serializers.ListField(
+        child=serializers.ChoiceField(Memory.Status.choices),
+        min_length=1,
+        max_length=3,
+        default=[Memory.Status.ACTIVE.value],
+    )
+    include_outdated = Flag(
+        default=False, help_text="What is no longer true as well, marked as `history`."
+    )
+    contacts = serializers.ListField(
+        child=Identifier(),
+        max_length=MAX_PEOPLE,
+        default=list,
+        help_text="Only memories about one of these.",
+    )
+    since = Moment(
+        required=False,
+        allow_null=True,
+        help_text="Only what happened, else was said, from then on.",
+    )
+    until = Moment(required=False, allow_null=True, help_text="… and before then.")
+    min_importance = Number(min_value=0, max_value=1, default=0.0)
+    hops = Whole(
+        min_value=0,
+        max_value=2,
+        default=1,
+        help_text="So many edges from the best results memories are shown too, below these.",
+    )
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        since, until = asked.get("since"), asked.get("until")
+        if since and until and since >= until:
+            raise serializers.ValidationError({"until": ["This must be after since."]})
+        return asked
+
+
+class PathStep(serializers.Serializer):
+    kind = serializers.CharField(help_text="Of the edge.")
+    memory = serializers.UUIDField(help_text="From which it was walked.")
+
+
+class TimeRange(serializers.Serializer):
+    """The time that a query asks about, in the words that say so."""
+
+    since = serializers.DateTimeField(allow_null=True)
+    until = serializers.DateTimeField(allow_null=True, help_text="Not included.")
+    words = serializers.CharField()
 
 
 class Found(MemorySerializer):
@@ -150,16 +206,32 @@ class Found(MemorySerializer):
     bm25_rank = serializers.IntegerField(allow_null=True)
     vector_rank = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField()
+    hops = serializers.IntegerField(help_text="Edges from a better result; 0: found by itself.")
+    path = PathStep(many=True)
+    in_range = serializers.BooleanField(
+        allow_null=True, help_text="Of the time asked about; null when none was."
+    )
+    history = serializers.BooleanField(help_text="No longer true; see `superseded_by`.")
 
     class Meta(MemorySerializer.Meta):
-        fields = [*MemorySerializer.Meta.fields, "score", "bm25_rank", "vector_rank", "reason"]
+        fields = [
+            *MemorySerializer.Meta.fields,
+            "score",
+            "bm25_rank",
+            "vector_rank",
+            "reason",
+            "hops",
+            "path",
+            "in_range",
+            "history",
+        ]
 
 
 def with_relations(rows: QuerySet) -> QuerySet:
     """What the serializer reads of each memory, in a fixed number of statements."""
     links = Link.objects.filter(rejected=False).order_by("pk")
     edges = Edge.objects.filter(kind=Edge.Kind.SUPERSEDES).order_by("pk")
-    return rows.defer("embedding", "tokens").prefetch_related(
+    return rows.defer("tokens").prefetch_related(
         Prefetch("links", links), Prefetch("edges_in", edges)
     )
 

@@ -21,6 +21,8 @@ from accounts.models import App, EndUser
 from contacts import identity, names
 from contacts.models import Contact, ContactKey
 from memories import inject
+from memories.bench import large
+from memories.bench.measure import percentiles
 from memories.bench.scratch import scratch_database
 from memories.hashing import content_hash
 from memories.models import Link, Memory
@@ -28,10 +30,11 @@ from memories.pipeline.buffer import Incoming, receive
 from memories.providers.configured import embedder
 from memories.search import recall
 from memories.search.tokens import tokenise
+from memories.search.vectors import add, space
 
 USERS = 1000
 CONTACTS = (10, 500, 5000)
-MEMORIES = (50, 1800, 20000)
+MEMORIES = (50, 1800, 10_000)
 ROUNDS = 200
 SEARCH_ROUNDS = 30
 INGEST_MESSAGES = 1000
@@ -42,8 +45,11 @@ _GIVEN = "伟芳娜敏静丽强磊军洋勇艳杰娟涛明超霞平刚玲桂鹏�
 _TOPICS = ("在腾讯当工程师", "最近在学游泳", "养了一只橘猫", "下个月要去成都出差", "喜欢喝美式咖啡")
 
 
-def run(_paths: Iterable[Path] = (), progress: bool = True) -> dict[str, Any]:
-    """Percentiles in milliseconds and SQL statements; ``scale`` compares the sizes."""
+def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> dict[str, Any]:
+    """Percentiles in milliseconds and SQL statements; ``scale`` compares the sizes.
+
+    With ``rows`` also searches in a table of so many memories.
+    """
     with scratch_database():
         app = App.objects.create(name="bench")
         _crowd(app, progress)
@@ -61,7 +67,12 @@ def run(_paths: Iterable[Path] = (), progress: bool = True) -> dict[str, Any]:
             "scale": {
                 "contacts": _compare({n: partial(_cards, u) for n, u in by_contacts.items()}),
                 "memories": _compare({n: partial(_cards, u) for n, u in by_memories.items()}),
+                "search": _compare(
+                    {n: partial(_search, u, vector) for n, u in by_memories.items()},
+                    SEARCH_ROUNDS,
+                ),
             },
+            **({"large": large.run(app, rows, progress=progress)} if rows else {}),
         }
 
 
@@ -90,25 +101,20 @@ def _measure(call: Callable[[], None], rounds: int = ROUNDS) -> dict[str, float]
     call()
     with CaptureQueriesContext(connection) as queries:
         call()
-    return _percentiles(_times(call, rounds)) | {"sql": len(queries)}
+    return percentiles(_times(call, rounds)) | {"sql": len(queries)}
 
 
-def _percentiles(times: list[float]) -> dict[str, float]:
-    cuts = statistics.quantiles(times, n=100, method="inclusive")
-    return {f"p{q}_ms": round(cuts[q - 1], 3) for q in (50, 95, 99)}
-
-
-def _compare(calls: dict[int, Callable[[], None]]) -> dict[str, Any]:
+def _compare(calls: dict[int, Callable[[], None]], rounds: int = ROUNDS) -> dict[str, Any]:
     """Each size's percentiles, and the largest's median over the smallest's."""
     times: dict[int, list[float]] = {size: [] for size in calls}
     for call in calls.values():
         call()
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         for size, call in calls.items():
             times[size] += _times(call, 1)
     smallest, largest = min(times), max(times)
     ratio = statistics.median(times[largest]) / statistics.median(times[smallest])
-    return {str(size): _percentiles(values) for size, values in times.items()} | {
+    return {str(size): percentiles(values) for size, values in times.items()} | {
         f"p50_{largest}_over_{smallest}": round(ratio, 3)
     }
 
@@ -175,7 +181,7 @@ def _user_with_memories(app: App, count: int, progress: bool) -> EndUser:
     _save_contacts(_contacts(end_user, 10))
     contact = Contact.objects.of(end_user).get(name="小红")
     noise = np.random.default_rng(count)
-    model, dimensions = embedder().model, embedder().dimensions
+    dimensions = embedder().dimensions
     now = timezone.now()
     for start in tqdm(range(0, count, CHUNK), desc=f"{count} memories", disable=not progress):
         texts = [
@@ -192,12 +198,12 @@ def _user_with_memories(app: App, count: int, progress: bool) -> EndUser:
                 tokens=tokenise(text),
                 type="personal",
                 subtype="friend",
-                embedding=vector,
-                embedding_model=model,
+                embedding_model=space(embedder()),
                 said_at=now - timedelta(minutes=count - start - place),
             )
-            for place, (text, vector) in enumerate(zip(texts, vectors, strict=True))
+            for place, text in enumerate(texts)
         )
+        add(end_user.pk, space(embedder()), zip(rows, vectors, strict=True))
         Link.objects.bulk_create(
             Link(end_user=end_user, contact=contact, memory=row, made_by=Link.MadeBy.EXTRACTOR)
             for row in rows

@@ -134,4 +134,5 @@ def _remembered(app: App, name: str, rows: Sequence[Mapping[str, Any]]) -> EndUs
         receive(app, name, messages)
     end_user = EndUser.objects.get(app=app, external_id=name)
     pipeline.process(end_user.pk)
+    end_user.refresh_from_db()  # their language was learnt
     return end_user

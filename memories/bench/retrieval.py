@@ -4,6 +4,7 @@ import gzip
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -12,9 +13,11 @@ from accounts.models import App, EndUser
 from memories.hashing import content_hash
 from memories.pipeline.store import store
 from memories.providers.configured import embedder
+from memories.providers.embeddings import Embedder
 from memories.search import recall
 from memories.search.around import around
 from memories.search.tokens import tokenise
+from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype, Turn
 
 CHUNK = 128
@@ -36,7 +39,6 @@ class Library:
     def __init__(self) -> None:
         self._app = App.objects.create(name="bench")
         self._vectors: dict[str, list[float]] = {}
-        self._queries: dict[str, list[float]] = {}
 
     def embed(self, texts: Iterable[str]) -> None:
         """Embeds those of ``texts`` that are new."""
@@ -59,7 +61,7 @@ class Library:
                 keys[turn.id],
                 self._draft(turn, keys[turn.id], turns[max(place - 1, 0) : place + 2]),
             )
-        ids = store(end_user, list(drafts.values()), {}, embedder().model).ids
+        ids = store(end_user, list(drafts.values()), {}, space(embedder())).ids
         return end_user, {turn_id: ids[key] for turn_id, key in keys.items()}
 
     def _draft(self, turn: Turn, key: str, near: Sequence[Turn]) -> Draft:
@@ -77,9 +79,23 @@ class Library:
         )
 
 
+class _OncePerQuery:
+    """The embedder of the settings; a question that is asked again is not embedded again."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self.name, self.model, self.dimensions = inner.name, inner.model, inner.dimensions
+        self.embed_passages = inner.embed_passages
+        self.embed_query = cache(inner.embed_query)
+
+
+@cache
+def _asking() -> Embedder:
+    return _OncePerQuery(embedder())
+
+
 def found(end_user: EndUser, question: str, limit: int) -> list[UUID]:
     """The ids of what the product's search finds, best first."""
-    hits = recall.search(end_user, question, embedder=embedder(), limit=limit)
+    hits = recall.search(end_user, question, embedder=_asking(), limit=limit)
     return [hit.memory.pk for hit in hits]
 
 

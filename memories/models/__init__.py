@@ -1,5 +1,6 @@
 """What: messages, the memories drawn from them, and whom these are about."""
 
+from memories.models.index import AROUND, AROUND_SHARE, Posting, Vector
 from memories.models.ledger import Erasure, Injected, JobRun, ModelCall, Retrieval
 from memories.models.links import Edge, Entity, EntityLink, Link, LinkQuerySet
 from memories.models.memory import (
@@ -19,6 +20,8 @@ from memories.models.work import (
 )
 
 __all__ = [
+    "AROUND",
+    "AROUND_SHARE",
     "CONSOLIDATED_IMPORTANCE",
     "INITIAL_IMPORTANCE",
     "PROFILE_IMPORTANCE",
@@ -36,8 +39,10 @@ __all__ = [
     "MemoryQuerySet",
     "Message",
     "ModelCall",
+    "Posting",
     "RemoteBatch",
     "Retrieval",
+    "Vector",
     "Work",
     "WorkQuerySet",
 ]

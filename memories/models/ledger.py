@@ -101,6 +101,12 @@ class Erasure(models.Model):
     state = models.CharField(max_length=9, choices=State, default=State.PENDING)
     memory_ids = ArrayField(models.UUIDField(), default=list)
     contact_ids = ArrayField(models.UUIDField(), default=list)
+    message_ids = ArrayField(
+        models.BigIntegerField(), default=list, help_text="Which hold the words; the request too."
+    )
+    words = ArrayField(
+        models.TextField(), default=list, help_text="What it is about; gone when it is erased."
+    )
     session_id = models.CharField(max_length=200, blank=True, default="")
     requested_at = models.DateTimeField(default=timezone.now)
     due_at = models.DateTimeField()

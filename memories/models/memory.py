@@ -1,17 +1,19 @@
 """A memory: one fact about the end user's world."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Self
 
+import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
-from pgvector.django import CosineDistance, VectorField
+from pgvector.django import CosineDistance
 
 from accounts.models import EndUser, ScopedQuerySet
+from memories.models import index
 from memories.models.work import Batch
 from memories.types import MemoryType, StoredFact, StoredMemory, Subtype
 
@@ -31,11 +33,20 @@ class MemoryQuerySet(ScopedQuerySet):
         """Memories linked to the contact."""
         return self.filter(links__contact=contact_id, links__rejected=False)
 
-    def nearest(self, vector: Sequence[float]) -> Self:
-        """Embedded memories, nearest by cosine first, with their ``distance``."""
+    def holding(self, end_user: EndUser | int, tokens: Iterable[str]) -> Self:
+        """The end user's memories that hold all of these search tokens themselves."""
+        words = index.Posting.objects.of(end_user).filter(times__gte=1)
+        rows = self.of(end_user)
+        for token in tokens:
+            rows = rows.filter(pk__in=words.filter(token=token).values("memory"))
+        return rows
+
+    def nearest(self, space: str, vector: Sequence[float]) -> Self:
+        """The memories with a vector in ``space``, nearest by cosine first, with their
+        ``distance``."""
         return (
-            self.exclude(embedding=None)
-            .annotate(distance=CosineDistance("embedding", vector))
+            self.filter(vectors__end_user=F("end_user"), vectors__space=space)
+            .annotate(distance=CosineDistance("vectors__embedding", vector))
             .order_by("distance", "id")
         )
 
@@ -87,8 +98,12 @@ class Memory(models.Model):
         related_name="sources",
         db_constraint=False,
     )
-    embedding = VectorField(null=True, blank=True)
-    embedding_model = models.CharField(max_length=100, blank=True, default="")
+    embedding_model = models.CharField(
+        max_length=120,
+        blank=True,
+        default="",
+        help_text="The space of its vector, '' while it waits.",
+    )
     tokens = ArrayField(models.TextField(), default=list, blank=True, editable=False)
     merged_into = models.ForeignKey(
         "self",
@@ -122,6 +137,9 @@ class Memory(models.Model):
     refined_at = models.DateTimeField(
         null=True, blank=True, help_text="When it was last considered for splitting."
     )
+    compared_at = models.DateTimeField(
+        null=True, blank=True, help_text="When its words were compared with others' for overlaps."
+    )
     said_at = models.DateTimeField(default=timezone.now)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -154,14 +172,30 @@ class Memory(models.Model):
         ]
         indexes = [
             models.Index(fields=["end_user", "-said_at", "id"], name="memory_latest"),
-            GinIndex(F("end_user"), F("tokens"), name="memory_tokens"),
             models.Index(
-                fields=["end_user"], condition=Q(embedding=None), name="memory_unembedded"
+                fields=["end_user", "type", "-said_at", "id"], name="memory_latest_of_type"
             ),
+            models.Index(
+                fields=["end_user", "status", "-said_at", "id"],
+                condition=~Q(status="active"),
+                name="memory_latest_inactive",
+            ),
+            # The key of a profile is "profile:ID", that of a fact 64 hexadecimal digits.
+            models.Index(
+                fields=["end_user", "content_hash"],
+                condition=Q(content_hash__gte="profile"),
+                name="memory_profiles",
+            ),
+            models.Index(fields=["embedding_model", "end_user"], name="memory_embedded"),
             models.Index(
                 fields=["end_user", "id"],
                 condition=Q(related_at=None, status="active", kind="fact"),
                 name="memory_unrelated",
+            ),
+            models.Index(
+                fields=["end_user", "id"],
+                condition=Q(compared_at=None, status="active", kind="fact"),
+                name="memory_uncompared",
             ),
             models.Index(
                 fields=["merged_into"],
@@ -175,6 +209,17 @@ class Memory(models.Model):
             ),
             GinIndex(F("end_user"), F("source_message_ids"), name="memory_messages"),
             GinIndex(F("end_user"), OpClass("facts", "jsonb_path_ops"), name="memory_facts"),
+        ]
+        triggers = [
+            *index.TRIGGERS,
+            # Words that changed are compared anew, whoever changed them.
+            pgtrigger.Trigger(
+                name="compared_anew",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf("content"),
+                condition=pgtrigger.Q(old__content__df=pgtrigger.F("new__content")),
+                func="NEW.compared_at = NULL; RETURN NEW;",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -3,23 +3,29 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import regex
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import App, EndUser
+from contacts.key_index import hits
+from contacts.matching import candidate_keys, find_mentions
 from contacts.models import Contact
+from contacts.types import Person
 from memories import queue
 from memories.models import Batch, Message
+from memories.providers.offline import forgetting
 from memories.types import ExtractionRequest
 
 # A backlog is read in larger pieces than the live cadence, so that corrections and answers
 # that follow close by are seen together.
 BACKLOG_FACTOR = 4
 CONTEXT_MESSAGES = 6
-KNOWN_CONTACTS = 200
+KNOWN_CONTACTS = 200  # beside those that are named
 IDLE = timedelta(minutes=5)
 LANGUAGE_SAMPLE = 50
 CLEAR_MAJORITY = 0.7
@@ -87,22 +93,35 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
     if fresh:
         end_user.message_seq += len(fresh)
         end_user.last_message_at = now
+        if any(_asks_to_forget(item) for item in fresh):
+            end_user.due_seq = end_user.message_seq
         end_user.save()
-    waiting = end_user.message_seq - end_user.extracted_seq
     return Received(
         end_user,
         accepted=len(fresh),
         duplicates=len(incoming) - len(fresh),
-        extraction_due=waiting >= settings.MIO_EXTRACT_EVERY,
+        extraction_due=_is_due(end_user),
     )
+
+
+def _asks_to_forget(item: Incoming) -> bool:
+    """Whether a user may want something forgotten: the provider decides, but at once."""
+    return item.role == Message.Role.USER and forgetting.may_ask(item.content)
+
+
+def _is_due(end_user: EndUser) -> bool:
+    """Whether enough messages wait for a batch, or one that can't wait."""
+    waiting = end_user.message_seq - end_user.extracted_seq
+    return waiting >= settings.MIO_EXTRACT_EVERY or end_user.due_seq > end_user.extracted_seq
 
 
 def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:
     """The end user's next batch, claimed for this worker; None when there is none to do.
 
     First a batch that failed or whose worker died, then a new range of messages: when a
-    full cadence of them waits, when the user has been idle, or whatever there is when
-    ``everything`` is asked for. One batch of an end user runs at a time.
+    full cadence of them waits or one that asks to forget something, when the user has been
+    idle, or whatever there is when ``everything`` is asked for. One batch of an end user runs
+    at a time.
     """
     try:
         with transaction.atomic():
@@ -110,6 +129,10 @@ def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> 
             if end_user is None:
                 return None
             mine = Batch.objects.of(end_user)
+            submitted = mine.filter(state=Batch.State.SUBMITTED).first()
+            if submitted is not None:
+                urgent = everything or end_user.due_seq > end_user.extracted_seq
+                return _recall(submitted, now) if urgent else None
             for pk in mine.claimable(now).order_by("first_seq").values_list("pk", flat=True)[:1]:
                 return Batch.objects.get(pk=pk) if Batch.objects.claim(pk, now) else None
             if mine.filter(state=Batch.State.RUNNING).exists():
@@ -119,10 +142,25 @@ def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> 
         return None
 
 
+def _recall(batch: Batch, now: datetime) -> Batch | None:
+    """Takes a batch back from the model server that has a day for it: somebody waits. Its
+    answer is of an attempt that is over, and nobody's when it comes."""
+    submitted = Batch.objects.filter(pk=batch.pk, state=Batch.State.SUBMITTED)
+    recalled = submitted.update(
+        state=Batch.State.RUNNING,
+        attempts=F("attempts") + 1,
+        leased_until=now + Batch.LEASE,
+        started_at=now,
+        remote=None,
+        result={},
+    )
+    return Batch.objects.get(pk=batch.pk) if recalled else None
+
+
 def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | None:
     waiting = end_user.message_seq - end_user.extracted_seq
     idle = end_user.last_message_at is not None and end_user.last_message_at <= now - IDLE
-    if waiting == 0 or not (everything or idle or waiting >= settings.MIO_EXTRACT_EVERY):
+    if waiting == 0 or not (everything or idle or _is_due(end_user)):
         return None
     first = end_user.extracted_seq + 1
     last = min(end_user.message_seq, first - 1 + BACKLOG_FACTOR * settings.MIO_EXTRACT_EVERY)
@@ -134,20 +172,40 @@ def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | No
     return batch
 
 
-def request_for(batch: Batch) -> ExtractionRequest:
-    """What a provider is given of a batch: its turns, a few before, and the known contacts."""
+def request_for(batch: Batch, shown: Sequence[UUID] | None = None) -> ExtractionRequest:
+    """What a provider is given of a batch: its turns, a few before, and the known contacts:
+    those named in the turns first, then those spoken of most recently. With ``shown``, the
+    contacts of these ids that are still there."""
     end_user = batch.end_user
     messages = Message.objects.of(end_user)
     turns = [m.turn for m in messages.filter(seq__range=(batch.first_seq, batch.last_seq))]
     earlier = messages.filter(seq__lt=batch.first_seq).order_by("-seq")[:CONTEXT_MESSAGES]
-    contacts = Contact.objects.of(end_user).standing().light().order_by("-last_mentioned_at", "id")
+    context = [m.turn for m in reversed(earlier)]
+    if shown is None:
+        people = _relevant_people(end_user, [turn.content for turn in [*turns, *context]])
+    else:
+        known = Contact.objects.of(end_user).filter(pk__in=shown).light()
+        people = [contact.person for contact in known]
     return ExtractionRequest(
         turns=tuple(turns),
-        context=tuple(m.turn for m in reversed(earlier)),
-        people=tuple(contact.person for contact in contacts[:KNOWN_CONTACTS]),
+        context=tuple(context),
+        people=tuple(people),
         language=_language(end_user, batch.last_seq),
         user_names=tuple(end_user.names),
     )
+
+
+def _relevant_people(end_user: EndUser, texts: Sequence[str]) -> list[Person]:
+    keys = frozenset().union(*map(candidate_keys, texts))
+    entries = [hit.entry for hit in hits(end_user, keys)] if keys else []
+    named = {
+        mention.person.id: mention.person
+        for text in texts
+        for mention in find_mentions(text, entries)
+    }
+    recent = Contact.objects.of(end_user).standing().light().order_by("-last_mentioned_at", "id")
+    others = [c.person for c in recent[:KNOWN_CONTACTS] if c.id not in named]
+    return [*named.values(), *others]
 
 
 def _language(end_user: EndUser, up_to_seq: int) -> str:

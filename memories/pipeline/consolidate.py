@@ -57,7 +57,7 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
         .unconsolidated()
         .filter(contact=contact)
         .select_related("memory")
-        .defer("memory__embedding", "memory__tokens")
+        .defer("memory__tokens")
         .order_by("memory__said_at", "id")[:MAX_NEW]
     )
     request = ProfileRequest(

@@ -1,50 +1,98 @@
-"""What a user asks in a chat to forget is put away: memories, and people known only by them."""
+"""What a user asks in a chat to forget is put away at once, and planned to be erased:
+memories, and people known only by them."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
 
 from django.db.models import Q
 
 from accounts.models import EndUser
 from contacts import identity
 from contacts.models import Contact
-from memories import corrections
-from memories.models import Link, Memory
+from memories import derived, erasures, families, hiding, surroundings
+from memories.models import Link, Memory, Message
 from memories.types import ForgetRequest
 
 WHY = "The user asked to forget this."
 
 
+@dataclass(slots=True)
+class _Meant:
+    """What one message asks to forget."""
+
+    memories: dict[UUID, Memory] = field(default_factory=dict)
+    contacts: dict[UUID, Contact] = field(default_factory=dict)
+    messages: set[int] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+
+
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
-    """Hides what each request means; returns how many memories. The caller holds the lock."""
-    hidden = 0
+    """Hides what the requests mean and plans its erasure, together for all that one message
+    asks; returns how many memories were hidden. The caller holds the lock."""
+    meant: dict[int, _Meant] = {}
     for request in requests:
-        contact = identity.survivor(end_user, request.contact_id) if request.contact_id else None
-        chosen = Q(pk__in=())
-        if request.turn_ids:
-            turns = list(request.turn_ids)
-            chosen |= Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
-        whole = contact is not None and not request.words and not request.keys
-        if contact is not None and whole:
-            chosen |= _about(contact) | _saying((contact.name, *contact.aliases))
-        elif request.words or request.keys:
-            topic = _saying(request.words)
-            whose = {} if contact else {"person": None}
-            for key in request.keys:
-                topic |= Q(facts__contains=[{"key": key, **whose}])
-            chosen |= topic & _mine(contact) if contact else topic
-        facts = Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT)
-        memories = list(
-            facts.filter(chosen)
-            .exclude(status=Memory.Status.ARCHIVED)
-            .defer("embedding", "tokens")
-            .distinct()
+        _gather(end_user, request, meant.setdefault(request.asked_in, _Meant()))
+    return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
+
+
+def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
+    asked = Message.objects.of(end_user).filter(pk=asked_in).first()
+    if asked is not None:
+        what.messages.add(asked.pk)
+    seen = [m for m in what.memories.values() if m.status != Memory.Status.ARCHIVED]
+    gone = list(what.contacts.values())
+    merged = [other.pk for other in derived.merged_into(end_user, what.contacts)]
+    change = hiding.hide(end_user, seen, actor="extractor", why=WHY, contacts=gone)
+    if what.memories or gone or what.messages:
+        erasures.schedule(
+            end_user,
+            change,
+            memory_ids=what.memories,
+            contact_ids=[*what.contacts, *merged],
+            message_ids=what.messages,
+            words=what.words,
+            asked=asked,
         )
-        if contact is None and request.words:
-            memories = _closest(memories, request)
-        gone = [contact] if contact is not None and whole and _only_by(contact, memories) else []
-        corrections.hide(end_user, memories, actor="extractor", why=WHY, contacts=gone)
-        hidden += len(memories)
-    return hidden
+        told = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
+        surroundings.retokenise_beside(end_user, told | what.messages)
+    return len(seen)
+
+
+def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
+    contact = identity.survivor(end_user, request.contact_id) if request.contact_id else None
+    whole = contact is not None and not request.words and not request.keys
+    facts = Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT)
+    memories = list(facts.filter(_chosen(request, contact)).defer("tokens").distinct())
+    if contact is None and request.words:
+        memories = _closest(memories, request)
+    same = families.below(end_user, {memory.pk for memory in memories})
+    memories += facts.filter(pk__in=same - {m.pk for m in memories}).defer("tokens")
+    into.memories |= {memory.pk: memory for memory in memories}
+    into.messages.update(request.turn_ids)
+    into.words.update(request.words)
+    into.words.update(fact["value"] for memory in memories for fact in memory.facts)
+    if contact is not None and whole:
+        into.words |= {contact.name, *contact.aliases}
+        into.messages.update(erasures.naming(Message, end_user, contact))
+        if _only_by(contact, memories):
+            into.contacts[contact.pk] = contact
+
+
+def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
+    chosen = Q(pk__in=())
+    if request.turn_ids:
+        turns = list(request.turn_ids)
+        chosen |= Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
+    if request.words or request.keys:
+        topic = _saying(request.words)
+        whose = {} if contact else {"person": None}
+        for key in request.keys:
+            topic |= Q(facts__contains=[{"key": key, **whose}])
+        chosen |= topic & _mine(contact) if contact else topic
+    elif contact is not None:
+        chosen |= _mine(contact)
+    return chosen
 
 
 def _about(contact: Contact) -> Q:

@@ -10,10 +10,11 @@ from accounts.models import EndUser
 from contacts import identity
 from contacts.attributes import is_single
 from contacts.text import truncate
-from memories import ledger
+from memories import ledger, surroundings
 from memories.hashing import content_hash
 from memories.models import Memory
 from memories.providers.embeddings import Embedder
+from memories.search.around import around
 from memories.search.tokens import tokenise
 from memories.types import (
     ConflictCase,
@@ -23,6 +24,7 @@ from memories.types import (
     ExtractionRequest,
     StoredFact,
     StoredMemory,
+    Turn,
 )
 
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
@@ -52,6 +54,7 @@ def drafts_of(
     """One draft for each distinct content, embedded in one call."""
     said = {turn.id: turn.said_at for turn in request.context + request.turns}
     latest = max(turn.said_at for turn in request.turns)
+    turns = _sayable(end_user, extraction, request)
     distinct: dict[str, tuple[str, ExtractedMemory]] = {}
     for memory in extraction.memories:
         content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
@@ -70,13 +73,23 @@ def drafts_of(
                 if not fact.person or fact.person in people
             ),
             embedding=vector,
-            tokens=tokenise(content),
+            tokens=tokenise(content, around(turns, memory.turn_ids)),
         )
         for (key, (content, memory)), vector in zip(distinct.items(), vectors, strict=True)
     ]
 
 
-def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], model: str) -> list[ConflictCase]:
+def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionRequest) -> list[Turn]:
+    """The turns in order, emptied of what is forgotten or taken back: none of its words may
+    stay with the memories beside it."""
+    silent = surroundings.hidden(end_user) | set(extraction.retracted_turn_ids)
+    for asked in extraction.forget:
+        silent |= {asked.asked_in, *asked.turn_ids}
+    turns = request.context + request.turns
+    return [replace(turn, content="") if turn.id in silent else turn for turn in turns]
+
+
+def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], space: str) -> list[ConflictCase]:
     """For each draft the active memories it may repeat, update or contradict: those nearest
     in meaning, and those that state the same attribute of the same person."""
     slots = _same_slots(end_user, drafts)
@@ -84,7 +97,7 @@ def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], model: str) -> li
     for draft in drafts:
         existing = {
             **{m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())},
-            **{m.id: m for m in _similar(end_user, draft, model)},
+            **{m.id: m for m in _similar(end_user, draft, space)},
         }
         if existing:
             cases.append(
@@ -100,13 +113,13 @@ def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], model: str) -> li
     return cases
 
 
-def _similar(end_user: EndUser, draft: Draft, model: str) -> list[StoredMemory]:
+def _similar(end_user: EndUser, draft: Draft, space: str) -> list[StoredMemory]:
     nearest = (
         Memory.objects.of(end_user)
         .active()
-        .filter(kind=Memory.Kind.FACT, embedding_model=model)
-        .nearest(draft.embedding)
-        .defer("embedding", "tokens")[:SIMILAR]
+        .filter(kind=Memory.Kind.FACT)
+        .nearest(space, draft.embedding)
+        .defer("tokens")[:SIMILAR]
     )
     return [
         memory.as_stored(similarity)
@@ -126,7 +139,7 @@ def _same_slots(
     anyone = Q()
     for key, person in wanted:
         anyone |= Q(facts__contains=[{"key": key, "person": str(person) if person else None}])
-    memories = Memory.objects.of(end_user).active().filter(anyone).defer("embedding", "tokens")
+    memories = Memory.objects.of(end_user).active().filter(anyone).defer("tokens")
     slots: dict[tuple[str, UUID | None], list[StoredMemory]] = {}
     for memory in (row.as_stored() for row in memories):
         for fact in memory.facts:

@@ -18,10 +18,20 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories import ledger
 from memories.models import Batch, Consolidation, Work
-from memories.pipeline import buffer, consolidate, embed, forgetting, prepare, store, sync
+from memories.pipeline import (
+    buffer,
+    consolidate,
+    context_use,
+    embed,
+    forgetting,
+    prepare,
+    store,
+    sync,
+)
 from memories.providers.configured import embedder, language_provider
 from memories.providers.errors import ProviderError, TransientError
-from memories.types import Draft
+from memories.search.vectors import space
+from memories.types import Draft, Extraction, ExtractionRequest
 
 log = logging.getLogger(__name__)
 
@@ -45,12 +55,19 @@ def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
 
 
 def _extract(batch: Batch) -> None:
-    provider, vectors, end_user = language_provider(), embedder(), batch.end_user
+    provider, end_user = language_provider(), batch.end_user
     request = buffer.request_for(batch)
     extraction = ledger.ask(end_user, provider, "extract", lambda: provider.extract(request))
+    take_in(batch, request, extraction)
+
+
+def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) -> None:
+    """Everything that follows an extraction, however its answer came. Raises LostClaim and
+    ProviderError; nothing is written then."""
+    provider, vectors, end_user = language_provider(), embedder(), batch.end_user
     people = prepare.people_ids(end_user, extraction)
     drafts = prepare.drafts_of(end_user, extraction, request, people, vectors)
-    cases = prepare.conflict_cases(end_user, drafts, vectors.model)
+    cases = prepare.conflict_cases(end_user, drafts, space(vectors))
     resolutions = (
         ledger.ask(end_user, provider, "resolve", lambda: provider.resolve(cases)) if cases else {}
     )
@@ -63,10 +80,11 @@ def _extract(batch: Batch) -> None:
         )
         real = {people[ref]: contact.id for ref, contact in synced.contacts.items()}
         drafts = [prepare.settle(draft, real) for draft in drafts]
-        store.retract(locked, extraction.retracted_turn_ids)
-        stored = store.store(locked, drafts, resolutions, vectors.model, batch)
+        store.retract(locked, extraction.retracted_turn_ids, request.turns[-1].said_at)
+        stored = store.store(locked, drafts, resolutions, space(vectors), batch)
         sync.relate(locked, extraction.relations, synced.contacts, drafts, stored.ids)
         sync.link_drafts(locked, drafts, stored.ids, synced.contacts)
+        context_use.note(locked, request.turns, drafts, stored.ids, stored.added)
         _finish(
             batch,
             memories=len(stored.added),
@@ -129,8 +147,11 @@ def process(end_user_id: int) -> None:
 
 
 def consolidation_due(end_user: EndUser) -> bool:
-    """Whether enough was extracted since the last consolidation."""
-    return end_user.extracted_seq - end_user.consolidated_seq >= settings.MIO_CONSOLIDATE_EVERY
+    """Whether enough was extracted since the last consolidation, and nothing of it is still
+    with the model server."""
+    if end_user.extracted_seq - end_user.consolidated_seq < settings.MIO_CONSOLIDATE_EVERY:
+        return False
+    return not Batch.objects.of(end_user).filter(state=Work.State.SUBMITTED).exists()
 
 
 def with_outcome(work: Work, step: Callable[[], None]) -> bool:
@@ -149,7 +170,7 @@ def with_outcome(work: Work, step: Callable[[], None]) -> bool:
 
 def _fail(work: Work, error: ProviderError) -> None:
     final = not isinstance(error, TransientError) or work.attempts >= MAX_ATTEMPTS
-    wait = timedelta(minutes=4 ** (work.attempts - 1))
+    wait = timedelta(minutes=4 ** min(work.attempts - 1, MAX_ATTEMPTS))
     if isinstance(error, TransientError) and error.retry_after:
         wait = max(wait, timedelta(seconds=error.retry_after))
     now = timezone.now()
@@ -171,6 +192,17 @@ def retry(work: Work) -> bool:
         type(work)
         .objects.filter(pk=work.pk, state__in=stuck)
         .update(state=Work.State.PENDING, attempts=0, error="", retry_at=None)
+    )
+
+
+def cancel(work: Work) -> bool:
+    """Leaves work undone for good, as an operator asks: its messages stay unread by extraction,
+    until it is retried. False when it runs or is over."""
+    waiting = [Work.State.PENDING, Work.State.FAILED, Work.State.QUARANTINED]
+    return bool(
+        type(work)
+        .objects.filter(pk=work.pk, state__in=waiting)
+        .update(state=Work.State.CANCELLED, retry_at=None, finished_at=timezone.now())
     )
 
 

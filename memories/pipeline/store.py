@@ -2,14 +2,20 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from uuid import UUID
 
 from accounts.models import EndUser
 from memories import corrections
 from memories.models import Batch, Edge, Memory
+from memories.search import vectors
 from memories.types import Draft, Resolution, Verdict
 
 _NEW = Resolution(Verdict.NEW)
+# How certain it is that an older memory no longer holds, by what was decided: the part of the
+# new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
+# told apart in time mostly are an update, but one in ten or so speak of different matters.
+CERTAINTY = {Verdict.SUPERSEDES: corrections.MACHINE}
 
 
 @dataclass(slots=True)
@@ -26,7 +32,7 @@ def store(
     end_user: EndUser,
     drafts: Sequence[Draft],
     resolutions: Mapping[str, Resolution],
-    embedding_model: str,
+    space: str,
     batch: Batch | None = None,
 ) -> Stored:
     """Writes the drafts as the resolutions say. The caller holds the end user's lock.
@@ -42,7 +48,7 @@ def store(
             stored.ids[draft.key] = resolution.targets[0]
         else:
             new[draft.key] = draft
-    _insert(end_user, new, stored, embedding_model, batch)
+    _insert(end_user, new, stored, space, batch)
     _note_repeats(end_user, [d for d in drafts if stored.ids[d.key] not in stored.added], stored)
     for key in new:
         resolution = resolutions.get(key, _NEW)
@@ -55,7 +61,7 @@ def _insert(
     end_user: EndUser,
     new: Mapping[str, Draft],
     stored: Stored,
-    embedding_model: str,
+    space: str,
     batch: Batch | None,
 ) -> None:
     rows = [
@@ -74,8 +80,7 @@ def _insert(
                 {"key": f.key, "value": f.value, "person": str(f.person) if f.person else None}
                 for f in draft.facts
             ],
-            embedding=draft.embedding,
-            embedding_model=embedding_model,
+            embedding_model=space,
             tokens=draft.tokens,
             learnt_day=end_user.activity_days,
             happens_at=draft.extracted.happens_at,
@@ -94,7 +99,9 @@ def _insert(
         .values_list("content_hash", "id")
     )
     stored.ids.update(ids)
-    stored.added = [row.id for row in rows if ids.get(row.content_hash) == row.id]
+    added = [row for row in rows if ids.get(row.content_hash) == row.id]
+    stored.added = [row.id for row in added]
+    vectors.add(end_user.pk, space, [(row, new[row.content_hash].embedding) for row in added])
 
 
 def _note_repeats(end_user: EndUser, drafts: Iterable[Draft], stored: Stored) -> None:
@@ -106,7 +113,10 @@ def _note_repeats(end_user: EndUser, drafts: Iterable[Draft], stored: Stored) ->
         more = [i for i in draft.extracted.turn_ids if i not in memory.source_message_ids]
         memory.source_message_ids = [*memory.source_message_ids, *more]
         memory.confidence = max(memory.confidence, draft.extracted.confidence)
-        memory.save(update_fields=["source_message_ids", "confidence", "updated_at"])
+        memory.mention_count += bool(more)
+        memory.save(
+            update_fields=["source_message_ids", "confidence", "mention_count", "updated_at"]
+        )
 
 
 def _relate(
@@ -117,7 +127,7 @@ def _relate(
     drafts: Sequence[Draft],
 ) -> None:
     source = stored.ids[key]
-    said_at = next(draft.said_at for draft in drafts if draft.key == key)
+    draft = next(draft for draft in drafts if draft.key == key)
     active = Memory.objects.of(end_user).active().filter(pk__in=resolution.targets)
     targets = list(active.exclude(pk=source))
     if resolution.verdict is Verdict.SUPERSEDES:
@@ -126,8 +136,9 @@ def _relate(
             targets,
             actor="extractor",
             why=resolution.reason,
-            valid_to=said_at,
+            valid_to=draft.said_at,
             by=source,
+            certainty=draft.extracted.confidence * CERTAINTY[resolution.verdict],
         )
         stored.outdated += [target.id for target in targets]
     elif resolution.verdict is Verdict.COMPLEMENTS:
@@ -146,8 +157,9 @@ def _relate(
         )
 
 
-def retract(end_user: EndUser, turn_ids: Sequence[int]) -> None:
-    """Outdates the memories that rest only on turns that the user took back."""
+def retract(end_user: EndUser, turn_ids: Sequence[int], at: datetime | None = None) -> None:
+    """Outdates the memories that rest only on turns that the user took back, ``at`` some time
+    (default: now)."""
     if not turn_ids:
         return
     memories = (
@@ -158,6 +170,13 @@ def retract(end_user: EndUser, turn_ids: Sequence[int]) -> None:
             source_message_ids__overlap=list(turn_ids),
             source_message_ids__contained_by=list(turn_ids),
         )
-        .defer("embedding", "tokens")
+        .defer("tokens")
     )
-    corrections.outdate(end_user, list(memories), actor="extractor", why="The user took this back.")
+    corrections.outdate(
+        end_user,
+        list(memories),
+        actor="extractor",
+        why="The user took this back.",
+        valid_to=at,
+        certainty=corrections.CERTAINTY["user"],
+    )

@@ -1,87 +1,64 @@
-"""Extraction, conflict resolution and consolidation by a server of the OpenAI protocol."""
+"""The language provider that asks a server of the OpenAI protocol."""
 
-import json
-import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
-from string import Template
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
 
-import openai
-import regex
-from openai.types.chat import ChatCompletionMessageParam
-from pydantic import BaseModel, ValidationError
-
-from contacts.attributes import ATTRIBUTES
-from memories.providers.errors import OutputError, PermanentError
+from memories.providers.openai_answers import AnswerModel, instructions, total
 from memories.providers.openai_extraction import ExtractionPrompt
 from memories.providers.openai_profiles import ConflictPrompt, ProfilePrompt
+from memories.providers.openai_relations import RelationPrompt
+from memories.providers.openai_reshaping import OverlapPrompt, RefinementPrompt, ReviewPrompt
 from memories.providers.openai_schemas import (
     ExtractionOut,
+    FoundRelationsOut,
+    OverlapsOut,
     ProfileOut,
+    RefinementsOut,
     ResolutionsOut,
+    ReviewsOut,
     Wire,
-    json_schema_of,
 )
-from memories.providers.text import encodable
-from memories.providers.transport import (
-    MAX_ATTEMPTS,
-    TIMEOUT_S,
-    ModelServer,
-    RawReply,
-    UnsupportedParameterError,
-)
+from memories.providers.transport import MAX_ATTEMPTS, TIMEOUT_S
 from memories.types import (
     ConflictCase,
     Extraction,
     ExtractionRequest,
+    FoundRelation,
+    Overlap,
     ProfilePatch,
     ProfileRequest,
+    Refinement,
+    RelationCase,
     Reply,
     Resolution,
+    Review,
+    StoredMemory,
     Usage,
 )
 
-PROMPTS = Path(__file__).resolve().parent.parent / "prompts"
+# What one call holds: a long list makes a model skip some of it.
 CASES_PER_CALL = 20
-# How an answer's form can be asked for, the strictest first.
-FORMATS = ("json_schema", "json_object", "text")
-MAX_REPORTED_ERRORS = 8
+RELATIONS_PER_CALL = 10  # cases, each a memory with several others
+MEMORIES_PER_CALL = 10  # verbose ones, to be rewritten
+CLUSTER_PER_CALL = 40
+PROPOSALS_PER_CALL = 10
 NO_USAGE = Usage(0, 0, 0.0)
-MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
 
-_WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
-
+T = TypeVar("T")
 W = TypeVar("W", bound=Wire)
-Messages = list[ChatCompletionMessageParam]
 
 
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
+class Prompt(Protocol):
+    """What is asked about, with short ids for everything in it."""
 
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-class _Tokens(BaseModel):
-    prompt_tokens: int
-    completion_tokens: int
-
-
-class _Completion(BaseModel):
-    choices: list[_Choice]
-    usage: _Tokens | None = None
+    def as_json(self) -> str: ...
 
 
 class OpenAIProvider:
-    """A LanguageProvider. What the server turns out not to support (structured output, a
-    temperature) is asked for once and then left out for the life of the instance."""
+    """A LanguageProvider by one model of one server."""
 
     name = "openai"
 
@@ -95,28 +72,45 @@ class OpenAIProvider:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.model = model
-        self._server = ModelServer(api_key, base_url, timeout_s, max_attempts, sleep)
-        self._format = 0
-        self._takes_temperature = True
+        self._answers = AnswerModel(api_key, base_url, model, timeout_s, max_attempts, sleep)
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         """The memories and people in a batch of turns; no call when the user said nothing."""
         prompt = ExtractionPrompt(request)
         if not prompt.has_news:
             return Reply(Extraction(), NO_USAGE)
-        answer, usage = self._ask(_instructions("extract"), prompt.as_json(), ExtractionOut)
+        answer, usage = self._ask("extract", prompt, ExtractionOut)
+        return Reply(prompt.read(answer), usage)
+
+    def extraction_body(self, request: ExtractionRequest) -> tuple[dict[str, Any], list[UUID]]:
+        """``extract`` as the body of a line in a batch file, and the ids of the people that
+        it shows in their order; an empty body when nothing is to be asked."""
+        prompt = ExtractionPrompt(request)
+        if not prompt.has_news:
+            return {}, []
+        body = self._answers.body(instructions("extract"), prompt.as_json(), ExtractionOut)
+        return body, prompt.shown
+
+    def read_extraction(
+        self, request: ExtractionRequest, shown: Sequence[UUID], completion: str
+    ) -> Reply[Extraction]:
+        """``extract`` from the body of a completion: ``shown`` is what ``extraction_body``
+        said; who of them is not among the people of ``request`` is nobody now."""
+        prompt = ExtractionPrompt(request, shown)
+        answer, usage = self._answers.read(
+            completion, instructions("extract"), prompt.as_json(), ExtractionOut
+        )
         return Reply(prompt.read(answer), usage)
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
         """A resolution by key for each case that has memories to compare with."""
-        open_cases = iter([case for case in cases if case.existing])
         found: dict[str, Resolution] = {}
         usage = NO_USAGE
-        while batch := list(islice(open_cases, CASES_PER_CALL)):
-            prompt = ConflictPrompt(batch)
-            answer, used = self._ask(_instructions("resolve"), prompt.as_json(), ResolutionsOut)
+        for some in _chunks([case for case in cases if case.existing], CASES_PER_CALL):
+            prompt = ConflictPrompt(some)
+            answer, used = self._ask("resolve", prompt, ResolutionsOut)
             found |= prompt.read(answer)
-            usage = _sum(usage, used)
+            usage = total(usage, used)
         return Reply(found, usage)
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
@@ -124,135 +118,64 @@ class OpenAIProvider:
         if not request.memories:
             return Reply(ProfilePatch(), NO_USAGE)
         prompt = ProfilePrompt(request)
-        answer, usage = self._ask(_instructions("consolidate"), prompt.as_json(), ProfileOut)
+        answer, usage = self._ask("consolidate", prompt, ProfileOut)
         return Reply(prompt.read(answer), usage)
 
-    def _ask(self, instructions: str, question: str, answer: type[W]) -> tuple[W, Usage]:
-        """A validated answer, after at most one repair."""
-        messages: Messages = [
-            {"role": "system", "content": instructions},
-            {"role": "user", "content": question},
-        ]
-        text, usage = self._complete(messages, answer)
-        try:
-            return answer.model_validate_json(_json_in(text)), usage
-        except ValidationError as exc:
-            errors = _described(exc)
-        schema = json.dumps(json_schema_of(answer), separators=(",", ":"))
-        repair = _template("repair").substitute(errors=errors, schema=schema)
-        messages += [
-            {"role": "assistant", "content": encodable(text[:MAX_REPAIRED])},
-            {"role": "user", "content": repair},
-        ]
-        text, used = self._complete(messages, answer)
-        try:
-            return answer.model_validate_json(_json_in(text)), _sum(usage, used)
-        except ValidationError as exc:
-            kinds = sorted({error["type"] for error in exc.errors()})
-        raise OutputError(f"The model's answer is unusable after a repair: {', '.join(kinds)}.")
+    def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
+        """The relations that the model sees between each case's memory and the others."""
+        found: list[FoundRelation] = []
+        usage = NO_USAGE
+        for some in _chunks([case for case in cases if case.others], RELATIONS_PER_CALL):
+            prompt = RelationPrompt(some)
+            answer, used = self._ask("classify", prompt, FoundRelationsOut)
+            found += prompt.read(answer)
+            usage = total(usage, used)
+        return Reply(found, usage)
 
-    def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[str, Usage]:
-        """One completion, asked for in the strictest form that the server takes."""
-        while True:
-            form = self._format
-            with_temperature = self._takes_temperature
-            sent = messages if form == 0 else _with_schema(messages, answer)
-            optional = _optional_parameters(FORMATS[form], answer, with_temperature)
-            try:
-                body, latency_ms = self._server.call(
-                    partial(self._send, messages=sent, optional=optional)
-                )
-            except UnsupportedParameterError as exc:
-                if "temperature" in exc.parameters and with_temperature:
-                    self._takes_temperature = False
-                elif "response_format" in exc.parameters and form + 1 < len(FORMATS):
-                    self._format = max(self._format, form + 1)
-                else:
-                    raise
+    def refine(
+        self, memories: Sequence[StoredMemory], language: str
+    ) -> Reply[Mapping[UUID, Refinement]]:
+        """How each verbose memory is split or trimmed; a missing id means as it is."""
+        found: dict[UUID, Refinement] = {}
+        usage = NO_USAGE
+        for some in _chunks(memories, MEMORIES_PER_CALL):
+            prompt = RefinementPrompt(some, language)
+            answer, used = self._ask("refine", prompt, RefinementsOut)
+            found |= prompt.read(answer)
+            usage = total(usage, used)
+        return Reply(found, usage)
+
+    def propose(self, cluster: Sequence[StoredMemory], language: str) -> Reply[Sequence[Overlap]]:
+        """Which memories of a cluster say the same; no call for fewer than two."""
+        found: list[Overlap] = []
+        usage = NO_USAGE
+        for some in _chunks(cluster, CLUSTER_PER_CALL):
+            if len(some) < 2:
                 continue
-            return _read(body, sent, latency_ms)
+            prompt = OverlapPrompt(some, language)
+            answer, used = self._ask("propose", prompt, OverlapsOut)
+            found += prompt.read(answer)
+            usage = total(usage, used)
+        return Reply(found, usage)
 
-    def _send(
-        self, client: openai.OpenAI, messages: Messages, optional: Mapping[str, Any]
-    ) -> RawReply:
-        return client.chat.completions.with_raw_response.create(
-            model=self.model, messages=messages, **optional
-        )
+    def review(
+        self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
+    ) -> Reply[Sequence[Review]]:
+        """A second look at each proposal, in the order given."""
+        found: list[Review] = []
+        usage = NO_USAGE
+        for some in _chunks(proposals, PROPOSALS_PER_CALL):
+            prompt = ReviewPrompt(some, language)
+            answer, used = self._ask("review", prompt, ReviewsOut)
+            found += prompt.read(answer)
+            usage = total(usage, used)
+        return Reply(found, usage)
 
-
-def _read(body: str, sent: Messages, latency_ms: float) -> tuple[str, Usage]:
-    try:
-        completion = _Completion.model_validate_json(body)
-    except ValidationError:
-        completion = None
-    if completion is None or not completion.choices:
-        raise OutputError("The model server's reply holds no completion.")
-    choice = completion.choices[0]
-    if choice.message.refusal or choice.finish_reason == "content_filter":
-        raise PermanentError("The model refused to answer.")
-    if choice.finish_reason == "length":
-        raise OutputError("The model's answer was cut off at its length limit.")
-    text = choice.message.content or ""
-    tokens = completion.usage or _Tokens(
-        prompt_tokens=estimated_tokens("".join(str(message.get("content")) for message in sent)),
-        completion_tokens=estimated_tokens(text),
-    )
-    return text, Usage(tokens.prompt_tokens, tokens.completion_tokens, latency_ms)
+    def _ask(self, name: str, prompt: Prompt, answer: type[W]) -> tuple[W, Usage]:
+        return self._answers.ask(instructions(name), prompt.as_json(), answer)
 
 
-def _optional_parameters(form: str, answer: type[Wire], with_temperature: bool) -> dict[str, Any]:
-    parameters: dict[str, Any] = {"temperature": 0} if with_temperature else {}
-    if form == "json_schema":
-        schema = {"name": answer.__name__, "strict": True, "schema": json_schema_of(answer)}
-        parameters["response_format"] = {"type": "json_schema", "json_schema": schema}
-    elif form == "json_object":
-        parameters["response_format"] = {"type": "json_object"}
-    return parameters
-
-
-def _with_schema(messages: Messages, answer: type[Wire]) -> Messages:
-    schema = json.dumps(json_schema_of(answer), separators=(",", ":"))
-    rule = _template("json_mode").substitute(schema=schema)
-    return [{"role": "system", "content": f"{messages[0]['content']}\n{rule}"}, *messages[1:]]
-
-
-@cache
-def _template(name: str) -> Template:
-    return Template((PROMPTS / f"{name}.txt").read_text(encoding="utf-8"))
-
-
-@cache
-def _instructions(name: str) -> str:
-    single = [key for key, attribute in ATTRIBUTES.items() if attribute.single]
-    return _template(name).substitute(keys=", ".join(ATTRIBUTES), single=", ".join(single))
-
-
-def _json_in(text: str) -> str:
-    """The JSON object in an answer that may come after thoughts, prose or a code fence."""
-    text = text.rpartition("</think>")[2]
-    start, end = text.find("{"), text.rfind("}")
-    return text[start : end + 1] if 0 <= start < end else text
-
-
-def _described(exc: ValidationError) -> str:
-    """What is wrong, for the model itself."""
-    errors = exc.errors(include_url=False, include_input=False, include_context=False)
-    return "\n".join(
-        f"- {'.'.join(str(part) for part in error['loc']) or 'answer'}: {error['msg']}"
-        for error in errors[:MAX_REPORTED_ERRORS]
-    )
-
-
-def estimated_tokens(text: str) -> int:
-    """Tokens of ``text`` for servers that do not count: one a CJK character, else one for
-    four characters (OpenAI's rule of thumb for English)."""
-    wide = len(_WIDE.findall(text))
-    return wide + math.ceil((len(text) - wide) / 4)
-
-
-def _sum(one: Usage, other: Usage) -> Usage:
-    return Usage(
-        one.tokens_in + other.tokens_in,
-        one.tokens_out + other.tokens_out,
-        one.latency_ms + other.latency_ms,
-    )
+def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
+    left = iter(items)
+    while some := list(islice(left, size)):
+        yield some

@@ -6,16 +6,22 @@ what refers to an id that was never given is dropped.
 
 import json
 import math
-import re
-import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from contacts.types import Person
+from memories.providers.openai_forgetting import ForgetReader
 from memories.providers.openai_schemas import ExtractionOut, FactOut, MemoryOut, PersonOut
-from memories.providers.text import clean, encodable, middle_cut, without_injected
+from memories.providers.text import (
+    attribute_key,
+    clean,
+    encodable,
+    folded,
+    middle_cut,
+    without_injected,
+)
 from memories.types import (
     ExtractedMemory,
     ExtractedPerson,
@@ -31,18 +37,22 @@ MAX_NAME = 80
 MAX_VALUE = 200
 MAX_QUOTE = 300
 MAX_TURN = 6000  # code points of one message that are sent
-MAX_PEOPLE = 60  # known people that are sent; those whose names occur come first
+MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
+MAX_USER_NAMES = 5
 YEARS = range(1800, 2201)  # what a date in somebody's life may be
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SPOKEN = frozenset({"user", "assistant"})
 USER = "user"
-_KEY_JUNK = re.compile(r"[^\w]+")
 
 
 class ExtractionPrompt:
-    """One request with its short ids: what is sent, and how the answer is read."""
+    """One request with its short ids: what is sent, and how the answer is read.
 
-    def __init__(self, request: ExtractionRequest) -> None:
+    ``shown`` are the ids of the people as an earlier prompt for the same turns showed them,
+    so that an answer to that one can be read.
+    """
+
+    def __init__(self, request: ExtractionRequest, shown: Sequence[UUID] | None = None) -> None:
         self._request = request
         self._said = {
             turn.id: without_injected(turn.content) for turn in request.context + request.turns
@@ -50,22 +60,34 @@ class ExtractionPrompt:
         spoken = [turn for turn in request.context + request.turns if self._is_spoken(turn)]
         self._turns = dict(enumerate(spoken, 1))
         self._new_turn_ids = {turn.id for turn in request.turns}
-        self._heard = _folded(" \n".join(self._said[turn.id] for turn in spoken))
+        self._heard = folded(" \n".join(self._said[turn.id] for turn in spoken))
+        known = {person.id: person for person in request.people}
+        order = [person.id for person in self._people_to_send()] if shown is None else shown
         self._known = {
-            f"p{number}": person for number, person in enumerate(self._people_to_send(), 1)
+            f"p{number}": known[person_id]
+            for number, person_id in enumerate(order, 1)
+            if person_id in known
         }
-        self._user_names = {_folded(name) for name in request.user_names}
+        self._user_names = {folded(name) for name in request.user_names}
 
     def _is_spoken(self, turn: Turn) -> bool:
         return turn.role in SPOKEN and bool(self._said[turn.id].strip())
 
     def _people_to_send(self) -> list[Person]:
-        def is_unheard(person: Person) -> bool:
-            return not any(
-                _folded(name) in self._heard for name in (person.name, *person.aliases) if name
+        def is_heard(person: Person) -> bool:
+            return any(
+                folded(name) in self._heard for name in (person.name, *person.aliases) if name
             )
 
-        return sorted(self._request.people, key=is_unheard)[:MAX_PEOPLE]
+        heard = [person for person in self._request.people if is_heard(person)]
+        named = {person.id for person in heard}
+        others = [person for person in self._request.people if person.id not in named]
+        return heard + others[: max(0, MAX_PEOPLE - len(heard))]
+
+    @property
+    def shown(self) -> list[UUID]:
+        """The ids of the people that are sent, in their order."""
+        return [person.id for person in self._known.values()]
 
     @property
     def has_news(self) -> bool:
@@ -106,6 +128,8 @@ class ExtractionPrompt:
 
     def read(self, out: ExtractionOut) -> Extraction:
         """The answer in terms of the request's own ids."""
+        own_names = self._own_names(out.user_names)
+        self._user_names.update(map(folded, own_names))
         people: dict[str, ExtractedPerson] = {}
         refs: dict[str, str] = {USER: "", "": ""}
         for person in out.people:
@@ -113,16 +137,23 @@ class ExtractionPrompt:
         for short, known in self._known.items():
             refs.setdefault(short, short)
             people.setdefault(short, _known_person(short, known))
-        memories = [found for item in out.memories if (found := self._memory(item, refs))]
+        forgetting = ForgetReader(self._turns, self._new_turn_ids, self._heard, refs, people)
+        forget = forgetting.read(out.forget)
+        memories = [
+            found
+            for item in out.memories
+            if (found := self._memory(item, refs)) and not forgetting.means(found)
+        ]
         relations = tuple(
             ExtractedRelation(subject, kind, obj, self._turn_ids(item.turns))
             for item in out.relations
             if (subject := refs.get(item.subject))
             and (obj := refs.get(item.object))
             and subject != obj
+            and not forgetting.everything & {subject, obj}
             and (kind := clean(item.kind, MAX_NAME))
         )
-        used = {person.id for person in out.people}
+        used = {person.id for person in out.people} - forgetting.everything
         used.update(ref for memory in memories for ref in memory.people)
         used.update(fact.person for memory in memories for fact in memory.facts)
         used.update(ref for relation in relations for ref in (relation.subject, relation.object))
@@ -131,7 +162,28 @@ class ExtractionPrompt:
             memories=tuple(memories),
             relations=relations,
             retracted_turn_ids=self._turn_ids(out.retracted),
+            forget=forget,
+            user_names=own_names,
         )
+
+    def _own_names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of ``names`` that the user said in a new turn and that no known person bears."""
+        told = folded(
+            " \n".join(
+                self._said[turn.id]
+                for turn in self._turns.values()
+                if turn.role == USER and turn.id in self._new_turn_ids
+            )
+        )
+        borne = {
+            folded(name)
+            for person in self._request.people
+            for name in (person.name, *person.aliases)
+        }
+        found = {folded(text): text for name in names if (text := clean(name, MAX_NAME))}
+        return tuple(text for key, text in found.items() if key in told and key not in borne)[
+            :MAX_USER_NAMES
+        ]
 
     def _add_person(
         self, out: PersonOut, people: dict[str, ExtractedPerson], refs: dict[str, str]
@@ -142,7 +194,7 @@ class ExtractionPrompt:
         known = self._known.get(out.id)
         if known is None and not name:
             return
-        if known is None and _folded(name) in self._user_names:
+        if known is None and folded(name) in self._user_names:
             refs[out.id] = ""
             return
         refs[out.id] = out.id
@@ -150,12 +202,12 @@ class ExtractionPrompt:
             people[out.id] = ExtractedPerson(
                 ref=out.id,
                 name=name,
-                aliases=self._heard_names(out.aliases, {_folded(name)}),
+                aliases=self._heard_names(out.aliases, {folded(name)}),
                 relationship=clean(out.relationship, MAX_NAME),
                 gender=out.gender,
             )
         else:
-            taken = {_folded(text) for text in (known.name, *known.aliases)}
+            taken = {folded(text) for text in (known.name, *known.aliases)}
             people[out.id] = ExtractedPerson(
                 ref=out.id,
                 name=known.name,
@@ -170,7 +222,7 @@ class ExtractionPrompt:
         heard: dict[str, str] = {}
         for name in names:
             text = clean(name, MAX_NAME)
-            key = _folded(text)
+            key = folded(text)
             if key and key not in taken and key in self._heard and key not in self._user_names:
                 heard.setdefault(key, text)
         return tuple(heard.values())
@@ -238,11 +290,6 @@ def person_as_json(person: Person, short_id: str = "") -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
-def attribute_key(text: str) -> str:
-    """``text`` as an attribute key in lower_snake_case."""
-    return _KEY_JUNK.sub("_", unicodedata.normalize("NFKC", text).lower()).strip("_")[:40]
-
-
 def moment(text: str | None, said_at: datetime) -> datetime | None:
     """An ISO 8601 date or time as an aware datetime, in the time zone of ``said_at`` when it
     names none; None when it cannot be read or is far out of any life."""
@@ -277,7 +324,3 @@ def _known_person(ref: str, person: Person) -> ExtractedPerson:
 
 def _contact_id(person: Person) -> UUID:
     return person.id if isinstance(person.id, UUID) else UUID(str(person.id))
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFKC", text).casefold().strip()

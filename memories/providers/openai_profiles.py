@@ -3,19 +3,19 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 from memories.providers.openai_extraction import (
     MAX_CONTENT,
     MAX_VALUE,
-    attribute_key,
     moment,
     person_as_json,
     to_json,
 )
 from memories.providers.openai_schemas import ProfileOut, ResolutionsOut
-from memories.providers.text import clean
+from memories.providers.text import attribute_key, clean
 from memories.types import (
     AttributeValue,
     ConflictCase,
@@ -52,11 +52,11 @@ class ConflictPrompt:
                 "cases": [
                     {
                         "case": short,
-                        "new": _memory_as_json(case, self._facts(case.facts)),
+                        "new": memory_as_json(case, self._facts(case.facts)),
                         "existing": [
                             {
                                 "id": short_ids[memory.id],
-                                **_memory_as_json(memory, self._facts(memory.facts)),
+                                **memory_as_json(memory, self._facts(memory.facts)),
                             }
                             for memory in case.existing
                         ],
@@ -128,7 +128,7 @@ class ProfilePrompt:
                     ],
                 },
                 "new_memories": [
-                    {"id": short, **_memory_as_json(memory, self._facts(memory))}
+                    {"id": short, **memory_as_json(memory, self._facts(memory))}
                     for short, memory in self._memories.items()
                 ],
             }
@@ -210,9 +210,10 @@ class ProfilePrompt:
         )
 
 
-def _memory_as_json(
-    memory: ConflictCase | StoredMemory, facts: Mapping[str, Any]
+def memory_as_json(
+    memory: ConflictCase | StoredMemory, facts: Mapping[str, Any] = MappingProxyType({})
 ) -> dict[str, Any]:
+    """A memory as a model sees it, without its id."""
     shown: dict[str, Any] = {
         "text": clean(memory.content, MAX_CONTENT),
         "type": memory.type,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from memories.types import MemoryType, Subtype, Verdict
+from memories.types import MemoryType, Relationship, Subtype, Verdict
 
 
 def _empty_if_none(value: object) -> object:
@@ -35,6 +35,7 @@ Gender = Annotated[Literal["female", "male", ""], _label({"female", "male"}, "")
 Kind = Annotated[MemoryType, _label(set(MemoryType), MemoryType.MISCELLANEOUS)]
 Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
 Judgement = Annotated[Verdict, _label(set(Verdict), Verdict.NEW)]
+Related = Annotated[Relationship | Literal["none"], _label(set(Relationship), "none")]
 
 
 class Wire(BaseModel):
@@ -77,11 +78,23 @@ class RelationOut(Wire):
     turns: Numbers = []
 
 
+class ForgetOut(Wire):
+    asked_in: int
+    quote: Text
+    person: Text = ""
+    everything: bool = False
+    words: Ids = []
+    keys: Ids = []
+    turns: Numbers = []
+
+
 class ExtractionOut(Wire):
     people: list[PersonOut]
     memories: list[MemoryOut]
     relations: Annotated[list[RelationOut], BeforeValidator(_no_items_if_none)] = []
     retracted: Numbers = []
+    forget: Annotated[list[ForgetOut], BeforeValidator(_no_items_if_none)] = []
+    user_names: Ids = []
 
 
 class ResolutionOut(Wire):
@@ -118,6 +131,50 @@ class ProfileOut(Wire):
     timeline: list[EventOut]
     personality: str | None = None
     personality_sources: Ids = []
+
+
+class FoundOut(Wire):
+    case: str
+    kind: Related
+    source: str
+    target: str
+    confidence: float = 1.0
+    reason: Text = ""
+
+
+class FoundRelationsOut(Wire):
+    relations: list[FoundOut]
+
+
+class RefinementOut(Wire):
+    id: str
+    pieces: Ids = []
+    trimmed: Text = ""
+    reason: Text = ""
+
+
+class RefinementsOut(Wire):
+    refinements: list[RefinementOut]
+
+
+class OverlapOut(Wire):
+    members: Ids
+    content: Text
+    reason: Text = ""
+
+
+class OverlapsOut(Wire):
+    overlaps: list[OverlapOut]
+
+
+class ReviewOut(Wire):
+    proposal: str
+    accepted: bool
+    reason: Text = ""
+
+
+class ReviewsOut(Wire):
+    reviews: list[ReviewOut]
 
 
 @cache

@@ -1,5 +1,7 @@
 """Text on its way to a model and back."""
 
+import unicodedata
+
 import regex
 
 from contacts.text import truncate
@@ -9,6 +11,7 @@ _FENCE = regex.compile(r"<(/?)mio-memory\b[^<>]{0,500}>", regex.IGNORECASE)
 _INVISIBLE = regex.compile(r"(?![\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Cs}]")
 _SPACE = regex.compile(r"\s+")
 _SURROGATE = regex.compile(r"\p{Cs}")
+_KEY_JUNK = regex.compile(r"[^\w]+")
 _CLUSTER = regex.compile(r"\X")
 
 
@@ -47,3 +50,13 @@ def middle_cut(text: str, limit: int) -> str:
     head = _CLUSTER.findall(text[: limit * 2 // 3])
     tail = _CLUSTER.findall(text[-(limit // 3) :])
     return "".join([*head[:-1], " … ", *tail[1:]])
+
+
+def attribute_key(text: str) -> str:
+    """``text`` as an attribute key in lower_snake_case."""
+    return _KEY_JUNK.sub("_", unicodedata.normalize("NFKC", text).lower()).strip("_")[:40]
+
+
+def folded(text: str) -> str:
+    """``text`` for comparing names and words."""
+    return unicodedata.normalize("NFKC", text).casefold().strip()

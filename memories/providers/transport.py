@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import openai
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
@@ -39,6 +39,7 @@ OPTIONAL_PARAMETERS = {
     "dimensions": re.compile(r"dimensions|matryoshka", re.I),
 }
 _REFUSING_STATUS = frozenset({400, 415, 422})
+T = TypeVar("T")
 _CODE = re.compile(r"[a-z][a-z0-9_.-]{0,39}")
 
 # At DEBUG, versions 2 of the client log whole requests, the chat among them.
@@ -51,6 +52,10 @@ class UnsupportedParameterError(PermanentError):
     def __init__(self, message: str, parameters: frozenset[str]) -> None:
         super().__init__(message)
         self.parameters = parameters
+
+
+class NotFoundError(PermanentError):
+    """The server has nothing of that name."""
 
 
 class RawReply(Protocol):
@@ -82,42 +87,55 @@ class ModelServer:
         self._sleep = sleep
         self._owner: tuple[int, openai.OpenAI] | None = None
 
-    def call(self, send: Callable[[openai.OpenAI], RawReply]) -> tuple[str, float]:
+    def call(
+        self, send: Callable[[openai.OpenAI], RawReply], attempts: int | None = None
+    ) -> tuple[str, float]:
         """The body of the reply, and the milliseconds all attempts took without the waits.
+        ``attempts`` are fewer than usual for what must not be done twice.
 
         Raises TransientError when no attempt got through, PermanentError when another
         would be refused again, UnsupportedParameterError when less may be asked for.
         """
         spent = 0.0
 
-        def attempt() -> str:
+        def timed(client: openai.OpenAI) -> str:
             nonlocal spent
             started = time.perf_counter()
             try:
-                return self._once(send)
+                return send(client).text
             finally:
                 spent += time.perf_counter() - started
 
+        return self.open(timed, attempts), spent * 1000
+
+    def open(self, send: Callable[[openai.OpenAI], T], attempts: int | None = None) -> T:
+        """What ``send`` returns, with the same tries and errors: a stream, say, whose reading
+        is then up to the caller."""
         retrying = Retrying(
-            stop=stop_after_attempt(self._max_attempts),
+            stop=stop_after_attempt(attempts or self._max_attempts),
             retry=retry_if_exception(_worth_waiting_for),
             wait=_wait,
             sleep=self._sleep,
             reraise=True,
         )
-        body = retrying(attempt)
-        return body, spent * 1000
+        return retrying(self.once, send)
 
-    def _once(self, send: Callable[[openai.OpenAI], RawReply]) -> str:
+    def once(self, send: Callable[[openai.OpenAI], T]) -> T:
+        """One attempt, with the client's exceptions told apart by name."""
         error: ProviderError
         try:
-            return send(self._client()).text
+            return send(self._client())
         except openai.APIStatusError as exc:
-            error = _status_error(exc)
+            after = _retry_after(exc.response.headers.get("retry-after"))
+            error = status_error(
+                exc.status_code, str(exc.code or exc.type or ""), exc.param, _said(exc), after
+            )
         except openai.APITimeoutError:
             error = TransientError(f"The model server did not answer in {self._timeout_s:g} s.")
         except openai.APIConnectionError:
             error = TransientError("The connection to the model server failed.")
+        except openai.APIError:
+            error = TransientError("The model server broke its answer off with an error.")
         except openai.OpenAIError as exc:
             error = PermanentError(f"The model client refused the call: {type(exc).__name__}.")
         # Raised outside the handlers: the client's exception may hold chat text, and would
@@ -137,26 +155,37 @@ class ModelServer:
         return owner[1]
 
 
-def _status_error(exc: openai.APIStatusError) -> ProviderError:
-    status = exc.status_code
-    code = exc.code or exc.type or ""
-    known = f" ({code})" if _CODE.fullmatch(str(code)) else ""
-    message = f"The model server answered {status}{known}."
+def status_error(
+    status: int,
+    code: str,
+    param: str | None = None,
+    said: str = "",
+    retry_after: float | None = None,
+) -> ProviderError:
+    """The named error of an HTTP status. ``said`` is the server's own message, to be searched
+    and never shown."""
+    message = f"The model server answered {status}{in_brackets(code)}."
     if status in TRANSIENT_STATUS or status >= 500:
-        return TransientError(message, _retry_after(exc.response.headers.get("retry-after")))
+        return TransientError(message, retry_after)
+    if status == 404:
+        return NotFoundError(message)
     if status in _REFUSING_STATUS:
         refused = frozenset(
             name
             for name, words in OPTIONAL_PARAMETERS.items()
-            if exc.param == name or words.search(_said(exc))
+            if param == name or words.search(said)
         )
         if refused:
             return UnsupportedParameterError(message, refused)
     return PermanentError(message)
 
 
+def in_brackets(code: str) -> str:
+    """A server's error code as the end of a sentence; nothing when it is no plain code."""
+    return f" ({code})" if _CODE.fullmatch(code) else ""
+
+
 def _said(exc: openai.APIStatusError) -> str:
-    """The server's own message, to be searched and never shown."""
     if isinstance(exc.body, dict):
         return str(exc.body.get("message") or exc.body.get("detail") or exc.body)
     return exc.message

@@ -6,64 +6,74 @@ and each word's n are exact at the moment of the search. Words said around a mem
 part (the simple BM25F of the same paper: fields weigh into the term frequency).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
 
+from accounts.models import EndUser
 from memories.models import MemoryQuerySet
-from memories.search.tokens import AROUND
+from memories.search.sql import named
 
 # How fast further occurrences of a word stop to count, and how much long texts are held
 # back: Lucene's defaults.
 K1 = 1.2
 B = 0.75
-# What a word around a memory counts, measured on LoCoMo: 0.3 to 0.5 are equally good.
-AROUND_SHARE = 0.45
+# The part of an entity's words, by rarity, that a memory must hold to be about it: names of
+# events and works are repeated in part. Measured: 0.3 to 0.5 are equally good.
+COVER = 0.5
 
+_COUNTED = """
+    SELECT count(*)::float8 AS size, COALESCE(avg(length), 0)::float8 AS length
+    FROM memories_posting
+    WHERE end_user_id = %(end_user)s AND token = '' AND status = ANY(%(statuses)s)"""
+_KNOWN = "SELECT %(size)s::float8 AS size, %(length)s::float8 AS length"
+# With an entity a memory must hold one of the other words, and most hold none.
+_ANSWERING = (
+    "memory_id IN (SELECT memory_id FROM held JOIN asked USING (token) WHERE NOT of_entity)"
+)
 _SQL = """
 WITH asked AS (
     SELECT * FROM unnest(%(parts)s::int[], %(tokens)s::text[], %(weights)s::float8[],
                          %(of_entity)s::bool[]) AS t (part, token, weight, of_entity)
-), spelled AS (
-    SELECT * FROM unnest(%(raws)s::text[], %(raw_of)s::text[], %(shares)s::float8[])
-        AS t (raw, token, share)
-), corpus AS (
-    SELECT count(*)::float8 AS size, avg(cardinality(m.tokens))::float8 AS length
-    FROM ({corpus}) m
-), matched AS MATERIALIZED (
-    SELECT m.id, cardinality(m.tokens) AS length, m.tokens
-    FROM ({corpus}) m WHERE m.tokens && %(raws)s::text[]
-), occurrences AS MATERIALIZED (
-    SELECT matched.id, matched.length, spelled.token, sum(spelled.share) AS times
-    FROM matched CROSS JOIN unnest(matched.tokens) AS word (raw) JOIN spelled USING (raw)
-    GROUP BY matched.id, matched.length, spelled.token
+), corpus AS MATERIALIZED ({corpus}
+), held AS MATERIALIZED (
+    SELECT memory_id, token, times, length
+    FROM memories_posting
+    WHERE end_user_id = %(end_user)s AND token = ANY(%(distinct)s) AND status = ANY(%(statuses)s)
 ), rarity AS MATERIALIZED (
-    SELECT token, ln(1 + (min(corpus.size) - count(*) + 0.5) / (count(*) + 0.5)) AS idf
-    FROM occurrences CROSS JOIN corpus GROUP BY token
-), entities AS (
-    SELECT part, sum(idf) AS idf FROM asked JOIN rarity USING (token)
-    WHERE of_entity GROUP BY part
-), scored AS (
-    SELECT asked.part, o.id,
-        sum(asked.weight * rarity.idf * o.times * (%(k1)s + 1)
-            / (o.times + %(k1)s * (1 - %(b)s + %(b)s * o.length / corpus.length))) AS score,
-        sum(rarity.idf) FILTER (WHERE asked.of_entity) AS shared,
-        bool_or(NOT asked.of_entity) AS answers
-    FROM occurrences o JOIN rarity USING (token) JOIN asked USING (token) CROSS JOIN corpus
+    SELECT token, ln(1 + (corpus.size - holders + 0.5) / (holders + 0.5)) AS idf
+    FROM (SELECT token, count(*) AS holders FROM held GROUP BY token) t CROSS JOIN corpus
+), entities AS MATERIALIZED (
+    SELECT part, sum(idf) FILTER (WHERE of_entity) AS idf
+    FROM asked LEFT JOIN rarity USING (token) GROUP BY part
+), priced AS MATERIALIZED (
+    SELECT part, token, of_entity, idf, weight * idf * (%(k1)s + 1) AS price
+    FROM asked JOIN rarity USING (token)
+), scored AS MATERIALIZED (
+    SELECT part, memory_id AS id,
+        sum(price * times
+            / (times + %(k1)s * (1 - %(b)s + %(b)s * held.length / corpus.length))) AS score,
+        sum(idf) FILTER (WHERE of_entity) AS shared,
+        bool_or(NOT of_entity) AS answers
+    FROM held JOIN priced USING (token) CROSS JOIN corpus
     WHERE {wanted}
-    GROUP BY asked.part, o.id
-), ranked AS (
-    SELECT part, id, score,
-        row_number() OVER (PARTITION BY part ORDER BY score DESC, id) AS rank
-    FROM scored LEFT JOIN entities USING (part)
-    WHERE entities.idf IS NULL OR answers AND shared >= %(cover)s * entities.idf
+    GROUP BY part, memory_id
+), best AS (
+    SELECT entities.part, top.id, top.score,
+        row_number() OVER (PARTITION BY entities.part ORDER BY top.score DESC, top.id) AS rank
+    FROM entities CROSS JOIN LATERAL (
+        SELECT id, score FROM scored
+        WHERE scored.part = entities.part
+            AND (entities.idf IS NULL OR answers AND shared >= %(cover)s * entities.idf)
+        ORDER BY score DESC, id LIMIT %(limit)s) top
 )
-SELECT part, id, score, CASE WHEN rank = 1 THEN matched.tokens END
-FROM ranked JOIN matched USING (id) WHERE rank <= %(limit)s ORDER BY part, rank
+SELECT part, id, score,
+    CASE WHEN rank = 1 THEN (SELECT m.tokens FROM memories_memory m WHERE m.id = best.id) END,
+    CASE WHEN rank = 1 THEN corpus.size END, CASE WHEN rank = 1 THEN corpus.length END
+FROM best CROSS JOIN corpus ORDER BY part, rank
 """
 
 
@@ -77,28 +87,38 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class Corpus:
+    """How many memories are searched, and how many tokens each has on average."""
+
+    size: float
+    length: float
+
+
+@dataclass(slots=True)
 class Found:
-    """``ids`` with their ``scores``, best first; ``tokens`` are those of the first."""
+    """``ids`` with their ``scores``, best first; ``tokens`` are those of the first. ``corpus``
+    is known where anything was found."""
 
     ids: list[UUID]
     scores: list[float]
     tokens: list[str]
-
-
-# The part of an entity's words, by rarity, that a memory must hold to be about it: names of
-# events and works are repeated in part. Measured: 0.3 to 0.5 are equally good.
-COVER = 0.5
+    corpus: Corpus | None = None
 
 
 def search(
-    corpus: MemoryQuerySet,
+    end_user: EndUser,
+    statuses: Collection[str],
     questions: Sequence[Question],
     limit: int,
     within: MemoryQuerySet | None = None,
+    *,
+    corpus: Corpus | None = None,
 ) -> list[Found]:
     """For each question the memories that hold any of its words, in one statement.
 
-    Word statistics are those of ``corpus``; results may be narrowed to those ``within``.
+    Word statistics are those of the end user's memories of these ``statuses``; results may
+    be narrowed to those ``within``. ``corpus`` of an earlier search of the same memories
+    spares counting them again.
     """
     asked = [
         (part, token, weight, of_entity)
@@ -109,40 +129,33 @@ def search(
     found = [Found([], [], []) for _ in questions]
     if not asked:
         return found
-    tokens = list(dict.fromkeys(token for _, token, _, _ in asked))
-    rows, corpus_params = _named(corpus.values("id", "tokens"), "corpus")
-    wanted, within_params = "true", dict[str, Any]()
+    wanted, params = ["true"], dict[str, Any]()
+    if any(question.entity for question in questions):
+        wanted.append(_ANSWERING)
     if within is not None:
-        ids, within_params = _named(within.values("id"), "within")
-        wanted = f"o.id IN ({ids})"
+        ids, params = named(within.values("id"), "within")
+        wanted.append(f"memory_id IN ({ids})")
+    params |= {
+        "end_user": end_user.pk,
+        "statuses": [str(status) for status in statuses],
+        "parts": [part for part, _, _, _ in asked],
+        "tokens": [token for _, token, _, _ in asked],
+        "weights": [weight for _, _, weight, _ in asked],
+        "of_entity": [of_entity for _, _, _, of_entity in asked],
+        "distinct": list(dict.fromkeys(token for _, token, _, _ in asked)),
+        "k1": K1,
+        "b": B,
+        "cover": COVER,
+        "limit": limit,
+    }
+    if corpus is not None:
+        params |= {"size": corpus.size, "length": corpus.length}
+    sql = _SQL.format(corpus=_KNOWN if corpus else _COUNTED, wanted=" AND ".join(wanted))
     with connection.cursor() as cursor:
-        cursor.execute(
-            _SQL.format(corpus=rows, wanted=wanted),
-            {
-                **corpus_params,
-                **within_params,
-                "parts": [part for part, _, _, _ in asked],
-                "tokens": [token for _, token, _, _ in asked],
-                "weights": [weight for _, _, weight, _ in asked],
-                "of_entity": [of_entity for _, _, _, of_entity in asked],
-                "raws": [*tokens, *(AROUND + token for token in tokens)],
-                "raw_of": [*tokens, *tokens],
-                "shares": [1.0] * len(tokens) + [AROUND_SHARE] * len(tokens),
-                "k1": K1,
-                "b": B,
-                "cover": COVER,
-                "limit": limit,
-            },
-        )
-        for part, pk, score, first_tokens in cursor.fetchall():
+        cursor.execute(sql, params)
+        for part, pk, score, tokens, size, length in cursor.fetchall():
             found[part].ids.append(pk)
             found[part].scores.append(score)
-            found[part].tokens.extend(first_tokens or ())
+            if tokens is not None:
+                found[part].tokens, found[part].corpus = tokens, Corpus(size, length)
     return found
-
-
-def _named(queryset: QuerySet, name: str) -> tuple[str, dict[str, Any]]:
-    """The SQL of a QuerySet with named parameters, to stand inside a larger statement."""
-    sql, params = queryset.order_by().query.sql_with_params()
-    names = [f"{name}_{n}" for n in range(len(params))]
-    return sql % tuple(f"%({n})s" for n in names), dict(zip(names, params, strict=True))

@@ -7,6 +7,7 @@ from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.db import connection
+from django.db.models import CompositePrimaryKey
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
@@ -20,10 +21,12 @@ from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, 
 
 pytestmark = pytest.mark.django_db
 
+# Tables that the database keeps for search have no page: their keys are of several columns.
 OURS = [
     model
     for label in ("accounts", "contacts", "memories")
     for model in apps.get_app_config(label).get_models()
+    if not isinstance(model._meta.pk, CompositePrimaryKey)
 ]
 
 

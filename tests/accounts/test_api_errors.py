@@ -14,8 +14,11 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import ApiKey, EndUser
+from accounts.urls import urlpatterns as account_urls
+from contacts.urls import urlpatterns as contact_urls
 from memories.api.messages import Messages
 from memories.models import Message
+from memories.urls import urlpatterns as memory_urls
 from tests.api import ENDPOINTS, ApiClient, assert_error, user_address
 
 pytestmark = pytest.mark.django_db
@@ -245,19 +248,15 @@ def test_every_endpoint_asks_for_a_key() -> None:
             assert_error(client.call(method, address, body, HTTP_AUTHORIZATION=""), 401)
 
 
-def _kwargs(name: str) -> dict[str, str]:
-    argument = {
-        "api-contact": "contact_id",
-        "api-contact-merge": "contact_id",
-        "api-contact-split": "contact_id",
-        "api-contact-not-the-same": "contact_id",
-        "api-contact-resolve": "contact_id",
-        "api-memory": "memory_id",
-        "api-memory-move": "memory_id",
-        "api-change": "change_id",
-        "api-change-undo": "change_id",
-    }.get(name)
-    return {argument: str(uuid4())} if argument else {}
+def _kwargs(name: str) -> dict[str, object]:
+    """Arguments of the right form for an endpoint, the user's id left out."""
+    pattern = next(p for p in (*contact_urls, *memory_urls, *account_urls) if p.name == name)
+    made = {"UUIDConverter": uuid4(), "IntConverter": 1}
+    return {
+        argument: made[type(converter).__name__]
+        for argument, converter in pattern.pattern.converters.items()
+        if argument != "user"
+    }
 
 
 def test_a_revoked_key_is_401_and_another_key_of_the_app_still_works() -> None:

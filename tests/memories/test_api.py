@@ -136,7 +136,8 @@ def test_context_says_who_is_meant_and_how_it_knows(client: ApiClient, zoe: EndU
 def test_a_user_never_seen_has_no_context_and_is_not_made(client: ApiClient) -> None:
     status, body = client.post("users/zoe/context/", {"message": "How is Greta?"})
     assert (status, body["system_prompt"], body["contacts"], body["memories"]) == (200, "", [], [])
-    assert client.post("users/zoe/search/", {"query": "Greta"}) == (200, {"results": []})
+    status, reply = client.post("users/zoe/search/", {"query": "Greta"})
+    assert (status, reply["results"]) == (200, [])
     assert not EndUser.objects.exists()
 
 
@@ -391,7 +392,7 @@ def test_export_holds_everything(client: ApiClient, zoe: EndUser) -> None:
     make_message(zoe, "Greta sings.")
     make_memory(zoe, "Greta sings.", make_contact(zoe, "Greta"))
     status, body = client.get("users/zoe/export/")
-    assert (status, body["format"], body["version"]) == (200, "mio-user", 1)
+    assert (status, body["format"], body["version"]) == (200, "mio-user", 2)
     assert [m["content"] for m in body["messages"]] == ["Greta sings."]
     assert [c["name"] for c in body["contacts"]] == ["Greta"]
     assert len(body["links"]) == 1

@@ -1,16 +1,18 @@
 """No endpoint shows or changes anything of another app's user, or of another user."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.core import serializers
 from django.urls import get_resolver, reverse
 from django.urls.resolvers import URLPattern, URLResolver
+from django.utils import timezone
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
 from contacts.models import Contact
-from memories.models import Memory, Message
+from memories.models import Erasure, Memory, Message
 from tests.api import ENDPOINTS, ApiClient, assert_error
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 
@@ -44,6 +46,8 @@ def victim() -> EndUser:
     memory = make_memory(end_user, "Nora has a secret garden.", contact)
     with recording(end_user, "edit", "operator:x", "", [memory.id]) as (recorder, _):
         recorder.watch([memory])
+    due = timezone.now() + timedelta(days=7)
+    Erasure.objects.create(end_user=end_user, memory_ids=[memory.id], due_at=due)
     return end_user
 
 
@@ -54,7 +58,10 @@ def ids(end_user: EndUser, name: str) -> dict[str, Any]:
         return {"contact_id": Contact.objects.of(end_user).get().pk}
     if name.startswith("api-memory"):
         model = Memory
-        return {"memory_id": model.objects.of(end_user).get().pk}
+        found = {"memory_id": model.objects.of(end_user).get().pk}
+        return {**found, "edge_id": 1} if name == "api-memory-edge" else found
+    if name == "api-forgetting-erase":
+        return {"erasure_id": Erasure.objects.of(end_user).get().pk}
     if name.startswith("api-change") and name != "api-changes":
         return {"change_id": Change.objects.of(end_user).get().pk}
     return {}
@@ -62,7 +69,7 @@ def ids(end_user: EndUser, name: str) -> dict[str, Any]:
 
 def everything(end_user: EndUser) -> str:
     rows: list[Any] = [end_user]
-    for model in (Message, Contact, Memory, Change):
+    for model in (Message, Contact, Memory, Change, Erasure):
         rows += model.objects.of(end_user).order_by("pk")
     return serializers.serialize("json", rows)
 
@@ -93,7 +100,7 @@ def test_another_apps_user_is_unknown_and_stays_untouched(
 @pytest.mark.parametrize(
     ("name", "method"),
     [(n, m) for n in ENDPOINTS for m in ENDPOINTS[n] if n.rstrip("s") == n and n not in
-     ("api-export", "api-forget", "api-search", "api-context")],
+     ("api-export", "api-forget", "api-search", "api-context", "api-memories-merge")],
 )  # fmt: skip
 def test_rows_of_another_user_of_the_same_app_are_404(
     victim: EndUser, name: str, method: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pgtrigger
 import pytest
@@ -17,7 +17,7 @@ from contacts import identity
 from contacts.models import Contact, ContactKey, json_value
 from memories import derived, schedules
 from memories.doctor import CHECKS
-from memories.models import Batch, Edge, Link, Memory, Message
+from memories.models import Batch, Edge, JobRun, Link, Memory, Message, Posting, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
 from tests.factories import make_contact, make_end_user, make_memory, make_message
@@ -114,7 +114,7 @@ def spoil_tokens() -> None:
 
 
 def lose_an_embedding() -> None:
-    Memory.objects.filter(content="Greta hums.").update(embedding=None)
+    Vector.objects.filter(memory__content="Greta hums.").delete()
 
 
 def use_another_model() -> None:
@@ -122,7 +122,25 @@ def use_another_model() -> None:
 
 
 def use_another_size() -> None:
-    Memory.objects.filter(content="Greta hums.").update(embedding=[0.6, 0.8])
+    Vector.objects.filter(memory__content="Greta hums.").update(space="multilingual-e5-small/2")
+
+
+def lose_a_word() -> None:
+    Posting.objects.filter(memory__content="Greta hums.", token="hum").delete()
+
+
+def count_a_word_twice() -> None:
+    Posting.objects.filter(memory__content="Greta hums.", token="hum").update(times=2)
+
+
+def leave_a_word_behind() -> None:
+    Posting.objects.create(
+        end_user=greta().end_user, memory_id=uuid4(), token="", status="active", times=1, length=3
+    )
+
+
+def mistake_a_status() -> None:
+    Vector.objects.filter(memory__content="Greta hums.").update(status="archived")
 
 
 def outdate_a_source() -> None:
@@ -186,6 +204,10 @@ def forget_a_try() -> None:
     Batch.objects.filter(first_seq=3).update(state="failed", retry_at=LONG_AGO)
 
 
+def abandon_a_job() -> None:
+    JobRun.objects.create(job="rescore", leased_until=LONG_AGO)
+
+
 def lose_the_schedules() -> None:
     Schedule.objects.all().delete()
 
@@ -231,6 +253,10 @@ DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     lose_an_embedding: ({"embeddings_are_current"}, True),
     use_another_model: ({"embeddings_are_current"}, True),
     use_another_size: ({"embeddings_are_current"}, True),
+    lose_a_word: ({"postings_equal_tokens"}, True),
+    count_a_word_twice: ({"postings_equal_tokens"}, True),
+    leave_a_word_behind: ({"postings_equal_tokens"}, True),
+    mistake_a_status: ({"postings_equal_tokens"}, True),
     link_a_merged_contact: ({"merged_contacts_hold_nothing"}, False),
     speak_of_a_merged_contact: ({"merged_contacts_hold_nothing"}, False),
     merge_in_a_circle: ({"merged_contacts_hold_nothing"}, False),
@@ -247,6 +273,7 @@ DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     lose_the_last_batch: ({"batches_have_no_gaps"}, False),
     forget_a_try: ({"no_work_is_abandoned"}, False),
     abandon_a_batch: ({"no_work_is_abandoned"}, False),
+    abandon_a_job: ({"no_job_is_abandoned"}, True),
     lose_the_schedules: ({"schedules_are_installed"}, True),
     change_a_schedule: ({"schedules_are_installed"}, True),
 }
@@ -295,7 +322,7 @@ def test_a_lost_profile_memory_is_written_again(healthy: EndUser) -> None:
 
 def test_what_workers_are_about_to_do_is_not_wrong(healthy: EndUser) -> None:
     memory = make_memory(healthy, "Greta paints.", greta())
-    assert memory.embedding is None
+    assert not memory.vectors.exists()
     assert found() == set()
 
 

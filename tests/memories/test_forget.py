@@ -91,14 +91,14 @@ def test_forgetting_a_memory_takes_its_words_and_what_was_learnt_from_it(end_use
     assert Memory.objects.of(end_user).filter(content__contains="华为").exists()
 
 
-def test_a_message_that_another_memory_rests_on_stays():
+def test_a_message_that_another_memory_rests_on_keeps_what_was_said_of_that():
     end_user = make_end_user()
-    message = make_message(end_user, "Ann has a cat and a dog")
-    cat = make_memory(end_user, "Ann has a cat", source_message_ids=[message.pk])
+    message = make_message(end_user, "Ann has a cat. Ann has a dog")
+    cat = make_memory(end_user, "Ann has a cat", source_message_ids=[message.pk], quote="has a cat")
     make_memory(end_user, "Ann has a dog", source_message_ids=[message.pk])
     assert forget.forget_memory(end_user, cat.id).messages == 0
     message.refresh_from_db()
-    assert message.content == "Ann has a cat and a dog"
+    assert message.content == "Ann has a dog"
 
 
 def test_the_audit_trail_forgets_too(end_user):

@@ -204,10 +204,9 @@ def test_what_is_used_is_counted_as_access(end_user):
 
 
 def test_search_finds_what_names_nobody(end_user):
-    memory = make_memory(end_user, "用户喝咖啡只加燕麦奶", subtype="self")
-    memory.embedding = embedder().embed_passages([memory.content])[0]
-    memory.embedding_model = embedder().model
-    memory.save()
+    content = "用户喝咖啡只加燕麦奶"
+    (vector,) = embedder().embed_passages([content])
+    memory = make_memory(end_user, content, subtype="self", embedding=vector)
     found = inject.build(end_user, "明天早上喝点什么咖啡好")
     assert [m.id for m in found.memories] == [memory.id]
 

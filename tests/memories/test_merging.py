@@ -8,7 +8,7 @@ from accounts.models import Change, EndUser
 from contacts import book, identity, lookup, relations
 from contacts.merge import InvalidMerge, UnknownPerson, not_the_same
 from contacts.models import Contact, Relation, Suggestion, json_value
-from memories import corrections, derived, forget, linking, merging
+from memories import corrections, derived, forget, hiding, linking, merging
 from memories.models import Consolidation, Link, Memory
 from memories.pipeline import consolidate, sync
 from memories.types import AttributeValue, ExtractedPerson, ProfilePatch
@@ -628,3 +628,29 @@ def test_values_without_sources_are_united_and_given_back(end_user):
     assert values(anna, "company") == ["Fiat"], "a person stated it"
     corrections.undo(change, actor=ANN)
     assert_same(knowledge(end_user), before, "contacts")
+
+
+def test_what_an_emptied_profile_spoke_for_stands_for_itself_after_a_merge(
+    end_user: EndUser,
+) -> None:
+    ada, bea = make_contact(end_user, "Ada"), make_contact(end_user, "Bea")
+    told = make_memory(end_user, "Ada lives in Turin.", ada)
+    absorbed(ada, told, "location", "Turin")
+    told.refresh_from_db()
+    hiding.hide(end_user, [told], actor="extractor")
+    merging.merge(end_user, ada.id, bea.id, actor=ANN)
+    assert_sound(end_user)
+    told.refresh_from_db()
+    assert told.consolidated_into is None
+
+
+def test_facts_that_come_back_with_an_undo_are_about_the_survivor(end_user: EndUser) -> None:
+    ada, bea = make_contact(end_user, "Ada"), make_contact(end_user, "Bea")
+    fact = {"key": "location", "value": "Turin", "person": str(ada.id)}
+    told = make_memory(end_user, "Ada lives in Turin.", facts=[fact])
+    edited = corrections.edit(end_user, told.id, {"content": "Ada lives there."}, actor=ANN)
+    merging.merge(end_user, ada.id, bea.id, actor=ANN)
+    corrections.undo(edited, actor=ANN)
+    told.refresh_from_db()
+    assert told.facts == [{**fact, "person": str(bea.id)}]
+    assert_sound(end_user)

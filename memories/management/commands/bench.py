@@ -28,6 +28,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", choices=BENCHES)
         parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+        parser.add_argument(
+            "--rows", type=int, help="latency: also search in a table of so many memories"
+        )
         parser.add_argument("--json", action="store_true", help="print only one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -39,7 +42,8 @@ class Command(BaseCommand):
             raise CommandError(f"No such file: {', '.join(missing)}")
         run: Callable[..., dict[str, Any]] = import_module(f"memories.bench.{name}").run
         try:
-            figures = run(files, progress=not options["json"])
+            asked = {"rows": options["rows"]} if name == "latency" and options["rows"] else {}
+            figures = run(files, progress=not options["json"], **asked)
         except BadDataset as error:
             raise CommandError(str(error)) from error
         indent = None if options["json"] else 2

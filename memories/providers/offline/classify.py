@@ -2,8 +2,8 @@
 
 import re
 
-from memories.providers.offline.calendar_words import DateHit
-from memories.providers.offline.dates import find_dates
+from memories.dates import find_dates
+from memories.dates.words import DateHit
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.text import HAN
 from memories.types import Fact, MemoryType

@@ -3,19 +3,29 @@
 from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import TypeVar
+from uuid import UUID
 
 from memories.providers.offline.consolidate import consolidate
 from memories.providers.offline.extract import extract
+from memories.providers.offline.overlap import propose, review
+from memories.providers.offline.refine import refine
+from memories.providers.offline.relate import classify
 from memories.providers.offline.resolve import resolve
 from memories.providers.offline.text import HAN
 from memories.types import (
     ConflictCase,
     Extraction,
     ExtractionRequest,
+    FoundRelation,
+    Overlap,
     ProfilePatch,
     ProfileRequest,
+    Refinement,
+    RelationCase,
     Reply,
     Resolution,
+    Review,
+    StoredMemory,
     Usage,
 )
 
@@ -51,6 +61,47 @@ class OfflineProvider:
         read = [request.profile.personality, *known, *(m.content for m in request.memories)]
         written = [v.value for values in value.attributes.values() for v in values]
         return _reply(value, read, [*written, value.personality or ""], started)
+
+    def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
+        started = perf_counter()
+        value: Sequence[FoundRelation] = classify(cases)
+        read = [m.content for case in cases for m in (case.memory, *case.others)]
+        return _reply(value, read, [found.reason for found in value], started)
+
+    def refine(
+        self,
+        memories: Sequence[StoredMemory],
+        language: str,  # noqa: ARG002 the rules see it by themselves
+    ) -> Reply[Mapping[UUID, Refinement]]:
+        started = perf_counter()
+        value = refine(memories)
+        read = [memory.content for memory in memories]
+        written = [text for found in value.values() for text in (*found.pieces, found.trimmed)]
+        return _reply(value, read, written, started)
+
+    def propose(
+        self,
+        cluster: Sequence[StoredMemory],
+        language: str,  # noqa: ARG002
+    ) -> Reply[Sequence[Overlap]]:
+        started = perf_counter()
+        value: Sequence[Overlap] = propose(cluster)
+        read = [memory.content for memory in cluster]
+        return _reply(value, read, [found.content for found in value], started)
+
+    def review(
+        self,
+        proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]],
+        language: str,  # noqa: ARG002
+    ) -> Reply[Sequence[Review]]:
+        started = perf_counter()
+        value: Sequence[Review] = review(proposals)
+        read = [
+            text
+            for overlap, members in proposals
+            for text in (overlap.content, *(memory.content for memory in members))
+        ]
+        return _reply(value, read, [found.reason for found in value], started)
 
 
 def estimate_tokens(texts: Iterable[str]) -> int:

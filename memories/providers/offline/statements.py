@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from memories.dates import find_dates
 from memories.providers.offline import facts_zh, render
 from memories.providers.offline.acts import (
     Act,
@@ -15,7 +16,6 @@ from memories.providers.offline.acts import (
 )
 from memories.providers.offline.answers import Answers
 from memories.providers.offline.bonds import Bonds
-from memories.providers.offline.dates import find_dates
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.identity import Identities

@@ -1,8 +1,8 @@
 """Corrections and retractions."""
 
+from memories.dates import find_dates
 from memories.providers.offline import corrections, forgetting
 from memories.providers.offline.acts import is_joke_confession
-from memories.providers.offline.dates import find_dates
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.statements import Statements

@@ -22,6 +22,8 @@ class Wipes(Part):
     def ask(self, turn: Turn, text: str, *, alone: bool) -> None:
         """One request. Without a person or a matter it means the last statement; not
         ``alone``, that is the rest of its own sentence, which nobody has read."""
+        self.asked_in = turn.id
+        self.dropped: list[int] = [] if alone else [turn.id]
         spots = [spot for spot in self.talk.known_spots(text) if spot.who is not None]
         people = list(dict.fromkeys(spot.who for spot in spots if spot.who is not None))
         matter = forgetting.matter(text, [spot.text for spot in spots])
@@ -32,7 +34,21 @@ class Wipes(Part):
                 self._person(person)
         elif alone:
             self._last(turn, people)
+        if self.dropped:
+            self._request(turn_ids=tuple(dict.fromkeys(self.dropped)))
         self.talk.asked_to_forget = self.book.clock
+
+    def _request(
+        self,
+        contact_id: UUID | None = None,
+        words: tuple[str, ...] = (),
+        keys: tuple[str, ...] = (),
+        turn_ids: tuple[int, ...] = (),
+    ) -> None:
+        """A request of an earlier batch has been carried out, and perhaps taken back since."""
+        if self.asked_in in self.wanted:
+            asked = ForgetRequest(contact_id, words, keys, turn_ids, self.asked_in)
+            self.talk.forget.append(asked)
 
     def _matter(self, people: list[Someone], matter: forgetting.Request) -> None:
         """What was said of one matter, of these people if any are named."""
@@ -49,7 +65,7 @@ class Wipes(Part):
             if contact_id is not None or matter.words or not people:
                 names = () if known else tuple(p.name for p in people)
                 words = (*names, *matter.words)
-                self.talk.forget.append(ForgetRequest(contact_id, words, matter.keys))
+                self._request(contact_id, words, matter.keys)
 
     def _person(self, person: Someone) -> None:
         """Everything about a person; they are met again only if spoken of again."""
@@ -62,7 +78,7 @@ class Wipes(Part):
         if self.at.topic is person:
             self.at.topic = None
         words = () if person.contact_id else (person.name, *person.aliases)
-        self.talk.forget.append(ForgetRequest(person.contact_id, words))
+        self._request(person.contact_id, words)
 
     def _last(self, turn: Turn, people: list[Someone]) -> None:
         """The latest statement: of this turn, else of the one before it."""
@@ -75,19 +91,15 @@ class Wipes(Part):
             turns = {turn.id}
         else:
             turns = {self.at.before_id}
-            self._hide_turn(self.at.before_id)
+            self.dropped += [self.at.before_id] if self.at.before_id else []
         for draft in list(self.drafts):
             if draft.turn.id in turns and (not people or draft in drafts):
                 self._drop(draft)
 
     def _drop(self, draft: Draft) -> None:
+        """Nothing is kept of the turns of a draft; what an earlier batch kept is hidden."""
         self.drafts.remove(draft)
         for person in draft.people():
             if draft.turn.id in person.turn_ids:
                 person.turn_ids.remove(draft.turn.id)
-        self._hide_turn(draft.turn.id)
-
-    def _hide_turn(self, turn_id: int) -> None:
-        """What an earlier batch kept of a turn is hidden; of this one nothing is kept yet."""
-        if turn_id and turn_id not in self.wanted:
-            self.talk.forget.append(ForgetRequest(turn_ids=(turn_id,)))
+        self.dropped += [draft.turn.id, *draft.extra_turns]

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from memories.dates import find_dates, write_dates
+from memories.dates.words import DateHit
 from memories.providers.offline import corrections
-from memories.providers.offline.calendar_words import DateHit
 from memories.providers.offline.classify import memory_type, worth_keeping
-from memories.providers.offline.dates import find_dates, write_dates
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.lexicons import relations
 from memories.providers.offline.own_names import MAX_NAMES

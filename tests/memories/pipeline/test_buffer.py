@@ -7,7 +7,7 @@ from accounts.models import EndUser
 from memories.models import Batch, Message
 from memories.pipeline import buffer
 from memories.pipeline.buffer import Incoming, detect_language, receive
-from tests.factories import make_app
+from tests.factories import make_app, make_contact
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -94,6 +94,34 @@ def test_a_provider_sees_the_batch_and_a_little_before(settings):
     request = buffer.request_for(buffer.claim_next(end_user.pk, now=timezone.now()))
     assert [t.content for t in request.turns] == [f"message {n}" for n in range(40, 50)]
     assert [t.content for t in request.context] == [f"message {n}" for n in range(34, 40)]
+
+
+def test_those_named_in_the_batch_come_first_however_many_are_known(settings):
+    settings.MIO_EXTRACT_EVERY = 2
+    end_user = receive(make_app(), "ann", [Incoming("user", "小红 called")]).end_user
+    receive(end_user.app, "ann", [Incoming("user", "Old Marek wrote me")])
+    for name, seen in (("小红", 400), ("Marek", 500), ("Lately", 0)):
+        seen_at = timezone.now() - timedelta(days=seen)
+        make_contact(end_user, name, last_mentioned_at=seen_at)
+    for number in range(buffer.KNOWN_CONTACTS + 5):
+        seen_at = timezone.now() - timedelta(days=1 + number)
+        make_contact(end_user, f"Nobody{number}", last_mentioned_at=seen_at)
+    request = buffer.request_for(buffer.claim_next(end_user.pk, now=timezone.now()))
+    names = [person.name for person in request.people]
+    assert set(names[:2]) == {"小红", "Marek"}
+    assert names[2] == "Lately"
+    assert len(names) == len(set(names)) == buffer.KNOWN_CONTACTS + 2
+
+
+def test_a_submitted_batch_holds_the_user_back_unless_somebody_waits():
+    end_user = receive(make_app(), "ann", talk(10)).end_user
+    batch = buffer.claim_next(end_user.pk, now=timezone.now())
+    Batch.objects.update(state="submitted", leased_until=None)
+    receive(end_user.app, "ann", talk(10))
+    assert buffer.claim_next(end_user.pk, now=timezone.now()) is None
+    taken = buffer.claim_next(end_user.pk, now=timezone.now(), everything=True)
+    assert (taken.pk, taken.state, taken.attempts) == (batch.pk, "running", 2)
+    assert taken.leased_until is not None
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories import tasks
+from memories import sweeping, tasks
 from memories.models import Batch, Link, Memory, ModelCall
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -158,12 +158,12 @@ def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
     from django_q.models import OrmQ
 
     EndUser.objects.update(last_message_at=timezone.now() - timedelta(minutes=6))
-    tasks.sweep()
+    sweeping.sweep()
     assert [task.func() for task in OrmQ.objects.all()] == ["memories.tasks.extract"]
     tasks.extract(end_user.pk)
     assert EndUser.objects.get().extracted_seq == 1
     OrmQ.objects.all().delete()
-    tasks.sweep()
+    sweeping.sweep()
     assert not OrmQ.objects.exists()
 
 

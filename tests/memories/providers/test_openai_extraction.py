@@ -118,6 +118,13 @@ class TestExtraction:
         assert sent[0]["name"] == "阿梅"
         assert len(sent) == 60
 
+    def test_everybody_named_in_the_chat_is_sent_however_many(self, server, provider):
+        server.reply_json(NOTHING)
+        named = tuple(Person(uuid4(), f"Guest{number:03}") for number in range(80))
+        text = " ".join(person.name for person in named)
+        provider.extract(request(turn(1, text), people=(MEI, *named)))
+        assert [p["name"] for p in server.requests[0].data["people"]] == [p.name for p in named]
+
     def test_a_huge_message_is_shortened_in_its_middle(self, server, provider):
         server.reply_json(NOTHING)
         provider.extract(request(turn(1, "开头" + "𠮷" * 100_000 + "结尾")))

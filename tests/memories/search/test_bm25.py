@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.hashing import content_hash
-from memories.models import Memory
+from memories.models import AROUND_SHARE, Memory
 from memories.search import bm25
 from memories.search.bm25 import Question
 from memories.search.tokens import AROUND
@@ -19,6 +19,7 @@ from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
 
+ACTIVE = (Memory.Status.ACTIVE,)
 WORDS = ["tea", "run", "小红", "腾讯", "2024", "role:mother"]
 DOCUMENTS = st.lists(
     st.lists(st.sampled_from(WORDS + [AROUND + word for word in WORDS]), max_size=9), max_size=9
@@ -45,7 +46,7 @@ def plain_bm25(documents: list[list[str]], query: dict[str, float]) -> list[floa
     counts: list[dict[str, float]] = [defaultdict(float) for _ in documents]
     for count, tokens in zip(counts, documents, strict=True):
         for token in tokens:
-            count[token.removeprefix(AROUND)] += bm25.AROUND_SHARE if token[0] == AROUND else 1.0
+            count[token.removeprefix(AROUND)] += AROUND_SHARE if token[0] == AROUND else 1.0
     size, length = len(documents), sum(map(len, documents)) / len(documents)
     scores = []
     for count, tokens in zip(counts, documents, strict=True):
@@ -72,8 +73,7 @@ def test_scores_are_those_of_the_formula(
     # Another user's words and a memory that is no longer true change nothing.
     stored(make_end_user(), documents[:1])
     make_memory(end_user, "outdated", tokens=["tea"] * 5, status="outdated")
-    corpus = Memory.objects.of(end_user).active()
-    found = bm25.search(corpus, [Question(query, {}) for query in queries], 50)
+    found = bm25.search(end_user, ACTIVE, [Question(query, {}) for query in queries], 50)
     for query, answer in zip(queries, found, strict=True):
         expected = plain_bm25(documents, query) if documents else []
         positive = {m.pk: s for m, s in zip(memories, expected, strict=True) if s > 0}
@@ -84,7 +84,7 @@ def test_scores_are_those_of_the_formula(
 def test_equal_scores_come_in_one_order() -> None:
     end_user = make_end_user()
     memories = stored(end_user, [["tea"]] * 5)
-    (found,) = bm25.search(Memory.objects.of(end_user), [Question({"tea": 1.0}, {})], 3)
+    (found,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {})], 3)
     assert found.ids == sorted(memory.pk for memory in memories)[:3]
     assert found.tokens == ["tea"]
 
@@ -92,9 +92,10 @@ def test_equal_scores_come_in_one_order() -> None:
 def test_narrowing_the_results_leaves_the_statistics_alone() -> None:
     end_user = make_end_user()
     memories = stored(end_user, [["tea"], ["tea", "run"], ["run"]])
-    corpus = Memory.objects.of(end_user)
-    (everything,) = bm25.search(corpus, [Question({"tea": 1.0}, {})], 9)
-    (one,) = bm25.search(corpus, [Question({"tea": 1.0}, {})], 9, corpus.filter(pk=memories[1].pk))
+    question = Question({"tea": 1.0}, {})
+    (everything,) = bm25.search(end_user, ACTIVE, [question], 9)
+    only = Memory.objects.of(end_user).filter(pk=memories[1].pk)
+    (one,) = bm25.search(end_user, ACTIVE, [question], 9, only)
     assert one.ids == [memories[1].pk]
     assert one.scores[0] == everything.scores[everything.ids.index(memories[1].pk)]
 
@@ -102,20 +103,20 @@ def test_narrowing_the_results_leaves_the_statistics_alone() -> None:
 def test_with_an_entity_only_what_is_about_it_and_answers_counts() -> None:
     end_user = make_end_user()
     about, other, silent = stored(end_user, [["小红", "tea"], ["tea"], ["小红", "run"]])
-    (found,) = bm25.search(Memory.objects.of(end_user), [Question({"tea": 1.0}, {"小红": 1.0})], 9)
+    (found,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {"小红": 1.0})], 9)
     assert found.ids == [about.pk]
     assert {other.pk, silent.pk}.isdisjoint(found.ids)
 
 
 def test_no_words_cost_no_statement(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
-        assert bm25.search(Memory.objects.of(1), [Question({}, {})], 5)[0].ids == []
+        assert bm25.search(EndUser(pk=1), ACTIVE, [Question({}, {})], 5)[0].ids == []
 
 
 def test_words_with_sql_in_them_are_only_words() -> None:
     end_user = make_end_user()
     odd = "'); DROP TABLE memories_memory; --%s{}"
     (memory,) = stored(end_user, [[odd]])
-    (found,) = bm25.search(Memory.objects.of(end_user), [Question({odd: 1.0}, {})], 5)
+    (found,) = bm25.search(end_user, ACTIVE, [Question({odd: 1.0}, {})], 5)
     assert found.ids == [memory.pk]
     assert connection.introspection.table_names()

@@ -13,6 +13,7 @@ from memories.hashing import content_hash
 from memories.models import PROFILE_IMPORTANCE, Memory
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.errors import TransientError
+from memories.search import vectors
 from memories.search.recall import Hit, search
 from memories.search.tokens import tokenise
 from tests.factories import make_contact, make_end_user, make_memory
@@ -38,7 +39,7 @@ def direction(place: int) -> list[float]:
 
 def remember(end_user: EndUser, content: str, place: int | None = None, **fields: Any) -> Memory:
     if place is not None:
-        fields |= {"embedding": direction(place), "embedding_model": EMBEDDER.model}
+        fields["embedding"] = direction(place)
     return make_memory(end_user, content, **fields)
 
 
@@ -134,8 +135,9 @@ def test_a_profile_stands_before_the_memories_that_it_speaks_for() -> None:
     hits = search(end_user, "小红爱喝茶", embedder=EMBEDDER, vector=direction(0), limit=3)
     assert hits[0].memory.pk == profile.pk
     # Even from outside of both arms' reach.
-    profile.tokens, profile.embedding = [], None
+    profile.tokens = []
     profile.save()
+    profile.vectors.all().delete()
     hits = search(end_user, "小红爱喝茶", embedder=EMBEDDER, vector=direction(0), limit=2)
     assert ids(hits)[0] == profile.pk
     assert "speaks for" in hits[0].reason
@@ -213,7 +215,7 @@ def test_without_the_embedder_words_alone_decide() -> None:
 
 def test_vectors_of_another_model_are_not_compared() -> None:
     end_user = make_end_user()
-    foreign = remember(end_user, "one", embedding=[1.0, 0.0], embedding_model="another")
+    foreign = remember(end_user, "one", embedding=[1.0, 0.0], space="another/2")
     known = remember(end_user, "two", 0)
     hits = search(end_user, "nothing", embedder=EMBEDDER, vector=direction(0))
     assert ids(hits) == [known.pk, foreign.pk]
@@ -226,7 +228,7 @@ def test_statements_and_columns_do_not_grow_with_memories() -> None:
         end_user = make_end_user()
         noise = np.random.default_rng(size)
         contents = [f"小红第{n}天在公园跑步" for n in range(size)]
-        Memory.objects.bulk_create(
+        rows = Memory.objects.bulk_create(
             Memory(
                 end_user=end_user,
                 content=content,
@@ -234,14 +236,14 @@ def test_statements_and_columns_do_not_grow_with_memories() -> None:
                 tokens=tokenise(content),
                 type="activity",
                 subtype="friend",
-                embedding=noise.normal(size=EMBEDDER.dimensions),
-                embedding_model=EMBEDDER.model,
+                embedding_model=vectors.space(EMBEDDER),
             )
             for content in contents
         )
+        made = noise.normal(size=(size, EMBEDDER.dimensions))
+        vectors.add(end_user.pk, vectors.space(EMBEDDER), zip(rows, made, strict=True))
         with CaptureQueriesContext(connection) as queries:
             hits = search(end_user, "小红在哪里游泳？", embedder=EMBEDDER, vector=direction(0))
             [(hit.memory.content, hit.memory.importance, str(hit.memory)) for hit in hits]
         counts.append(len(queries))
-        assert {"embedding", "tokens"} <= hits[0].memory.get_deferred_fields()
-    assert counts[0] == counts[1] <= 4
+    assert counts[0] == counts[1] <= 5

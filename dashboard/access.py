@@ -1,0 +1,116 @@
+"""Who may see and do what: every view is made by one of these, every row is fetched here."""
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import Any
+from uuid import UUID
+
+from django.contrib.auth.decorators import login_required
+from django.contrib.auth.models import AbstractBaseUser
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
+from django.views.decorators.http import require_http_methods
+
+from accounts.models import App, EndUser
+from contacts.models import Contact
+from dashboard.roles import ADMINISTER, CORRECT, LOOK
+from memories.models import Memory
+
+View = Callable[..., HttpResponseBase]
+
+
+def page(view: View) -> View:
+    """A page or fragment to look at: GET, for everyone with a role."""
+    return _guarded(view, LOOK, ["GET", "HEAD"])
+
+
+def question(view: View) -> View:
+    """What is asked in words that no address should hold, and changes nothing: POST, for
+    everyone with a role."""
+    return _guarded(view, LOOK, ["POST"])
+
+
+def action(view: View) -> View:
+    """A correction: POST, for reviewers and admins."""
+    return _guarded(view, CORRECT, ["POST"])
+
+
+def admin_page(view: View) -> View:
+    """A page that only admins may look at."""
+    return _guarded(view, ADMINISTER, ["GET", "HEAD"])
+
+
+def admin_action(view: View) -> View:
+    """What can't be undone, or concerns keys and jobs: POST, for admins."""
+    return _guarded(view, ADMINISTER, ["POST"])
+
+
+def form(show: View, save: View) -> View:
+    """One address of two views: the page with the form, and the action that it sends."""
+
+    def either(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return (save if request.method == "POST" else show)(request, *args, **kwargs)
+
+    either.permission = show.permission  # type: ignore[attr-defined]
+    return either
+
+
+def _guarded(view: View, permission: str, methods: list[str]) -> View:
+    @wraps(view)
+    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.has_perm(permission):
+            raise PermissionDenied
+        return view(request, *args, **kwargs)
+
+    guarded = login_required(require_http_methods(methods)(checked))
+    guarded.permission = permission  # type: ignore[attr-defined]
+    return guarded
+
+
+def apps_of(user: AbstractBaseUser) -> Any:
+    """The apps whose data this person may see."""
+    apps = App.objects.order_by("name")
+    limit = getattr(user, "operator", None)
+    return apps.filter(operators=limit) if limit is not None else apps
+
+
+def end_users_of(user: AbstractBaseUser) -> Any:
+    """The end users whom this person may see."""
+    users = EndUser.objects.select_related("app")
+    limit = getattr(user, "operator", None)
+    return users.filter(app__operators=limit) if limit is not None else users
+
+
+def get_end_user(request: HttpRequest, pk: int) -> EndUser:
+    """The end user of the address; Http404 when there is none that this person may see."""
+    return get_object_or_404(end_users_of(request.user), pk=pk)  # type: ignore[arg-type]
+
+
+def get_contact(end_user: EndUser, pk: UUID) -> Contact:
+    """A contact of this end user, merged ones included; Http404."""
+    contact = get_object_or_404(Contact.objects.of(end_user).light(), pk=pk)
+    contact.end_user = end_user
+    return contact
+
+
+def get_memory(end_user: EndUser, pk: UUID) -> Memory:
+    """A memory of this end user; Http404."""
+    return get_object_or_404(Memory.objects.of(end_user), pk=pk)
+
+
+def valid_ids(values: Iterable[str]) -> list[UUID]:
+    """The UUIDs among what a form sent, each once."""
+    found = []
+    for value in values:
+        try:
+            found.append(UUID(value))
+        except ValueError:
+            continue
+    return list(dict.fromkeys(found))
+
+
+def actor(request: HttpRequest) -> str:
+    """How a Change names this person."""
+    return f"operator:{request.user.get_username()}"

@@ -1,0 +1,34 @@
+"""What every page of the dashboard shows around its own content."""
+
+from typing import Any
+
+from django.http import HttpRequest
+
+from dashboard.access import end_users_of
+from dashboard.roles import ADMINISTER, CORRECT, LOOK
+
+CURRENT = "end_user"  # of the session: the end user looked at last
+THEME = "theme"  # the cookie
+
+
+def chrome(request: HttpRequest) -> dict[str, Any]:
+    """The end user in hand (of the address, else the one looked at last), rights, theme."""
+    user = getattr(request, "user", None)
+    match = request.resolver_match
+    if user is None or not user.is_authenticated or match is None:
+        return {"theme": request.COOKIES.get(THEME, "")}
+    if match.namespace != "dashboard":
+        return {}
+    named = match.kwargs.get("user")
+    pk = named or request.session.get(CURRENT)
+    current = end_users_of(user).filter(pk=pk).first() if pk else None
+    if named and current and request.session.get(CURRENT) != current.pk:
+        request.session[CURRENT] = current.pk
+    return {
+        "current": current,
+        "may_look": user.has_perm(LOOK),
+        "may_correct": user.has_perm(CORRECT),
+        "may_administer": user.has_perm(ADMINISTER),
+        "theme": request.COOKIES.get(THEME, ""),
+        "here": match.url_name,
+    }

@@ -1,0 +1,29 @@
+"""What a page says after an action: what was done, and the way back."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import resolve_url
+from django.utils.http import url_has_allowed_host_and_scheme
+
+from accounts.models import Change
+from dashboard.told import told
+
+
+def done(request: HttpRequest, text: str, *changes: Change | None) -> None:
+    """Says what was done; with ``changes``, one Undo of all of them stands beside it."""
+    made = [change for change in changes if change is not None]
+    tags = " ".join(["undo", str(made[0].end_user_id), *(str(c.pk) for c in made)]) if made else ""
+    messages.success(request, text, extra_tags=tags)
+
+
+def refused(request: HttpRequest, text: str) -> None:
+    """Says what could not be done, and why: in words of the page, or of the layers below."""
+    messages.error(request, told(text))
+
+
+def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
+    """To the address that the form named in ``next``, or to the view named ``otherwise``."""
+    wanted = request.POST.get("next", "")
+    if url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure()):
+        return HttpResponseRedirect(wanted)
+    return HttpResponseRedirect(resolve_url(otherwise, *args))

@@ -1,0 +1,116 @@
+"""The people of an end user: found, filtered and in order."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, Func, IntegerField, Q
+
+from accounts.models import Change, EndUser
+from contacts.attributes import is_single
+from contacts.models import Contact, ContactQuerySet, Suggestion
+from contacts.names import GROUPS
+from dashboard.access import valid_ids
+from memories.models import Memory
+
+#: What a list may be sorted by, each with columns that are unique together.
+SORTS = {
+    "recent": ("-last_mentioned_at", "id"),
+    "most": ("-mention_count", "id"),
+    "name": ("name_key", "namesake"),
+}
+NO_GROUP = "none"
+ONLY = ("suggested", "conflict", "unconfirmed")
+MOST = 1000  # a list is counted up to here
+MOST_DONE = 10_000  # what operators did, and left to do, that a filter looks at
+FEW = 2000  # people found by name who are looked at one by one
+PICKED = 12  # people to choose from at once
+
+
+def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> ContactQuerySet:
+    """The standing contacts that match what was typed and chosen, without heavy columns."""
+    rows = Contact.objects.of(end_user).standing()
+    if q.strip():
+        found = rows.found_by(end_user, q)
+        # Two conditions at once lead the planner astray: the rarer one is looked up first.
+        few = list(found.values_list("pk", flat=True)[: FEW + 1]) if group or only else []
+        rows = rows.filter(pk__in=few) if 0 < len(few) <= FEW else found
+    if group in GROUPS:
+        rows = rows.who_are(end_user, group)
+    elif group == NO_GROUP:
+        rows = rows.filter(relationship="")
+    if only == "suggested":
+        asked = Suggestion.objects.of(end_user).filter(state=Suggestion.State.OPEN).order_by()
+        rows = rows.filter(pk__in=asked.values("first").union(asked.values("second")))
+    elif only == "conflict":
+        # The planner overrates how many these are, and would look at everybody.
+        clashing = Contact.objects.of(end_user).standing().in_conflict().order_by()
+        rows = rows.filter(pk__in=list(clashing.values_list("pk", flat=True)[:MOST_DONE]))
+    elif only == "unconfirmed":
+        rows = _unconfirmed(end_user, rows)
+    return rows.light().defer("card", "timeline", "personality", "personality_sources",
+                              "memory_ids", "embedding")  # fmt: skip
+
+
+def _unconfirmed(end_user: EndUser, rows: ContactQuerySet) -> ContactQuerySet:
+    """Those whom no operator has ever corrected, merged or decided on."""
+    done = Change.objects.of(end_user).filter(actor__startswith="operator:", undone_at=None)
+    subjects = done.order_by("-created_at").values_list("subjects", flat=True)[:MOST_DONE]
+    return rows.exclude(pk__in=valid_ids(pk for row in subjects for pk in row))
+
+
+def capped(rows: ContactQuerySet) -> int:
+    """How many there are, up to MOST + 1."""
+    return rows.order_by().values("pk")[: MOST + 1].count()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A person in a list."""
+
+    contact: Contact
+    work: str
+    memories: int
+    suggested: bool
+    conflict: bool
+
+
+def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
+    """People of one page with what their row shows: three statements, however many."""
+    ids = [contact.pk for contact in contacts]
+    size = Func(F("memory_ids"), function="CARDINALITY", output_field=IntegerField())
+    sizes = dict(
+        Contact.objects.of(end_user).filter(pk__in=ids).annotate(n=size).values_list("pk", "n")
+    )
+    # What is distilled of a person is linked as well, but nobody said it.
+    profiles = (
+        Memory.objects.of(end_user)
+        .active()
+        .filter(content_hash__in=[f"profile:{pk}" for pk in ids])
+    )
+    distilled = set(profiles.values_list("content_hash", flat=True))
+    asked = Suggestion.objects.of(end_user).filter(state=Suggestion.State.OPEN)
+    pairs = asked.filter(Q(first__in=ids) | Q(second__in=ids)).values_list("first", "second")
+    suggested = {pk for pair in pairs for pk in pair}
+    return [
+        Row(
+            contact=contact,
+            work=_work(contact.attributes),
+            memories=sizes.get(contact.pk, 0) - (f"profile:{contact.pk}" in distilled),
+            suggested=contact.pk in suggested,
+            conflict=any(is_single(k) and len(v) > 1 for k, v in contact.attributes.items()),
+        )
+        for contact in contacts
+    ]
+
+
+def _work(attributes: dict[str, Any]) -> str:
+    known = [attributes[key][0]["value"] for key in ("company", "job_title") if attributes.get(key)]
+    return " · ".join(map(str, known))
+
+
+def to_pick(end_user: EndUser, q: str, without: Sequence[UUID] = ()) -> list[Contact]:
+    """People to choose one from: those found by what was typed, else the last mentioned."""
+    rows = people(end_user, q).exclude(pk__in=without)
+    return list(rows.order_by(*SORTS["recent"])[:PICKED])

@@ -1,0 +1,141 @@
+"""What needs a person now, and whether the pipeline is well."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from accounts.models import EndUser
+from dashboard.queries import review
+from memories.models import Batch, Consolidation, Erasure, ModelCall, Retrieval, Work
+
+DAYS = 14
+STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
+
+
+def waiting(users: QuerySet[EndUser]) -> dict[str, int]:
+    """How many things of each kind wait for a person, each counted up to review.MOST + 1."""
+    return {
+        "merges": review.capped(review.open_suggestions(users)),
+        "links": review.capped(review.doubtful_links(users)),
+        "conflicts": review.capped(review.conflicts(users)),
+        "quarantined": review.capped(quarantined(users)),
+        "forgetting": review.capped(forgetting(users)),
+    }
+
+
+def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:
+    """Batches that every try failed for, the oldest first."""
+    rows = Batch.objects.filter(end_user__in=users, state=Work.State.QUARANTINED)
+    return rows.select_related("end_user__app").order_by("pk")
+
+
+def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:
+    """What users asked to forget and is not erased yet, the next one due first."""
+    rows = Erasure.objects.filter(end_user__in=users, state=Erasure.State.PENDING)
+    return rows.select_related("end_user__app").order_by("due_at", "pk")
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """``lag`` since the oldest message that no batch has read; None when all are read."""
+
+    lag: timedelta | None
+    unread: int
+    failed: int
+    running: int
+
+
+def health(users: QuerySet[EndUser]) -> Health:
+    """How the pipeline is doing now."""
+    behind = users.filter(message_seq__gt=F("extracted_seq")).order_by()
+    unread = behind.aggregate(
+        oldest=Min("last_message_at"), count=Sum(F("message_seq") - F("extracted_seq"))
+    )
+    states = Q(state__in=[*STUCK, Work.State.RUNNING])
+    counts = {"failed": Count("pk", Q(state__in=STUCK)), "running": Count("pk", Q(state="running"))}
+    totals = {"failed": 0, "running": 0}
+    for model in (Batch, Consolidation):
+        found = model.objects.filter(states, end_user__in=users).order_by().aggregate(**counts)
+        for name, count in found.items():
+            totals[name] += count
+    oldest: datetime | None = unread["oldest"]
+    return Health(
+        lag=timezone.now() - oldest if oldest else None, unread=unread["count"] or 0, **totals
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """One day's model calls: tokens of both directions, failures, and US dollars, None where
+    a model's price is not known."""
+
+    day: date
+    calls: int
+    failures: int
+    tokens: int
+    cost: float | None
+
+
+def by_day(users: QuerySet[EndUser], today: date) -> list[Day]:
+    """The model calls of the last DAYS days, the oldest first, days without any included."""
+    since = today - timedelta(days=DAYS - 1)
+    start = timezone.make_aware(datetime.combine(since, datetime.min.time()))
+    rows = (
+        ModelCall.objects.filter(end_user__in=users, created_at__gte=start)
+        .annotate(day=TruncDate("created_at"))
+        .order_by()
+        .values("day", "model")
+        .annotate(
+            calls=Count("pk"),
+            failures=Count("pk", ~Q(outcome=ModelCall.Outcome.OK)),
+            read=Sum("tokens_in"),
+            written=Sum("tokens_out"),
+        )
+    )
+    found: dict[date, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["day"], []).append(row)
+    return [_day(day, found.get(day, [])) for day in _days(since)]
+
+
+def _day(day: date, rows: list[Mapping[str, Any]]) -> Day:
+    costs = [cost_of(row["model"], row["read"], row["written"]) for row in rows]
+    return Day(
+        day,
+        sum(row["calls"] for row in rows),
+        sum(row["failures"] for row in rows),
+        sum(row["read"] + row["written"] for row in rows),
+        None if None in costs else sum(cost for cost in costs if cost),
+    )
+
+
+def cost_of(model: str, tokens_in: int, tokens_out: int) -> float | None:
+    """US dollars for these tokens by MIO_TOKEN_PRICES (dollars a million, in and out); None
+    for a model that has no price there. Models of this machine cost nothing."""
+    price = settings.MIO_TOKEN_PRICES.get(model)
+    if price is None:
+        return None
+    return (tokens_in * price[0] + tokens_out * price[1]) / 1_000_000
+
+
+def fallback_by_day(users: QuerySet[EndUser], today: date) -> list[tuple[date, float]]:
+    """The share of people's look-ups that needed the text fallback, in 0..1, by day."""
+    since = today - timedelta(days=DAYS - 1)
+    rows = (
+        Retrieval.objects.filter(end_user__in=users, day__gte=since)
+        .order_by()
+        .values("day")
+        .annotate(linked=Sum("linked"), fallback=Sum("fallback"))
+    )
+    shares = {row["day"]: row["fallback"] / max(row["linked"] + row["fallback"], 1) for row in rows}
+    return [(day, shares.get(day, 0.0)) for day in _days(since)]
+
+
+def _days(since: date) -> list[date]:
+    return [since + timedelta(days=n) for n in range(DAYS)]

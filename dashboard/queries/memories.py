@@ -1,0 +1,142 @@
+"""Memories as lists and as a graph, and why each is found and how much it counts."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.db.models import Prefetch, QuerySet
+
+from accounts.models import EndUser
+from contacts.text import truncate
+from memories import graph
+from memories.models import Edge, Link, Memory, Message
+from memories.search import recall
+from memories.search.results import Hit
+
+FOUND = 30  # results of a search
+MOST_MESSAGES = 20
+WIDTH, HEIGHT, RING = 720, 420, 165
+MOST_NODES = 14  # beside the one in the middle: more can't be read
+LABEL = 14  # graphemes under a node
+
+
+def with_people(rows: QuerySet) -> QuerySet:
+    """Memories with whom they are about, in a fixed number of statements."""
+    links = Link.objects.filter(rejected=False).select_related("contact")
+    links = links.defer("contact__memory_ids", "contact__embedding").order_by("pk")
+    return rows.defer("tokens").prefetch_related(Prefetch("links", links))
+
+
+def latest(end_user: EndUser, status: str, kind: str) -> QuerySet[Memory]:
+    """An end user's memories of a status and type, where these are given."""
+    rows = Memory.objects.of(end_user)
+    if status in Memory.Status:
+        rows = rows.filter(status=status)
+    if kind:
+        rows = rows.filter(type=kind)
+    return with_people(rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A search hit with its memory as lists show it."""
+
+    hit: Hit
+    memory: Memory
+
+
+def found(end_user: EndUser, hits: Sequence[Hit]) -> list[Result]:
+    """The hits in their order, each memory with its people."""
+    rows = with_people(Memory.objects.of(end_user)).in_bulk([hit.memory.pk for hit in hits])
+    return [Result(hit, rows[hit.memory.pk]) for hit in hits if hit.memory.pk in rows]
+
+
+def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Memory]:
+    """What took the place of each of these memories that is outdated or merged."""
+    old = [memory.pk for memory in memories if memory.status != Memory.Status.ACTIVE]
+    if not old:
+        return {}
+    edges = Edge.objects.of(end_user).filter(kind=Edge.Kind.SUPERSEDES, target__in=old)
+    newer = dict(edges.order_by("pk").values_list("target", "source"))
+    newer |= {m.pk: m.merged_into_id for m in memories if m.merged_into_id}
+    rows = Memory.objects.of(end_user).defer("tokens").in_bulk(list(newer.values()))
+    return {pk: rows[other] for pk, other in newer.items() if other in rows}
+
+
+def sources(memory: Memory) -> list[Message]:
+    """The messages that a memory rests on."""
+    rows = Message.objects.of(memory.end_user_id).filter(pk__in=memory.source_message_ids)
+    return list(rows.order_by("seq")[:MOST_MESSAGES])
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A memory of the picture: where it stands, and a short text under it."""
+
+    memory: Memory
+    x: float
+    y: float
+    label: str
+    centre: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """An edge of the picture from point to point, with its kind at (x, y)."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    x: float
+    y: float
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """The memories one edge away, around the one in the middle."""
+
+    width: int
+    height: int
+    nodes: tuple[Node, ...]
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A memory one edge away; ``inverse`` when the edge is stated from it to this one."""
+
+    memory: Memory
+    step: graph.Step
+
+
+def beside(memory: Memory) -> list[Beside]:
+    """The memories one edge away, the strongest edge first."""
+    near = graph.neighbours(memory.end_user, [memory.pk], hops=1, limit=MOST_NODES, heal=False)
+    rows = with_people(Memory.objects.of(memory.end_user_id)).in_bulk(list(near))
+    return [Beside(rows[pk], found.steps[-1]) for pk, found in near.items() if pk in rows]
+
+
+def picture(memory: Memory, near: Sequence[Beside]) -> Picture:
+    """The memory in the middle, its neighbours on a ring around it."""
+    middle_x, middle_y = WIDTH / 2, HEIGHT / 2
+    nodes = [Node(memory, middle_x, middle_y, truncate(memory.content, LABEL), centre=True)]
+    lines = []
+    for place, other in enumerate(near):
+        angle = 2 * math.pi * place / len(near) - math.pi / 2
+        # An ellipse: texts are wide.
+        x = round(middle_x + 1.6 * RING * math.cos(angle), 1)
+        y = round(middle_y + RING * math.sin(angle), 1)
+        nodes.append(Node(other.memory, x, y, truncate(other.memory.content, LABEL)))
+        lines.append(
+            Line(middle_x, middle_y, x, y, round((middle_x + x) / 2, 1),
+                 round((middle_y + y) / 2, 1), other.step.kind)
+        )  # fmt: skip
+    return Picture(WIDTH, HEIGHT, tuple(nodes), tuple(lines))
+
+
+def understood(query: str, intent: str) -> recall.Understood:
+    """What the search takes a query to mean."""
+    return recall.understand(query, intent or None)

@@ -1,0 +1,54 @@
+"""The work of the pipeline as rows to look at."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+
+from accounts.models import EndUser
+from dashboard.queries.home import cost_of
+from memories.models import Batch, Consolidation, ModelCall, Work
+
+WAITING = (Work.State.PENDING, Work.State.FAILED, Work.State.QUARANTINED)
+RETRIABLE = (Work.State.FAILED, Work.State.QUARANTINED, Work.State.CANCELLED)
+
+
+def batches(users: QuerySet[EndUser], state: str) -> QuerySet[Batch]:
+    """Extraction batches, in ``state`` where it is one."""
+    rows = Batch.objects.filter(end_user__in=users).select_related("end_user__app", "remote")
+    return rows.filter(state=state) if state in Work.State else rows
+
+
+def consolidations(users: QuerySet[EndUser], state: str) -> QuerySet[Consolidation]:
+    """Consolidations, in ``state`` where it is one."""
+    rows = Consolidation.objects.filter(end_user__in=users)
+    rows = rows.select_related("end_user__app", "contact")
+    rows = rows.defer("contact__memory_ids", "contact__embedding")
+    return rows.filter(state=state) if state in Work.State else rows
+
+
+def calls(users: QuerySet[EndUser], outcome: str) -> QuerySet[ModelCall]:
+    """Model calls; with ``outcome`` "failed" only those that did not succeed."""
+    rows = ModelCall.objects.filter(end_user__in=users).select_related("end_user__app")
+    return rows.exclude(outcome=ModelCall.Outcome.OK) if outcome == "failed" else rows
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A unit of work with what may be done to it; ``seconds`` it took, None before its end."""
+
+    work: Any
+    seconds: float | None
+    may_retry: bool
+    may_cancel: bool
+
+
+def shown(work: Work) -> Shown:
+    over = bool(work.started_at and work.finished_at and work.finished_at >= work.started_at)
+    took = (work.finished_at - work.started_at).total_seconds() if over else None  # type: ignore[operator]
+    return Shown(work, took, work.state in RETRIABLE, work.state in WAITING)
+
+
+def priced(rows: list[ModelCall]) -> list[tuple[ModelCall, float | None]]:
+    """Model calls with what each cost in US dollars, None where the price is not known."""
+    return [(row, cost_of(row.model, row.tokens_in, row.tokens_out)) for row in rows]

@@ -1,0 +1,257 @@
+"""What the playground offers to try, and what came of it in the reader's words."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db.models.functions import Left
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
+
+from accounts.models import EndUser
+from contacts import lookup
+from contacts.models import Contact
+from contacts.normal import normalise
+from contacts.text import estimate_tokens
+from contacts.types import Mention
+from dashboard.queries.memories import with_people
+from memories import inject
+from memories.models import Link, Memory
+from memories.providers.errors import OutputError, ProviderError, TransientError
+
+RECENT = 300  # messages in which the latest sessions are looked for
+SESSIONS = 6
+LAST_LINES = 2
+WIDTH = 200  # characters of a line
+EXAMPLES = 3
+
+HOW = {
+    "name": _("by name"),
+    "alias": _("by an alias"),
+    "kinship": _("by what they are to the user"),
+    "fuzzy": _("by a similar spelling"),
+    "pronoun": _("by a pronoun"),
+    "semantic": _("by a description"),
+}
+STEPS = {
+    "who": _("Finding who is meant"),
+    "linked": _("Memories about them"),
+    "embedding": _("Embedding the message"),
+    "search": _("Searching"),
+    "prompt": _("Writing the prompt"),
+}
+EDGES = {
+    "supersedes": _("superseded"),
+    "complements": _("more detail"),
+    "conflicts": _("conflict"),
+    "causes": _("cause"),
+    "instance_of": _("pattern"),
+    "invalidated_by": _("no longer so"),
+    "motivated_by": _("reason"),
+    "was_context_for": _("used together"),
+    "part_of": _("part"),
+    "shares_entity": _("same name in both"),
+}
+# A question about somebody, and with a pronoun, in the end user's language.
+ABOUT = {"zh": "{name}最近怎么样了", "en": "How is {name} doing?"}
+PRONOUNS = {
+    "zh": {"female": "她最近怎么样了", "male": "他最近怎么样了"},
+    "en": {"female": "How is she doing?", "male": "How is he doing?"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A stored conversation with its last ``lines`` (role, text), oldest first."""
+
+    id: str
+    at: datetime
+    lines: tuple[tuple[str, str], ...]
+
+
+def sessions(end_user: EndUser) -> list[Session]:
+    """The conversations of the latest messages, the latest first."""
+    rows = end_user.messages.order_by("-seq").values_list(
+        "session_id", "role", Left("content", WIDTH), "created_at"
+    )
+    found: dict[str, list[tuple[str, str, datetime]]] = {}
+    for session, role, text, at in rows[:RECENT]:
+        found.setdefault(session, []).append((role, text, at))
+    return [
+        Session(session, lines[0][2], tuple((r, t) for r, t, _at in lines[:LAST_LINES][::-1]))
+        for session, lines in list(found.items())[:SESSIONS]
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A message to try, in a stored session or ("") a new one, and what it shows."""
+
+    message: str
+    session_id: str
+    shows: str
+
+
+def examples(end_user: EndUser, known: Sequence[Session]) -> list[Example]:
+    """Messages about this user's own people: with a pronoun where the latest conversation
+    makes clear who is meant, else by name."""
+    language = "zh" if end_user.language == "zh" else "en"
+    people = list(
+        Contact.objects.of(end_user)
+        .standing()
+        .order_by("-last_mentioned_at", "id")
+        .only("name", "gender")[: EXAMPLES * 2]
+    )
+    found: list[Example] = []
+    for person in people:
+        if not found and known and person.gender:
+            said = PRONOUNS[language][person.gender]
+            mentions, _cards = lookup.who_is_meant(end_user, said, _turns_of(end_user, known[0].id))
+            names = {mention.person.id: mention.person.name for mention in mentions}
+            if len(names) == 1:
+                shows = gettext("A pronoun: the last conversation says that it is %(name)s.")
+                name = {"name": next(iter(names.values()))}
+                found.append(Example(said, known[0].id, shows % name))
+    shows = gettext("A name, in a new conversation.")
+    found += [
+        Example(ABOUT[language].format(name=person.name), "", shows)
+        for person in people[: EXAMPLES - len(found)]
+    ]
+    return found
+
+
+def _turns_of(end_user: EndUser, session_id: str) -> lookup.Turns:
+    return lambda: inject.stored_turns(end_user, session_id)
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A mention in words. ``alias``: the person's alias that it was found by, which can be
+    taken away; ``rivals``: others whom the same place may mean."""
+
+    mention: Mention
+    how: str
+    alias: str
+    rivals: tuple[Mention, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A step of the way in words; ``share`` is in 0..100 of the longest."""
+
+    name: str
+    ms: float
+    statements: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A memory that was found, with its people and why it is here. ``doubted``: its links to
+    the people of the message, each of which may be wrong."""
+
+    way: inject.Way
+    memory: Memory
+    reasons: tuple[str, ...]
+    doubted: tuple[Link, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A trace as the page shows it."""
+
+    trace: inject.Trace
+    spans: tuple[tuple[int, int], ...]
+    meant: tuple[Meant, ...]
+    memories: tuple[Remembered, ...]
+    left_out: tuple[Remembered, ...]
+    bars: tuple[Bar, ...]
+    tokens: int
+    statements: int
+
+
+def answer(end_user: EndUser, trace: inject.Trace) -> Answer:
+    """The trace in words; two statements, whatever was found."""
+    rows = with_people(Memory.objects.of(end_user)).in_bulk([w.memory.pk for w in trace.ways])
+    people = {mention.person.id: mention.person.name for mention in trace.mentions}
+    remembered = [
+        _remembered(way, rows[way.memory.pk], people) for way in trace.ways if way.memory.pk in rows
+    ]
+    return Answer(
+        trace=trace,
+        spans=tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
+        meant=tuple(_meant(mention, trace.mentions) for mention in trace.mentions),
+        memories=tuple(one for one in remembered if one.way.kept),
+        left_out=tuple(one for one in remembered if not one.way.kept),
+        bars=_bars(trace),
+        tokens=estimate_tokens(trace.injection.system_prompt),
+        statements=sum(step.statements for step in trace.steps),
+    )
+
+
+def _meant(mention: Mention, others: Iterable[Mention]) -> Meant:
+    text = normalise(mention.text)
+    return Meant(
+        mention,
+        gettext(HOW[mention.how]),
+        next((alias for alias in mention.person.aliases if normalise(alias) == text), ""),
+        tuple(
+            other
+            for other in others
+            if (other.start, other.end) == (mention.start, mention.end)
+            and other.person.id != mention.person.id
+        ),
+    )
+
+
+def _remembered(way: inject.Way, memory: Memory, people: Mapping[UUID, str]) -> Remembered:
+    links = [link for link in memory.links.all() if link.contact_id in people]
+    return Remembered(way, memory, tuple(_reasons(way, memory, links, people)), tuple(links))
+
+
+def _reasons(
+    way: inject.Way, memory: Memory, links: Sequence[Link], people: Mapping[UUID, str]
+) -> list[str]:
+    said = []
+    if way.found and way.found.names:
+        name = people.get(way.found.names, "")
+        said.append(gettext("names %(name)s, not linked yet") % {"name": name})
+    elif way.found:
+        name = ", ".join(people[link.contact_id] for link in links)
+        said.append(gettext("linked to %(name)s") % {"name": name})
+    if hit := way.hit:
+        if hit.bm25_rank:
+            said.append(gettext("no. %(rank)d by its words") % {"rank": hit.bm25_rank})
+        if hit.vector_rank:
+            said.append(gettext("no. %(rank)d by its meaning") % {"rank": hit.vector_rank})
+        if hit.hops:
+            kinds = [gettext(EDGES.get(kind.split(":")[0], kind)) for kind, _from in hit.path]
+            said.append(gettext("beside a better one: %(way)s") % {"way": " → ".join(kinds)})
+        if hit.in_range:
+            said.append(gettext("of the time asked about"))
+    if memory.kind == Memory.Kind.PROFILE:
+        said.append(gettext("a profile, distilled from others"))
+    if not said:
+        said.append(gettext("among the latest"))
+    return said
+
+
+def _bars(trace: inject.Trace) -> tuple[Bar, ...]:
+    most = max((step.ms for step in trace.steps), default=0.0) or 1.0
+    return tuple(
+        Bar(gettext(STEPS[step.name]), step.ms, step.statements, round(100 * step.ms / most, 1))
+        for step in trace.steps
+    )
+
+
+def refusal(error: ProviderError) -> str:
+    """What went wrong with a model, for whoever waits for its reply."""
+    if isinstance(error, TransientError):
+        if error.retry_after:
+            text = gettext("The model asks to wait. Try again in %(seconds)d seconds.")
+            return text % {"seconds": round(error.retry_after)}
+        return gettext("The model could not be reached, was too busy or broke off. Try again.")
+    if isinstance(error, OutputError):
+        return gettext("The reply ended too early, or was not in the expected form.")
+    return gettext("The model refused: the key, the model's name or the message is not accepted.")

@@ -1,0 +1,179 @@
+"""What waits for a person's decision, and what is needed to take it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts.models import EndUser
+from contacts.attributes import is_single, label
+from contacts.merge import InvalidMerge
+from contacts.models import Contact, Suggestion
+from contacts.normal import normalise
+from contacts.text import estimate_tokens
+from memories import doubts, merging
+from memories.models import Link, Message
+
+MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
+SHOWN_MEMORIES = 6
+AROUND = 2  # messages before and after the one that a doubtful link rests on
+
+
+def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
+    """Pairs that may be one person, the surest first; those put off come last."""
+    return (
+        Suggestion.objects.filter(end_user__in=users)
+        .filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
+        .filter(first__merged_into=None, second__merged_into=None)
+        .select_related("end_user__app", "first", "second")
+        .defer("first__memory_ids", "first__embedding", "second__memory_ids", "second__embedding")
+        .order_by("-state", "-confidence", "pk")
+    )
+
+
+def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
+    """Links of low confidence and links to people who share a name, the newest MOST + 1,
+    the newest first."""
+    # Of each as many as are ever counted or shown: the database need not join the others.
+    doubtful, twins = (
+        rows.filter(end_user__in=users).order_by("-pk").values("pk")[: MOST + 1]
+        for rows in (doubts.doubtful(), doubts.between_namesakes())
+    )
+    return (
+        Link.objects.filter(pk__in=doubtful.union(twins))
+        .select_related("end_user__app", "contact", "memory")
+        .defer("contact__memory_ids", "contact__embedding", "memory__tokens")
+        .order_by("-pk")
+    )
+
+
+def conflicts(users: QuerySet[EndUser]) -> QuerySet[Contact]:
+    """People with several values for something that has one at a time."""
+    return (
+        Contact.objects.standing()
+        .in_conflict()
+        .filter(end_user__in=users)
+        .light()
+        .select_related("end_user__app")
+        .order_by("end_user", "pk")
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The values of one attribute that stand side by side, the current one first."""
+
+    key: str
+    label: str
+    values: tuple[dict[str, Any], ...]
+
+
+def conflicts_of(contact: Contact, language: str) -> list[Conflict]:
+    """The attributes of a person that hold several values and should hold one."""
+    return [
+        Conflict(key, label(key, language), tuple(values))
+        for key, values in contact.attributes.items()
+        if is_single(key) and len(values) > 1
+    ]
+
+
+def capped(rows: QuerySet) -> int:
+    """How many rows there are, up to MOST + 1."""
+    return rows.order_by()[: MOST + 1].count()
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One attribute of two people beside each other."""
+
+    label: str
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    same: bool
+    conflict: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two people, with the memories that tell most."""
+
+    contact: Contact
+    memories: Sequence[Any]
+    memory_count: int
+
+
+def side(contact: Contact) -> Side:
+    """A person as one column of the comparison."""
+    links = contact.links.filter(rejected=False, memory__kind="fact", memory__status="active")
+    latest = [
+        link.memory
+        for link in links.select_related("memory").defer("memory__tokens").order_by("-pk")
+        [:SHOWN_MEMORIES]
+    ]  # fmt: skip
+    return Side(contact, latest, links.count())
+
+
+def beside(left: Contact, right: Contact, language: str) -> list[Row]:
+    """The attributes of two people, those that both have first."""
+    rows = []
+    for key in dict.fromkeys([*left.attributes, *right.attributes]):
+        values = [
+            tuple(str(value["value"]) for value in contact.attributes.get(key, ()))
+            for contact in (left, right)
+        ]
+        one, other = ({normalise(value) for value in side} for side in values)
+        both = bool(one and other)
+        rows.append(
+            Row(
+                label=label(key, language),
+                left=values[0],
+                right=values[1],
+                same=both and bool(one & other),
+                conflict=both and is_single(key) and not one & other,
+            )
+        )
+    return sorted(rows, key=lambda row: (not row.conflict, not row.same))
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The card that a merge would give, and its length in tokens."""
+
+    card: str
+    tokens: int
+
+
+def preview(loser: Contact, survivor: Contact) -> Preview | str:
+    """What the card of the survivor would be, or why they can't be merged.
+
+    The merge itself is made and rolled back, so the preview can't differ from it.
+    """
+    try:
+        with transaction.atomic():
+            merging.merge(loser.end_user, loser.pk, survivor.pk, actor="preview")
+            card = (
+                Contact.objects.of(loser.end_user)
+                .values_list("card", flat=True)
+                .get(pk=survivor.pk)
+            )
+            transaction.set_rollback(True)
+    except InvalidMerge as error:
+        return str(error)
+    return Preview(card, estimate_tokens(card))
+
+
+def messages_around(link: Link) -> list[tuple[Message, bool]]:
+    """The messages that a memory rests on with those beside them, in order; True marks what
+    it rests on."""
+    ids = link.memory.source_message_ids[:AROUND]
+    seqs = list(
+        Message.objects.of(link.end_user_id).filter(pk__in=ids).values_list("seq", flat=True)
+    )
+    if not seqs:
+        return []
+    rows = Message.objects.of(link.end_user_id).filter(
+        seq__gte=min(seqs) - AROUND, seq__lte=min(max(seqs), min(seqs) + 10) + AROUND
+    )
+    return [(row, row.pk in ids) for row in rows.order_by("seq")]

@@ -1,0 +1,122 @@
+// Keyboard, toasts and the help of the dashboard. Everything works without it, by mouse and Tab.
+"use strict";
+
+(() => {
+  const editable = (at) =>
+    at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && !/^(checkbox|radio|button|submit)$/.test(at.type);
+  const seen = (at) => at.offsetParent !== null || at.getClientRects().length > 0;
+  const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
+  let prefix = "";
+
+  function press(keys) {
+    const target = all("[data-key]").find((at) => at.dataset.key === keys);
+    if (!target || target.disabled) return false;
+    if (editable(target)) {
+      target.focus();
+      target.select?.();
+    } else {
+      target.click();
+    }
+    return true;
+  }
+
+  function rows() { return all("[data-row]"); }
+
+  function go(step) {
+    const list = rows();
+    if (!list.length) return;
+    const at = list.findIndex((row) => row.classList.contains("at") || row.contains(document.activeElement));
+    const next = list[Math.min(list.length - 1, Math.max(0, at < 0 ? 0 : at + step))];
+    list.forEach((row) => row.classList.toggle("at", row === next));
+    (next.querySelector("a, button, input") || next).focus({ preventScroll: true });
+    next.scrollIntoView({ block: "nearest" });
+  }
+
+  function help() {
+    const box = document.getElementById("help");
+    const body = document.getElementById("help-keys");
+    const known = new Set();
+    body.replaceChildren(document.getElementById("help-common").content.cloneNode(true));
+    for (const at of document.querySelectorAll("[data-key]")) {
+      if (known.has(at.dataset.key)) continue;
+      known.add(at.dataset.key);
+      const row = document.createElement("tr");
+      const keys = document.createElement("th");
+      keys.scope = "row";
+      for (const name of at.dataset.key.split(" ")) {
+        const kbd = document.createElement("kbd");
+        kbd.textContent = name;
+        keys.append(kbd);
+      }
+      const what = document.createElement("td");
+      const copy = at.cloneNode(true);
+      copy.querySelectorAll?.("kbd").forEach((kbd) => kbd.remove());
+      what.textContent = at.dataset.keyLabel || at.getAttribute("aria-label")
+        || (at.labels?.[0]?.textContent ?? copy.textContent).trim() || at.placeholder || "";
+      row.append(keys, what);
+      body.append(row);
+    }
+    if (!box.open) box.showModal();
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    const at = event.target;
+    if (event.key === "Escape") {
+      if (editable(at)) at.blur();
+      document.querySelectorAll("details.menu[open]").forEach((menu) => (menu.open = false));
+      return;
+    }
+    if (editable(at) || document.querySelector("dialog[open]")) return;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const keys = prefix ? `${prefix} ${key}` : key;
+    prefix = "";
+    if (press(keys)) return event.preventDefault();
+    if (key === "j") go(1);
+    else if (key === "k") go(-1);
+    else if (key === "x") document.querySelector("[data-row].at input[type=checkbox], [data-row]:focus-within input[type=checkbox]")?.click();
+    else if (document.querySelector(`[data-key^="${CSS.escape(key)} "]`)) prefix = key;
+    else return;
+    event.preventDefault();
+  });
+
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("[data-help]")) help();
+    event.target.closest("[data-dismiss]")?.closest(".toast")?.remove();
+    const pick = event.target.closest("[data-select-all]");
+    if (pick) {
+      document.querySelectorAll(`input[name="${pick.dataset.selectAll}"]`).forEach((box) => {
+        box.checked = pick.checked;
+        box.dispatchEvent(new Event("change", { bubbles: true }));
+      });
+    }
+  });
+
+  // People: a button that copies the text of the element it names.
+  document.addEventListener("click", async (event) => {
+    const button = event.target.closest("[data-copy]");
+    if (!button) return;
+    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    const words = button.textContent;
+    button.textContent = button.dataset.copied;
+    setTimeout(() => (button.textContent = words), 1500);
+  });
+
+  // A form marked so sends itself when a choice is made.
+  document.addEventListener("change", (event) => {
+    event.target.closest("form[data-auto]")?.requestSubmit();
+  });
+
+  // A live list holds still while the keyboard is in it.
+  document.addEventListener("htmx:beforeRequest", (event) => {
+    if (event.target.id === "live" && event.target.contains(document.activeElement)) event.preventDefault();
+  });
+
+  // After a navigation the reader of a screen starts at the content, as with a whole page.
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.target === document.body) {
+      const wanted = document.querySelector("[autofocus]");
+      (wanted || document.getElementById("main"))?.focus({ preventScroll: true });
+    }
+  });
+})();

@@ -1,0 +1,274 @@
+"""How the dashboard shows people, words, scores and times."""
+
+import zlib
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.template.defaultfilters import date
+from django.templatetags.static import static
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.dateparse import parse_date, parse_datetime
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.timesince import timesince
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext_lazy
+
+from contacts.models import Contact, Relation
+from contacts.text import truncate
+from dashboard import told, words
+
+register = template.Library()
+
+HUES = 8
+SPANS: dict[str, Any] = {
+    "year": ngettext_lazy("%(num)d year", "%(num)d years", "num"),
+    "month": ngettext_lazy("%(num)d month", "%(num)d months", "num"),
+    "week": ngettext_lazy("%(num)d week", "%(num)d weeks", "num"),
+    "day": ngettext_lazy("%(num)d day", "%(num)d days", "num"),
+    "hour": ngettext_lazy("%(num)d hour", "%(num)d hours", "num"),
+    "minute": ngettext_lazy("%(num)d minute", "%(num)d minutes", "num"),
+}
+WIDTH = 280  # graphemes of a memory in a list
+
+
+@register.filter
+def said(text: Any) -> SafeString:
+    """Words that somebody else wrote: kept apart from the page's own direction of writing."""
+    return format_html('<bdi class="said">{}</bdi>', text if text is not None else "")
+
+
+@register.filter
+def glance(text: str, width: int = WIDTH) -> SafeString:
+    """The beginning of a long text."""
+    return said(truncate(text, width))
+
+
+@register.filter
+def initial(name: str) -> str:
+    """The letter on a person's disc."""
+    name = (name or "?").strip()
+    return truncate(name, 1).rstrip("…") or name[:1]
+
+
+@register.filter
+def hue(name: str) -> int:
+    """A colour of the palette that stays with a name."""
+    return zlib.crc32((name or "").encode()) % HUES
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    return "" if share is None else f"{round(share * 100)}%"
+
+
+@register.filter
+def ago(moment: datetime | None) -> SafeString:
+    """How long ago, with the exact time to hover over."""
+    if moment is None:
+        return mark_safe("—")
+    local = timezone.localtime(moment)
+    near = abs(timezone.now() - moment).total_seconds() < 60
+    if near:
+        words = _("just now")
+    elif moment > timezone.now():
+        words = _("in %(time)s") % {
+            "time": timesince(timezone.now(), moment, depth=1, time_strings=SPANS)
+        }
+    else:
+        words = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        local.isoformat(),
+        date(local, "DATETIME_FORMAT"),
+        words,
+    )
+
+
+@register.filter
+def day(moment: datetime | str | None) -> SafeString:
+    """The day, with the exact time to hover over; of a text, where it is an ISO time."""
+    if isinstance(moment, str):
+        moment = parse_datetime(moment)
+    if moment is None:
+        return mark_safe("—")
+    local = timezone.localtime(moment)
+    return format_html(
+        '<time datetime="{}" title="{}">{}</time>',
+        local.isoformat(),
+        date(local, "DATETIME_FORMAT"),
+        date(local, "DATE_FORMAT"),
+    )
+
+
+@register.filter
+def event_day(text: str) -> str:
+    """The day, month or year of an event as the reader writes it; other words as they are."""
+    if len(text) == len("2026-03") and (first := parse_date(f"{text}-01")):
+        return date(first, "YEAR_MONTH_FORMAT")
+    if found := parse_date(text) if len(text) == len("2026-03-02") else None:
+        return date(found, "DATE_FORMAT")
+    return text
+
+
+@register.filter
+def number(count: int | None) -> str:
+    """A count with its thousands told apart."""
+    return "" if count is None else f"{count:,}"
+
+
+@register.filter
+def told_by(text: str, actor: str) -> SafeString:
+    """Why something was done: a machine's words in the reader's language, a person's as they
+    are."""
+    if actor.startswith((words.OPERATOR, words.APP)):
+        return said(text)
+    return machine_said(text)
+
+
+@register.filter
+def machine_said(text: str) -> SafeString:
+    """What Mio itself says of what it did, in the reader's language."""
+    return format_html("<bdi>{}</bdi>", told.told(text or ""))
+
+
+@register.filter
+def who(actor: str) -> SafeString:
+    """Who said or did something: the end user, a machine, an app, an operator."""
+    if actor.startswith((words.OPERATOR, words.APP)):
+        return said(actor.partition(":")[2])
+    return format_html("{}", _(words.ACTORS[actor])) if actor in words.ACTORS else said(actor)
+
+
+@register.simple_tag
+def bond(relation: Relation, here: Contact) -> SafeString:
+    """Who is what of whom, in the order of the reader's language; others than ``here`` as links."""
+
+    def shown(person: Contact) -> SafeString:
+        if person.pk == here.pk:
+            return glance(person.name, 60)
+        at = reverse("dashboard:contact", args=[here.end_user_id, person.pk])
+        return format_html('<a href="{}">{}</a>', at, glance(person.name, 60))
+
+    return format_html(
+        _("{subject} is {kind} of {of}"),
+        subject=shown(relation.subject),
+        kind=format_html('<span class="badge">{}</span>', glance(relation.kind, 50)),
+        of=shown(relation.object),
+    )
+
+
+@register.simple_tag
+def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
+    """The text with these stretches (start and end in code points) highlighted."""
+    parts: list[tuple[str, ...]] = []
+    at = 0
+    found = []
+    for start, end in sorted(spans):
+        if start < at:
+            continue
+        found.append((text[at:start], text[start:end]))
+        at = end
+    body = format_html_join("", "{}<mark>{}</mark>", found or parts)
+    return format_html('<bdi class="said">{}{}</bdi>', body, text[at:])
+
+
+@register.simple_tag
+def finding(text: str, names: Sequence[str]) -> SafeString:
+    """The text with every occurrence of these names highlighted, whatever their case."""
+    low = text.lower()
+    spans = []
+    for name in sorted({n for n in names if n}, key=len, reverse=True):
+        start = low.find(name.lower())
+        while start >= 0 and len(low) == len(text):
+            spans.append((start, start + len(name)))
+            start = low.find(name.lower(), start + len(name))
+    return marked(text, _apart(spans))
+
+
+def _apart(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The longer of two stretches that overlap."""
+    chosen: list[tuple[int, int]] = []
+    for start, end in spans:
+        if all(end <= other or start >= other_end for other, other_end in chosen):
+            chosen.append((start, end))
+    return chosen
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A picture of the sprite, for the eye only."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>',
+        static("dashboard/icons.svg"),
+        name,
+    )
+
+
+@register.simple_tag(takes_context=True)
+def query(context: template.Context, **changes: Any) -> str:
+    """The address's query with these values changed (None takes one out), without a cursor."""
+    values = context["request"].GET.copy()
+    values.pop("after", None)
+    for name, value in changes.items():
+        if value in (None, ""):
+            values.pop(name, None)
+        else:
+            values[name] = value
+    return "?" + values.urlencode() if values else "?"
+
+
+@register.inclusion_tag("dashboard/_undo.html", takes_context=True)
+def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
+    """The Undo of a message that ``feedback.done`` left."""
+    parts = (tags or "").split()
+    there = len(parts) >= 3 and parts[0] == "undo"
+    return {
+        "end_user": parts[1] if there else "",
+        "changes": parts[2:] if there else [],
+        "csrf_token": context.get("csrf_token"),
+        "request": context["request"],
+    }
+
+
+@register.filter
+def times(count: int) -> range:
+    return range(count)
+
+
+@register.filter
+def item(mapping: Any, key: Any) -> Any:
+    return mapping.get(key) if mapping else None
+
+
+@register.simple_tag
+def key(name: str) -> SafeString:
+    """A key of the keyboard, shown beside what it does."""
+    return format_html('<kbd aria-hidden="true">{}</kbd>', conditional_escape(name))
+
+
+@register.filter
+def verb(name: str) -> str:
+    """What a change did."""
+    return words.in_words(words.VERBS, name)
+
+
+@register.filter
+def job(name: str) -> str:
+    """What a maintenance job does."""
+    return words.in_words(words.JOBS, name)
+
+
+@register.filter
+def purpose(name: str) -> str:
+    """What a model was asked for."""
+    return words.in_words(words.PURPOSES, name)
+
+
+@register.filter
+def count_of(name: str) -> str:
+    """What is counted."""
+    return words.in_words(words.COUNTS, name)

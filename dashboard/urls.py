@@ -1,0 +1,34 @@
+"""The addresses of the dashboard. What belongs to an end user lies below ``u/ID/``."""
+
+from django.urls import path
+
+from dashboard.views import (
+    account,
+    changes,
+    contacts,
+    home,
+    memories,
+    pipeline,
+    playground,
+    review,
+    users,
+)
+
+app_name = "dashboard"
+
+urlpatterns = [
+    path("", home.home, name="home"),
+    path("login/", account.sign_in, name="login"),
+    path("logout/", account.sign_out, name="logout"),
+    path("theme/", account.theme, name="theme"),
+    *home.urls,
+    *users.urls,
+    *contacts.urls,
+    *review.urls,
+    *memories.urls,
+    *playground.urls,
+    *pipeline.urls,
+    path("u/<int:user>/changes/", changes.changes, name="changes"),
+    path("u/<int:user>/changes/undo/", changes.undo_all, name="undo_all"),
+    path("u/<int:user>/changes/<uuid:change>/undo/", changes.undo, name="undo"),
+]

@@ -1,0 +1,39 @@
+"""Signing in and out, and how the page looks."""
+
+from axes.helpers import get_cool_off
+from django.contrib.auth.views import LoginView, LogoutView
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_POST
+
+from dashboard import feedback
+from dashboard.context import THEME
+
+YEAR = 365 * 24 * 3600
+
+
+class SignIn(LoginView):
+    template_name = "dashboard/login.html"
+    redirect_authenticated_user = True
+
+
+sign_in = SignIn.as_view()
+sign_out = LogoutView.as_view(next_page="dashboard:login")
+
+
+def locked(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpResponse:
+    """Instead of the form, after too many wrong passwords."""
+    wait = get_cool_off()
+    minutes = round(wait.total_seconds() / 60) if wait else 0
+    return render(request, "dashboard/locked.html", {"minutes": minutes}, status=429)
+
+
+@require_POST
+def theme(request: HttpRequest) -> HttpResponse:
+    """Remembers light or dark for this browser."""
+    response = feedback.back(request, "dashboard:home")
+    chosen = request.POST.get("theme", "")
+    if chosen in ("light", "dark"):
+        response.set_cookie(THEME, chosen, max_age=YEAR, samesite="Lax", httponly=True,
+                            secure=request.is_secure())  # fmt: skip
+    return response

@@ -1,0 +1,56 @@
+"""What was changed by whom and why, with the way back."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext as _
+
+from accounts.changes import CannotUndo
+from accounts.models import Change
+from dashboard import access, feedback, paging
+from dashboard.access import valid_ids
+from memories import corrections, queue
+
+
+@access.page
+def changes(request: HttpRequest, user: int) -> HttpResponse:
+    """All changes of an end user, the latest first."""
+    end_user = access.get_end_user(request, user)
+    rows = Change.objects.of(end_user).defer("rows")
+    page = paging.page_of(request, rows, ["-created_at", "id"])
+    return render(request, "dashboard/changes.html", {"end_user": end_user, "page": page})
+
+
+@access.action
+def undo(request: HttpRequest, user: int, change: UUID) -> HttpResponse:
+    """Takes a change back."""
+    end_user = access.get_end_user(request, user)
+    row = get_object_or_404(Change.objects.of(end_user), pk=change)
+    try:
+        corrections.undo(row, actor=access.actor(request))
+    except CannotUndo as error:
+        feedback.refused(request, str(error))
+    else:
+        queue.enqueue("embed", end_user.pk)
+        feedback.done(request, _("Undone."))
+    return feedback.back(request, "dashboard:changes", end_user.pk)
+
+
+@access.action
+def undo_all(request: HttpRequest, user: int) -> HttpResponse:
+    """Takes back the changes that one action made, all or none."""
+    end_user = access.get_end_user(request, user)
+    wanted = valid_ids(request.POST.getlist("change"))
+    rows = Change.objects.of(end_user).filter(pk__in=wanted).order_by("-created_at", "pk")
+    try:
+        with transaction.atomic():
+            for row in rows:
+                corrections.undo(row, actor=access.actor(request))
+    except CannotUndo as error:
+        feedback.refused(request, str(error))
+    else:
+        queue.enqueue("embed", end_user.pk)
+        feedback.done(request, _("Undone."))
+    return feedback.back(request, "dashboard:changes", end_user.pk)

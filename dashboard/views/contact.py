@@ -1,0 +1,128 @@
+"""One person: the card and what is known, memories, timeline, relations, changes."""
+
+from collections.abc import Callable
+from typing import Any
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from accounts.models import EndUser
+from contacts import identity
+from contacts.attributes import ATTRIBUTES, label
+from contacts.models import Contact
+from contacts.text import estimate_tokens
+from dashboard import access, paging
+from dashboard.queries import contact as queries
+from dashboard.queries import relations
+from dashboard.views.picking import picker
+
+
+def language_of() -> str:
+    """The language of the operator's page, as cards and labels know it."""
+    return "zh" if (get_language() or "").startswith("zh") else "en"
+
+
+def standing(request: HttpRequest, user: int, pk: UUID) -> tuple[EndUser, Contact]:
+    """The end user and the person of an address, for a merged one the survivor."""
+    end_user = access.get_end_user(request, user)
+    contact = access.get_contact(end_user, pk)
+    if contact.merged_into_id:
+        survivor = identity.survivor(end_user, pk)
+        if survivor is None:
+            raise Http404
+        contact = survivor
+    contact.end_user = end_user
+    return end_user, contact
+
+
+@access.page
+def contact(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """One person; the address of a merged one leads to the survivor."""
+    end_user, person = standing(request, user, contact)
+    if person.pk != contact:
+        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
+        return redirect(f"{address}?merged={contact}")
+    tab = request.GET.get("tab", "")
+    tab = tab if tab in TABS else "card"
+    context = {
+        "end_user": end_user,
+        "contact": person,
+        "names": queries.names_of(person),
+        "tab": tab,
+        "tabs": _tabs(),
+        "namesakes": queries.namesakes(person),
+        "merged": queries.tombstone(person, request.GET.get("merged", "")),
+        **TABS[tab](request, person),
+    }
+    return render(request, f"dashboard/contacts/{tab}.html", context)
+
+
+def _tabs() -> list[tuple[str, str, str]]:
+    names = [_("Card and facts"), _("Memories"), _("Timeline"), _("Relations"), _("Changes")]
+    return [(tab, name, str(place)) for place, (tab, name) in enumerate(zip(TABS, names, strict=True), 1)]  # fmt: skip
+
+
+def _card(request: HttpRequest, person: Contact) -> dict[str, Any]:
+    card = queries.card_of(person, request.GET.get("card", ""))
+    return {
+        "card": card,
+        "tokens": estimate_tokens(card.text),
+        "attributes": queries.attributes_of(person, language_of()),
+        "known_keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
+    }
+
+
+def _memories(request: HttpRequest, person: Contact) -> dict[str, Any]:
+    page = paging.page_of(request, queries.memories_about(person), queries.MEMORY_ORDER)
+    return {"page": page, "replacements": queries.replacements(person.end_user, page.rows)}
+
+
+def _timeline(_request: HttpRequest, _person: Contact) -> dict[str, Any]:
+    return {}
+
+
+def _relations(request: HttpRequest, person: Contact) -> dict[str, Any]:
+    rows = relations.related(person)
+    return {
+        "relations": rows,
+        "graph": relations.graph_of(person, rows),
+        **picker(request, person.end_user, person.pk),
+    }
+
+
+def _changes(request: HttpRequest, person: Contact) -> dict[str, Any]:
+    return {"page": paging.page_of(request, queries.changes_of(person), ["-created_at", "id"])}
+
+
+TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
+    "card": _card,
+    "memories": _memories,
+    "timeline": _timeline,
+    "relations": _relations,
+    "changes": _changes,
+}
+
+
+@access.page
+def sources(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """The memories of ``?m=`` with the messages that they rest on: a fragment, or a page."""
+    end_user, person = standing(request, user, contact)
+    context = {
+        "end_user": end_user,
+        "contact": person,
+        "names": queries.names_of(person),
+        "sources": queries.sources(end_user, access.valid_ids(request.GET.getlist("m"))),
+    }
+    fragment = bool(request.htmx) and not request.htmx.boosted  # type: ignore[attr-defined]
+    template = "_sources.html" if fragment else "sources.html"
+    return render(request, f"dashboard/contacts/{template}", context)
+
+
+urls = [
+    path("u/<int:user>/people/<uuid:contact>/", contact, name="contact"),
+    path("u/<int:user>/people/<uuid:contact>/sources/", sources, name="contact_sources"),
+]

@@ -1,0 +1,265 @@
+"""What an operator says about a person: who they are, their names, values and relations."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path, reverse
+from django.utils.translation import gettext as _
+
+from accounts.models import Change, EndUser
+from contacts import bonds, book, identity
+from contacts.attributes import ATTRIBUTES
+from contacts.merge import InvalidMerge
+from contacts.models import Contact
+from dashboard import access, feedback
+from dashboard.person_form import PersonForm
+from dashboard.views.contact import standing
+from memories import merging
+
+MAX_VALUE = 500
+_KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
+
+
+def to_tab(request: HttpRequest, person: Contact, tab: str = "card") -> HttpResponse:
+    """Back to where the form was, or to this tab of the person's page."""
+    if request.POST.get("next"):
+        return feedback.back(request, "dashboard:contact", person.end_user_id, person.pk)
+    return redirect(f"{reverse('dashboard:contact', args=[person.end_user_id, person.pk])}?tab={tab}")  # fmt: skip
+
+
+# A new person, and who somebody is ----------------------------------------------------------
+
+
+def _form_page(
+    request: HttpRequest, end_user: EndUser, form: PersonForm, person: Contact | None, status: int = 200
+) -> HttpResponse:  # fmt: skip
+    context = {"end_user": end_user, "form": form, "contact": person}
+    return render(request, "dashboard/contacts/form.html", context, status=status)
+
+
+@access.page
+def show_new(request: HttpRequest, user: int) -> HttpResponse:
+    end_user = access.get_end_user(request, user)
+    form = PersonForm(initial={"name": request.GET.get("name", "")[:200]})
+    return _form_page(request, end_user, form, None)
+
+
+@access.action
+def create(request: HttpRequest, user: int) -> HttpResponse:
+    """Adds a person."""
+    end_user = access.get_end_user(request, user)
+    form = PersonForm(request.POST)
+    if form.is_valid():
+        values = dict(form.cleaned_data)
+        name, why, namesake = (values.pop(field) for field in ("name", "why", "namesake"))
+        try:
+            person, change = book.create_contact(
+                end_user, name, actor=access.actor(request), why=why, namesake=namesake, **values
+            )
+        except book.NameTaken as error:
+            _name_taken(form, error)
+        else:
+            feedback.done(request, _("%(name)s was added.") % {"name": person.name}, change)
+            return redirect("dashboard:contact", end_user.pk, person.pk)
+    return _form_page(request, end_user, form, None, 422)
+
+
+@access.page
+def show_edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    end_user, person = standing(request, user, contact)
+    return _form_page(request, end_user, PersonForm.of(person), person)
+
+
+@access.action
+def edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """Changes who a person is; an old name stays as an alias."""
+    end_user, person = standing(request, user, contact)
+    form = PersonForm(request.POST)
+    if form.is_valid():
+        values = form.changed_values(person)
+        if not values:
+            return redirect("dashboard:contact", end_user.pk, person.pk)
+        try:
+            _contact, change = book.edit_contact(
+                end_user,
+                person.pk,
+                values,
+                actor=access.actor(request),
+                why=form.cleaned_data["why"],
+                namesake=form.cleaned_data["namesake"],
+            )
+        except book.NameTaken as error:
+            _name_taken(form, error)
+        else:
+            feedback.done(request, _("Saved."), change)
+            return redirect("dashboard:contact", end_user.pk, person.pk)
+    return _form_page(request, end_user, form, person, 422)
+
+
+def _name_taken(form: PersonForm, error: book.NameTaken) -> None:
+    form.holder = error.holder  # type: ignore[attr-defined]
+    form.add_error("name", _("Somebody of this name is known already."))
+
+
+# Names --------------------------------------------------------------------------------------
+
+
+@access.action
+def aliases(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """Adds or removes an alias, or makes one the name; the old name stays as an alias."""
+    end_user, person = standing(request, user, contact)
+    alias = " ".join(request.POST.get("alias", "").replace("\0", "").split())
+    others = [held for held in person.aliases if held != alias]
+    values: dict[str, Any] = {}
+    said = ""
+    match request.POST.get("do"):
+        case "add":
+            values = {"aliases": [*person.aliases, alias]}
+            said = _("%(alias)s is an alias now.")
+        case "remove":
+            values = {"aliases": others}
+            said = _("%(alias)s is no alias any more.")
+        case "primary":
+            values = {"name": alias, "aliases": [*others, person.name]}
+            said = _("%(alias)s is the name now.")
+    try:
+        identity.clean_name(alias)
+    except identity.InvalidContact:
+        feedback.refused(request, _("A name needs at least one letter or digit."))
+        return to_tab(request, person)
+    if values:
+        _edit(request, end_user, person, values, said % {"alias": alias})
+    return to_tab(request, person)
+
+
+def _edit(
+    request: HttpRequest, end_user: EndUser, person: Contact, values: dict[str, Any], said: str
+) -> None:
+    try:
+        _contact, change = book.edit_contact(
+            end_user, person.pk, values, actor=access.actor(request), why=_why(request)
+        )
+    except book.NameTaken:
+        feedback.refused(request, _("Somebody of this name is known already."))
+    except book.UnknownContact as error:
+        feedback.refused(request, str(error))
+    else:
+        feedback.done(request, said, change)
+
+
+def _why(request: HttpRequest) -> str:
+    return request.POST.get("why", "").replace("\0", "")[:500]
+
+
+# Values -------------------------------------------------------------------------------------
+
+
+@access.action
+def attribute(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
+    end_user, person = standing(request, user, contact)
+    key = _key(request.POST.get("key", ""))
+    old, new = (_value(request.POST.get(name, "")) for name in ("old", "new"))
+    if not key or not (old or new):
+        typed = {name: request.POST.get(name, "") for name in ("key", "new")}
+        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
+        return redirect(f"{address}?{urlencode({'problem': 1, **typed})}#add")
+    held = [str(entry["value"]) for entry in person.attributes.get(key, ())]
+    values = [new if value == old else value for value in held] if old else [*held, new]
+    kept = list(dict.fromkeys(value for value in values if value))
+    said = _("Saved.") if new else _("Removed.")
+    _edit(request, end_user, person, {"attributes": {key: kept}}, said)
+    return to_tab(request, person)
+
+
+def _key(text: str) -> str:
+    """``marital_status`` of its label in either language, ``blood_type`` of "Blood type"; ""
+    for what can be no key."""
+    text = text.strip().lower()
+    for key, known in ATTRIBUTES.items():
+        if text in (key, known.en.lower(), known.zh):
+            return key
+    key = re.sub(r"[\s_-]+", "_", text)
+    return key if _KEY.fullmatch(key) else ""
+
+
+def _value(text: str) -> str:
+    return " ".join(text.replace("\0", "").split())[:MAX_VALUE]
+
+
+@access.action
+def resolve(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """Says which of several values is right."""
+    end_user, person = standing(request, user, contact)
+    key, value = request.POST.get("key", ""), request.POST.get("value", "")
+    actor = access.actor(request)
+    _verb(
+        request,
+        lambda: merging.resolve_attribute(end_user, person.pk, key, value, actor=actor)[1],
+        _("%(value)s it is.") % {"value": value},
+    )
+    return to_tab(request, person)
+
+
+# Relations ----------------------------------------------------------------------------------
+
+
+@access.action
+def relate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """Says what another person is to this one (``way`` of), or this one to the other (to)."""
+    end_user, person = standing(request, user, contact)
+    chosen = access.valid_ids([request.POST.get("person", "")])
+    kind = request.POST.get("kind", "").replace("\0", "")
+    if not chosen:
+        feedback.refused(request, _("Choose a person."))
+        return to_tab(request, person, "relations")
+    other = access.get_contact(end_user, chosen[0])
+    subject, of = (person, other) if request.POST.get("way") == "to" else (other, person)
+    actor = access.actor(request)
+    _verb(
+        request,
+        lambda: bonds.add_relation(end_user, subject.pk, kind, of.pk, actor=actor),
+        _("%(subject)s is %(kind)s of %(of)s.")
+        % {"subject": subject.name, "kind": kind, "of": of.name},
+    )
+    return to_tab(request, person, "relations")
+
+
+@access.action
+def unrelate(request: HttpRequest, user: int, contact: UUID, relation: int) -> HttpResponse:
+    """Says that a relation does not hold."""
+    end_user, person = standing(request, user, contact)
+    actor = access.actor(request)
+    _verb(
+        request,
+        lambda: bonds.remove_relation(end_user, relation, actor=actor),
+        _("The relation was removed."),
+    )
+    return to_tab(request, person, "relations")
+
+
+def _verb(request: HttpRequest, verb: Callable[[], Change | None], said: str) -> None:
+    """Does it and says so, or says why not."""
+    try:
+        change = verb()
+    except (InvalidMerge, bonds.InvalidRelation) as error:
+        feedback.refused(request, str(error))
+    else:
+        feedback.done(request, said, change)
+
+
+_PERSON = "u/<int:user>/people/<uuid:contact>"
+urls = [
+    path("u/<int:user>/people/new/", access.form(show_new, create), name="contact_new"),
+    path(f"{_PERSON}/edit/", access.form(show_edit, edit), name="contact_edit"),
+    path(f"{_PERSON}/aliases/", aliases, name="contact_aliases"),
+    path(f"{_PERSON}/attributes/", attribute, name="contact_attribute"),
+    path(f"{_PERSON}/resolve/", resolve, name="contact_resolve"),
+    path(f"{_PERSON}/relations/", relate, name="contact_relate"),
+    path(f"{_PERSON}/relations/<int:relation>/remove/", unrelate, name="contact_unrelate"),
+]

@@ -1,0 +1,70 @@
+"""The people of an end user."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from contacts.names import GROUPS
+from dashboard import access, feedback, paging
+from dashboard.queries import contacts as queries
+from dashboard.views import contact, contact_actions, contact_memories, picking
+
+
+@access.page
+def contacts(request: HttpRequest, user: int) -> HttpResponse:
+    """The people of an end user, searched, filtered and sorted."""
+    end_user = access.get_end_user(request, user)
+    q, group, only = (picking.typed(request, name) for name in ("q", "group", "only"))
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in queries.SORTS else "recent"
+    rows = queries.people(end_user, q, group, only)
+    page = paging.page_of(request, rows, queries.SORTS[sort])
+    whole = page.first and not page.next
+    context = {
+        "end_user": end_user,
+        "page": page,
+        "rows": queries.rows_of(end_user, page.rows),
+        "asked": {"q": q, "group": group, "only": only, "sort": sort},
+        "narrowed": bool(q or group or only),
+        "groups": _groups(),
+        "total": len(page.rows) if whole else queries.capped(rows),
+        "most": queries.MOST,
+    }
+    listed = request.htmx.target == "people"  # type: ignore[attr-defined]
+    template = "_list.html" if listed else "list.html"
+    return render(request, f"dashboard/contacts/{template}", context)
+
+
+def _groups() -> list[tuple[str, str]]:
+    """The groups to filter by, with how they are called."""
+    named = {
+        "family": _("Family"),
+        "partner": _("Partner"),
+        "friend": _("Friends"),
+        "colleague": _("Work"),
+        "other": _("Others"),
+    }
+    return [*((group, named[group]) for group in GROUPS), (queries.NO_GROUP, _("Unknown"))]
+
+
+@access.page
+def merge_chosen(request: HttpRequest, user: int) -> HttpResponse:
+    """Two people chosen in the list are compared before they become one."""
+    end_user = access.get_end_user(request, user)
+    chosen = access.valid_ids(request.GET.getlist("contact"))
+    if len(chosen) != 2:
+        feedback.refused(request, _("Choose exactly two people to merge."))
+        return redirect("dashboard:contacts", end_user.pk)
+    one, other = (access.get_contact(end_user, pk) for pk in chosen)
+    return redirect("dashboard:compare", end_user.pk, one.pk, other.pk)
+
+
+urls = [
+    path("u/<int:user>/people/", contacts, name="contacts"),
+    path("u/<int:user>/people/merge/", merge_chosen, name="contacts_merge"),
+    *picking.urls,
+    *contact.urls,
+    *contact_actions.urls,
+    *contact_memories.urls,
+]

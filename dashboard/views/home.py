@@ -1,0 +1,72 @@
+"""Home: what needs a person now, and how the pipeline is doing."""
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import path
+from django.utils import formats, timezone
+from django.utils.translation import gettext as _
+
+from dashboard import access, charts
+from dashboard.queries import home as queries
+from dashboard.queries import review
+from memories.providers.configured import embedder, language_provider
+
+FIRST = 5  # of each kind
+
+
+@access.page
+def home(request: HttpRequest) -> HttpResponse:
+    """The queue of what waits for a decision; charts of the last two weeks."""
+    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    today = timezone.localdate()
+    counts = queries.waiting(users)
+    context = {
+        "counts": counts,
+        "total": sum(counts.values()),
+        "suggestions": review.open_suggestions(users)[:FIRST],
+        "links": review.doubtful_links(users)[:FIRST],
+        "quarantined": queries.quarantined(users)[:FIRST],
+        "forgetting": queries.forgetting(users)[:FIRST],
+        "health": queries.health(users),
+        "provider": language_provider(),
+        "embedder": embedder(),
+        "offline": settings.MIO_LLM == "offline",
+        "latest": users.exclude(last_message_at=None).order_by("-last_message_at", "pk")[:FIRST],
+        **_charts(users, today),
+    }
+    return render(request, "dashboard/home.html", context)
+
+
+def _charts(users: object, today: object) -> dict[str, object]:
+    days = queries.by_day(users, today)  # type: ignore[arg-type]
+    fallback = queries.fallback_by_day(users, today)  # type: ignore[arg-type]
+    tokens, failures = sum(day.tokens for day in days), sum(day.failures for day in days)
+    costs = [day.cost for day in days]
+    latest = next((share for _day, share in reversed(fallback) if share), 0.0)
+    return {
+        "tokens": charts.bars(
+            [(f"{formats.date_format(d.day)}: {d.tokens:,}", d.tokens) for d in days],
+            _("%(count)s tokens in two weeks") % {"count": f"{tokens:,}"},
+        ),
+        "failures": charts.bars(
+            [(f"{formats.date_format(d.day)}: {d.failures} / {d.calls}", d.failures) for d in days],
+            _("%(count)s failed calls in two weeks") % {"count": f"{failures:,}"},
+        ),
+        "fallback": charts.bars(
+            [(f"{formats.date_format(day)}: {share:.0%}", share) for day, share in fallback],
+            _("%(share)s of look-ups needed the words of a memory lately")
+            % {"share": f"{latest:.0%}"},
+        ),
+        "cost": None if None in costs else sum(cost for cost in costs if cost),
+    }
+
+
+@access.page
+def health(request: HttpRequest) -> HttpResponse:
+    """The live part of home: how the pipeline is doing."""
+    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    return render(request, "dashboard/_health.html", {"health": queries.health(users)})
+
+
+urls = [path("health/", health, name="health")]

@@ -1,0 +1,216 @@
+"""Memories: found by the product's own search, each with its reasons, history and edges."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from accounts.models import EndUser
+from dashboard import access, feedback, paging
+from dashboard.queries import memories as queries
+from dashboard.told import told
+from memories import corrections, edging, forget, history, queue, rescoring
+from memories.models import Memory
+from memories.providers.configured import embedder
+from memories.search import recall
+from memories.search.intents import Intent
+from memories.types import MemoryType
+
+MAX_QUERY = 2000
+MAX_CONTENT = 1000
+TYPES, INTENTS = frozenset(MemoryType), frozenset(Intent)
+
+
+@access.page
+def memories(request: HttpRequest, user: int) -> HttpResponse:
+    """The latest memories or, for words, what the search finds and why."""
+    end_user = access.get_end_user(request, user)
+    wanted = request.GET.get("q", "").strip()[:MAX_QUERY]
+    kind = request.GET.get("type", "")
+    chosen = {
+        "q": wanted,
+        "status": request.GET.get("status", "active"),
+        "type": kind if kind in TYPES else "",
+        "intent": request.GET.get("intent", ""),
+    }
+    shown = _searched(end_user, **chosen) if wanted else _latest(request, end_user, **chosen)
+    context = {
+        "end_user": end_user,
+        "types": list(MemoryType),
+        "intents": list(Intent),
+        **chosen,
+        **shown,
+    }
+    return render(request, "dashboard/memories/list.html", context)
+
+
+def _latest(request: HttpRequest, end_user: EndUser, **chosen: str) -> dict[str, Any]:
+    rows = queries.latest(end_user, chosen["status"], chosen["type"])
+    page = paging.page_of(request, rows, ["-said_at", "id"])
+    return {"page": page, "replacements": queries.replacements(end_user, page.rows)}
+
+
+def _searched(end_user: EndUser, *, q: str, status: str, type: str, intent: str) -> dict[str, Any]:  # noqa: A002 the column's name
+    given = intent if intent in INTENTS else ""
+    hits = recall.search(
+        end_user,
+        q,
+        embedder=embedder(),
+        intent=given or None,
+        limit=queries.FOUND,
+        statuses=[status] if status in Memory.Status else list(Memory.Status),
+        types=[type] if type else [],
+    )
+    results = queries.found(end_user, hits)
+    return {
+        "results": results,
+        "understood": recall.understand(q, given or None),
+        "replacements": queries.replacements(end_user, [result.memory for result in results]),
+    }
+
+
+@access.page
+def memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+    """One memory: whom it is about, what it rests on, what it was, what stands beside it, and
+    how its importance comes about."""
+    end_user = access.get_end_user(request, user)
+    return _one(request, end_user, access.get_memory(end_user, memory))
+
+
+def _one(request: HttpRequest, end_user: EndUser, row: Memory, **more: Any) -> HttpResponse:
+    row.end_user = end_user
+    near = queries.beside(row)
+    context = {
+        "end_user": end_user,
+        "memory": queries.with_people(Memory.objects.of(end_user)).get(pk=row.pk),
+        "messages_": queries.sources(row),
+        "quoted": [row.quote],
+        "versions": history.versions(end_user, row.pk),
+        "near": near,
+        "picture": queries.picture(row, near) if near else None,
+        "parts": rescoring.parts(end_user, [row.pk]).get(row.pk),
+        "replacement": queries.replacements(end_user, [row]).get(row.pk),
+        "kinds": edging.STATED,
+        **more,
+    }
+    return render(
+        request, "dashboard/memories/one.html", context, status=422 if "problem" in more else 200
+    )
+
+
+@access.action
+def edit(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+    """Says in other words what a memory says."""
+    end_user = access.get_end_user(request, user)
+    row = access.get_memory(end_user, memory)
+    content = " ".join(request.POST.get("content", "").split())
+    problem = ""
+    if not content:
+        problem = _("Write what it should say.")
+    elif len(content) > MAX_CONTENT:
+        problem = _("At most %(most)d characters.") % {"most": MAX_CONTENT}
+    elif row.kind == Memory.Kind.PROFILE:
+        problem = _("A profile follows from its memories: correct these, or the person.")
+    else:
+        try:
+            change = corrections.edit(
+                end_user, row.pk, {"content": content}, actor=access.actor(request)
+            )
+        except corrections.InvalidCorrection as error:
+            problem = told(str(error))
+    if problem:
+        return _one(request, end_user, row, problem=problem, content=content)
+    queue.enqueue("embed", end_user.pk)
+    feedback.done(request, _("Saved."), change)
+    return redirect("dashboard:memory", end_user.pk, row.pk)
+
+
+@access.action
+def outdate(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+    """Says that a memory is no longer true."""
+    end_user = access.get_end_user(request, user)
+    row = access.get_memory(end_user, memory)
+    with transaction.atomic():
+        held = corrections.locked(end_user)
+        change = corrections.outdate(held, [row], actor=access.actor(request))
+    feedback.done(request, _("Marked as no longer true."), change)
+    return feedback.back(request, "dashboard:memory", end_user.pk, row.pk)
+
+
+@access.action
+def connect(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+    """Says how this memory stands to another."""
+    end_user = access.get_end_user(request, user)
+    row = access.get_memory(end_user, memory)
+    kind, other = request.POST.get("kind", ""), request.POST.get("other", "").strip()
+    try:
+        target = access.get_memory(end_user, UUID(other.rstrip("/").rpartition("/")[2]))
+        _edge, change = edging.connect(
+            end_user, row.pk, target.pk, kind, actor=access.actor(request)
+        )
+        feedback.done(request, _("Connected."), change)
+    except ValueError as error:
+        # A badly formed id, or what the verb itself refuses.
+        asked = isinstance(error, corrections.InvalidCorrection)
+        feedback.refused(request, str(error) if asked else _("Paste the address of a memory."))
+    return redirect("dashboard:memory", end_user.pk, row.pk)
+
+
+@access.action
+def disconnect(request: HttpRequest, user: int, memory: UUID, edge: int) -> HttpResponse:
+    """Takes an edge away; no machine makes it again."""
+    end_user = access.get_end_user(request, user)
+    row = access.get_memory(end_user, memory)
+    try:
+        change = edging.disconnect(end_user, row.pk, edge, actor=access.actor(request))
+        feedback.done(request, _("Not connected any more."), change)
+    except corrections.InvalidCorrection as error:
+        feedback.refused(request, str(error))
+    return redirect("dashboard:memory", end_user.pk, row.pk)
+
+
+@access.admin_page
+def before_forgetting(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+    """Exactly what will go with a memory."""
+    end_user = access.get_end_user(request, user)
+    row = access.get_memory(end_user, memory)
+    context = {
+        "end_user": end_user,
+        "memory": row,
+        "rehearsal": forget.rehearse_memories(end_user, [row.pk]),
+    }
+    return render(request, "dashboard/memories/forget.html", context)
+
+
+@access.admin_action
+def forget_memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+    """Erases a memory for good."""
+    end_user = access.get_end_user(request, user)
+    row = access.get_memory(end_user, memory)
+    try:
+        gone = forget.forget_memory(end_user, row.pk)
+        feedback.done(
+            request,
+            _("Erased for good: %(memories)d memories, %(messages)d messages.")
+            % {"memories": gone.memories, "messages": gone.messages},
+        )
+    except forget.NothingToForget as error:
+        feedback.refused(request, str(error))
+    return redirect("dashboard:memories", end_user.pk)
+
+
+_ONE = "u/<int:user>/memories/<uuid:memory>/"
+urls = [
+    path("u/<int:user>/memories/", memories, name="memories"),
+    path(_ONE, memory, name="memory"),
+    path(f"{_ONE}edit/", edit, name="edit-memory"),
+    path(f"{_ONE}outdate/", outdate, name="outdate-memory"),
+    path(f"{_ONE}connect/", connect, name="connect"),
+    path(f"{_ONE}edges/<int:edge>/disconnect/", disconnect, name="disconnect"),
+    path(f"{_ONE}forget/", before_forgetting, name="before-forgetting-memory"),
+    path(f"{_ONE}forget/now/", forget_memory, name="forget-memory"),
+]

@@ -1,0 +1,121 @@
+"""The pipeline: batches, consolidations, jobs and model calls, live; retry, cancel, run now."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.db import transaction
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.urls import path
+from django.utils.translation import gettext as _
+
+from dashboard import access, feedback, paging
+from dashboard.queries import pipeline as queries
+from memories import jobs, queue
+from memories.models import Batch, Consolidation, Work
+from memories.pipeline import run
+
+KINDS: dict[str, type[Batch] | type[Consolidation]] = {
+    "batch": Batch,
+    "consolidation": Consolidation,
+}
+RESUMES = {"batch": "extract", "consolidation": "consolidate"}
+
+
+def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
+    """The whole page, or its list alone for the poll that keeps it live."""
+    live = request.htmx and not request.htmx.boosted  # type: ignore[attr-defined]
+    template = f"dashboard/pipeline/_{name}.html" if live else f"dashboard/pipeline/{name}.html"
+    states = Work.State.choices
+    return render(request, template, {"tab": name, "states": states, **context})
+
+
+def _shown(page: paging.Page) -> Sequence[queries.Shown]:
+    return [queries.shown(work) for work in page.rows]
+
+
+@access.page
+def pipeline(request: HttpRequest) -> HttpResponse:
+    """Extraction batches, the latest first."""
+    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    state = request.GET.get("state", "")
+    page = paging.page_of(request, queries.batches(users, state), ["-id"])
+    return _page(request, "batches", page=page, rows=_shown(page), state=state)
+
+
+@access.page
+def consolidations(request: HttpRequest) -> HttpResponse:
+    """Runs of the consolidator, the latest first."""
+    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    state = request.GET.get("state", "")
+    page = paging.page_of(request, queries.consolidations(users, state), ["-id"])
+    return _page(request, "consolidations", page=page, rows=_shown(page), state=state)
+
+
+@access.page
+def job_list(request: HttpRequest) -> HttpResponse:
+    """The maintenance jobs: last run, effect, next run."""
+    return _page(request, "jobs", jobs=jobs.overview())
+
+
+@access.page
+def calls(request: HttpRequest) -> HttpResponse:
+    """Model calls with tokens and cost, the latest first."""
+    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    outcome = request.GET.get("outcome", "")
+    page = paging.page_of(request, queries.calls(users, outcome), ["-created_at", "-id"])
+    return _page(request, "calls", page=page, rows=queries.priced(list(page.rows)), outcome=outcome)
+
+
+def _work(request: HttpRequest, kind: str, pk: int) -> Work:
+    if kind not in KINDS:
+        raise Http404
+    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    rows: Any = KINDS[kind].objects.filter(end_user__in=users)
+    return get_object_or_404(rows, pk=pk)
+
+
+@access.action
+def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
+    """Sends failed work round again from the start."""
+    work: Any = _work(request, kind, pk)
+    with transaction.atomic():
+        sent = run.retry(work)
+        if sent:
+            queue.enqueue(RESUMES[kind], work.end_user_id)
+    if sent:
+        feedback.done(request, _("It is tried again now."))
+    else:
+        feedback.refused(request, _("It is not waiting for a retry any more."))
+    return feedback.back(request, "dashboard:pipeline")
+
+
+@access.action
+def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
+    """Leaves work undone; a retry brings it back."""
+    if run.cancel(_work(request, kind, pk)):
+        feedback.done(request, _("Cancelled. Retry brings it back."))
+    else:
+        feedback.refused(request, _("It runs or is over, so it can't be cancelled."))
+    return feedback.back(request, "dashboard:pipeline")
+
+
+@access.admin_action
+def run_job(request: HttpRequest, job: str) -> HttpResponse:
+    """Hands a job to the workers now."""
+    if job not in jobs.JOBS:
+        raise Http404
+    queue.enqueue("run_job", job)
+    feedback.done(request, _("“%(job)s” starts as soon as a worker is free.") % {"job": job})
+    return feedback.back(request, "dashboard:jobs")
+
+
+urls = [
+    path("pipeline/", pipeline, name="pipeline"),
+    path("pipeline/consolidations/", consolidations, name="consolidations"),
+    path("pipeline/jobs/", job_list, name="jobs"),
+    path("pipeline/calls/", calls, name="calls"),
+    path("pipeline/<str:kind>/<int:pk>/retry/", retry, name="retry"),
+    path("pipeline/<str:kind>/<int:pk>/cancel/", cancel, name="cancel"),
+    path("pipeline/jobs/<str:job>/run/", run_job, name="run-job"),
+]

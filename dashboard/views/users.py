@@ -1,0 +1,150 @@
+"""End users and apps: who they are, what is kept of them, keys, export, and erasing."""
+
+import json
+
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+
+from accounts.models import ApiKey, App
+from dashboard import access, feedback, paging
+from dashboard.queries import users as queries
+from memories import forget, portability
+from memories.models import Erasure
+
+MAX_NAME = 100
+SHOWN_ERASURES = 10
+
+
+@access.page
+def users(request: HttpRequest) -> HttpResponse:
+    """End users, found by the id that their app gave them. A single hit is opened at once."""
+    wanted, app = request.GET.get("q", "").strip(), request.GET.get("app", "")
+    visible = access.end_users_of(request.user)  # type: ignore[arg-type]
+    page = paging.page_of(request, queries.found(visible, wanted, app), ["external_id", "id"])
+    if wanted and page.first and len(page.rows) == 1:
+        return redirect("dashboard:contacts", page.rows[0].pk)
+    context = {"page": page, "q": wanted, "app": app, "apps": access.apps_of(request.user)}  # type: ignore[arg-type]
+    return render(request, "dashboard/users/list.html", context)
+
+
+@access.page
+def one_user(request: HttpRequest, user: int) -> HttpResponse:
+    """What is kept of an end user, their activity, what they asked to forget."""
+    end_user = access.get_end_user(request, user)
+    kept = queries.kept(end_user)
+    context = {
+        "end_user": end_user,
+        "kept": kept,
+        "size": sum(one.size for one in kept),
+        "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
+    }
+    return render(request, "dashboard/users/one.html", context)
+
+
+@access.admin_page
+def export(request: HttpRequest, user: int) -> HttpResponse:
+    """Everything that is stored of an end user, as a file that ``import_user`` reads."""
+    end_user = access.get_end_user(request, user)
+    document = portability.export_user(end_user)
+    name = slugify(end_user.external_id) or f"user-{end_user.pk}"
+    return HttpResponse(
+        json.dumps(document, cls=DjangoJSONEncoder, ensure_ascii=False, indent=1),
+        content_type="application/json",
+        headers={"Content-Disposition": f'attachment; filename="{name}.json"'},
+    )
+
+
+@access.admin_page
+def before_forgetting(request: HttpRequest, user: int) -> HttpResponse:
+    """Exactly what will go: the one page that asks before it acts."""
+    end_user = access.get_end_user(request, user)
+    context = {"end_user": end_user, "kept": queries.kept(end_user)}
+    return render(request, "dashboard/users/forget.html", context)
+
+
+@access.admin_action
+def forget_user(request: HttpRequest, user: int) -> HttpResponse:
+    """Erases an end user for good."""
+    end_user = access.get_end_user(request, user)
+    gone = forget.forget_everything(end_user)
+    feedback.done(
+        request,
+        _("Erased %(user)s: %(contacts)d people, %(memories)d memories, %(messages)d messages.")
+        % {
+            "user": end_user.external_id,
+            "contacts": gone.contacts,
+            "memories": gone.memories,
+            "messages": gone.messages,
+        },
+    )
+    return redirect("dashboard:users")
+
+
+@access.admin_page
+def apps(request: HttpRequest) -> HttpResponse:
+    """Apps with their keys."""
+    return _apps_page(request)
+
+
+@access.admin_action
+def new_app(request: HttpRequest) -> HttpResponse:
+    """Makes an app with its first key, which is shown this once."""
+    name = request.POST.get("name", "").strip()
+    problem = ""
+    if hasattr(request.user, "operator"):
+        problem = _("You work for some apps only and can't make others.")
+    elif not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        problem = _("An app's name has 1 to 100 printable characters.")
+    elif App.objects.filter(name=name).exists():
+        problem = _("There is an app of this name already.")
+    if problem:
+        return _apps_page(request, name=name, problem=problem, status=422)
+    with transaction.atomic():
+        app = App.objects.create(name=name)
+        _key, secret = ApiKey.issue(app)
+    return _apps_page(request, made=app, secret=secret)
+
+
+@access.admin_action
+def new_key(request: HttpRequest, app: int) -> HttpResponse:
+    """Makes another key of an app, shown this once."""
+    held = get_object_or_404(access.apps_of(request.user), pk=app)  # type: ignore[arg-type]
+    _key, secret = ApiKey.issue(held)
+    return _apps_page(request, made=held, secret=secret)
+
+
+def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
+    """The page itself, never after a redirect: a secret is in this answer or nowhere."""
+    visible = queries.with_keys(access.apps_of(request.user))  # type: ignore[arg-type]
+    context = {"apps": visible, "open": not hasattr(request.user, "operator"), **more}
+    response = render(request, "dashboard/users/apps.html", context, status=status)
+    response["Cache-Control"] = "no-store"
+    return response
+
+
+@access.admin_action
+def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
+    """Ends a key: calls with it are refused from now on."""
+    visible = access.apps_of(request.user)  # type: ignore[arg-type]
+    row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
+    row.revoke()
+    feedback.done(request, _("The key %(key)s is refused from now on.") % {"key": str(row)})
+    return redirect("dashboard:apps")
+
+
+urls = [
+    path("users/", users, name="users"),
+    path("apps/", apps, name="apps"),
+    path("apps/new/", new_app, name="new-app"),
+    path("apps/<int:app>/keys/new/", new_key, name="new-key"),
+    path("keys/<int:key>/revoke/", revoke_key, name="revoke-key"),
+    path("u/<int:user>/", one_user, name="user"),
+    path("u/<int:user>/export/", export, name="export"),
+    path("u/<int:user>/forget/", before_forgetting, name="before-forgetting"),
+    path("u/<int:user>/forget/now/", forget_user, name="forget-user"),
+]

@@ -1,0 +1,134 @@
+"""The machine's own words in the reader's language: what changes, jobs and counts are called.
+
+Kept here so that the catalogue of translations finds them; tests hold the tables together
+with where the words come from.
+"""
+
+from collections.abc import Iterable
+
+from django.utils.translation import get_language, gettext, pgettext
+from django.utils.translation import gettext_noop as _
+
+from contacts.attributes import ATTRIBUTES, label
+
+# How the actor of a change begins who is no machine.
+OPERATOR, APP = "operator:", "app:"
+ACTORS = {
+    "user": _("End user"),
+    "assistant": _("Assistant"),
+    "extractor": _("extraction"),
+    "classifier": _("search for edges"),
+    "suggestions": _("search for doubles"),
+    "forgetting": _("forgetting"),
+    "refiner": _("tidying"),
+}
+PURPOSES = {
+    "extract": _("extract memories"),
+    "resolve": _("resolve conflicts"),
+    "consolidate": _("consolidate a person"),
+    "classify": _("find edges"),
+    "embed": _("embed"),
+    "refine": _("tidy memories"),
+    "propose": _("find memories to merge"),
+    "review": _("check a merge"),
+}
+VERBS = {
+    "add": _("added a memory"),
+    "add_relation": _("added a relation"),
+    "confirm": _("confirmed a link"),
+    "connect": _("connected memories"),
+    "create_contact": _("added a person"),
+    "disconnect": _("disconnected memories"),
+    "edit": _("edited a memory"),
+    "edit_contact": _("edited a person"),
+    "hide": _("hid what was to be forgotten"),
+    "merge": _("merged two people"),
+    "merge_memories": _("merged memories"),
+    "move": _("moved a memory to another person"),
+    "not_the_same": _("kept two people apart"),
+    "outdate": _("marked as no longer true"),
+    "remove_relation": _("removed a relation"),
+    "resolve": _("chose between values"),
+    "split": _("split a person in two"),
+    "split_memory": _("split a memory"),
+    "trim": _("shortened a memory"),
+    "unlink": _("took a memory off a person"),
+}
+JOBS = {
+    "sweep": _("queue what no message triggers: idle users, due tries, stopped jobs"),
+    "poll": _("take in the answers of remote batches"),
+    "relate": _("find the entities and edges of new memories"),
+    "suggest": _("look for contacts that are one person"),
+    "erase": _("erase what users asked to forget"),
+    "retry": _("try again what failed while a model server was away"),
+    "rescore": _("bring the importance of memories up to date"),
+    "refine": _("split and trim verbose memories"),
+    "merge": _("merge memories that say the same"),
+    "collect": _("delete entities without memories, and old notes of injections"),
+}
+COUNTS = {
+    "users": _("users"),
+    "memories": _("memories"),
+    "repeated": _("repeated"),
+    "outdated": _("outdated"),
+    "contacts": _("new people"),
+    "changed": _("changed"),
+    "edges": _("edges"),
+    "entities": _("entities"),
+    "erased": _("erased"),
+    "retried": _("retried"),
+    "split": _("split"),
+    "trimmed": _("trimmed"),
+    "merged": _("merged"),
+    "calls": _("model calls"),
+    "messages": _("messages"),
+    "extract": _("extractions queued"),
+    "embed": _("users to embed"),
+    "consolidate": _("consolidations queued"),
+    "resume": _("jobs resumed"),
+    "requests": _("requests"),
+    "open": _("open"),
+    "answered": _("answered"),
+    "failed": _("failed"),
+    "returned": _("given back"),
+    "ignored": _("ignored"),
+    "adopted": _("adopted"),
+    "cancelled": _("cancelled"),
+    "deleted": _("deleted"),
+    "errors": _("errors"),
+    "batches": _("batches"),
+    "consolidations": _("consolidations"),
+    "looked_at": _("looked at"),
+    "discarded": _("discarded"),
+    "compared": _("compared"),
+    "clusters": _("groups"),
+    "refused": _("rejected"),
+    "into": _("merged into"),
+    "erasures": _("wishes fulfilled"),
+    "injections": _("notes of injections"),
+    "left_out": _("users left out"),
+}
+
+
+def in_words(table: dict[str, str], name: str) -> str:
+    """What ``name`` is called; a name that the table lacks as it is, without underscores."""
+    return gettext(table[name]) if name in table else name.replace("_", " ")
+
+
+def attribute(text: str) -> str | None:
+    """What an attribute is called, given its key or English label; None for any other word."""
+    language = "zh" if (get_language() or "").startswith("zh") else "en"
+    for key, held in ATTRIBUTES.items():
+        if text.lower() in (key, key.replace("_", " "), held.en.lower()):
+            return label(key, language).lower()
+    return None
+
+
+def attributes(keys: str) -> str:
+    """What several attributes are called, given their keys behind one another."""
+    return listed(attribute(key) or key.replace("_", " ") for key in keys.split(", "))
+
+
+def listed(items: Iterable[str]) -> str:
+    """Things behind one another."""
+    return pgettext("list", ", ").join(items)

@@ -1,0 +1,190 @@
+"""How a memory stands to others, over HTTP: reading the graph, stating and taking away edges."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.errors import ApiError, conflict
+from accounts.models import EndUser
+from accounts.strict import Identifier, Strict, Text
+from memories import edging, graph
+from memories.corrections import InvalidCorrection
+from memories.models import Edge, Memory
+
+MOST = 100
+LARGEST_ID = 2**63 - 1
+SHARES = Edge.SHARES_ENTITY.rstrip(":")
+# Kinds that hold in both directions.
+MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
+DIRECTIONS = ("out", "in", "both")
+
+KINDS = [kind.value for kind in edging.STATED]
+
+
+class EdgesQuery(Strict):
+    hops = serializers.IntegerField(min_value=1, max_value=2, default=1)
+    kind = serializers.CharField(
+        max_length=100,
+        required=False,
+        help_text=f"One kind of edge; {SHARES} for those by any entity.",
+    )
+    limit = serializers.IntegerField(min_value=1, max_value=MOST, default=50)
+
+    def validate_kind(self, kind: str) -> str:
+        if kind == SHARES:
+            return Edge.SHARES_ENTITY
+        if kind not in Edge.Kind.values and not kind.startswith(Edge.SHARES_ENTITY):
+            known = ", ".join([*Edge.Kind.values, SHARES])
+            raise serializers.ValidationError(f"Unknown kind. Known are: {known}.")
+        return kind
+
+
+class NewEdge(Strict):
+    """This memory stands so to another one: it ``causes`` the target, …"""
+
+    target = Identifier()
+    kind = serializers.ChoiceField(KINDS)
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class MemorySummary(serializers.ModelSerializer):
+    class Meta:
+        model = Memory
+        fields = ["id", "content", "type", "status", "said_at"]
+
+
+class EdgeSerializer(serializers.Serializer):
+    """A memory beside another, and the edge by which it was reached."""
+
+    id = serializers.IntegerField(help_text="Of the edge, as seen from the memory in via.")
+    kind = serializers.CharField()
+    direction = serializers.ChoiceField(
+        DIRECTIONS, help_text="out: the memory in via is the source of the edge."
+    )
+    reason = serializers.CharField()
+    confidence = serializers.FloatField()
+    hops = serializers.IntegerField()
+    weight = serializers.FloatField(help_text="How closely it is related, 0 to 1.")
+    via = serializers.UUIDField(help_text="The memory that the edge leads from.")
+    memory = MemorySummary()
+
+
+class Edges(serializers.Serializer):
+    results = EdgeSerializer(many=True, help_text="The closest first.")
+
+
+class StatedEdge(serializers.Serializer):
+    id = serializers.IntegerField()
+    kind = serializers.CharField()
+    source = serializers.UUIDField()  # type: ignore[assignment]
+    target = serializers.UUIDField()
+    change_id = serializers.UUIDField(
+        allow_null=True, help_text="Undo it with changes/{id}/undo/; null when it was there."
+    )
+
+
+class EdgeTakenAway(serializers.Serializer):
+    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+
+
+class MemoryEdges(UserView):
+    @documented(
+        responses={200: Edges},
+        parameters=[EdgesQuery],
+        operation_id="memories_edges_list",
+        summary="The memories beside a memory, one or two edges away",
+        description="Active and outdated memories; never archived ones.",
+    )
+    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        query = self.query(EdgesQuery)
+        _check(self.end_user, memory_id)
+        found = graph.neighbours(
+            self.end_user,
+            [memory_id],
+            hops=query["hops"],
+            limit=query["limit"],
+            kinds=[query["kind"]] if "kind" in query else [],
+        )
+        memories = Memory.objects.of(self.end_user).filter(pk__in=found).defer("tokens").in_bulk()
+        results = [_shown(beside, memories[pk]) for pk, beside in found.items() if pk in memories]
+        return Response(Edges({"results": results}).data)
+
+    @documented(
+        request=NewEdge,
+        responses={200: StatedEdge, 201: StatedEdge},
+        operation_id="memories_edges_create",
+        summary="Say how a memory stands to another",
+        description="200 with the edge that says exactly this already, if there is one.",
+    )
+    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        asked = self.body(NewEdge)
+        _check(self.end_user, memory_id)
+        if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
+            raise serializers.ValidationError({"target": ["This user has no such memory."]})
+        try:
+            with transaction.atomic():
+                edge, change = edging.connect(
+                    self.end_user,
+                    memory_id,
+                    asked["target"],
+                    asked["kind"],
+                    actor=self.actor,
+                    why=asked.get("why", ""),
+                )
+        except InvalidCorrection as error:
+            raise conflict(str(error)) from error
+        stated = {
+            "id": edge.pk,
+            "kind": edge.kind,
+            "source": edge.source_id,
+            "target": edge.target_id,
+            "change_id": change.id if change else None,
+        }
+        code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
+        return Response(StatedEdge(stated).data, status=code)
+
+
+class OneEdge(UserView):
+    @documented(
+        responses={200: EdgeTakenAway},
+        operation_id="memories_edges_destroy",
+        summary="Take an edge of a memory away",
+        description="No machine joins the two again, until the change is undone.",
+    )
+    def delete(self, _request: Request, memory_id: UUID, edge_id: int, **_path: Any) -> Response:
+        _check(self.end_user, memory_id)
+        edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
+        if edge_id > LARGEST_ID or not edges.filter(pk=edge_id).exists():
+            raise ApiError(404, "unknown_edge", "This memory has no such edge.")
+        try:
+            with transaction.atomic():
+                change = edging.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
+        except InvalidCorrection as error:
+            raise conflict(str(error)) from error
+        return Response(EdgeTakenAway({"change_id": change.id}).data)
+
+
+def _check(end_user: EndUser, memory_id: UUID) -> None:
+    if not Memory.objects.of(end_user).filter(pk=memory_id).exists():
+        raise ApiError(404, "unknown_memory", "This user has no such memory.")
+
+
+def _shown(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:
+    step = beside.steps[-1]
+    mutual = step.kind.startswith(MUTUAL)
+    return {
+        "id": step.edge,
+        "kind": step.kind,
+        "direction": "both" if mutual else "in" if step.inverse else "out",
+        "reason": step.reason,
+        "confidence": step.confidence,
+        "hops": beside.hops,
+        "weight": round(beside.weight, 4),
+        "via": step.source,
+        "memory": memory,
+    }

@@ -1,0 +1,116 @@
+"""What a memory said before, and what was known at a moment, over HTTP."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.errors import ApiError
+from accounts.models import EndUser
+from accounts.paging import page
+from accounts.strict import PastInstant, Strict
+from memories import believed, history
+from memories.api.serializers import shown, with_relations
+from memories.models import Memory
+
+
+class VersionSerializer(serializers.Serializer):
+    """What a memory of the chain said, from when until when."""
+
+    memory_id = serializers.UUIDField()
+    content = serializers.CharField()
+    status = serializers.ChoiceField(Memory.Status.choices)
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True, help_text="null: still.")
+    who = serializers.CharField(help_text="The speaker, or who made the change.")
+    why = serializers.CharField()
+    change_id = serializers.UUIDField(allow_null=True, help_text="The change that began it.")
+    source_message_ids = serializers.ListField(child=serializers.IntegerField())
+    quote = serializers.CharField(help_text="The words it rested on.")
+
+
+class Versions(serializers.Serializer):
+    results = VersionSerializer(many=True, help_text="The earliest first.")
+
+
+class AsOfQuery(Strict):
+    as_of = PastInstant(
+        required=False, help_text="ISO 8601 with a time zone, not in the future. Default: now."
+    )
+
+
+class ValueAsOf(serializers.Serializer):
+    value = serializers.CharField()
+    sources = serializers.ListField(child=serializers.UUIDField())
+    since = serializers.DateTimeField(allow_null=True, help_text="null: it was stated.")
+
+
+class ContactAsOf(serializers.Serializer):
+    """A person as they were known at a moment."""
+
+    id = serializers.UUIDField()
+    name = serializers.CharField()
+    aliases = serializers.ListField(child=serializers.CharField())
+    relationship = serializers.CharField()
+    gender = serializers.CharField()
+    attributes = serializers.DictField(child=ValueAsOf(many=True))
+    personality = serializers.CharField()
+    timeline = serializers.ListField(child=serializers.DictField())
+    memory_ids = serializers.ListField(child=serializers.UUIDField())
+
+
+class MemoryHistory(UserView):
+    @documented(
+        responses={200: Versions},
+        operation_id="memories_history",
+        summary="All versions of a memory: what it replaced, its edits, what replaced it",
+    )
+    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        found = history.versions(self.end_user, memory_id)
+        if not found:
+            raise ApiError(404, "unknown_memory", "This user has no such memory.")
+        return Response(Versions({"results": [asdict(version) for version in found]}).data)
+
+
+class ContactHistory(UserView):
+    @documented(
+        responses={200: ContactAsOf},
+        parameters=[AsOfQuery],
+        operation_id="contacts_history",
+        summary="A person as they were known at a moment",
+        description="404 when they were not known then.",
+    )
+    def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        moment = self.query(AsOfQuery).get("as_of") or timezone.now()
+        found = believed.contact_as_of(self.end_user, contact_id, moment)
+        if found is None:
+            raise ApiError(404, "unknown_contact", "This user had no such contact then.")
+        return Response(ContactAsOf(asdict(found)).data)
+
+
+def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) -> Response:
+    """A page of the memories believed at ``query["as_of"]``, as they were."""
+    if "q" in query or query.get("status") != Memory.Status.ACTIVE or query["kind"] != "fact":
+        problem = "What was believed then is listed by type and contact only."
+        raise serializers.ValidationError({"as_of": [problem]})
+    then = believed.at(end_user, query["as_of"])
+    contact = query.get("contact")
+    rows = believed.rows(then, believed.survivor(then, contact) if contact else None)
+    if "type" in query:
+        rows = rows.filter(type=query["type"])
+
+    def show(memories: Sequence[Memory]) -> list[dict[str, Any]]:
+        found = believed.seen(then, memories)
+        as_then = shown([memory for memory, _ in found])
+        return [
+            {**row, "contacts": [str(pk) for pk in about], "superseded_by": []}
+            for row, (_, about) in zip(as_then, found, strict=True)
+        ]
+
+    return page(request, with_relations(rows), "said_at", query, show)

@@ -1,0 +1,137 @@
+"""Search in a table of a million memories: how long it takes, and what the index misses.
+
+Random words and vectors of :mod:`memories.bench.crowd`; the query's embedding is not counted.
+"""
+
+import time
+from typing import Any
+
+import numpy as np
+from django.db import connection
+from pgvector import HalfVector
+
+from accounts.models import App, EndUser
+from memories.bench.crowd import Source, fill
+from memories.bench.measure import percentiles
+from memories.models import Memory
+from memories.providers.configured import embedder
+from memories.search import nearest, neighbours, recall, vectors
+
+SIZES = (50, 1800, 10_000)
+# Large enough for the graph: one of them is most of its partition.
+GIANT = 100_000
+OTHERS_HAVE = 500
+QUERY_WORDS = 5
+ROUNDS = 60
+DEPTHS = (10, 100, 300)
+
+
+def run(app: App, rows: int, *, progress: bool) -> dict[str, Any]:
+    """``rows`` memories altogether, the users' in random order. ``search`` by the user's
+    number of memories, in milliseconds; ``graph``: its recall against the exact order, and
+    both ways' times for the largest user."""
+    sizes = _users(app, rows)
+    space, dimensions = vectors.space(embedder()), embedder().dimensions
+    neighbours.drop_others("")
+    started = time.perf_counter()
+    fill(sizes, space, dimensions, progress=progress)
+    filled = time.perf_counter()
+    neighbours.build(space)
+    built = time.perf_counter()
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE")
+    source = Source(dimensions, seed=2)
+    queries = [" ".join(words) for words in source.words(ROUNDS, QUERY_WORDS)]
+    asked = source.vectors(ROUNDS).tolist()
+    by_size = {size: user for user, size in sizes.items() if size != OTHERS_HAVE}
+    return {
+        "rows": Memory.objects.count(),
+        "fill_s": round(filled - started, 1),
+        "index_s": round(built - filled, 1),
+        "size_mb": _megabytes(),
+        "search": {
+            str(size): percentiles(
+                _timed(
+                    lambda n, user=user: recall.search(
+                        user, queries[n], embedder=embedder(), vector=asked[n]
+                    )
+                )
+            )
+            for size, user in by_size.items()
+        },
+        "graph": _graph(by_size[max(by_size)], space, asked),
+    }
+
+
+def _users(app: App, rows: int) -> dict[EndUser, int]:
+    wanted = [size for size in (*SIZES, GIANT) if size <= rows // 5]
+    others = (rows - sum(wanted)) // OTHERS_HAVE
+    counts = [*wanted, *[OTHERS_HAVE] * others]
+    users = EndUser.objects.bulk_create(
+        [EndUser(app=app, external_id=f"large {n}", language="en") for n in range(len(counts))]
+    )
+    return dict(zip(users, counts, strict=True))
+
+
+def _timed(call: Any) -> list[float]:
+    times = []
+    call(0)
+    for n in range(ROUNDS):
+        started = time.perf_counter()
+        call(n)
+        times.append((time.perf_counter() - started) * 1000)
+    return times
+
+
+def _graph(user: EndUser, space: str, asked: list[list[float]]) -> dict[str, Any]:
+    """Both ways to the same neighbours of the largest user."""
+    params = [
+        {
+            "vector_0": HalfVector(vector).to_text(),
+            "end_user": user.pk,
+            "space": space,
+            "limit": max(DEPTHS),
+            "statuses": [Memory.Status.ACTIVE.value],
+        }
+        for vector in asked
+    ]
+    exact = [nearest.one_by_one(one, 1, "")[0][0] for one in params]
+    along = [nearest.along_graph(one, 1)[0] for one in params]
+    return {
+        "memories": len(exact[0]) and Memory.objects.of(user).count(),
+        "chosen": neighbours.pay(user.pk, space, max(DEPTHS)),
+        "exact": percentiles(_timed(lambda n: nearest.one_by_one(params[n], 1, ""))),
+        "along_graph": percentiles(_timed(lambda n: nearest.along_graph(params[n], 1))),
+        **{
+            f"recall@{depth}": round(
+                float(
+                    np.mean(
+                        [
+                            len(set(a[:depth]) & set(e[:depth])) / depth
+                            for a, e in zip(along, exact, strict=True)
+                        ]
+                    )
+                ),
+                4,
+            )
+            for depth in DEPTHS
+        },
+    }
+
+
+def _megabytes() -> dict[str, int]:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT part, sum(bytes)::bigint / 1000000 FROM (
+                   SELECT CASE WHEN a.amname = 'hnsw' THEN 'graph'
+                               WHEN t.relname LIKE 'memories_vector%%' THEN 'vectors'
+                               WHEN t.relname = 'memories_posting' THEN 'postings'
+                               ELSE 'memories' END AS part,
+                          pg_relation_size(c.oid) AS bytes
+                   FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid
+                   JOIN pg_class t ON t.oid = COALESCE(i.indrelid, c.oid)
+                   LEFT JOIN pg_am a ON a.oid = c.relam
+                   WHERE t.relname ~ '^memories_(vector|posting|memory)' AND c.relkind IN ('r', 'i')
+               ) parts GROUP BY part ORDER BY part"""
+        )
+        return dict(cursor.fetchall())

@@ -1,0 +1,56 @@
+"""Clearing away what nothing points at any more: names no memory speaks of, old notes of what
+went into prompts."""
+
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
+from django.utils import timezone
+
+from accounts.models import EndUser
+from memories.budget import Budget
+from memories.models import Entity, EntityLink, Injected
+
+# A name found just now may still get its link.
+ENTITY_AGE = timedelta(days=1)
+# What was injected so long ago is no context of anything learnt now.
+INJECTED_AGE = timedelta(days=30)
+CHUNK = 1000
+
+
+def users_due() -> list[int]:
+    """The end users with something to clear away."""
+    now = timezone.now()
+    users = {row["end_user"] for rows in _leftover(now) for row in rows.values("end_user")}
+    return sorted(users)
+
+
+def collect(end_user_id: int, budget: Budget) -> dict[str, int]:
+    """Deletes a user's entities without links and old injections, in bounded transactions,
+    until none is left or the budget is spent; returns how many of each."""
+    entities, injections = _leftover(timezone.now())
+    return {
+        "entities": _delete(entities, end_user_id, budget),
+        "injections": _delete(injections, end_user_id, budget),
+    }
+
+
+def _leftover(now: datetime) -> tuple[QuerySet[Entity], QuerySet[Injected]]:
+    linked = EntityLink.objects.filter(entity=OuterRef("pk"))
+    entities = Entity.objects.filter(~Exists(linked), created_at__lt=now - ENTITY_AGE)
+    return entities, Injected.objects.filter(created_at__lt=now - INJECTED_AGE)
+
+
+def _delete(rows: QuerySet, end_user_id: int, budget: Budget) -> int:
+    gone = 0
+    while budget.left:
+        with transaction.atomic():
+            if EndUser.objects.lock(end_user_id) is None:
+                break
+            ids = list(rows.filter(end_user=end_user_id).values_list("pk", flat=True)[:CHUNK])
+            if not ids:
+                break
+            rows.model.objects.filter(pk__in=ids).delete()
+        gone += len(ids)
+        budget.spend(rows=len(ids))
+    return gone

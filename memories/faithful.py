@@ -1,0 +1,92 @@
+"""Whether a text says no more, or no less, than others: what can be seen of it without
+understanding. Pure; the same check for what any provider proposes.
+
+Compared are particulars: numbers, dates and names, whose loss or invention makes a memory
+wrong, and negations, which turn it round.
+"""
+
+from collections.abc import Iterable
+
+import regex
+
+from contacts.lexicon import words as lexicon
+from contacts.normal import normalise
+from memories import entities
+
+_NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")
+# 一 alone is an article (一只猫) and part of many words.
+_HAN_NUMBER = regex.compile(
+    r"[零〇两二三四五六七八九十百千万亿半几][零〇一二三四五六七八九十百千万亿]*|一[百千万十]"
+)
+# Words that say how many or when; months and weekdays are capitalised in English, but not
+# always by those who type.
+_WHEN_OR_HOW_MANY = regex.compile(
+    r"""\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozens?|hundreds?|thousands?
+    |millions?|half|twice|once|first|second|third|both|today|tomorrow|yesterday|tonight
+    |(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|april|june|july|august
+    |september|october|november|december|weekends?|daily|weekly|monthly|yearly
+    |(?:every|last|next|this)\s(?:day|week|month|year|morning|evening|night))\b
+    |今天|明天|后天|昨天|前天|今年|明年|去年|前年|今晚|昨晚|上周|下周|本周|这周|上个?月|下个?月
+    |周末|(?:周|星期|礼拜)[一二三四五六日天]|每[天周月年]""",
+    regex.X,
+)
+_NEGATION = regex.compile(
+    r"\b(?:not|no|never|nobody|nothing|nowhere|none|neither|nor|without|cannot|no longer)\b|n't\b"
+    r"|不(?!过|仅|但|错|断|久|少)|没有?|无法|从未|未曾|别(?!人|的|墅)|不再"
+)
+_CAPITALISED = regex.compile(r"(?<![\p{L}\d'])\p{Lu}[\p{L}\p{M}\d]*(?:[-'&]\p{Lu}[\p{L}\d]*)*")
+_LATIN_WORD = regex.compile(r"(?!\p{Han})\p{L}[\p{L}\p{M}\d]*")
+
+
+def numbers(text: str) -> frozenset[str]:
+    """The numbers and dates of a text, as written, width and leading zeros apart."""
+    norm = normalise(text)
+    found = [part.lstrip("0") or "0" for part in _NUMBER.findall(norm)]
+    found += _HAN_NUMBER.findall(norm)
+    found += [regex.sub(r"\s", " ", match) for match in _WHEN_OR_HOW_MANY.findall(norm)]
+    return frozenset(found)
+
+
+def names(text: str) -> frozenset[str]:
+    """The names of a text, normalised: capitalised words that are no common English word, and
+    the places, organisations and works that are known or marked as such."""
+    found = {normalise(one.name) for one in entities.tag(text)}
+    for match in _CAPITALISED.finditer(text):
+        word = normalise(match.group())
+        begins = not regex.search(r"[\p{L}\d,;:'\")]\s*$", text[: match.start()])
+        if _WHEN_OR_HOW_MANY.fullmatch(word):
+            continue
+        if not (begins and word in lexicon("english_words.txt")) and len(word) > 1:
+            found.add(word)
+    return frozenset(found)
+
+
+def negations(text: str) -> int:
+    """How often a text negates."""
+    return len(_NEGATION.findall(normalise(text)))
+
+
+def loses(text: str, source: str) -> frozenset[str]:
+    """The particulars of ``source`` that ``text`` has not."""
+    gone = (numbers(source) - numbers(text)) | _unsaid(names(source), text)
+    return gone | ({"negation"} if negations(text) < negations(source) else set())
+
+
+def adds(text: str, sources: Iterable[str]) -> frozenset[str]:
+    """The particulars of ``text`` that none of ``sources`` has."""
+    sources = list(sources)
+    known = frozenset().union(*map(numbers, sources))
+    new = (numbers(text) - known) | _unsaid(names(text), " ".join(sources))
+    more = negations(text) > sum(map(negations, sources))
+    return frozenset(new | ({"negation"} if more else set()))
+
+
+def _unsaid(wanted: Iterable[str], text: str) -> frozenset[str]:
+    """The names that ``text`` does not hold, whatever their case and ending."""
+    norm = normalise(text)
+    held = set(_LATIN_WORD.findall(norm))
+    return frozenset(
+        name
+        for name in wanted
+        if not (set(parts) <= held if (parts := _LATIN_WORD.findall(name)) else name in norm)
+    )

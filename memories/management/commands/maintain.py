@@ -1,0 +1,92 @@
+"""manage.py maintain [JOB] [--user U]"""
+
+from argparse import ArgumentParser
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.utils import timezone
+
+from accounts.management.base import MioCommand
+from memories import jobs
+from memories.jobs import JOBS, JobStatus
+from memories.models import JobRun
+
+COLUMNS = ("job", "every", "state", "last run", "took", "next", "effect")
+
+
+class Command(MioCommand):
+    help = (
+        "Shows the maintenance jobs with their last runs, or runs one now (until its bound; "
+        "run it again for the rest). Exit code 1 when the run fails."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("job", nargs="?", choices=list(JOBS), metavar="JOB",
+                            help=", ".join(JOBS))  # fmt: skip
+        self.add_user(parser, required=False)
+        self.add_json(parser)
+
+    def handle(
+        self, *, job: str | None, user: str | None, app: str, json: bool, **_options: Any
+    ) -> None:
+        if job is not None:
+            self._run(job, self.find_user(app, user).pk if user is not None else None, json)
+        elif user is not None:
+            raise CommandError("Say which job is to be run for this end user.")
+        elif json:
+            self.report(json, jobs=[asdict(status) for status in jobs.overview()])
+        else:
+            self._table(jobs.overview())
+
+    def _run(self, job: str, only: int | None, json: bool) -> None:
+        try:
+            run = jobs.run(job, only=only)
+        except jobs.AlreadyRunning as error:
+            raise CommandError(f"{job} is running already.") from error
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        seconds = (run.finished_at - run.started_at).total_seconds() if run.finished_at else None
+        self.report(
+            json,
+            job=job,
+            state=run.state,
+            seconds=seconds,
+            effect=run.effect,
+            unfinished=only is None and bool(run.cursor),
+            error=run.error,
+        )
+        if run.state == JobRun.State.FAILED:
+            raise CommandError(f"{job} failed: {run.error}")
+
+    def _table(self, statuses: list[JobStatus]) -> None:
+        rows = [COLUMNS, *(_cells(status) for status in statuses)]
+        widths = [max(len(row[n]) for row in rows) for n in range(len(COLUMNS))]
+        for row in rows:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            self.stdout.write("  ".join(cells).rstrip())
+
+
+def _cells(status: JobStatus) -> tuple[str, ...]:
+    effect = ", ".join(f"{name} {count}" for name, count in status.effect.items())
+    return (
+        status.name,
+        _every(status.minutes),
+        status.state,
+        _moment(status.last_run),
+        "" if status.seconds is None else f"{status.seconds:.1f} s",
+        _moment(status.next_due),
+        status.error or effect,
+    )
+
+
+def _every(minutes: int) -> str:
+    for unit, size in (("d", 24 * 60), ("h", 60)):
+        if minutes % size == 0:
+            return f"{minutes // size} {unit}"
+    return f"{minutes} min"
+
+
+def _moment(at: datetime | None) -> str:
+    return f"{timezone.localtime(at):%Y-%m-%d %H:%M}" if at else "–"

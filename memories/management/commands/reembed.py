@@ -1,0 +1,80 @@
+"""manage.py reembed [--model M --dimensions D] [--user U] [--prune] [--json]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management.base import CommandError
+
+from accounts.management.base import MioCommand
+from memories import reembed
+from memories.providers.configured import embedder, embedder_named
+from memories.providers.embeddings import Embedder
+from memories.providers.errors import ProviderError
+from memories.search import neighbours, vectors
+
+
+class Command(MioCommand):
+    help = (
+        "Embeds every memory that has no vector of a model, while the server goes on answering "
+        "with the one of its settings. Stop it and start it again as you like. When it is done, "
+        "change the settings, restart, and run it with --prune to drop what is no longer used."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--model", help="default: that of the settings")
+        parser.add_argument("--dimensions", type=int, help="default: those of the settings")
+        parser.add_argument(
+            "--prune", action="store_true", help="drop the vectors of all but the settings' model"
+        )
+        self.add_user(parser, required=False)
+        self.add_json(parser)
+
+    def handle(
+        self,
+        *,
+        model: str | None,
+        dimensions: int | None,
+        prune: bool,
+        user: str | None,
+        app: str,
+        json: bool,
+        **_options: Any,
+    ) -> None:
+        if prune and (model or dimensions or user):
+            raise CommandError("--prune keeps the model of the settings, for all users.")
+        if prune:
+            return self._prune(json)
+        chosen = self._embedder(model, dimensions)
+        users = None if user is None else [self.find_user(app, user).pk]
+        space = vectors.space(chosen)
+        with self.bar(reembed.missing(space, users).count(), "memory", "embedded") as bar:
+            try:
+                done = reembed.reembed(chosen, users, bar.update)
+            except ProviderError as error:
+                raise CommandError(
+                    f"{error} {bar.n} memories were embedded; run it again to go on."
+                ) from error
+            except KeyboardInterrupt as error:
+                raise CommandError(
+                    f"Stopped. {bar.n} memories were embedded; run it again to go on."
+                ) from error
+        with self.bar(None, "partition", "indexed") as bar:
+            neighbours.build(space, bar.update)
+        self.report(json, space=space, embedded=done, missing=reembed.missing(space, users).count())
+        return None
+
+    def _prune(self, json: bool) -> None:
+        with self.bar(None, "vector", "dropped") as bar:
+            try:
+                pruned = reembed.prune(embedder(), bar.update)
+            except reembed.NotReady as error:
+                raise CommandError(str(error)) from error
+        self.report(json, dropped=pruned.vectors, spaces=list(pruned.spaces))
+
+    def _embedder(self, model: str | None, dimensions: int | None) -> Embedder:
+        held = embedder()
+        try:
+            return embedder_named(model or held.model, dimensions or held.dimensions)
+        except ImproperlyConfigured as error:
+            raise CommandError(str(error)) from error

@@ -1,0 +1,74 @@
+"""manage.py refine [--user U]"""
+
+from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.core.management.base import CommandError
+from tqdm import tqdm
+
+from accounts.management.base import MioCommand
+from memories.budget import Budget
+from memories.pipeline import overlap, refine
+from memories.providers.errors import ProviderError
+
+# Of one step, after which the bar moves; what was done before a stop stays done.
+CALLS, ROWS = 20, 500
+
+
+class Command(MioCommand):
+    help = (
+        "Splits and trims long memories and merges overlapping ones, for one end user or all "
+        "of the app. Stopped, it goes on from there when it is run again."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        self.add_user(parser, required=False)
+        self.add_json(parser)
+
+    def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
+        users = {end_user.pk for end_user in self.chosen_users(app, user)}
+        done: Counter[str] = Counter(
+            dict.fromkeys(
+                (
+                    "looked_at",
+                    "split",
+                    "trimmed",
+                    "compared",
+                    "merged",
+                    "into",
+                    "discarded",
+                    "calls",
+                ),
+                0,
+            )
+        )
+        verbose, uncompared = ([*users & {*due()}] for due in (refine.users_due, overlap.users_due))
+        try:
+            with self.bar(None, "memory", "refined") as bar:
+                for end_user_id in sorted(verbose):
+                    self._work(refine.refine_user, end_user_id, "looked_at", done, bar)
+            with self.bar(None, "memory", "compared") as bar:
+                for end_user_id in sorted(uncompared):
+                    self._work(overlap.merge_overlapping, end_user_id, "compared", done, bar)
+        except ProviderError as error:
+            raise CommandError(f"The model failed, run it again later: {error}") from error
+        done["discarded"] += done.pop("refused", 0)
+        done.pop("clusters", None)
+        self.report(json, users=len({*verbose, *uncompared}), **done)
+
+    def _work(
+        self,
+        step: Callable[[int, Budget], Mapping[str, int]],
+        end_user_id: int,
+        counted: str,
+        done: Counter[str],
+        bar: tqdm,
+    ) -> None:
+        while True:
+            effect = step(end_user_id, Budget(CALLS, ROWS))
+            done.update(effect)
+            bar.update(effect[counted])
+            if not effect[counted]:
+                return

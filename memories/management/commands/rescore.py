@@ -1,0 +1,41 @@
+"""manage.py rescore [--user U]"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from accounts.management.base import MioCommand
+from memories import jobs, rescoring
+from memories.models import JobRun
+
+
+class Command(MioCommand):
+    help = (
+        "Brings the importance of memories up to date: for one end user, or for all of every "
+        "app, going on where the last run stopped."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        self.add_user(parser, required=False)
+        self.add_json(parser)
+
+    def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
+        if user is not None:
+            changed = rescoring.rescore(self.find_user(app, user))
+            self.report(json, users=1, changed=changed)
+            return
+        users = changed = 0
+        with self.bar(len(rescoring.users_due()), "user", "rescored") as bar:
+            try:
+                while True:
+                    run = jobs.run("rescore", visited=bar.update)
+                    users += run.effect.get("users", 0)
+                    changed += run.effect.get("changed", 0)
+                    if run.state != JobRun.State.DONE or not run.cursor:
+                        break
+            except jobs.AlreadyRunning as error:
+                raise CommandError("It is being done already: see manage.py maintain.") from error
+        if run.state != JobRun.State.DONE:
+            raise CommandError(run.error or "Another run took over.")
+        self.report(json, users=users, changed=changed)

@@ -1,0 +1,223 @@
+"""Memories that say the same, found by their words; rather none than a wrong one.
+
+One memory holds another when all the words of the other stand in it in the same order, and
+what stands between them or after only adds a circumstance: where, with whom, since when.
+Two complement each other when they are one sentence but for such a circumstance of another
+kind at their ends. Nothing is joined across different numbers, dates or names, or anything
+that turns a sentence round (not, only, maybe, used to, plans to).
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from contacts import segment
+from contacts.normal import normalise
+from memories import faithful
+from memories.types import MemoryType, Overlap, Review, StoredMemory
+
+# The words that open a circumstance, by its kind: two of one kind may contradict each other.
+_OPENERS = {
+    "place": "in at near on inside around 在 于",
+    "company": "with alongside 和 跟 与 同",
+    "role": "as 作为",
+    "origin": "from 从 来自",
+    "cause": "because due 因为 由于",
+    "purpose": "for 为了 给",
+    "means": "by using 用 通过",
+    "manner": "regularly often usually 经常 常常 平时 一直",
+    "naming": "called named 叫 名叫",
+}
+_KIND = {word: kind for kind, words in _OPENERS.items() for word in words.split()}
+_COMMA, _STOP = frozenset("，,;；"), frozenset("。.!！")
+_END = _COMMA | _STOP
+# Said or not, the sentence says the same.
+_FREE = frozenset(
+    "a an the really very truly quite also 的 很 非常 特别 十分 挺 真的 也".split()
+) | {"'s"}
+# Words that turn what stands beside them into something else.
+_TURNS = frozenset(
+    """
+    only just merely except unless if maybe perhaps possibly probably may might could would should
+    will used former formerly ex previously past until till before almost nearly hardly rarely
+    seldom sometimes plan plans planned plan wants want wanted hopes hope wishes thinks believes
+    says said heard claims seems than instead but although every all each most some any
+    stopped quit left no longer again another other second
+    只 仅 除了 除非 如果 要是 可能 也许 大概 或许 以前 曾 曾经 过去 之前 原来 直到 几乎 差点 很少
+    偶尔 有时 打算 计划 准备 想 希望 觉得 认为 听说 据说 说 好像 比 但 虽然 每 所有 都 全 有些
+    将 会 要 又 另 另外 再 前 别人 辞职 离开 停止 不再
+    """.split()
+)
+_INDEFINITE = re.compile(r"\b(?:an?|some|another)\b|[一两几][个只条本位家张辆件]", re.I)
+_STATES = (
+    MemoryType.PERSONAL,
+    MemoryType.PREFERENCE,
+    MemoryType.PROFESSIONAL,
+    MemoryType.HEALTH,
+    MemoryType.MISCELLANEOUS,
+)
+_TOKEN = re.compile(
+    r"[\u3400-\u9fff]+|[^\W\d_\u3400-\u9fff]+|\d+(?:[.,:/-]\d+)*|['’]s\b|[，,;；。.!！]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    key: str
+    start: int
+    end: int
+
+
+def propose(cluster: Sequence[StoredMemory]) -> list[Overlap]:
+    """The groups of a cluster that say the same: each by its fullest memory, then pairs that
+    complete each other."""
+    left = sorted(cluster, key=lambda memory: (-len(memory.content), memory.content, memory.id))
+    found: list[Overlap] = []
+    while left:
+        full, *others = left
+        held = [memory for memory in others if _holds(full, memory)]
+        if held:
+            ids = (full.id, *(memory.id for memory in held))
+            found.append(Overlap(ids, full.content, "one says all that the others say"))
+        elif completion := next(((m, t) for m in others if (t := _completed(full, m))), None):
+            other, content = completion
+            held = [other]
+            found.append(Overlap((full.id, other.id), content, "each completes the other"))
+        left = [memory for memory in others if memory not in held]
+    return found
+
+
+def review(proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]]) -> list[Review]:
+    """A second look at each proposal, by its bare words."""
+    return [_reviewed(overlap.content, members) for overlap, members in proposals]
+
+
+def _reviewed(content: str, members: Sequence[StoredMemory]) -> Review:
+    said = _bag(content)
+    for memory in members:
+        if lost := faithful.loses(content, memory.content):
+            return Review(False, f"it loses {', '.join(sorted(lost))}")
+        if more := _bag(memory.content) - said:
+            return Review(False, f"it leaves out {', '.join(sorted(more))}")
+        if _turns(memory.content) != _turns(content):
+            return Review(False, "it holds in other circumstances than one of them")
+        if not _in_order(_names_in_order(memory.content), _names_in_order(content)):
+            return Review(False, "it says of one what was said of another")
+    texts = [memory.content for memory in members]
+    if new := faithful.adds(content, texts) | (said - set().union(*map(_bag, texts))):
+        return Review(False, f"it adds {', '.join(sorted(new))}")
+    return Review(True, "all that they say, and nothing else")
+
+
+def _holds(full: StoredMemory, other: StoredMemory) -> bool:
+    """Whether ``full`` says all that ``other`` says, with at most circumstances added."""
+    if not _alike(full, other):
+        return False
+    words, theirs = _words(full.content), _words(other.content)
+    added = []
+    for step, _, _, low, high in _steps(theirs, words):
+        if step not in ("equal", "insert"):
+            return False
+        if step == "insert":
+            added.append((words[low:high], high == len(words)))
+    if not added:
+        return True
+    if _turns(other.content) or faithful.negations(other.content):
+        return False  # "not in the morning" is less than "not"
+    return all(_is_circumstance(run, last) for run, last in added)
+
+
+def _alike(one: StoredMemory, other: StoredMemory) -> bool:
+    """Whether nothing that is seen at once speaks against the two being of one matter."""
+    a, b = one.content, other.content
+    return (
+        faithful.numbers(a) == faithful.numbers(b)
+        and faithful.negations(a) == faithful.negations(b)
+        and _turns(a) == _turns(b)
+        and (
+            one.happens_at is None or other.happens_at is None or one.happens_at == other.happens_at
+        )
+    )
+
+
+def _completed(one: StoredMemory, other: StoredMemory) -> str:
+    """The sentence of both, if they differ in circumstances of another kind at their ends."""
+    frame, theirs = _words(one.content), _words(other.content)
+    steps = _steps(frame, theirs)
+    if not _alike(one, other) or one.type not in _STATES or len(steps) != 2:
+        return ""
+    (same, _, cut, _, low), (differs, *_) = steps
+    if same != "equal" or differs != "replace" or faithful.negations(one.content):
+        return ""
+    mine, tail = frame[cut:], theirs[low:]
+    kinds = {_opens(mine), _opens(tail)}
+    if len(kinds) < 2 or None in kinds or _INDEFINITE.search(one.content[: mine[0].start]):
+        return ""
+    if not (_is_circumstance(mine, True) and _is_circumstance(tail, True)):
+        return ""
+    end = re.search(r"[.。!！]?\s*$", one.content)
+    body = one.content[: end.start()] if end else one.content
+    more = re.sub(r"[.。!！]?\s*$", "", other.content[tail[0].start :])
+    glue = "" if re.match(r"[，,;；\u3400-\u9fff]", more) else " "
+    if re.match(r"[\u3400-\u9fff]", more):
+        glue = "，"
+    return f"{body}{glue}{more}{end.group() if end else ''}"
+
+
+def _opens(run: Sequence[_Word]) -> str | None:
+    """The kind of circumstance that a run of words is, past its comma."""
+    return next((_KIND.get(word.key) for word in run if word.key not in _END), None)
+
+
+def _is_circumstance(run: Sequence[_Word], last: bool) -> bool:
+    """Whether words that stand in one sentence and not in the other only add a circumstance.
+    At the end, a clause of its own may be any, if a comma marks it off; another sentence is
+    another matter."""
+    if any(word.key in _TURNS or word.key in _STOP for word in run):
+        return False
+    if _opens(run):
+        return len(run) > 1 or _opens(run) == "manner"
+    return last and run[0].key in _COMMA and len(run) > 1
+
+
+def _words(text: str) -> list[_Word]:
+    """The words that count, without the end mark of the text."""
+    found: list[_Word] = []
+    for match in _TOKEN.finditer(text):
+        if "\u3400" <= match.group()[0] <= "\u9fff":
+            found += [
+                _Word(normalise(word.text), match.start() + word.start, match.start() + word.end)
+                for word in segment.cut(match.group())
+            ]
+        else:
+            found.append(_Word(normalise(match.group()), *match.span()))
+    while found and found[-1].key in _END:
+        found.pop()
+    return [word for word in found if word.key not in _FREE]
+
+
+def _steps(
+    one: Sequence[_Word], other: Sequence[_Word]
+) -> Sequence[tuple[str, int, int, int, int]]:
+    keys = [word.key for word in one], [word.key for word in other]
+    return SequenceMatcher(None, *keys, autojunk=False).get_opcodes()
+
+
+def _bag(text: str) -> frozenset[str]:
+    return frozenset(word.key for word in _words(text)) - _END
+
+
+def _turns(text: str) -> frozenset[str]:
+    return _bag(text) & _TURNS
+
+
+def _names_in_order(text: str) -> list[str]:
+    names = faithful.names(text)
+    norm = normalise(text)
+    return sorted(names, key=lambda name: (norm.find(name), name))
+
+
+def _in_order(some: Sequence[str], all_: Sequence[str]) -> bool:
+    rest = iter(all_)
+    return all(name in rest for name in some)

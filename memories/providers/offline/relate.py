@@ -1,0 +1,314 @@
+"""How two memories stand to each other, by rules; mostly not at all.
+
+Only what the words of one say outright is believed: that this was because of that, that it is
+done for the sake of that, that it is one case of a habit, that it turned out otherwise. Two
+memories that merely speak of the same matter are not related.
+"""
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+
+import snowballstemmer
+
+from contacts import segment
+from contacts.attributes import is_single, label
+from memories.providers.offline.resolve import normalised
+from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
+
+R = Relationship
+# How sure a rule is; the pipeline leaves out what is below 0.6. By their hits on our own pairs.
+SAID = 0.9  # the words of one memory name the other as cause or aim
+SAME_SLOT = 0.85  # two values of what has one
+OPPOSITE = 0.85
+HABIT = 0.8
+DISPROVED = 0.8
+STOPPED = 0.8
+
+# Cause and effect in one sentence: the groups c and e.
+CAUSES = [
+    re.compile(r"(?<!是)(?:因为|由于)(?P<c>[^，,。；]{2,40})[，,]?\s?(?:所以|因此|因而|于是|才|就)?(?P<e>[^。；]{2,60})"),
+    re.compile(r"(?P<e>[^，,。；]{2,40})[，,]?\s?(?:是因为|是由于)(?P<c>[^。；]{2,40})"),
+    re.compile(r"(?P<c>[^，,。；]{2,40})[，,]?\s?(?:导致|使得|害得|造成了?|引起了?|以至于|因此|所以)(?P<e>[^。；]{2,60})"),
+    re.compile(r"(?P<e>[^.;]{4,120}?),? (?:because of|because|due to|as a result of|thanks to|owing to) (?P<c>[^.;]{3,100})", re.I),
+    re.compile(r"(?P<c>[^.;]{4,100}?),? (?:which |that )?(?:led to|resulted in|caused|made (?:him|her|them|the user)|and so|so that|and therefore|, so) (?P<e>[^.;]{3,100})", re.I),
+    re.compile(r"^(?:because|since|due to) (?P<c>[^,.;]{3,100}), (?P<e>[^.;]{3,100})", re.I),
+]  # fmt: skip
+# What is done (e) for the sake of an aim (a).
+AIMS = [
+    re.compile(r"(?<!是)(?:为了|为的是)(?P<a>[^，,。；]{2,30})(?P<e>[^。；]{0,60})"),
+    re.compile(r"(?P<e>[^，,。；]{2,40})[，,]?\s?(?:是为了|以便|好让自己|，想要|，为了)(?P<a>[^。；]{2,40})"),
+    re.compile(r"(?:因为|由于)(?:一直|很|特别|自己)?(?:想要|想|希望|打算)(?P<a>[^，,。；]{2,30})[，,]?\s?(?:所以|才|就)?(?P<e>[^。；]{2,60})"),
+    re.compile(r"(?P<e>[^.;]{4,120}?),? (?:in order to|so as to|to prepare for|so that (?:he|she|they|the user) can|with the goal of|because (?:he|she|they|the user) wants? to|hoping to|in the hope of) (?P<a>[^.;]{3,100})", re.I),
+    re.compile(r"^in order to (?P<a>[^,.;]{3,100}), (?P<e>[^.;]{3,100})", re.I),
+]  # fmt: skip
+WANTS = re.compile(
+    r"想要|想(?!起|到|法|念|象)|打算|计划|目标|希望|梦想|准备|决定|报名|要参加|\b(?:wants?|hop(?:es|ing)|plans?|planning|goal|dreams?|aims?|wish(?:es)?|intends?|would like|signed up|decided)\b",
+    re.I,
+)
+HABITS = re.compile(
+    r"每(?:天|周|月|年|个|逢|次|晚|早)|经常|常常|总是|习惯|一向|通常|平时|定期|老是|\b(?:every|usually|often|always|regularly|weekly|daily|monthly|tends? to|in the habit of|habit|each (?:day|week|month|year|morning|evening|sunday|monday|saturday))\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
+    re.I,
+)
+HAPPENED = re.compile(
+    r"昨[天晚]|今[天早晚]|前天|上周|上个?月|刚(?!刚好|好)|这周[一二三四五六日]|\d+月\d+[日号]|\d{4}-\d\d-\d\d|\b(?:yesterday|today|last (?:night|week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|this (?:morning|week|afternoon)|on (?:january|february|march|april|may|june|july|august|september|october|november|december) \d|\d{4}-\d\d-\d\d)\b",
+    re.I,
+)
+BELIEVED = re.compile(
+    r"以为|怀疑|担心|猜|预计|估计|应该会|可能会|觉得.{0,6}会|\b(?:thought|believ\w+|suspect\w*|expect\w*|assum\w+|worr(?:y|ies|ied)|afraid|probably|guess\w*|predict\w*|fear(?:s|ed))\b",
+    re.I,
+)
+SHOWN = re.compile(
+    r"结果(?!是)|其实|原来|证实|证明|检查(?:结果)?(?:显示|发现|说)|化验|测试显示|实际上|并没有|并不|\b(?:turn(?:s|ed) out|actually|in fact|proved|results? (?:show|came back)\w*|tests? (?:show|came back)\w*|confirmed|it was not|wasn't|is not|isn't|did not|didn't)\b",
+    re.I,
+)
+NOT = re.compile(
+    r"不|没|未|无|\b(?:not|no|never|n't|without|none|neither|negative)\b|n't\b|\bno longer\b", re.I
+)
+STOPS = re.compile(
+    r"不再|再也不|已经不|戒了|戒掉|停止了?|放弃了?|\b(?:no longer|not any ?more|stopped|quit|gave up|given up|does not .{1,30} any ?more|doesn't .{1,30} any ?more)\b",
+    re.I,
+)
+# Liking and disliking as said outright; group o is of what.
+LIKES = re.compile(
+    r"(?<!不)(?<!不太)(?:最?喜欢|热爱|爱(?=吃|喝|看|听|玩)|酷爱)[吃喝看听玩]?(?P<o>[^，,。；]{1,20})|\b(?:loves?|likes?|enjoys?|adores?|is fond of) (?P<p>[^,.;]{2,40})",
+    re.I,
+)
+DISLIKES = re.compile(
+    r"(?:不(?:太|怎么)?喜欢|讨厌|不爱|受不了|厌恶)[吃喝看听玩]?(?P<o>[^，,。；]{1,20})|\b(?:hates?|dislikes?|can't stand|cannot stand|(?:does not|doesn't|do not|don't) (?:like|enjoy)|detests?) (?P<p>[^,.;]{2,40})",
+    re.I,
+)
+_OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
+# Parts of speech (jieba's) that carry what a Chinese sentence is about.
+_CONTENT = ("n", "v", "a", "i", "l", "j", "z", "")
+_EMPTY_ZH = frozenset(
+    "用户 的 了 是 在 有 和 跟 与 去 来 到 做 会 能 要 想 让 被 把 给 对 从 也 都 就 很 太 更 最 说 觉得 自己 时候 一直 已经 开始 现在 以后 之后 之前 "
+    "今天 昨天 明天 上周 下周 每天 每周 经常 喜欢 打算 计划 希望 准备 因为 所以 为了 没有 没 不 不再 可以 需要 一个 一次 一起 最近 上个月 去年 今年 "
+    "告诉 知道 认为 感到 变得 开心 参加 进行 继续 结果 其实 原来 怀疑 以为 检查 发现 天 周 月 年 次 个 家 人 事 里 上 下".split()
+)
+_EMPTY_EN = frozenset(
+    "the a an and or but so of to in on at for from with by as is are was were be been being has have had do does did will "
+    "would can could should may might must not no n't user user's their his her its they he she it this that these those "
+    "them him who whom which what when where why how very really just also now then there here more most much many some any "
+    "every each week day month year morning evening night usually often always want wants wanted plan plans planning hope hopes "
+    "hoping goal like likes love loves enjoy enjoys because due since lead led result caused cause order get gets got go goes went "
+    "going make makes made start started starts stopped stop longer about after before during while last next yesterday today "
+    "monday tuesday wednesday thursday friday saturday sunday time new feel feels felt said says told think thinks thought take "
+    "takes took been keep keeps turned out actually up off down over into onto again back away together".split()
+)
+_WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+")
+_HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
+_SUBJECT = re.compile(
+    r"用户的[\u3400-\u9fff]{1,3}|用户|[\u3400-\u9fff]{2}|(?i:the user)'s \w+|(?i:the user)|\w+"
+)
+
+# What a statement may begin with before its subject.
+_OPENING = re.compile(
+    r"^(?:结果|其实|原来|后来|最后|(?:检查|化验|测试)(?:结果)?(?:显示|发现)|(?:it )?turn(?:s|ed) out(?: that)?|(?:the )?(?:tests?|results?) (?:show|came back)\w*(?: that)?|actually,?|in fact,?|doctors? confirmed(?: that)?)\s*",
+    re.I,
+)
+
+# Words in common that make two clauses one matter; a long one tells as much as two.
+ENOUGH = 2
+FIRST = 2
+LONG_HAN, LONG_LATIN = 3, 6
+SHARE = 0.5  # of the words of the shorter one
+MOSTLY = 0.75  # of the words of a habit, in one case of it
+ALIKE = 0.6  # of the words of both: the same thing liked and disliked
+
+
+def classify(cases: Sequence[RelationCase]) -> list[FoundRelation]:
+    """The relations between each case's memory and the others: at most one a pair."""
+    found = []
+    for case in cases:
+        for other in case.others:
+            found += [*_between(case.memory, other)][:1]
+    return found
+
+
+def _between(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
+    """What holds between two memories, the surest first."""
+    for a, b in ((one, other), (other, one)):
+        yield from _said(a, b)
+    yield from _same_slot(one, other)
+    if not _same_subject(one, other):
+        return
+    yield from _opposite(one, other)
+    for a, b in ((one, other), (other, one)):
+        yield from _disproved(a, b)
+        yield from _stopped(a, b)
+        yield from _habit(a, b)
+
+
+def _said(told: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
+    """``told`` says outright why: the other memory is the reason, the aim or the outcome."""
+    words = _words(other.content)
+    if _same_subject(told, other):
+        words -= _words(_subject(told.content))
+    for pattern in AIMS:
+        for match in pattern.finditer(told.content):
+            if _is_about(match["a"], match["e"], words) and WANTS.search(other.content):
+                yield FoundRelation(
+                    R.MOTIVATED_BY, told.id, other.id, SAID, "it says what it is done for"
+                )
+                return
+    for pattern in CAUSES:
+        for match in pattern.finditer(told.content):
+            cause, effect = match["c"], match["e"]
+            if WANTS.match(cause.strip()):
+                continue
+            if _is_about(cause, effect, words) and not NOT.search(other.content):
+                yield FoundRelation(R.CAUSES, other.id, told.id, SAID, "it says that this is why")
+                return
+            if _is_about(effect, cause, words) and _negated(effect) == _negated(other.content):
+                yield FoundRelation(
+                    R.CAUSES, told.id, other.id, SAID, "it says that this came of it"
+                )
+                return
+
+
+def _same_slot(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
+    for a in one.facts:
+        for b in other.facts:
+            if a.key != b.key or a.person != b.person or not is_single(a.key):
+                continue
+            if _differ(a, b):
+                reason = f"{label(a.key, 'en').lower()}: {a.value} or {b.value}"
+                yield FoundRelation(R.CONFLICTS, one.id, other.id, SAME_SLOT, reason)
+
+
+def _differ(a: StoredFact, b: StoredFact) -> bool:
+    left, right = normalised(a.value), normalised(b.value)
+    return bool(left and right) and left not in right and right not in left
+
+
+def _opposite(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
+    """One likes what the other dislikes, of the same person."""
+    liked, disliked = _polarity(one)
+    likes, dislikes = _polarity(other)
+    for a, b in ((liked, dislikes), (disliked, likes)):
+        if any(_same_thing(left, right) for left in a for right in b):
+            yield FoundRelation(
+                R.CONFLICTS, one.id, other.id, OPPOSITE, "liked in one, disliked in the other"
+            )
+
+
+def _polarity(memory: StoredMemory) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
+    disliked = [_words(m["o"] or m["p"]) for m in DISLIKES.finditer(memory.content)]
+    rest = DISLIKES.sub(" ", memory.content)
+    liked = [_words(m["o"] or m["p"]) for m in LIKES.finditer(rest)]
+    return liked, disliked
+
+
+def _same_thing(left: frozenset[str], right: frozenset[str]) -> bool:
+    return bool(left and right) and len(left & right) >= ALIKE * len(left | right)
+
+
+def _disproved(belief: StoredMemory, proof: StoredMemory) -> Iterator[FoundRelation]:
+    """One tells what was believed, the later other what turned out."""
+    if not BELIEVED.search(belief.content) or proof.said_at < belief.said_at:
+        return
+    if not SHOWN.search(proof.content) or BELIEVED.search(proof.content):
+        return
+    if _negated(belief.content) != _negated(proof.content) and _one_matter(belief, proof):
+        yield FoundRelation(
+            R.INVALIDATED_BY, belief.id, proof.id, DISPROVED, "it turned out otherwise"
+        )
+
+
+def _stopped(newer: StoredMemory, older: StoredMemory) -> Iterator[FoundRelation]:
+    """The later memory says that what the earlier tells as a habit is over."""
+    if newer.said_at <= older.said_at or STOPS.search(older.content):
+        return
+    if STOPS.search(newer.content) and HABITS.search(older.content):
+        over, usual = STOPS.sub(" ", newer.content), HABITS.sub(" ", older.content)
+        who = _words(_subject(newer.content))
+        if _same_thing(_words(over) - who, _words(usual) - who):
+            yield FoundRelation(R.SUPERSEDES, newer.id, older.id, STOPPED, "it is over since")
+
+
+def _habit(event: StoredMemory, pattern: StoredMemory) -> Iterator[FoundRelation]:
+    """One thing that happened, and the habit that it is a case of."""
+    if not HABITS.search(pattern.content) or HABITS.search(event.content):
+        return
+    if STOPS.search(event.content) or NOT.search(event.content) or NOT.search(pattern.content):
+        return
+    dated = event.happens_at is not None and event.happens_at <= event.said_at
+    if not dated and not HAPPENED.search(event.content):
+        return
+    usual = _words(HABITS.sub(" ", pattern.content)) - _words(_subject(pattern.content))
+    once = _words(HAPPENED.sub(" ", event.content)) - _words(_subject(event.content))
+    more = [w for w in once - usual if not any(word in w for word in usual)]
+    if usual and len(usual & once) >= MOSTLY * len(usual) and len(more) < len(usual):
+        yield FoundRelation(
+            R.INSTANCE_OF, event.id, pattern.id, HABIT, "one time of what is a habit"
+        )
+
+
+def _is_about(clause: str, rest: str, words: frozenset[str]) -> bool:
+    """Whether a memory of these words tells what the clause names, not the rest beside it."""
+    own, beside = _words(clause), _words(rest)
+    if not rest:  # no comma tells where the aim ends: it is what is named first
+        own = frozenset(_in_order(clause)[:FIRST])
+    shared, others = own & words, (words & beside) - own
+    return (
+        _telling(shared) >= ENOUGH
+        and len(shared) >= SHARE * len(own)
+        and len(others) <= len(shared) / 2
+    )
+
+
+def _telling(words: frozenset[str]) -> int:
+    return sum(2 if len(w) >= (LONG_LATIN if w.isascii() else LONG_HAN) else 1 for w in words)
+
+
+def _one_matter(one: StoredMemory, other: StoredMemory) -> bool:
+    left, right = _words(one.content), _words(other.content)
+    shared = left & right
+    return len(shared) >= 1 and len(shared) >= SHARE * min(len(left), len(right))
+
+
+def _negated(text: str) -> bool:
+    return bool(NOT.search(text))
+
+
+def _same_subject(one: StoredMemory, other: StoredMemory) -> bool:
+    left, right = _subject(one.content), _subject(other.content)
+    return bool(left) and left == right
+
+
+def _subject(text: str) -> str:
+    """Whom a statement is about, in its own words: 用户, the user's sister, Marcus."""
+    found = _SUBJECT.match(_OPENING.sub("", text))
+    return found[0].lower() if found else ""
+
+
+def _words(text: str) -> frozenset[str]:
+    """What a text is about: its content words, English ones as stems."""
+    return frozenset(_in_order(text))
+
+
+def _in_order(text: str) -> list[str]:
+    low = text.lower()
+    found = [
+        _stem(word.removesuffix("'s"))
+        for word in _WORD.findall(low)
+        if word not in _EMPTY_EN and len(word) > 1
+    ]
+    for run in _HAN_RUN.findall(low):
+        found += [
+            word.text
+            for word in segment.cut(run)
+            if word.text not in _EMPTY_ZH and word.tag[:1] in _CONTENT
+        ]
+    return found
+
+
+_local = threading.local()
+
+
+def _stem(word: str) -> str:
+    """The stem of an English word; a stemmer keeps its word, so each thread has one."""
+    if not hasattr(_local, "stemmer"):
+        _local.stemmer = snowballstemmer.stemmer("english")
+    return str(_local.stemmer.stemWord(word))

@@ -1,0 +1,75 @@
+"""What the steps of an injection cost."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import connection
+
+from memories.providers.embeddings import Embedder
+from memories.providers.errors import ProviderError
+
+NAMES = ("who", "linked", "embedding", "search", "prompt")
+
+
+def since(started: float) -> float:
+    """The milliseconds since a ``time.perf_counter``."""
+    return round((time.perf_counter() - started) * 1000, 3)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """``name`` is one of NAMES."""
+
+    name: str
+    ms: float
+    statements: int
+
+
+@dataclass
+class Clock:
+    """The time and the statements of each step."""
+
+    steps: list[Step] = field(default_factory=list)
+    statements: int = 0
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        before, started = self.statements, time.perf_counter()
+        with connection.execute_wrapper(self._counted):
+            yield
+        self.steps.append(Step(name, since(started), self.statements - before))
+
+    def split(self, of: str, name: str, ms: float) -> None:
+        """Counts ``ms`` of the last step, ``of``, as a step before it."""
+        last = self.steps.pop()
+        self.steps += [Step(name, round(ms, 3), 0), Step(of, last.ms - ms, last.statements)]
+
+    def _counted(self, execute: Callable[..., Any], *args: Any) -> Any:
+        self.statements += 1
+        return execute(*args)
+
+
+class TimedEmbedder:
+    """An embedder that knows how long it took, and whether it failed."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.name, self.model, self.dimensions = inner.name, inner.model, inner.dimensions
+        self.ms = 0.0
+        self.failed = False
+
+    def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
+        return self._inner.embed_passages(texts)
+
+    def embed_query(self, text: str) -> list[float]:
+        started = time.perf_counter()
+        try:
+            return self._inner.embed_query(text)
+        except ProviderError:
+            self.failed = True
+            raise
+        finally:
+            self.ms += since(started)

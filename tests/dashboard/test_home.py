@@ -1,0 +1,119 @@
+"""Home: what waits, and how the pipeline is doing, from real rows."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import EndUser
+from dashboard.charts import HEIGHT, bars
+from dashboard.queries.home import DAYS
+from memories.models import Batch, Erasure, Link, ModelCall, Retrieval
+from tests.dashboard.signin import signed_in
+from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zoe() -> EndUser:
+    return make_end_user(external_id="zoe", app=make_app(name="chatter"))
+
+
+def home(client: Client) -> dict:
+    return client.get(reverse("dashboard:home")).context
+
+
+def test_an_empty_installation_says_what_to_do_next() -> None:
+    page = signed_in("viewer").get(reverse("dashboard:home")).content.decode()
+    assert "Nothing waits for you" in page
+    assert "No app has sent a message yet" in page
+
+
+def test_everything_that_waits_is_counted_and_listed(zoe: EndUser) -> None:
+    make_message(zoe)
+    Batch.objects.create(end_user=zoe, first_seq=1, last_seq=1, state="quarantined")
+    Erasure.objects.create(end_user=zoe, due_at=timezone.now() + timedelta(days=1))
+    make_memory(zoe, "Greta left.", make_contact(zoe, "Greta"))
+    Link.objects.update(confidence=0.5)
+    context = home(signed_in("viewer"))
+    assert context["counts"] == {
+        "merges": 0, "links": 1, "conflicts": 0, "quarantined": 1, "forgetting": 1
+    }  # fmt: skip
+    assert context["total"] == 3
+
+
+def test_who_works_for_another_app_sees_none_of_it(zoe: EndUser) -> None:
+    make_memory(zoe, "Greta left.", make_contact(zoe, "Greta"))
+    Link.objects.update(confidence=0.5)
+    ModelCall.objects.create(
+        end_user=zoe, provider="p", model="m", purpose="x", outcome="ok", tokens_in=7
+    )
+    limited = signed_in("admin", [make_app(name="other")])
+    assert home(limited)["total"] == 0
+    assert b"zoe" not in limited.get(reverse("dashboard:home")).content
+    assert "0 tokens" in home(limited)["tokens"].summary
+
+
+def test_tokens_and_cost_are_those_of_the_last_two_weeks(zoe: EndUser, settings: object) -> None:
+    settings.MIO_TOKEN_PRICES = {"m": [1.0, 2.0]}
+    call = {"end_user": zoe, "provider": "p", "model": "m", "purpose": "x", "outcome": "ok"}
+    ModelCall.objects.create(**call, tokens_in=1_000_000, tokens_out=500_000)
+    old = ModelCall.objects.create(**call, tokens_in=9)
+    ModelCall.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=DAYS + 1))
+    context = home(signed_in("viewer"))
+    assert context["cost"] == 2.0
+    assert "1,500,000" in context["tokens"].summary
+
+
+def test_a_model_without_a_known_price_shows_no_cost(zoe: EndUser) -> None:
+    ModelCall.objects.create(
+        end_user=zoe, provider="p", model="unheard-of", purpose="x", outcome="ok", tokens_in=7
+    )
+    assert home(signed_in("viewer"))["cost"] is None
+
+
+def test_the_fallback_rate_is_of_the_day(zoe: EndUser) -> None:
+    Retrieval.objects.create(end_user=zoe, day=timezone.localdate(), linked=3, fallback=1)
+    assert "25%" in home(signed_in("viewer"))["fallback"].summary
+
+
+def test_the_live_part_is_the_same_partial(zoe: EndUser) -> None:
+    make_message(zoe)
+    fragment = signed_in("viewer").get(reverse("dashboard:health")).content.decode()
+    assert "1 message waits to be read" in fragment
+    assert "<html" not in fragment
+
+
+def test_home_takes_the_same_statements_however_much_waits(zoe: EndUser) -> None:
+    viewer = signed_in("viewer")
+
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            home(viewer)
+        return len(queries)
+
+    def doubt(name: str) -> None:
+        make_memory(zoe, f"{name} left.", make_contact(zoe, name))
+        Link.objects.update(confidence=0.5)
+
+    doubt("Greta")
+    statements()
+    few = statements()
+    for place in range(8):
+        doubt(f"Person {place}")
+    assert statements() == few
+
+
+def test_bars_fill_the_box_and_nothing_is_no_bar() -> None:
+    chart = bars([("a", 0), ("b", 5), ("c", 10), ("d", 0.001)], "words")
+    heights = [bar.height for bar in chart.bars]
+    assert heights[0] == 0
+    assert heights[2] == HEIGHT
+    assert heights[1] == HEIGHT / 2
+    assert heights[3] > 0
+    assert bars([], "none").bars == ()

@@ -1,0 +1,187 @@
+"""Whatever people, memories and users are called, a page stays the page that we wrote."""
+
+from html.parser import HTMLParser
+
+import pytest
+from django.http import HttpResponse
+from django.urls import reverse
+
+from accounts.models import EndUser
+from contacts.models import Contact, Relation, Suggestion
+from memories import corrections
+from memories.models import Batch, Edge, Erasure, Link, Memory
+from tests.dashboard.signin import signed_in
+from tests.dashboard.walk import ASKING, KINDS, addresses
+from tests.factories import (
+    SOME_DAY,
+    make_app,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+)
+
+pytestmark = pytest.mark.django_db
+
+TAG = "<script>alert(1)</script>"
+IMAGE = '"><img src=x onerror=alert(1)>'
+SECTION = "x]]>y --> {{ 7|add:7 }} {% now 'Y' %}"
+TURNED = "\u202egpj.exe\u2066 \u200f"  # overrides that are never closed
+EMOJI = "Emo" + "👩‍👩‍👧‍👦" * 25 + "😀" * 20
+HUGE = "很长的话<b>" * 1250  # 10,000 characters
+NAMES = (TAG, IMAGE, SECTION, TURNED, EMOJI)
+# Each of these is a paragraph of its own: what stands beside it is not turned.
+ISOLATED = {"bdi", "title", "option", "textarea", "pre", "text"}
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
+
+
+class Reader(HTMLParser):
+    """Reads a page as a browser does, and keeps what should not be there."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "script" and not given.get("src"):
+            self.wrong.append(f"inline script {given}")
+        if tag in ("b", "iframe", "object"):
+            self.wrong.append(f"<{tag}> of somebody's words")
+        self.wrong += [
+            f"<{tag} {name}={value!r}>"
+            for name, value in attrs
+            if name.startswith("on") or name == "style" or "javascript:" in (value or "")
+        ]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if "\u202e" in data and not ISOLATED & set(self.open):
+            self.wrong.append(f"not isolated in {self.open[-3:]}: {data[:60]!r}")
+        if "2026" in data and "7 --" in data:
+            self.wrong.append("a template in somebody's words was rendered")
+
+
+def as_a_name(text: str, place: int) -> str:
+    return f"N{place} {text}"[:190]
+
+
+@pytest.fixture
+def hostile() -> EndUser:
+    """An end user where everything that can be named is named by an enemy."""
+    user = make_end_user(external_id=TAG + TURNED, app=make_app(name=IMAGE), names=list(NAMES))
+    people: list[Contact] = []
+    for place, name in enumerate(NAMES):
+        message = make_message(user, f"{name} {HUGE[:500]}", session_id=TAG)
+        facts = {key: [{"value": f"{text} {key}", "sources": [], "since": None}
+                       for text in NAMES[:2]] for key in ("company", "city", TAG[:50])}  # fmt: skip
+        person = make_contact(
+            user,
+            as_a_name(name, place),
+            aliases=[as_a_name(other, 10 + n) for n, other in enumerate(NAMES)],
+            relationship=name[:190],
+            attributes=facts,
+            personality=name,
+            timeline=[{"text": name, "at": "2026-03", "sources": []}],
+        )
+        people.append(person)
+        for n, text in enumerate((name, HUGE)):
+            fields = {"quote": name, "speaker": name[:90], "source_message_ids": [message.pk]}
+            facts_ = [{"key": TAG, "value": IMAGE, "person": str(person.pk)}]
+            make_memory(user, f"{place} {n} {text}"[:10_000], person, facts=facts_, **fields)
+    Link.objects.update(confidence=0.5)
+    memories = list(Memory.objects.of(user))
+    corrections.edit(user, memories[0].pk, {"content": f"new {TURNED}{TAG}"}, actor=TAG, why=IMAGE)
+    corrections.outdate(user, memories[1:2], actor=TURNED)
+    for other in memories[2:]:
+        Edge.objects.create(
+            end_user=user, source=memories[0], target=other, kind=f"shares_entity:{TAG}", reason=TAG
+        )
+    for other in people[1:]:
+        first, second = sorted([people[0], other], key=lambda contact: contact.pk)
+        evidence = [{"text": text, "weight": 1.0} for text in NAMES]
+        Suggestion.objects.create(
+            end_user=user, first=first, second=second, verdict="likely", confidence=0.7,
+            evidence=evidence,
+        )  # fmt: skip
+        Relation.objects.create(end_user=user, subject=people[0], object=other, kind=TAG)
+    Batch.objects.create(
+        end_user=user, first_seq=1, last_seq=2, state="quarantined", error=TAG + TURNED,
+        provider=TAG,
+    )  # fmt: skip
+    Erasure.objects.create(
+        end_user=user, due_at=SOME_DAY, memory_ids=[memories[0].pk], words=[TAG, TURNED]
+    )
+    return user
+
+
+def wrong_with(answer: HttpResponse) -> list[str]:
+    assert answer.status_code == 200
+    page = answer.content.decode()
+    assert "<script>alert" not in page
+    assert "<img src=x" not in page
+    return Reader(page).wrong
+
+
+@pytest.fixture
+def pages(hostile: EndUser) -> dict[str, str]:
+    return addresses(hostile)
+
+
+@pytest.mark.parametrize("language", ["en", "zh-hans"])
+def test_no_page_runs_or_is_turned_by_what_somebody_is_called(
+    pages: dict[str, str], language: str
+) -> None:
+    client = signed_in("admin")
+    found = {}
+    for kind, address in pages.items():
+        answer = client.get(address, headers={"accept-language": language}, follow=True)
+        if answer["Content-Type"].startswith("text/html"):
+            found |= {kind: wrong} if (wrong := wrong_with(answer)) else {}
+    assert found == {}
+
+
+def test_no_fragment_runs_or_is_turned_by_what_somebody_is_called(pages: dict[str, str]) -> None:
+    client = signed_in("admin")
+    found = {}
+    for kind, address in pages.items():
+        answer = client.get(
+            address, headers={"hx-request": "true", "hx-target": "people"}, follow=True
+        )
+        if answer["Content-Type"].startswith("text/html"):
+            found |= {kind: wrong} if (wrong := wrong_with(answer)) else {}
+    assert found == {}
+
+
+def test_what_is_typed_comes_back_harmless(hostile: EndUser) -> None:
+    client = signed_in("admin")
+    for name in ("contacts", "memories", "pick"):
+        at = reverse(f"dashboard:{name}", args=[hostile.pk])
+        for text in (*NAMES, HUGE, "\0", "%", "_", "'", "\\"):
+            answer = client.get(at, {"q": text, "after": text, "status": text, "type": text})
+            assert wrong_with(answer) == []
+    for text in NAMES:
+        assert wrong_with(client.get(reverse("dashboard:users"), {"q": text}, follow=True)) == []
+
+
+def test_a_message_of_what_was_done_shows_a_name_as_a_name(hostile: EndUser) -> None:
+    client = signed_in("admin")
+    contact = Contact.objects.of(hostile).get(name__startswith="N0")
+    at = reverse("dashboard:contact_aliases", args=[hostile.pk, contact.pk])
+    answer = client.post(at, {"do": "add", "alias": f"{TAG} again"}, follow=True)
+    assert "is an alias now" in answer.content.decode()
+    assert wrong_with(answer) == []
+
+
+def test_the_walk_reaches_every_page(pages: dict[str, str]) -> None:
+    assert set(pages) == set(KINDS)
+    assert set(ASKING) <= set(pages)
+    assert len(pages) > 30

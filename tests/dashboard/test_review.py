@@ -1,0 +1,234 @@
+"""Review: merge suggestions, doubtful links and conflicts, decided in one step and undone in one."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts.models import Change, EndUser
+from contacts.likeness.signs import WORDS
+from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
+from dashboard.evidence import SIGNS
+from memories.models import Link
+from tests.dashboard.signin import signed_in
+from tests.factories import make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zoe() -> EndUser:
+    return make_end_user(external_id="zoe")
+
+
+@pytest.fixture
+def reviewer() -> Client:
+    return signed_in("reviewer")
+
+
+def suggest(end_user: EndUser, one: Contact, other: Contact, confidence: float = 0.9) -> Suggestion:
+    first, second = sorted((one, other), key=lambda contact: contact.pk)
+    return Suggestion.objects.create(
+        end_user=end_user,
+        first=first,
+        second=second,
+        verdict="likely",
+        confidence=confidence,
+        evidence=[
+            {"code": "homophone", "params": {"first": one.name, "second": other.name},
+             "text": "?", "weight": 1.5},
+            {"code": "gender", "params": {}, "text": "?", "weight": -2.0},
+        ],
+    )  # fmt: skip
+
+
+@pytest.fixture
+def pair(zoe: EndUser) -> Suggestion:
+    greta, gretta = make_contact(zoe, "Greta"), make_contact(zoe, "Gretta")
+    make_memory(zoe, "Greta hums.", greta)
+    make_memory(zoe, "Greta climbs.", greta)
+    make_memory(zoe, "Gretta sings.", gretta)
+    return suggest(zoe, greta, gretta)
+
+
+def decide(client: Client, pair: Suggestion, decision: str) -> str:
+    stays = Contact.objects.get(name="Greta")
+    goes = Contact.objects.get(name="Gretta")
+    url = reverse("dashboard:decide", args=[pair.end_user_id, stays.pk, goes.pk])
+    return client.post(url, {"decision": decision}, follow=True).content.decode()
+
+
+def test_a_pair_stands_side_by_side_with_what_speaks_for_and_against(
+    reviewer: Client, pair: Suggestion
+) -> None:
+    page = reviewer.get(reverse("dashboard:review")).content.decode()
+    assert "Greta and Gretta sound alike." in page
+    assert "One is female, the other male." in page
+    assert page.index("One is female") < page.index("sound alike")  # what counts most first
+    assert "Greta hums." in page
+    assert "Gretta sings." in page
+
+
+def test_the_preview_is_the_card_that_a_merge_gives_and_changes_nothing(
+    reviewer: Client, pair: Suggestion
+) -> None:
+    page = reviewer.get(reverse("dashboard:review")).content.decode()
+    assert Contact.objects.standing().count() == 2
+    assert not Change.objects.exists()
+    decide(reviewer, pair, "merge")
+    card = Contact.objects.get(name="Greta").card
+    assert "Gretta" in card
+    for line in card.splitlines():
+        assert line in page
+
+
+def test_merge_and_back_takes_one_step_each(reviewer: Client, pair: Suggestion) -> None:
+    page = decide(reviewer, pair, "merge")
+    assert Contact.objects.get(name="Gretta").merged_into.name == "Greta"
+    undo = reverse("dashboard:undo", args=[pair.end_user_id, Change.objects.get().pk])
+    assert undo in page
+    reviewer.post(undo)
+    assert Contact.objects.get(name="Gretta").merged_into is None
+    pair.refresh_from_db()
+    assert pair.state == "open"
+
+
+def test_not_the_same_is_never_asked_again(reviewer: Client, pair: Suggestion) -> None:
+    page = decide(reviewer, pair, "different")
+    pair.refresh_from_db()
+    assert (pair.state, pair.decided_by) == ("different", "operator:reviewer-0")
+    assert "Nobody looks like somebody else" in page
+
+
+def test_later_puts_a_pair_behind_the_others(
+    reviewer: Client, zoe: EndUser, pair: Suggestion
+) -> None:
+    other = suggest(zoe, make_contact(zoe, "Oda"), make_contact(zoe, "Odda"), 0.5)
+    page = decide(reviewer, pair, "later")
+    assert 'Are <bdi class="said">Od' in page
+    assert page.index(f"at={other.pk}") < page.index(f"at={pair.pk}")
+
+
+def test_the_name_to_keep_can_be_swapped(reviewer: Client, pair: Suggestion) -> None:
+    gretta = Contact.objects.get(name="Gretta")
+    page = reviewer.get(reverse("dashboard:review"), {"keep": gretta.pk}).content.decode()
+    greta = Contact.objects.get(name="Greta")
+    assert reverse("dashboard:decide", args=[pair.end_user_id, gretta.pk, greta.pk]) in page
+
+
+def test_a_decision_about_people_of_another_user_is_not_found(
+    reviewer: Client, pair: Suggestion
+) -> None:
+    stranger = make_end_user(external_id="stranger")
+    one, other = Contact.objects.order_by("name")
+    url = reverse("dashboard:decide", args=[stranger.pk, one.pk, other.pk])
+    assert reviewer.post(url, {"decision": "merge"}).status_code == 404
+
+
+def test_no_decision_is_a_clear_error(reviewer: Client, pair: Suggestion) -> None:
+    assert "Choose merge" in decide(reviewer, pair, "")
+    assert Contact.objects.standing().count() == 2
+
+
+def test_evidence_is_worded_as_the_comparison_words_it() -> None:
+    assert SIGNS == WORDS
+
+
+# Doubtful links ---------------------------------------------------------------------------
+
+
+def test_a_guess_is_shown_with_the_talk_around_it_and_confirmed_in_one_step(
+    reviewer: Client, zoe: EndUser
+) -> None:
+    greta = make_contact(zoe, "Greta")
+    before, said = (
+        make_message(zoe, content="So it was late."),
+        make_message(zoe, content="I think Greta left."),
+    )
+    memory = make_memory(zoe, "Greta left.", greta, source_message_ids=[said.pk])
+    link = Link.objects.get(memory=memory)
+    Link.objects.filter(pk=link.pk).update(confidence=0.5)
+    page = reviewer.get(reverse("dashboard:links")).content.decode()
+    assert "So it was late." in page
+    assert "<mark>Greta</mark> left." in page
+    url = reverse("dashboard:decide-link", args=[zoe.pk, link.pk])
+    page = reviewer.post(url, {"decision": "right"}, follow=True).content.decode()
+    link.refresh_from_db()
+    assert (link.made_by, link.confidence) == ("operator", 1.0)
+    assert "No link is in doubt" in page
+    reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.get().pk]))
+    link.refresh_from_db()
+    assert link.confidence == 0.5
+    assert before.pk
+
+
+def test_people_of_one_name_are_asked_about_and_a_memory_moves_to_the_other(
+    reviewer: Client, zoe: EndUser
+) -> None:
+    one = make_contact(zoe, "Greta", relationship="aunt")
+    other = make_contact(zoe, "Gretel", relationship="neighbour")
+    Contact.objects.filter(pk=other.pk).update(name="Greta", name_key=one.name_key, namesake=1)
+    memory = make_memory(zoe, "Greta has a boat.", one)
+    Link.objects.update(made_by="extractor")
+    page = reviewer.get(reverse("dashboard:links")).content.decode()
+    assert "It is about the other Greta neighbour" in page
+    link = Link.objects.get(memory=memory)
+    url = reverse("dashboard:decide-link", args=[zoe.pk, link.pk])
+    reviewer.post(url, {"decision": "move", "to": other.pk})
+    assert Link.objects.standing().get(memory=memory).contact == other
+
+
+def test_wrong_takes_the_memory_off_the_person(reviewer: Client, zoe: EndUser) -> None:
+    memory = make_memory(zoe, "Greta left.", make_contact(zoe, "Greta"))
+    Link.objects.update(confidence=0.4)
+    url = reverse("dashboard:decide-link", args=[zoe.pk, Link.objects.get().pk])
+    reviewer.post(url, {"decision": "wrong"})
+    assert Link.objects.get(memory=memory).rejected
+
+
+# Conflicts --------------------------------------------------------------------------------
+
+
+def test_of_two_values_one_is_kept_and_the_other_comes_back_with_undo(
+    reviewer: Client, zoe: EndUser
+) -> None:
+    both = [json_value("Acme"), json_value("Brill")]
+    greta = make_contact(zoe, "Greta", attributes={"company": both, "likes": both})
+    page = reviewer.get(reverse("dashboard:conflicts")).content.decode()
+    assert page.count("Acme") >= 1
+    assert "Likes" not in page  # several likes contradict nothing
+    url = reverse("dashboard:resolve", args=[zoe.pk, greta.pk])
+    reviewer.post(url, {"key": "company", "value": "Brill"})
+    greta.refresh_from_db()
+    assert [value["value"] for value in greta.attributes["company"]] == ["Brill"]
+    reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.get().pk]))
+    greta.refresh_from_db()
+    assert [value["value"] for value in greta.attributes["company"]] == ["Acme", "Brill"]
+
+
+def test_the_queue_of_conflicts_is_one_index() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'contact_in_conflict'")
+        (held,) = cursor.fetchone()
+        condition = IN_CONFLICT.replace("contacts_contact.", "")
+        cursor.execute(f"CREATE INDEX fresh ON contacts_contact (id) WHERE {condition}")
+        cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'fresh'")
+        (fresh,) = cursor.fetchone()
+    assert fresh.partition(" WHERE ")[2].strip("()") in held
+
+
+def test_the_queue_takes_the_same_statements_however_long_it_is(
+    reviewer: Client, zoe: EndUser, pair: Suggestion
+) -> None:
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert reviewer.get(reverse("dashboard:review")).status_code == 200
+        return len(queries)
+
+    reviewer.get(reverse("dashboard:review"))
+    few = statements()
+    for place in range(10):
+        make = [make_contact(zoe, f"Person {place} {n}") for n in (1, 2)]
+        suggest(zoe, *make, 0.1)
+    assert statements() == few

@@ -1,0 +1,299 @@
+"""The dashboard speaks the reader's language, on every page and to the last word."""
+
+import re
+from datetime import timedelta
+from html.parser import HTMLParser
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone, translation
+
+from accounts.models import Change, EndUser
+from contacts import book
+from contacts.models import Contact, Relation, Suggestion
+from dashboard import words
+from dashboard.evidence import SIGNS
+from dashboard.templatetags import mio
+from memories import corrections, jobs
+from memories.models import Batch, Consolidation, Edge, Erasure, Link, Memory, ModelCall, Work
+from memories.models.ledger import JobRun
+from memories.types import MemoryType
+from tests.dashboard.signin import signed_in
+from tests.dashboard.walk import addresses
+from tests.factories import (
+    SOME_DAY,
+    make_app,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+)
+
+pytestmark = pytest.mark.django_db
+
+CHINESE = {"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}
+# Names, units, and what is written so in Chinese as well; programs, models and jobs.
+ALLOWED = {
+    "Mio", "English", "API", "ID", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
+    "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
+    "multilingual", "e", "small", "mio", *jobs.JOBS,
+}  # fmt: skip
+# What somebody wrote or a program is called stands in these as it is.
+QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}
+VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr", "use",
+        "rect", "line", "circle"}  # fmt: skip
+READ = ("aria-label", "title", "placeholder", "alt", "data-copied", "data-cut", "data-refused")
+WORD = re.compile(r"[A-Za-z][A-Za-z_']*")
+ADDRESS = re.compile(r"/[\w/.]+/?|https?://\S+")
+
+
+class Said(HTMLParser):
+    """The words of a page that its readers see or hear."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[tuple[str, bool]] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.texts += [str(given[name]) for name in READ if given.get(name)]
+        if tag not in VOID:
+            quoted = tag in QUOTED or "said" in (given.get("class") or "").split()
+            self.open.append((tag, quoted))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if not any(quoted for _tag, quoted in self.open):
+            self.texts.append(data)
+
+
+def english(page: str) -> list[str]:
+    """The texts of a page that hold words of English."""
+    return [
+        " ".join(text.split())
+        for text in Said(page).texts
+        if set(WORD.findall(ADDRESS.sub("", text))) - ALLOWED
+    ]
+
+
+@pytest.fixture
+def full() -> EndUser:
+    """An end user of whom every kind of thing is stored, all named in Chinese."""
+    user = make_end_user(external_id="用户一", app=make_app(name="应用甲"), language="zh",
+                         last_message_at=SOME_DAY)  # fmt: skip
+    message = make_message(user, "小红在腾讯工作", session_id="会话一")
+    values = [{"value": "腾讯", "sources": [], "since": "2026-03-02T00:00:00Z"},
+              {"value": "字节", "sources": [], "since": None}]  # fmt: skip
+    people = [
+        make_contact(user, name, aliases=[f"{name}儿"], relationship="朋友",
+                     attributes={"company": values, "hometown": values[:1]}, personality="开朗",
+                     timeline=[{"text": "升职", "at": "2026-03", "sources": []}])
+        for name in ("小红", "红红", "陈浩")
+    ]  # fmt: skip
+    kept = [
+        make_memory(user, f"小红的事之{place}", people[0], type=kind, quote="小红",
+                    source_message_ids=[message.pk])
+        for place, kind in enumerate(MemoryType)
+    ]  # fmt: skip
+    for place, edge in enumerate([*Edge.Kind, "shares_entity:腾讯"]):
+        other = make_memory(user, f"另一件事{place}", people[1], speaker="assistant")
+        reason = "both speak of 腾讯" if place % 2 else "it turned out otherwise"
+        Edge.objects.create(
+            end_user=user, source=kept[0], target=other, kind=edge, reason=reason, confidence=0.8
+        )
+    Link.objects.update(confidence=0.5)
+    corrections.outdate(user, [kept[1]], actor="extractor", why="no longer at 腾讯")
+    corrections.edit(
+        user, kept[0].pk, {"content": "小红换了说法"}, actor="operator:管理员", why="核实"
+    )
+    book.edit_contact(user, people[0].pk, {"attributes": {"hometown": ["成都"]}},
+                      actor="operator:管理员", why="更正")  # fmt: skip
+    for verb in words.VERBS:
+        for actor in ("app:应用甲", *words.ACTORS):
+            Change.objects.create(end_user=user, verb=verb, actor=actor, rows=[],
+                                  subjects=[str(people[0].pk)])  # fmt: skip
+    first, second = sorted(people[:2], key=lambda person: person.pk)
+    holes = dict.fromkeys(re.findall(r"{(\w+)}", " ".join(SIGNS.values())), "小红")
+    evidence = [{"code": code, "params": {**holes, "keys": "company, hometown"}, "text": "no",
+                 "weight": 1.0} for code in SIGNS]  # fmt: skip
+    Suggestion.objects.create(end_user=user, first=first, second=second, verdict="likely",
+                              confidence=0.7, evidence=evidence)  # fmt: skip
+    Relation.objects.create(end_user=user, subject=people[0], object=people[2], kind="女朋友")
+    _worked(user, people[0])
+    for state in Erasure.State:
+        Erasure.objects.create(end_user=user, due_at=timezone.now() + timedelta(days=3),
+                               memory_ids=[kept[2].pk], words=[], state=state)  # fmt: skip
+    return user
+
+
+def _worked(user: EndUser, person: Contact) -> None:
+    """What a pipeline leaves behind, in all its states."""
+    started = {"started_at": SOME_DAY, "finished_at": SOME_DAY + timedelta(seconds=3)}
+    over = [state for state in Work.State if state not in ("running", "submitted")]
+    for place, state in enumerate(over):
+        fields = {"state": state, "error": "The model server answered 503.", "provider": "offline",
+                  "result": dict.fromkeys(words.COUNTS, 1234), **started}  # fmt: skip
+        Batch.objects.create(end_user=user, first_seq=place * 10 + 1, last_seq=place * 10 + 10,
+                             retry_at=timezone.now(), **fields)  # fmt: skip
+        if state != Work.State.PENDING:
+            Consolidation.objects.create(end_user=user, contact=person, **fields)
+    for purpose in words.PURPOSES:
+        for outcome in ModelCall.Outcome:
+            ModelCall.objects.create(end_user=user, provider="offline", model="rules",
+                                     purpose=purpose, outcome=outcome, tokens_in=12345)  # fmt: skip
+    for name in jobs.JOBS:
+        JobRun.objects.create(job=name, state=JobRun.State.FAILED, finished_at=SOME_DAY,
+                              effect=dict.fromkeys(words.COUNTS, 1),
+                              error="The process that ran it is gone.")  # fmt: skip
+
+
+def test_no_page_holds_english_for_a_chinese_reader(full: EndUser) -> None:
+    client = signed_in("admin", name="管理员")
+    found: dict[str, list[str]] = {}
+    read = []
+    for kind, address in addresses(full).items():
+        answer = client.get(address, headers=CHINESE, follow=True)
+        assert answer.status_code == 200, kind
+        if answer["Content-Type"].startswith("text/html"):
+            read.append(kind)
+            if left := english(answer.content.decode()):
+                found[kind] = left
+    assert found == {}
+    assert len(read) > 30
+
+
+def test_no_page_of_an_empty_installation_holds_english(full: EndUser) -> None:
+    other = make_end_user(external_id="用户二", app=make_app(name="应用乙"))
+    client = signed_in("admin", apps=[other.app], name="管理员")
+    for name in ("home", "review", "links", "conflicts", "pipeline", "consolidations", "calls",
+                 "users", "apps"):  # fmt: skip
+        page = client.get(reverse(f"dashboard:{name}"), headers=CHINESE).content.decode()
+        assert english(page) == [], name
+    for name in ("contacts", "memories", "playground", "changes", "user"):
+        at = reverse(f"dashboard:{name}", args=[other.pk])
+        assert english(client.get(at, headers=CHINESE).content.decode()) == [], name
+
+
+def test_the_playground_answers_in_chinese(full: EndUser) -> None:
+    client = signed_in("admin", name="管理员")
+    at = reverse("dashboard:playground", args=[full.pk])
+    asked = {"message": "小红最近怎么样了", "before": "hand", "history": "用户：红红来了",
+             "limit": 10, "token_budget": 1500, "include": ["cards", "linked", "search"]}  # fmt: skip
+    page = client.post(at, asked, headers=CHINESE).content.decode()
+    assert "人物的姓名" in page
+    assert english(page) == []
+    wrong = client.post(
+        at, {**asked, "message": "", "history": "无", "limit": "x"}, headers=CHINESE
+    )
+    assert wrong.status_code == 422
+    assert english(wrong.content.decode()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "told"),
+    [
+        ("contact_relate", {"kind": "", "person": "{other}"}, "请填写两人之间的关系。"),
+        ("contact_relate", {"kind": "朋友", "person": "{self}"}, "人物不能与自己建立关系。"),
+        ("contact_resolve", {"key": "company", "value": "无"}, "的公司没有这个值。"),
+        ("contact_aliases", {"do": "add", "alias": "!"}, "名字至少要有一个文字或数字。"),
+    ],
+)
+def test_what_is_refused_is_refused_in_chinese(
+    full: EndUser, name: str, given: dict[str, str], told: str
+) -> None:
+    client = signed_in("admin", name="管理员")
+    person, other = Contact.objects.of(full).order_by("created_at")[:2]
+    sent = {key: value.format(self=person.pk, other=other.pk) for key, value in given.items()}
+    at = reverse(f"dashboard:{name}", args=[full.pk, person.pk])
+    page = client.post(at, sent, headers=CHINESE, follow=True).content.decode()
+    assert told in page
+    assert english(page) == []
+
+
+def test_an_undo_that_comes_too_late_is_refused_in_chinese(full: EndUser) -> None:
+    client = signed_in("admin", name="管理员")
+    change = Change.objects.of(full).filter(verb="edit").order_by("created_at")[0]
+    at = reverse("dashboard:undo", args=[full.pk, change.pk])
+    client.post(at, headers=CHINESE)
+    page = client.post(at, headers=CHINESE, follow=True).content.decode()
+    assert "此变更已被撤销。" in page
+
+
+def test_a_person_s_own_words_are_left_alone(full: EndUser) -> None:
+    memory = Memory.objects.of(full).filter(status="active").order_by("pk")[0]
+    why = "The user took this back."
+    corrections.edit(full, memory.pk, {"content": "换个说法"}, actor="operator:管理员", why=why)
+    at = reverse("dashboard:changes", args=[full.pk])
+    page = signed_in("admin").get(at, headers=CHINESE).content.decode()
+    assert why in page
+
+
+# Which language ------------------------------------------------------------------------------
+
+
+def test_the_first_visit_follows_the_browser(client: Client) -> None:
+    at = reverse("dashboard:login")
+    assert '<html lang="zh-hans"' in client.get(at, headers=CHINESE).content.decode()
+    page = client.get(at, headers={"accept-language": "fr"}).content.decode()
+    assert '<html lang="en"' in page
+    assert "Sign in" in page
+
+
+def test_a_wrong_password_is_told_in_chinese(client: Client) -> None:
+    answer = client.post(reverse("dashboard:login"), {"username": "a", "password": "b"},
+                         headers=CHINESE)  # fmt: skip
+    assert english(answer.content.decode()) == []
+    assert "密码" in answer.content.decode()
+
+
+def test_the_switch_of_the_header_stays_whatever_the_browser_wants() -> None:
+    client = signed_in("viewer")
+    home = reverse("dashboard:home")
+    page = client.get(home, headers={"accept-language": "en"}).content.decode()
+    assert 'value="zh-hans" lang="zh-hans"' in page
+    sent = {"language": "zh-hans", "next": home}
+    client.post(reverse("set_language"), sent)
+    page = client.get(home, headers={"accept-language": "en"}).content.decode()
+    assert '<html lang="zh-hans"' in page
+    assert 'value="en" lang="en"' in page
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_pages_of_what_went_wrong_are_translated(full: EndUser, status: int) -> None:
+    at = {403: reverse("dashboard:apps"), 404: reverse("dashboard:user", args=[0])}[status]
+    answer = signed_in("viewer").get(at, headers=CHINESE)
+    assert answer.status_code == status
+    assert english(answer.content.decode()) == []
+
+
+# How it is written ---------------------------------------------------------------------------
+
+
+def test_days_and_numbers_are_written_as_the_reader_does() -> None:
+    with translation.override("zh-hans"):
+        assert ">2026年3月2日<" in mio.day(SOME_DAY)
+        assert ">2026年3月2日<" in mio.day("2026-03-02T12:00:00Z")
+        assert mio.event_day("2026-03-02") == "2026年3月2日"
+        assert mio.event_day("2026-03") == "2026年3月"
+        assert mio.event_day("2026") == "2026"
+        assert "3\xa0天前" in mio.ago(timezone.now() - timedelta(days=3, hours=1)).replace(
+            " ", "\xa0"
+        )
+        assert "2\xa0个月后" in mio.ago(timezone.now() + timedelta(days=70)).replace(" ", "\xa0")
+        assert mio.number(1234567) == "1,234,567"
+        assert mio.percent(0.876) == "88%"
+    with translation.override("en"):
+        assert ">March 2, 2026<" in mio.day(SOME_DAY)
+        assert mio.event_day("2026-03") == "March 2026"
+
+
+def test_words_of_the_dashboard_stand_before_those_of_the_admin() -> None:
+    with translation.override("zh-hans"):
+        assert translation.gettext("Add") == "添加"

@@ -1,0 +1,148 @@
+"""End users and apps: found, looked at, exported, forgotten; keys made and revoked."""
+
+import json
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from accounts.models import ApiKey, App, EndUser
+from memories.models import Memory
+from tests.dashboard.signin import signed_in
+from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zoe() -> EndUser:
+    end_user = make_end_user(external_id="zoe", app=make_app(name="chatter"))
+    make_memory(end_user, "Greta hums.", make_contact(end_user, "Greta"))
+    make_message(end_user, "Greta hums.")
+    return end_user
+
+
+@pytest.fixture
+def admin() -> Client:
+    return signed_in("admin")
+
+
+def test_a_user_is_found_by_a_part_of_the_id_and_a_single_hit_opens(
+    admin: Client, zoe: EndUser
+) -> None:
+    make_end_user(external_id="zoltan")
+    both = admin.get(reverse("dashboard:users"), {"q": "zo"}).content.decode()
+    assert "zoe" in both
+    assert "zoltan" in both
+    assert admin.get(reverse("dashboard:users"), {"q": "zoe"})["Location"] == reverse(
+        "dashboard:contacts", args=[zoe.pk]
+    )
+
+
+def test_pages_of_users_follow_each_other_without_a_gap_or_a_repeat(admin: Client) -> None:
+    app = make_app()
+    names = [f"user {place:03}" for place in range(120)]
+    EndUser.objects.bulk_create([EndUser(app=app, external_id=name) for name in names])
+    seen: list[str] = []
+    address = reverse("dashboard:users")
+    while address:
+        page = admin.get(address).context["page"]
+        seen += [user.external_id for user in page.rows]
+        address = reverse("dashboard:users") + f"?after={page.next}" if page.next else ""
+    assert seen == names
+
+
+def test_a_cursor_that_makes_no_sense_is_the_first_page(admin: Client, zoe: EndUser) -> None:
+    for cursor in ("x", "W10", "WyJhIiwgImIiLCAiYyJd", "é"):
+        assert b"zoe" in admin.get(reverse("dashboard:users"), {"after": cursor}).content
+
+
+def test_the_list_takes_the_same_statements_whatever_its_length(admin: Client) -> None:
+    app = make_app()
+
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert admin.get(reverse("dashboard:users")).status_code == 200
+        return len(queries)
+
+    EndUser.objects.create(app=app, external_id="first")
+    few = statements()
+    EndUser.objects.bulk_create([EndUser(app=app, external_id=str(n)) for n in range(40)])
+    assert statements() == few
+
+
+def test_the_page_of_a_user_says_what_is_kept(admin: Client, zoe: EndUser) -> None:
+    page = admin.get(reverse("dashboard:user", args=[zoe.pk]))
+    kept = {one.what: one.rows for one in page.context["kept"]}
+    assert kept == {
+        "contacts": 1, "memories": 1, "messages": 1, "links": 1, "edges": 0, "changes": 0
+    }  # fmt: skip
+    assert all(one.size > 0 for one in page.context["kept"] if one.rows)
+
+
+def test_an_export_is_what_import_user_reads(admin: Client, zoe: EndUser) -> None:
+    answer = admin.get(reverse("dashboard:export", args=[zoe.pk]))
+    assert answer["Content-Disposition"] == 'attachment; filename="zoe.json"'
+    assert [row["content"] for row in json.loads(answer.content)["memories"]] == ["Greta hums."]
+
+
+def test_forgetting_first_lists_what_goes_and_then_leaves_nothing(
+    admin: Client, zoe: EndUser
+) -> None:
+    asked = admin.get(reverse("dashboard:before-forgetting", args=[zoe.pk]))
+    assert EndUser.objects.filter(pk=zoe.pk).exists()
+    assert [one.rows for one in asked.context["kept"] if one.what == "memories"] == [1]
+    said = admin.post(reverse("dashboard:forget-user", args=[zoe.pk]), follow=True)
+    assert "Erased zoe: 1 people, 1 memories, 1 messages." in said.content.decode()
+    assert not EndUser.objects.filter(pk=zoe.pk).exists()
+    assert not Memory.objects.exists()
+
+
+def test_a_reviewer_can_neither_export_nor_forget(zoe: EndUser) -> None:
+    reviewer = signed_in("reviewer")
+    assert reviewer.get(reverse("dashboard:export", args=[zoe.pk])).status_code == 403
+    assert reviewer.post(reverse("dashboard:forget-user", args=[zoe.pk])).status_code == 403
+    assert EndUser.objects.filter(pk=zoe.pk).exists()
+
+
+# Apps and keys ----------------------------------------------------------------------------
+
+
+def test_a_new_app_gets_a_key_that_works_and_is_shown_once(admin: Client) -> None:
+    page = admin.post(reverse("dashboard:new-app"), {"name": "chatter"})
+    secret = page.context["secret"]
+    assert secret in page.content.decode()
+    assert ApiKey.objects.valid(secret).get().app.name == "chatter"
+    assert secret not in admin.get(reverse("dashboard:apps")).content.decode()
+    assert page["Cache-Control"] == "no-store"
+
+
+@pytest.mark.parametrize("name", ["", "x" * 101, "a\u202eb", "chatter"])
+def test_a_bad_name_is_refused_beside_its_field_and_kept(admin: Client, name: str) -> None:
+    make_app(name="chatter")
+    page = admin.post(reverse("dashboard:new-app"), {"name": name})
+    assert page.status_code == 422
+    assert 'aria-invalid="true"' in page.content.decode()
+    assert App.objects.count() == 1
+
+
+def test_a_revoked_key_is_refused(admin: Client) -> None:
+    key, secret = ApiKey.issue(make_app())
+    admin.post(reverse("dashboard:revoke-key", args=[key.pk]))
+    assert not ApiKey.objects.valid(secret).exists()
+
+
+def test_who_works_for_one_app_sees_and_touches_no_other(zoe: EndUser) -> None:
+    mine = make_app(name="mine")
+    limited = signed_in("admin", [mine])
+    key, secret = ApiKey.issue(zoe.app)
+    page = limited.get(reverse("dashboard:apps")).content.decode()
+    assert "mine" in page
+    assert "chatter" not in page
+    assert limited.post(reverse("dashboard:revoke-key", args=[key.pk])).status_code == 404
+    assert limited.post(reverse("dashboard:new-key", args=[zoe.app.pk])).status_code == 404
+    assert limited.post(reverse("dashboard:new-app"), {"name": "third"}).status_code == 422
+    assert ApiKey.objects.valid(secret).exists()
+    assert b"zoe" not in limited.get(reverse("dashboard:users")).content

@@ -1,0 +1,73 @@
+"""Every page of the dashboard with an address that shows something."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.test import RequestFactory
+from django.urls import URLPattern, reverse
+
+from accounts.models import EndUser
+from contacts.models import Contact
+from dashboard import urls
+from memories.models import Link
+
+#: What an address needs behind it to show something, by the name of the page.
+ASKING = {
+    "contacts_merge": "?contact={contact}&contact={other}",
+    "contact_sources": "?m={memory}",
+    "contact_move": "?memory={memory}",
+    "contact_split": "?memory={memory}",
+    "contact_forget_memories": "?memory={memory}",
+    "pick": "?q={name}",
+}
+#: Pages that are several.
+ALSO = {
+    "contact": ["?tab=memories", "?tab=timeline", "?tab=relations", "?tab=changes", "?card=zh"],
+    "contacts": ["?q={name}", "?only=suggested", "?sort=name"],
+    "memories": ["?q={name}", "?status=outdated"],
+    "pipeline": ["?state=quarantined"],
+    "calls": ["?outcome=failed"],
+}
+
+
+def is_page(pattern: URLPattern) -> bool:
+    """Whether the view answers a GET, before it looks at who asks for what."""
+    request = cast(HttpRequest, RequestFactory().get("/"))
+    nobody = SimpleNamespace(is_authenticated=True, has_perm=lambda _permission: False)
+    request.user = nobody  # type: ignore[assignment]
+    try:
+        answer = pattern.callback(request)
+    except PermissionDenied:
+        return True
+    return bool(answer.status_code != 405)
+
+
+PAGES = [p for p in urls.urlpatterns if p.name not in ("login", "logout", "theme") and is_page(p)]
+KINDS = [str(p.name) for p in PAGES] + [name + more for name in ALSO for more in ALSO[name]]
+
+
+def addresses(end_user: EndUser) -> dict[str, str]:
+    """The address of each kind of page, of this end user where it is one's."""
+    link = Link.objects.of(end_user).filter(rejected=False, memory__kind="fact").order_by("pk")[0]
+    others = Contact.objects.of(end_user).standing().light().exclude(pk=link.contact_id)
+    other = others.order_by("-mention_count", "name_key", "namesake")[0]
+    real: dict[str, Any] = {
+        "user": end_user.pk,
+        "contact": link.contact_id,
+        "one": link.contact_id,
+        "other": other.pk,
+        "memory": link.memory_id,
+        "link": link.pk,
+    }
+    values = {**real, "name": Contact.objects.light().get(pk=link.contact_id).name[:20]}
+    found = {}
+    for pattern in PAGES:
+        name = str(pattern.name)
+        given = {key: real[key] for key in pattern.pattern.converters}
+        at = reverse(f"dashboard:{name}", kwargs=given)
+        found[name] = at + ASKING.get(name, "").format(**values)
+        for more in ALSO.get(name, ()):
+            found[name + more] = at + more.format(**values)
+    return found

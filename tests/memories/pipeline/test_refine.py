@@ -1,0 +1,155 @@
+"""Long memories that are read often are split or trimmed once; nothing is invented or lost."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import Change
+from memories.budget import Budget
+from memories.models import Edge, Memory, ModelCall
+from memories.pipeline import refine
+from memories.providers.errors import PermanentError
+from tests.factories import make_contact, make_end_user, make_memory
+from tests.memories.knowledge import assert_sound
+from tests.servers import FakeOpenAI
+
+pytestmark = pytest.mark.django_db
+LONG = (
+    "Nora works at Brightwater as a nurse on the night shift and teaches on Mondays. She lives "
+    "in Ghent with two cats and a very old piano. The user met Nora at a concert in the "
+    "botanical garden and goes hiking with her."
+)
+LONG_ZH = (
+    "小红在医院做夜班护士，已经是护士长了。她养了两只从街上捡来的橘猫，都很胖。"
+    "小红的妹妹在北京读研究生，学的是建筑设计。"
+)
+
+
+@pytest.fixture
+def end_user():
+    return make_end_user(language="en")
+
+
+def read_often(end_user, content, *about, days=8, accesses=5, **fields):
+    memory = make_memory(end_user, content, *about, access_count=accesses, **fields)
+    Memory.objects.filter(pk=memory.pk).update(created_at=timezone.now() - timedelta(days=days))
+    return memory
+
+
+def refined(end_user, calls=100):
+    return refine.refine_user(end_user.pk, Budget(calls, 10_000))
+
+
+@pytest.fixture
+def model(settings):
+    with FakeOpenAI() as server:
+        settings.MIO_LLM = "openai"
+        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = server.base_url, "key"
+        yield server
+
+
+def test_a_long_memory_is_split_and_stays(end_user):
+    nora = make_contact(end_user, "Nora")
+    memory = read_often(end_user, LONG, nora)
+    assert refine.users_due() == [end_user.pk]
+    assert refined(end_user)["split"] == 1
+    memory.refresh_from_db()
+    assert (memory.status, memory.content) == ("active", LONG)
+    pieces = set(Edge.objects.filter(target=memory).values_list("source__content", flat=True))
+    assert pieces == {
+        "Nora works at Brightwater as a nurse on the night shift and teaches on Mondays.",
+        "Nora lives in Ghent with two cats and a very old piano.",
+        "The user met Nora at a concert in the botanical garden and goes hiking with her.",
+    }
+    assert Change.objects.get().actor == "refiner"
+    assert_sound(end_user)
+
+
+def test_chinese_is_measured_in_characters(end_user):
+    read_often(end_user, LONG_ZH, make_contact(end_user, "小红"))
+    assert refined(end_user)["split"] == 1
+    assert Memory.objects.filter(content="小红养了两只从街上捡来的橘猫，都很胖。").exists()
+
+
+def test_a_wordy_memory_is_said_in_fewer_words(end_user):
+    wordy = (
+        "To be honest, needless to say, Nora, as I said before, likes long hikes in the hills "
+        "around Ghent at weekends, you know, and it should be noted that rain never stops her; "
+        "as a matter of fact, at the end of the day, she likes hikes in the rain"
+    )
+    memory = read_often(end_user, wordy)
+    assert refined(end_user)["trimmed"] == 1
+    memory.refresh_from_db()
+    assert len(memory.content) < 0.8 * len(wordy)
+    assert "needless" not in memory.content
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"accesses": 4},
+        {"days": 6},
+        {"refined_at": timezone.now()},
+        {"status": "archived"},
+        {"status": "outdated"},
+        {"kind": "profile"},
+        {"content": LONG[:56]},
+    ],
+)
+def test_only_long_old_and_read_facts_are_looked_at(end_user, fields):
+    fields = {"content": LONG, **fields}
+    read_often(end_user, fields.pop("content"), **fields)
+    assert refined(end_user)["calls"] == 0
+    assert Memory.objects.count() == 1
+
+
+def test_a_second_run_makes_no_call_and_writes_nothing(end_user, django_assert_max_num_queries):
+    read_often(end_user, LONG)
+    read_often(end_user, "Ivan keeps bees, " + ", ".join(f"hive number {n}" for n in range(20)))
+    assert refined(end_user)["looked_at"] == 2
+    before = list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()
+    with django_assert_max_num_queries(2):
+        assert not any(refined(end_user).values())
+    assert (list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()) == before
+    assert refine.users_due() == []
+
+
+def test_ten_memories_share_a_call_and_the_budget_bounds_a_run(end_user):
+    for n in range(25):
+        read_often(end_user, f"{LONG} It was night {n}.")
+    done = refined(end_user, calls=1)
+    assert (done["looked_at"], done["calls"]) == (10, 1)
+    done = refined(end_user)
+    assert (done["looked_at"], done["calls"]) == (15, 2)
+    assert ModelCall.objects.filter(purpose="refine").count() == 3
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"pieces": ["Nora works at Brightwater.", "Nora lives in Porto."]},
+        {"pieces": ["Nora is a nurse.", "Nora has two cats and loves surfing, poker and cake."]},
+        {"pieces": ["Nora is no nurse.", "Nora does not live in Ghent."]},
+        {"trimmed": "Nora is a nurse in Ghent."},
+        {"pieces": [LONG, "Nora is a nurse."]},
+    ],
+)
+def test_what_a_model_invents_or_loses_is_discarded(end_user, model, answer):
+    memory = read_often(end_user, LONG)
+    model.reply_json({"refinements": [{"id": "m1", **answer}]})
+    done = refined(end_user)
+    assert (done["calls"], done["split"], done["trimmed"]) == (1, 0, 0)
+    memory.refresh_from_db()
+    assert memory.content == LONG
+    assert memory.refined_at is not None
+    assert Memory.objects.count() == 1
+
+
+def test_a_memory_whose_model_fails_is_looked_at_again(end_user, model):
+    memory = read_often(end_user, LONG)
+    model.fail(401)
+    with pytest.raises(PermanentError):
+        refined(end_user)
+    memory.refresh_from_db()
+    assert memory.refined_at is None

@@ -1,0 +1,250 @@
+"""Versions, as-of reads and what was forgotten, over HTTP."""
+
+from datetime import timedelta
+from urllib.parse import quote
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from accounts.models import Change, EndUser
+from memories import corrections, erasing, inject, sweeping
+from memories.models import Erasure, Memory
+from memories.pipeline import run
+from memories.pipeline.forgetting import forget_asked
+from memories.types import ForgetRequest
+from tests.api import ApiClient, assert_error
+from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, make_message
+
+pytestmark = pytest.mark.django_db
+
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def client() -> ApiClient:
+    return ApiClient()
+
+
+@pytest.fixture
+def zoe(client: ApiClient) -> EndUser:
+    return make_end_user(app=client.app, external_id="zoe", language="en")
+
+
+def at(moment) -> str:
+    return f"?as_of={quote(moment.isoformat())}"
+
+
+# History -----------------------------------------------------------------------------------
+
+
+def test_the_history_of_a_memory_tells_each_version(client, zoe):
+    memory = make_memory(zoe, "Bob sings", source_message_ids=[4], quote="bob sings")
+    change = corrections.edit(zoe, memory.id, {"content": "Bob hums"}, actor="app:x", why="typo")
+    status, body = client.get(f"users/zoe/memories/{memory.id}/history/")
+    assert status == 200
+    first, second = body["results"]
+    assert (first["content"], first["who"], first["change_id"]) == ("Bob sings", "user", None)
+    assert (first["source_message_ids"], first["quote"]) == ([4], "bob sings")
+    assert first["until"] == second["since"]
+    assert (second["content"], second["why"], second["until"]) == ("Bob hums", "typo", None)
+    assert second["change_id"] == str(change.id)
+
+
+def test_no_memory_no_history(client, zoe):
+    assert_error(client.get(f"users/zoe/memories/{uuid4()}/history/"), 404, "unknown_memory")
+
+
+def test_the_list_of_a_moment_is_what_was_believed_then(client, zoe):
+    bob = make_contact(zoe, "Bob")
+    rome = make_memory(zoe, "Bob lives in Rome", bob)
+    oslo = make_memory(zoe, "Bob lives in Oslo", bob, said_at=SOME_DAY + 4 * DAY)
+    corrections.outdate(zoe, [rome], actor="extractor", valid_to=oslo.said_at, by=oslo.id)
+    make_memory(zoe, "Zoe paints", type="preference")
+    before = timezone.now()
+    corrections.edit(zoe, oslo.id, {"content": "Bob lives in Bern"}, actor="app:x")
+    status, body = client.get(f"users/zoe/memories/{at(SOME_DAY + DAY)}&contact={bob.id}")
+    assert (status, body["count"]) == (200, 1)
+    (row,) = body["results"]
+    assert (row["content"], row["status"], row["superseded_by"]) == (
+        "Bob lives in Rome", "active", [],
+    )  # fmt: skip
+    assert row["contacts"] == [str(bob.id)]
+    _, body = client.get(f"users/zoe/memories/{at(before)}&type=personal")
+    assert [row["content"] for row in body["results"]] == ["Bob lives in Oslo"]
+
+
+def test_pages_of_a_moment_follow_each_other_in_a_constant_number_of_statements(client, zoe):
+    for number in range(5):
+        make_memory(zoe, f"Fact {number}", said_at=SOME_DAY + number * timedelta(hours=1))
+    client.get("users/zoe/memories/")  # the key's last use is noted once a while
+    address, seen, counts = f"users/zoe/memories/{at(SOME_DAY + DAY)}&limit=2", [], []
+    while address:
+        with CaptureQueriesContext(connection) as queries:
+            _, body = client.get(address)
+        counts.append(len(queries))
+        seen += [row["content"] for row in body["results"]]
+        address = body["next"] and body["next"].removeprefix("http://testserver")
+    assert seen == [f"Fact {number}" for number in range(4, -1, -1)]
+    assert len(set(counts)) == 1
+
+
+@pytest.mark.parametrize(
+    "moment",
+    ["2026-03-02T09:30:00", "2026-03-02", "yesterday", "", "2999-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
+)  # fmt: skip
+def test_a_moment_that_is_none_is_refused(client, zoe, moment):
+    bob = make_contact(zoe, "Bob")
+    for address in ("memories/", f"contacts/{bob.id}/history/"):
+        error = assert_error(client.get(f"users/zoe/{address}?as_of={moment}"), 400, "invalid")
+        assert list(error["fields"]) == ["as_of"]
+
+
+def test_a_moment_a_minute_ahead_is_in_the_future(client, zoe):
+    soon = timezone.now() + timedelta(minutes=1)
+    error = assert_error(client.get(f"users/zoe/memories/{at(soon)}"), 400)
+    assert "future" in error["message"]
+
+
+@pytest.mark.parametrize("other", ["q=Bob", "status=outdated", "kind=all"])
+def test_what_a_moment_can_not_be_combined_with_is_said(client, zoe, other):
+    assert_error(client.get(f"users/zoe/memories/{at(SOME_DAY)}&{other}"), 400, "invalid")
+
+
+def test_a_person_as_they_were_known(client, zoe):
+    bob = make_contact(zoe, "Bob", first_mentioned_at=SOME_DAY)
+    fact = {"key": "location", "value": "Rome", "person": str(bob.id)}
+    memory = make_memory(zoe, "Bob lives in Rome", bob, facts=[fact])
+    status, body = client.get(f"users/zoe/contacts/{bob.id}/history/{at(SOME_DAY + DAY)}")
+    assert (status, body["name"]) == (200, "Bob")
+    assert [value["value"] for value in body["attributes"]["location"]] == ["Rome"]
+    assert body["memory_ids"] == [str(memory.id)]
+    early = client.get(f"users/zoe/contacts/{bob.id}/history/{at(SOME_DAY - DAY)}")
+    assert_error(early, 404, "unknown_contact")
+
+
+# Forgetting --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def asked(zoe) -> Erasure:
+    """Zoe asked in session s to forget Bob."""
+    bob = make_contact(zoe, "Bob")
+    make_memory(zoe, "Bob sings", bob)
+    message = make_message(zoe, "Please forget everything about Bob", session_id="s")
+    forget_asked(zoe, [ForgetRequest(bob.id, asked_in=message.pk)])
+    return Erasure.objects.get()
+
+
+def context(client, session="s"):
+    body = {"message": "hello", "session_id": session, "include": ["cards"]}
+    return client.post("users/zoe/context/", body)[1]
+
+
+def test_the_context_reports_what_was_forgotten_and_how_to_bring_it_back(client, zoe, asked):
+    body = context(client)
+    (told,) = body["forgetting"]
+    assert told["id"] == str(asked.id)
+    assert (told["state"], told["memories"], told["contacts"]) == ("hidden", 1, 1)
+    assert told["erased_after"] == asked.due_at.isoformat().replace("+00:00", "Z")
+    assert client.post(f"users/zoe/changes/{told['change_id']}/undo/")[0] == 200
+    assert context(client)["forgetting"] == []
+    assert Memory.objects.of(zoe).active().filter(content="Bob sings").exists()
+
+
+def test_the_prompt_says_so_in_that_session_only_and_never_what(client, zoe, asked):
+    prompt = context(client)["system_prompt"]
+    assert prompt.startswith("<mio-memory>")
+    assert "asked to forget" in prompt
+    assert "Bob" not in prompt
+    assert context(client, "t")["system_prompt"] == ""
+    Erasure.objects.update(requested_at=timezone.now() - timedelta(hours=1))
+    assert context(client)["system_prompt"] == ""
+
+
+def test_what_was_erased_is_told_for_a_day(client, zoe, asked):
+    erasing.erase(asked.pk)
+    (told,) = context(client)["forgetting"]
+    assert (told["state"], told["memories"], told["change_id"]) == ("erased", 1, None)
+    Erasure.objects.update(finished_at=timezone.now() - timedelta(days=1, seconds=1))
+    assert context(client)["forgetting"] == []
+
+
+def test_the_latest_five_are_told_first(client, zoe, asked):
+    for number in range(6):
+        Erasure.objects.create(
+            end_user=zoe, requested_at=asked.requested_at - number * DAY, due_at=asked.due_at
+        )
+    told = context(client)["forgetting"]
+    assert len(told) == 5
+    assert [row["requested_at"] for row in told] == sorted(
+        (row["requested_at"] for row in told), reverse=True
+    )
+
+
+def test_who_has_nothing_to_forget_pays_no_statement_for_it(client, zoe, django_assert_num_queries):
+    make_contact(zoe, "Eva")
+    zoe.refresh_from_db()
+    with django_assert_num_queries(1):
+        inject.build(zoe, "Eva?", include=["cards"])
+    bob = make_contact(zoe, "Bob")
+    make_memory(zoe, "Bob sings", bob)
+    forget_asked(zoe, [ForgetRequest(bob.id)])
+    zoe.refresh_from_db()
+    with django_assert_num_queries(2):
+        assert inject.build(zoe, "Eva?", include=["cards"]).forgetting
+
+
+def test_the_list_shows_every_state(client, zoe, asked):
+    status, body = client.get("users/zoe/forgetting/")
+    assert (status, body["count"], body["results"][0]["state"]) == (200, 1, "hidden")
+    corrections.undo(asked.change, actor="app:x")
+    assert client.get("users/zoe/forgetting/")[1]["results"][0]["state"] == "cancelled"
+
+
+def test_an_app_may_erase_without_waiting(client, zoe, asked):
+    address = f"users/zoe/forgetting/{asked.id}/erase/"
+    status, body = client.post(address)
+    assert (status, body["state"]) == (200, "erased")
+    assert not Memory.objects.of(zoe).filter(content="Bob sings").exists()
+    assert client.post(address)[1]["state"] == "erased"
+    assert_error(client.post(f"users/zoe/forgetting/{uuid4()}/erase/"), 404, "unknown_forgetting")
+
+
+def test_what_was_undone_is_not_erased(client, zoe, asked):
+    corrections.undo(Change.objects.get(verb="hide"), actor="app:x")
+    assert_error(client.post(f"users/zoe/forgetting/{asked.id}/erase/"), 409, "conflict")
+    assert Memory.objects.of(zoe).filter(content="Bob sings").exists()
+
+
+# At once -----------------------------------------------------------------------------------
+
+
+def say(client, content, role="user"):
+    body = {"messages": [{"role": role, "content": content, "session_id": "s"}]}
+    assert client.post("users/zoe/messages/", body)[0] == 202
+    return [task.func() for task in OrmQ.objects.all()]
+
+
+def test_a_request_to_forget_waits_for_no_cadence(client, zoe):
+    make_memory(zoe, "Bob sings", make_contact(zoe, "Bob"))
+    assert say(client, "Nice weather today") == []
+    assert say(client, "Please forget everything about Bob") == ["memories.tasks.extract"]
+    assert run.extract_next(zoe.pk)
+    assert not Memory.objects.of(zoe).active().filter(content="Bob sings").exists()
+    assert not run.extract_next(zoe.pk)
+
+
+def test_a_lost_task_is_found_by_the_sweep(client, zoe):
+    say(client, "Please forget everything about Bob")
+    OrmQ.objects.all().delete()
+    sweeping.sweep()
+    assert "memories.tasks.extract" in [task.func() for task in OrmQ.objects.all()]
+
+
+@pytest.mark.parametrize("role", ["assistant", "system", "tool"])
+def test_only_the_user_can_ask(client, zoe, role):
+    assert say(client, "Please forget everything about Bob", role) == []

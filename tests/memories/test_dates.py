@@ -1,0 +1,93 @@
+"""Relative dates against the moment they were said (a Wednesday)."""
+
+from datetime import UTC, datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.dates import find_dates, write_dates
+from memories.dates.words import chinese_number
+
+SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("明天去体检", "2025-06-05去体检"),
+        ("大前天刚到", "2025-06-01刚到"),
+        ("下周三开会", "2025-06-11开会"),
+        ("下下周五出发", "2025-06-20出发"),
+        ("这周日聚餐", "2025-06-08聚餐"),
+        ("下周要去成都", "2025-06-09起的一周要去成都"),
+        ("下个月5号考试", "2025-07-05考试"),
+        ("上个月搬了家", "2025年5月搬了家"),
+        ("去年毕业", "2024年毕业"),
+        ("三个月后复查", "2025年9月复查"),
+        ("两年前认识的", "2023年认识的"),
+        ("明天下午三点半见", "2025-06-05 15:30见"),
+        ("后天上午十点", "2025-06-06 10:00"),
+        ("6月20到23号出差", "2025-06-20至2025-06-23出差"),
+        ("明年3月8号领证", "2026-03-08领证"),
+        ("28号到期", "2025-06-28到期"),
+        ("生日是9月9号", "生日是9月9日"),
+        ("每周二开例会", "每周二开例会"),
+        ("周五见", "2025-06-06见"),
+    ],
+)
+def test_chinese_dates_are_written_out(text: str, written: str):
+    assert write_dates(text, SAID, chinese=True) == written
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("she left yesterday", "she left on 2025-06-03"),
+        ("the exam is tomorrow at 3pm", "the exam is 2025-06-05 15:00"),
+        ("see you next Friday", "see you on 2025-06-13"),
+        ("moved there last month", "moved there in May 2025"),
+        ("he starts July 1", "he starts 2025-07-01"),
+        ("the wedding is in October", "the wedding is in October 2025"),
+        ("back in two weeks", "back around 2025-06-18"),
+        ("met him three years ago", "met him in 2022"),
+        ("gave me a plant last spring", "gave me a plant in spring 2025"),
+        ("her birthday is May 4", "her birthday is May 4"),
+        ("gym every Monday", "gym every Monday"),
+        ("they may come", "they may come"),
+    ],
+)
+def test_english_dates_are_written_out(text: str, written: str):
+    assert write_dates(text, SAID, chinese=False) == written
+
+
+def test_a_month_without_a_year_is_the_next_one_to_come():
+    assert write_dates("2月去滑雪", SAID, chinese=True) == "2026年2月去滑雪"
+    assert write_dates("十月生孩子", SAID, chinese=True) == "2025年10月生孩子"
+
+
+def test_a_date_carries_the_time_it_means():
+    (hit,) = find_dates("下周三下午两点开会", SAID, chinese=True)
+    assert hit.at == datetime(2025, 6, 11, 14, tzinfo=UTC)
+    assert hit.exact
+    (hit,) = find_dates("下个月结婚", SAID, chinese=True)
+    assert (hit.at, hit.until) == (
+        datetime(2025, 7, 1, tzinfo=UTC),
+        datetime(2025, 8, 1, tzinfo=UTC),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("十", 10), ("十二", 12), ("二十三", 23), ("两", 2), ("31", 31), ("六十", 60)],
+)
+def test_chinese_numbers_are_read(text: str, number: int):
+    assert chinese_number(text) == number
+
+
+@given(st.text(max_size=60), st.booleans())
+def test_dates_never_overlap_and_stay_inside_the_text(text: str, chinese: bool):
+    hits = find_dates(text, SAID, chinese)
+    assert all(0 <= hit.start < hit.end <= len(text) for hit in hits)
+    assert all(left.end <= right.start for left, right in pairwise(hits))

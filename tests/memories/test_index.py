@@ -1,0 +1,189 @@
+"""The database itself keeps words and vectors equal to the memories."""
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from django.db import IntegrityError, connection, transaction
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import EndUser
+from memories import corrections, derived
+from memories.hashing import content_hash
+from memories.models import AROUND, AROUND_SHARE, Memory, Posting, Vector
+from memories.search import tokens, vectors
+from tests.factories import make_end_user, make_memory
+
+pytestmark = pytest.mark.django_db
+
+SPACE = "multilingual-e5-small/384"
+UNIT = [1.0] + [0.0] * 383
+
+
+def words(end_user: EndUser) -> dict[tuple[Any, str], tuple[float, int, str]]:
+    rows = Posting.objects.of(end_user)
+    return {
+        (row.memory_id, row.token): (round(row.times, 3), row.length, row.status) for row in rows
+    }
+
+
+def meant(end_user: EndUser) -> dict[tuple[Any, str], tuple[float, int, str]]:
+    """The postings as they follow from the memories, counted in Python."""
+    expected = {}
+    for memory in Memory.objects.of(end_user):
+        times: Counter[str] = Counter()
+        for token in memory.tokens:
+            around = token.startswith(AROUND)
+            times[token.removeprefix(AROUND)] += AROUND_SHARE if around else 1  # type: ignore[assignment]
+        for token, count in {**times, "": 1}.items():
+            expected[memory.pk, token] = (round(count, 3), len(memory.tokens), memory.status)
+    return expected
+
+
+def test_the_mark_of_words_around_is_that_of_the_tokeniser() -> None:
+    assert tokens.AROUND == AROUND
+
+
+TOKENS = st.lists(
+    st.sampled_from(["tea", "run", "小红", AROUND + "tea", AROUND + "cat"]), max_size=6
+)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("add"), st.lists(TOKENS, min_size=1, max_size=4)),
+        st.tuples(st.just("retoken"), TOKENS),
+        st.tuples(st.just("status"), st.sampled_from(["active", "outdated", "archived"])),
+        st.tuples(st.just("importance"), st.floats(0, 1)),
+        st.tuples(st.just("delete"), st.none()),
+        st.tuples(st.just("status of all"), st.sampled_from(["active", "outdated"])),
+    ),
+    max_size=8,
+)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(STEPS)
+def test_whatever_is_written_words_follow(steps: list[tuple[str, Any]]) -> None:
+    end_user = make_end_user()
+    mine = Memory.objects.of(end_user)
+    for number, (step, value) in enumerate(steps):
+        one = mine.order_by("pk").first()
+        if step == "add":
+            Memory.objects.bulk_create(
+                Memory(
+                    end_user=end_user,
+                    content=f"{number} {place}",
+                    content_hash=content_hash(f"{number} {place}"),
+                    type="personal",
+                    subtype="self",
+                    tokens=row,
+                )
+                for place, row in enumerate(value)
+            )
+        elif step == "status of all":
+            mine.update(status=value)
+        elif one is None:
+            continue
+        elif step == "retoken":
+            mine.filter(pk=one.pk).update(tokens=value)
+        elif step == "delete":
+            one.delete()
+        else:
+            mine.filter(pk=one.pk).update(**{step: value})
+        assert words(end_user) == meant(end_user)
+
+
+def test_what_changes_no_word_writes_no_posting() -> None:
+    memory = make_memory(make_end_user(), "Anna drinks tea")
+    before = list(Posting.objects.filter(end_user=memory.end_user_id).extra(select={"at": "ctid"}))
+    Memory.objects.filter(pk=memory.pk).update(importance=0.9)
+    after = list(Posting.objects.filter(end_user=memory.end_user_id).extra(select={"at": "ctid"}))
+    assert {row.at for row in before} == {row.at for row in after}
+
+
+def test_words_leave_with_the_end_user() -> None:
+    end_user = make_end_user()
+    make_memory(end_user, "Anna drinks tea", embedding=UNIT)
+    pk = end_user.pk
+    end_user.delete()
+    assert not Posting.objects.of(pk).exists()
+    assert not Vector.objects.of(pk).exists()
+
+
+def test_other_words_drop_the_vectors_and_wait_for_new_ones() -> None:
+    memory = make_memory(make_end_user(), "Anna drinks tea", embedding=UNIT)
+    assert memory.embedding_model == SPACE
+    Memory.objects.filter(pk=memory.pk).update(content="Anna drinks coffee")
+    memory.refresh_from_db()
+    assert memory.embedding_model == ""
+    assert not memory.vectors.exists()
+
+
+def test_an_edit_of_anything_else_keeps_the_vectors() -> None:
+    end_user = make_end_user()
+    memory = make_memory(end_user, "Anna drinks tea", embedding=UNIT)
+    corrections.edit(end_user, memory.pk, {"importance": 0.9}, actor="operator:ann")
+    assert memory.vectors.count() == 1
+
+
+def test_vectors_bear_the_status_of_their_memory() -> None:
+    memory = make_memory(make_end_user(), "Anna drinks tea", embedding=UNIT)
+    Memory.objects.filter(pk=memory.pk).update(status="archived")
+    assert memory.vectors.get().status == "archived"
+
+
+def test_a_vector_cannot_belong_to_another_users_memory() -> None:
+    memory = make_memory(make_end_user(), "Anna drinks tea")
+    stranger = make_end_user()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        vectors.add(stranger.pk, SPACE, [(memory, UNIT)])
+        connection.check_constraints()
+
+
+def test_a_large_vector_stays_in_its_row() -> None:
+    memory = make_memory(make_end_user(), "one", embedding=[0.5] * 3072, space="large/3072")
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_column_toast_chunk_id(embedding) FROM memories_vector WHERE memory_id = %s",
+            [memory.pk],
+        )
+        assert cursor.fetchone() == (None,)
+
+
+def test_holding_finds_by_the_memorys_own_words_alone() -> None:
+    end_user = make_end_user()
+    tea = make_memory(end_user, "Anna drinks tea")
+    make_memory(end_user, "Yes", tokens=["yes", *(f"{AROUND}{t}" for t in tea.tokens)])
+    make_memory(make_end_user(), "Anna drinks tea")
+    assert list(Memory.objects.holding(end_user, tea.tokens)) == [tea]
+    assert not Memory.objects.holding(end_user, [*tea.tokens, "coffee"]).exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_migration_back_and_forth_keeps_vectors_and_words() -> None:
+    end_user = make_end_user()
+    memory = make_memory(end_user, "Anna drinks tea", embedding=UNIT)
+    waiting = make_memory(end_user, "Ben runs")
+    before = words(end_user)
+    call_command("migrate", "memories", "0004", verbosity=0)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT embedding IS NULL, embedding_model FROM memories_memory ORDER BY content"
+            )
+            assert cursor.fetchall() == [(False, "multilingual-e5-small"), (True, "")]
+    finally:
+        call_command("migrate", verbosity=0)
+    assert words(end_user) == before
+    assert memory.vectors.get().embedding == UNIT
+    assert Memory.objects.get(pk=memory.pk).embedding_model == SPACE
+    assert Memory.objects.get(pk=waiting.pk).embedding_model == ""
+
+
+def test_a_refreshed_memory_waits() -> None:
+    memory = make_memory(make_end_user(), "Anna drinks tea", embedding=UNIT)
+    derived.refresh(memory)
+    assert memory.embedding_model == ""
