@@ -6,13 +6,15 @@ import pytest
 
 from contacts import identity
 from contacts.models import Contact
-from memories import corrections, derived, inject
+from memories import corrections, derived, inject, linking
 from memories.models import Link, Memory, ModelCall
 from memories.pipeline import run
 from memories.types import AttributeValue, Profile, TimelineEvent
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
+# What is known has a vector already: only the profile is embedded.
+SOME_VECTOR = [1.0] + [0.0] * 383
 
 
 @pytest.fixture
@@ -22,16 +24,19 @@ def end_user():
 
 def remembers(end_user, contact, count, start=0):
     """``count`` new memories about the contact, each with a fact."""
-    return [
+    memories = [
         make_memory(
             end_user,
             f"{contact.name}喜欢第{n}家店的咖啡",
-            contact,
             said_at=SOME_DAY + timedelta(hours=n),
+            embedding=SOME_VECTOR,
             facts=[{"key": "likes", "value": f"第{n}家店的咖啡", "person": str(contact.id)}],
         )
         for n in range(start, start + count)
     ]
+    linking.link(end_user, [(memory, contact, 1.0) for memory in memories], "extractor")
+    identity.save(contact, [])
+    return memories
 
 
 def tokens_of_last_call():
