@@ -129,7 +129,10 @@ def language_of(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What two texts have in common: the words, heaviest first, and their weight together."""
+    """What two texts have in common: the words, heaviest first, and their weight together.
+
+    Years and small counts weigh, but are named only where nothing else is shared.
+    """
 
     words: tuple[str, ...]
     weight: float
@@ -210,7 +213,12 @@ def shared(first: Words, second: Words, rarity: Mapping[str, float]) -> Shared:
         for word in first.keys() & second.keys()
     }
     ordered = sorted(both, key=lambda word: (-both[word], word))
-    return Shared(tuple(ordered), sum(both.values()))
+    telling = [word for word in ordered if not _by_chance(word)]
+    return Shared(tuple(telling or ordered), sum(both.values()))
+
+
+def _by_chance(word: str) -> bool:
+    return word.isdecimal() and (len(word) <= 2 or _YEAR.fullmatch(word) is not None)
 
 
 def rarity_of(people: Collection[Words]) -> dict[str, float]:

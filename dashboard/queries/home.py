@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from dashboard.queries import review
-from memories.models import Batch, Consolidation, Erasure, ModelCall, Retrieval, Work
+from memories.models import Batch, Consolidation, Erasure, Message, ModelCall, Retrieval, Work
 
 DAYS = 14
 STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
@@ -43,9 +43,9 @@ def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``lag`` since the oldest message that no batch has read; None when all are read."""
+    """``oldest`` is when the first message came that no batch has read; None when all are."""
 
-    lag: timedelta | None
+    oldest: datetime | None
     unread: int
     failed: int
     running: int
@@ -54,9 +54,8 @@ class Health:
 def health(users: QuerySet[EndUser]) -> Health:
     """How the pipeline is doing now."""
     behind = users.filter(message_seq__gt=F("extracted_seq")).order_by()
-    unread = behind.aggregate(
-        oldest=Min("last_message_at"), count=Sum(F("message_seq") - F("extracted_seq"))
-    )
+    unread = behind.aggregate(count=Sum(F("message_seq") - F("extracted_seq")))["count"] or 0
+    first = Message.objects.filter(end_user__in=behind, seq=F("end_user__extracted_seq") + 1)
     states = Q(state__in=[*STUCK, Work.State.RUNNING])
     counts = {"failed": Count("pk", Q(state__in=STUCK)), "running": Count("pk", Q(state="running"))}
     totals = {"failed": 0, "running": 0}
@@ -64,10 +63,8 @@ def health(users: QuerySet[EndUser]) -> Health:
         found = model.objects.filter(states, end_user__in=users).order_by().aggregate(**counts)
         for name, count in found.items():
             totals[name] += count
-    oldest: datetime | None = unread["oldest"]
-    return Health(
-        lag=timezone.now() - oldest if oldest else None, unread=unread["count"] or 0, **totals
-    )
+    oldest: datetime | None = first.order_by().aggregate(at=Min("received_at"))["at"]
+    return Health(oldest, unread, **totals)
 
 
 @dataclass(frozen=True, slots=True)

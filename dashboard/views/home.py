@@ -26,6 +26,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "total": sum(counts.values()),
         "suggestions": review.open_suggestions(users)[:FIRST],
         "links": review.doubtful_links(users)[:FIRST],
+        "conflicts": review.conflicts(users)[:FIRST],
         "quarantined": queries.quarantined(users)[:FIRST],
         "forgetting": queries.forgetting(users)[:FIRST],
         "health": queries.health(users),
@@ -44,6 +45,8 @@ def _charts(users: object, today: object) -> dict[str, object]:
     tokens, failures = sum(day.tokens for day in days), sum(day.failures for day in days)
     costs = [day.cost for day in days]
     latest = next((share for _day, share in reversed(fallback) if share), 0.0)
+    known = None not in costs
+    cost = sum(cost for cost in costs if cost)
     return {
         "tokens": charts.bars(
             [(f"{formats.date_format(d.day)}: {d.tokens:,}", d.tokens) for d in days],
@@ -58,7 +61,13 @@ def _charts(users: object, today: object) -> dict[str, object]:
             _("%(share)s of look-ups needed the words of a memory lately")
             % {"share": f"{latest:.0%}"},
         ),
-        "cost": None if None in costs else sum(cost for cost in costs if cost),
+        "cost": charts.bars(
+            [(f"{formats.date_format(d.day)}: ${d.cost or 0:.2f}", d.cost or 0) for d in days],
+            _("$%(cost)s in two weeks") % {"cost": f"{cost:,.2f}"},
+        )
+        if known and cost
+        else None,
+        "free": known and not cost,
     }
 
 

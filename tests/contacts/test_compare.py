@@ -260,6 +260,14 @@ def test_what_a_person_says_with_their_numbers_is_read_alike() -> None:
     assert set(wording.read(["March 12th"])) == set(wording.read(["3月12号"]))
 
 
+def test_years_and_counts_are_named_only_where_nothing_else_is_shared() -> None:
+    first, second = wording.read(["2026年5月去大理一周"]), wording.read(["2026年5月在大理待一周"])
+    assert wording.shared(first, second, {}).words[0] == "大理"
+    assert not {"2026", "5", "1"} & set(wording.shared(first, second, {}).words)
+    year = wording.read(["2026年"])
+    assert wording.shared(year, year, {}).words == ("2026",)
+
+
 def test_a_record_reads_a_bounded_number_of_bounded_texts() -> None:
     person = Person(id=None, name="谢丽")  # type: ignore[arg-type]
     long = record(person, {"pet": [{"value": "鹦鹉"}]}, ["长" * 5000] * 100)

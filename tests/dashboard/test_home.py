@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from dashboard.charts import HEIGHT, bars
 from dashboard.queries.home import DAYS
-from memories.models import Batch, Erasure, Link, ModelCall, Retrieval
+from memories.models import Batch, Erasure, Link, Message, ModelCall, Retrieval
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
 
@@ -66,7 +66,8 @@ def test_tokens_and_cost_are_those_of_the_last_two_weeks(zoe: EndUser, settings:
     old = ModelCall.objects.create(**call, tokens_in=9)
     ModelCall.objects.filter(pk=old.pk).update(created_at=timezone.now() - timedelta(days=DAYS + 1))
     context = home(signed_in("viewer"))
-    assert context["cost"] == 2.0
+    assert context["cost"].summary == "$2.00 in two weeks"
+    assert [bar.height for bar in context["cost"].bars if bar.height] == [HEIGHT]
     assert "1,500,000" in context["tokens"].summary
 
 
@@ -74,7 +75,30 @@ def test_a_model_without_a_known_price_shows_no_cost(zoe: EndUser) -> None:
     ModelCall.objects.create(
         end_user=zoe, provider="p", model="unheard-of", purpose="x", outcome="ok", tokens_in=7
     )
-    assert home(signed_in("viewer"))["cost"] is None
+    context = home(signed_in("viewer"))
+    assert context["cost"] is None
+    assert not context["free"]
+
+
+def test_lag_is_since_the_first_message_that_no_batch_has_read(zoe: EndUser) -> None:
+    viewer = signed_in("viewer")
+    for _ in range(3):
+        make_message(zoe)
+    EndUser.objects.filter(pk=zoe.pk).update(extracted_seq=1)
+    long_ago = timezone.now() - timedelta(hours=5)
+    Message.objects.filter(seq=1).update(received_at=long_ago - timedelta(days=1))
+    Message.objects.filter(seq=2).update(received_at=long_ago)
+    assert home(viewer)["health"].oldest == long_ago
+    EndUser.objects.filter(pk=zoe.pk).update(extracted_seq=3)
+    assert home(viewer)["health"].oldest is None
+
+
+def test_a_contradiction_stands_in_the_queue(zoe: EndUser) -> None:
+    values = [{"value": value, "sources": [], "since": None} for value in ("Acme", "Brightwater")]
+    make_contact(zoe, "Greta", attributes={"company": values})
+    page = signed_in("viewer").get(reverse("dashboard:home"))
+    assert page.context["counts"]["conflicts"] == 1
+    assert b"two values where one can be right" in page.content
 
 
 def test_the_fallback_rate_is_of_the_day(zoe: EndUser) -> None:
