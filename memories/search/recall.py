@@ -15,7 +15,7 @@ from memories import graph
 from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
-from memories.search import bm25, bridge, fusion
+from memories.search import bm25, bridge
 from memories.search.intents import WEIGHTS, Intent, infer
 from memories.search.nearest import nearest
 from memories.search.questions import parts
@@ -129,9 +129,9 @@ class _Arms:
         for n in range(len(self.asked)):
             found.add(
                 self.weights,
-                fusion.ranks(first[n].ids),
-                fusion.ranks(meaning[n]) if meaning else {},
-                fusion.ranks(first[n].ids[:1] + second[n].ids if second[n].ids else []),
+                first[n].ids,
+                meaning[n] if meaning else [],
+                first[n].ids[:1] + second[n].ids if second[n].ids else [],
             )
         found.add_others(others)
 
@@ -140,12 +140,8 @@ class _Arms:
         words = self._words([bm25.Question(dict(w), {}) for w in self.asked], depth, within)
         meaning, others = self._meaning(depth, within)
         for n in range(len(self.asked)):
-            found.add_in_range(
-                self.weights,
-                fusion.ranks(words[n].ids),
-                fusion.ranks(meaning[n]) if meaning else {},
-            )
-        found.add_in_range((0.0, 1.0), {}, fusion.ranks(others))
+            found.add_in_range(self.weights, words[n].ids, meaning[n] if meaning else [])
+        found.add_in_range((0.0, 1.0), [], others)
 
     def _words(
         self, questions: Sequence[bm25.Question], depth: int, within: MemoryQuerySet | None

@@ -1,8 +1,9 @@
 """What the arms of a search found becomes an order of memories, each with its reasons."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import nlargest
 from uuid import UUID
 
 from memories.graph import Neighbour
@@ -52,59 +53,76 @@ class Hit:
 
 @dataclass
 class Found:
-    """The best score and ranks of each memory over the questions of a query."""
+    """The best score and ranks of each memory over the questions of a query.
 
-    scores: dict[UUID, float] = field(default_factory=dict)
-    words: dict[UUID, int] = field(default_factory=dict)
-    meaning: dict[UUID, int] = field(default_factory=dict)
-    onward: set[UUID] = field(default_factory=set)
+    Inside, memories go by small numbers: a search looks up each of several hundred a dozen
+    times, and Python hashes a UUID slowly.
+    """
+
+    numbers: dict[UUID, int] = field(default_factory=dict)
+    scores: dict[int, float] = field(default_factory=dict)
+    words: dict[int, int] = field(default_factory=dict)
+    meaning: dict[int, int] = field(default_factory=dict)
+    onward: set[int] = field(default_factory=set)
     # The score of each among the memories of the time asked about; None: no time was.
-    in_range: dict[UUID, float] | None = None
+    in_range: dict[int, float] | None = None
     beside: Mapping[UUID, Neighbour] = field(default_factory=dict)
 
     def add(
         self,
         weights: tuple[float, float],
-        words: Mapping[UUID, int],
-        meaning: Mapping[UUID, int],
-        onward: Mapping[UUID, int],
+        words: Sequence[UUID],
+        meaning: Sequence[UUID],
+        onward: Sequence[UUID],
     ) -> None:
-        """Takes in the ranks (from 1) that the arms give for one question."""
-        fused = fusion.fuse([(weights[0], words), (weights[1], meaning), (bridge.WEIGHT, onward)])
-        _raise(self.scores, fused)
-        for kept, given in ((self.words, words), (self.meaning, meaning)):
-            for pk, rank in given.items():
-                kept[pk] = min(rank, kept.get(pk, rank))
-        self.onward.update(pk for pk, rank in onward.items() if 1 < rank <= SHOWN_ONWARD)
+        """Takes in what the arms give for one question, each best first."""
+        ranked = [self._ranks(ids) for ids in (words, meaning, onward)]
+        _raise(self.scores, fusion.fuse(list(zip((*weights, bridge.WEIGHT), ranked, strict=True))))
+        for kept, given in ((self.words, ranked[0]), (self.meaning, ranked[1])):
+            for number, rank in given.items():
+                kept[number] = min(rank, kept.get(number, rank))
+        self.onward.update(n for n, rank in ranked[2].items() if 1 < rank <= SHOWN_ONWARD)
 
-    def add_others(self, ids: Collection[UUID]) -> None:
+    def add_others(self, ids: Iterable[UUID]) -> None:
         """Memories that no arm ranks come last: a result is never left out for its score."""
-        for pk in ids:
-            self.scores.setdefault(pk, 0.0)
+        for number in self._ranks(ids):
+            self.scores.setdefault(number, 0.0)
 
     def add_in_range(
-        self, weights: tuple[float, float], words: Mapping[UUID, int], meaning: Mapping[UUID, int]
+        self, weights: tuple[float, float], words: Sequence[UUID], meaning: Sequence[UUID]
     ) -> None:
-        """Takes in the ranks for one question among the memories of the time asked about."""
+        """Takes in what the arms give for one question among the memories of the time asked
+        about."""
+        ranked = [self._ranks(ids) for ids in (words, meaning)]
         self.in_range = self.in_range or {}
-        _raise(self.in_range, fusion.fuse([(weights[0], words), (weights[1], meaning)]))
-        self.add_others(self.in_range)
+        _raise(self.in_range, fusion.fuse(list(zip(weights, ranked, strict=True))))
+        for number in self.in_range:
+            self.scores.setdefault(number, 0.0)
 
-    def total(self, pk: UUID) -> float:
+    def number(self, pk: UUID) -> int:
+        """Its number here, -1 for what no arm found."""
+        return self.numbers.get(pk, -1)
+
+    def total(self, number: int) -> float:
         """The score by the arms and by the time asked about."""
-        score = self.scores.get(pk, 0.0)
+        score = self.scores.get(number, 0.0)
         if not self.in_range:
             return score
-        return (1 - RANGE_SHARE) * score + RANGE_SHARE * self.in_range.get(pk, 0.0)
+        return (1 - RANGE_SHARE) * score + RANGE_SHARE * self.in_range.get(number, 0.0)
 
     def best(self, limit: int) -> list[UUID]:
-        return sorted(self.scores, key=lambda pk: -self.total(pk))[:limit]
+        ids = list(self.numbers)
+        return [ids[number] for number in nlargest(limit, self.scores, key=self.total)]
+
+    def _ranks(self, ids: Iterable[UUID]) -> dict[int, int]:
+        known = self.numbers
+        return fusion.ranks([known.setdefault(pk, len(known)) for pk in ids])
 
 
-def _raise(kept: dict[UUID, float], given: Mapping[UUID, float]) -> None:
-    for pk, score in given.items():
-        if score > kept.get(pk, -1.0):
-            kept[pk] = score
+def _raise(kept: dict[int, float], given: Mapping[int, float]) -> None:
+    for number, score in given.items():
+        if score > kept.get(number, -1.0):
+            kept[number] = score
 
 
 def ordered(wanted: MemoryQuerySet, found: Found, limit: int, now: datetime) -> list[Hit]:
@@ -124,12 +142,12 @@ def ordered(wanted: MemoryQuerySet, found: Found, limit: int, now: datetime) -> 
         Hit(
             memory=memories[pk],
             score=shown[pk],
-            bm25_rank=found.words.get(pk),
-            vector_rank=found.meaning.get(pk),
+            bm25_rank=found.words.get(found.number(pk)),
+            vector_rank=found.meaning.get(found.number(pk)),
             reason=_reason(found, memories[pk], pk in lifted, pk in reached),
             hops=found.beside[pk].hops if pk in reached else 0,
             path=found.beside[pk].path if pk in reached else (),
-            in_range=None if found.in_range is None else pk in found.in_range,
+            in_range=None if found.in_range is None else found.number(pk) in found.in_range,
             history=memories[pk].status == Memory.Status.OUTDATED,
             superseded_by=later.get(pk, ()),
         )
@@ -174,11 +192,11 @@ def _direct(
     """The scores of what the arms found, and the profiles lifted by it: a profile is as good
     a hit as the best of the memories that it speaks for, and stands before them."""
     scores = {
-        pk: found.total(pk)
+        pk: found.total(found.number(pk))
         * (1 - IMPORTANCE_SHARE * (1 - memory.importance))
         * _weight_of_history(memory, now)
         for pk, memory in memories.items()
-        if pk in found.scores or pk not in found.beside
+        if pk in found.numbers or pk not in found.beside
     }
     for old, newer in later.items():
         if old in scores and (held := [scores[pk] for pk in newer if pk in scores]):
@@ -228,19 +246,19 @@ def _reached(
 
 
 def _reason(found: Found, memory: Memory, lifted: bool, reached: bool) -> str:
-    pk, reasons = memory.pk, []
-    if pk in found.words:
-        reasons.append(f"no. {found.words[pk]} by its words")
-    if pk in found.meaning:
-        reasons.append(f"no. {found.meaning[pk]} by meaning")
-    if pk in found.onward:
+    number, reasons = found.number(memory.pk), []
+    if number in found.words:
+        reasons.append(f"no. {found.words[number]} by its words")
+    if number in found.meaning:
+        reasons.append(f"no. {found.meaning[number]} by meaning")
+    if number in found.onward:
         reasons.append("about what the best hit by words is about")
     if lifted:
         reasons.append("speaks for a memory that was found")
     if reached:
-        kinds = " → ".join(kind for kind, _ in found.beside[pk].path)
+        kinds = " → ".join(kind for kind, _ in found.beside[memory.pk].path)
         reasons.append(f"reached from a better hit by {kinds}")
-    if found.in_range and pk in found.in_range:
+    if found.in_range and number in found.in_range:
         reasons.append("of the time asked about")
     if memory.status == Memory.Status.OUTDATED:
         reasons.append("no longer true")
