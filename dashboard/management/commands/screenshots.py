@@ -30,31 +30,35 @@ from memories import demo
 PASSWORD = "for these pictures only"  # noqa: S105 of a server that lives for a minute
 READY_WITHIN = 180  # seconds
 QUALITY = 75  # of WebP: letters stay sharp at a quarter of a PNG's size
+SCALE = 1.5
 DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
 LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
          "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
 
-#: The pages that a README or a review wants in every variant, then the others.
-MAIN = {
+PAGES = {
     "home": "/",
     "review": "/review/",
-    "people": "/u/{user}/people/",
-    "person": "{person}",
-    "memories": "/u/{user}/memories/",
-    "playground": "/u/{user}/playground/",
-}
-OTHERS = {
     "review-links": "/review/links/",
     "review-contradictions": "/review/conflicts/",
-    "person-memories": "{person}?tab=memories",
-    "person-timeline": "{person}?tab=timeline",
-    "person-relations": "{person}?tab=relations",
-    "person-changes": "{person}?tab=changes",
-    "person-edit": "{person}edit/",
-    "person-forget": "{person}forget/",
+    "compare": "/u/{user}/review/{one}/{other}/",
+    "people": "/u/{user}/people/",
+    "person": "/u/{user}/people/{one}/",
+    "person-memories": "/u/{user}/people/{one}/?tab=memories",
+    "person-timeline": "/u/{user}/people/{one}/?tab=timeline",
+    "person-relations": "/u/{user}/people/{one}/?tab=relations",
+    "person-changes": "/u/{user}/people/{one}/?tab=changes",
+    "person-sources": "/u/{user}/people/{one}/sources/?m={memory}",
+    "person-new": "/u/{user}/people/new/",
+    "person-edit": "/u/{user}/people/{one}/edit/",
+    "person-split": "/u/{user}/people/{one}/memories/split/?memory={memory}",
+    "person-move": "/u/{user}/people/{one}/memories/move/?memory={memory}",
+    "person-forget": "/u/{user}/people/{one}/forget/",
+    "memories": "/u/{user}/memories/",
     "memories-found": "/u/{user}/memories/?q=小红的工作",
-    "memory": "{memory}",
+    "memory": "/u/{user}/memories/{memory}/",
+    "memory-forget": "/u/{user}/memories/{memory}/forget/",
+    "playground": "/u/{user}/playground/",
     "changes": "/u/{user}/changes/",
     "user": "/u/{user}/",
     "user-forget": "/u/{user}/forget/",
@@ -80,9 +84,11 @@ class Look:
         return "-".join([self.language, self.theme, *(["phone"] if self.phone else [])])
 
 
-LOOKS = [Look(language, theme) for language in LANGUAGES for theme in ("light", "dark")]
-PHONES = [Look("en", "light", phone=True), Look("zh", "dark", phone=True)]
-SOME = [LOOKS[0], LOOKS[-1]]
+LOOKS = [
+    *(Look(language, theme) for language in LANGUAGES for theme in ("light", "dark")),
+    Look("en", "light", phone=True),
+    Look("zh", "dark", phone=True),
+]
 
 
 class Command(BaseCommand):
@@ -104,34 +110,32 @@ class Command(BaseCommand):
         ):
             browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
             places = prepare(browser, base)
-            for look in [*LOOKS, *PHONES]:
-                pages = MAIN | (OTHERS if look in SOME else {})
-                self._take(browser, base, look, pages, places, into, only or "")
+            for look in LOOKS:
+                take(browser, base, look, places, into, only or "")
             browser.close()
         kept = sum(path.stat().st_size for path in into.glob("*.webp"))
         self.stdout.write(f"{into}: {kept / 1e6:.1f} MB")
 
-    def _take(
-        self,
-        browser: Browser,
-        base: str,
-        look: Look,
-        pages: dict[str, str],
-        places: dict[str, str],
-        into: Path,
-        only: str,
-    ) -> None:
-        page = sign_in(browser, base, look)
-        for name, address in pages.items():
-            if not name.startswith(only):
-                continue
-            page.goto(base + address.format(**places), wait_until="networkidle")
-            if name == "playground":
-                page.locator("#message").fill(demo.QUESTION)
-                page.locator("#run").click()
-                page.locator("#answer").wait_for()
-            picture(page, into / f"{name}-{look.name}.webp")
-        page.context.close()
+
+def take(
+    browser: Browser, base: str, look: Look, places: dict[str, str], into: Path, only: str
+) -> None:
+    """Every page whose name begins with ``only``, and what precedes them all: signing in."""
+    page = open_page(browser, look)
+    page.goto(f"{base}/login/")
+    if "login".startswith(only):
+        picture(page, into / f"login-{look.name}.webp")
+    sign_in(page, base)
+    for name, address in PAGES.items():
+        if not name.startswith(only):
+            continue
+        page.goto(base + address.format(**places), wait_until="networkidle")
+        if name == "playground":
+            page.locator("#message").fill(demo.QUESTION)
+            page.locator("#run").click()
+            page.locator("#answer").wait_for()
+        picture(page, into / f"{name}-{look.name}.webp")
+    page.context.close()
 
 
 @contextmanager
@@ -168,41 +172,50 @@ def wait_for(process: subprocess.Popen[bytes], url: str) -> None:
     raise CommandError("The server did not become ready.")
 
 
-def sign_in(browser: Browser, base: str, look: Look) -> Page:
+def open_page(browser: Browser, look: Look) -> Page:
     context = browser.new_context(
         viewport=PHONE if look.phone else DESK,  # type: ignore[arg-type]
-        device_scale_factor=2,
+        device_scale_factor=SCALE,
         locale=LANGUAGES[look.language],
         color_scheme="dark" if look.theme == "dark" else "light",
         reduced_motion="reduce",
     )
-    page = context.new_page()
+    return context.new_page()
+
+
+def sign_in(page: Page, base: str) -> None:
     page.goto(f"{base}/login/")
     page.locator("#id_username").fill("admin")
     page.locator("#id_password").fill(PASSWORD)
     page.locator("#id_password").press("Enter")
     page.locator("h1").wait_for()
     page.wait_for_url(f"{base}/")
-    return page
 
 
 def prepare(browser: Browser, base: str) -> dict[str, str]:
-    """Lets an operator change something and change their mind; returns where things are."""
-    page = sign_in(browser, base, LOOKS[0])
+    """Lets an operator change something and change their mind; returns where things are: the
+    end user, two who may be one person, and a memory of the one."""
+    page = open_page(browser, LOOKS[0])
+    sign_in(page, base)
     page.locator("main a[href*='/people/']").first.click()
     page.wait_for_url("**/people/")
     user = page.url.rstrip("/").split("/")[-2]
-    page.goto(f"{base}/u/{user}/people/?q=xiaohong")
-    person = page.locator(".person-who > a").first.get_attribute("href") or ""
-    page.goto(f"{base}/u/{user}/memories/?q=小红")
-    memory = page.locator("main a[href*='/memories/']").first.get_attribute("href") or ""
-    page.goto(f"{base}{person}")
+    one, other = (_person(page, f"{base}/u/{user}", pinyin) for pinyin in ("xiaohong", "honghong"))
+    page.goto(f"{base}/u/{user}/people/{one}/?tab=memories")
+    memory = page.locator("main input[name=memory]").first.get_attribute("value") or ""
+    page.goto(f"{base}/u/{user}/people/{one}/")
     page.locator("#alias").fill("红姐")
     page.locator(".add-alias button").click()
     page.locator(".toast button.toast-action").click()
     page.get_by_text("Undone.").wait_for()
     page.context.close()
-    return {"user": user, "person": person, "memory": memory}
+    return {"user": user, "one": one, "other": other, "memory": memory}
+
+
+def _person(page: Page, user: str, pinyin: str) -> str:
+    page.goto(f"{user}/people/?q={pinyin}")
+    address = page.locator(".person-who > a").first.get_attribute("href") or ""
+    return address.rstrip("/").split("/")[-1]
 
 
 def picture(page: Page, path: Path) -> None:
