@@ -18,7 +18,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 from django.utils import timezone
 
-from accounts.inverse import taken_back
+from accounts.inverse import given_back, taken_back
 from accounts.models import Change, EndUser
 
 # What of each model a correction may change, and an undo gives back.
@@ -54,6 +54,8 @@ UNITED: dict[str, tuple[str, ...]] = {
     "contacts.relation": ("sources",),
     "memories.memory": ("source_message_ids",),
 }
+# Lists whose items name a contact: an undo gives back each name that its own change gave away.
+NAMING: dict[str, dict[str, str]] = {"memories.memory": {"facts": "person"}}
 # What machines may have found again meanwhile: the row that is there stands for the one deleted.
 FOUND_AGAIN = ("memories.edge",)
 COUNTED: dict[str, tuple[str, ...]] = {"contacts.contact": ("mention_count",)}
@@ -224,6 +226,8 @@ def _wanted(label: str, row: dict[str, Any], now: dict[str, Any]) -> dict[str, A
             values[name] = before
         elif name in UNITED.get(label, ()):
             values[name] = taken_back(before, after, now[name])
+        elif (naming := NAMING.get(label, {}).get(name)) is not None:
+            values[name] = given_back(before, after, now[name], naming)
         elif name in COUNTED.get(label, ()):
             values[name] = max(0, now[name] - after + before)
     return values

@@ -3,6 +3,7 @@
 Pure: JSON values in, JSON value out.
 """
 
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -25,6 +26,29 @@ def taken_back(before: Any, after: Any, now: Any) -> Any:
     if all(isinstance(value, dict) for value in (before, after, now)):
         return _dict(before, after, now)
     return now
+
+
+def given_back(
+    before: Sequence[Any], after: Sequence[Any], now: Sequence[Any], name: str
+) -> list[Any]:
+    """``now`` with the value of ``name`` that items had ``before`` in those that a change gave
+    another one ``after``; what got yet another one since keeps that, what is gone stays gone."""
+    was, became = (_in_turn(side, name) for side in (before, after))
+    left = []
+    for turn, item in _in_turn(now, name).items():
+        renamed = turn in was and turn in became and item[name] == became[turn][name]
+        left.append({**item, name: was[turn][name]} if renamed else item)
+    return left
+
+
+def _in_turn(items: Sequence[Any], name: str) -> dict[tuple[str, int], Any]:
+    """Items by what they say but for ``name``; those that say the same, by their turn."""
+    found: dict[tuple[str, int], Any] = {}
+    for item in items:
+        said = _identity({key: value for key, value in item.items() if key != name})
+        turn = next(n for n in itertools.count() if (said, n) not in found)
+        found[said, turn] = item
+    return found
 
 
 def _dict(

@@ -4,35 +4,36 @@ can be undone from it; everything derived follows.
 ``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from accounts.changes import CannotUndo, Recorder, mark_undone, recording
 from accounts.models import Change, EndUser
 from contacts import identity, relations
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
-from memories import derived, erasures, graph, merging, reshapes, settling, undoing
+from memories import (
+    derived,
+    erasures,
+    graph,
+    merging,
+    outdating,
+    reshapes,
+    retelling,
+    settling,
+    undoing,
+)
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
 
 Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.
 PINNED = "pinned_importance"
-
-# How certain it is that a memory which was outdated is no longer true (seed 004, "forgetting
-# confidence"), by who says so. Chosen for Mio; the search gives way to a likely mistake later.
-CERTAINTY = {
-    "operator": 1.0,  # a person looked at it
-    "app": 1.0,  # the app knows its user
-    "user": 0.95,  # taken back in so many words; what "that" means was read from the chat
-}
-MACHINE = 0.9  # any other part of Mio: it compared two memories, and may have erred
 
 
 class InvalidCorrection(ValueError):
@@ -62,7 +63,7 @@ def outdate(
 
     They stay readable as history; profiles forget them. ``valid_to`` is also when this was
     learnt (default: now), ``certainty`` (0..1) how certain it is; without it, as certain as
-    ``actor`` is in CERTAINTY. None when there is nothing to do.
+    ``actor`` is in outdating.CERTAINTY. None when there is nothing to do.
     """
     memories = [memory for memory in memories if memory.status == Status.ACTIVE]
     if not memories:
@@ -72,8 +73,8 @@ def outdate(
         recorder.watch(memories)
         for memory in memories:
             memory.status = Status.OUTDATED
-            _note_outdated(memory, actor, valid_to, certainty)
-            memory.save(update_fields=[*_OUTDATED_FIELDS, "updated_at"])
+            outdating.note(memory, actor, valid_to, certainty)
+            memory.save(update_fields=[*outdating.FIELDS, "updated_at"])
         if by is not None:
             edges = [
                 Edge(
@@ -91,29 +92,6 @@ def outdate(
             recorder.watch(stated.exclude(pk__in=held), created=True)
         derived.unlearn(end_user, ids, recorder)
     return change
-
-
-_OUTDATED_FIELDS = ["status", "valid_to", "outdated_at", "outdated_confidence"]
-
-
-def _note_outdated(
-    memory: Memory, actor: str, at: datetime | None = None, certainty: float | None = None
-) -> None:
-    """When it was learnt that the memory (unsaved) is no longer true, and how certainly."""
-    memory.outdated_at = min(at or timezone.now(), timezone.now())
-    memory.valid_to = memory.valid_to or at or memory.outdated_at
-    known = CERTAINTY.get(actor.partition(":")[0], MACHINE)
-    memory.outdated_confidence = known if certainty is None else min(max(certainty, 0.0), 1.0)
-
-
-def _date_status(memory: Memory, actor: str, at: datetime | None) -> None:
-    """Lets what outdating writes on a memory (unsaved) follow a status that was edited."""
-    if memory.status == Status.OUTDATED and memory.outdated_at is None:
-        _note_outdated(memory, actor, at)
-    elif memory.status == Status.ACTIVE and memory.outdated_at is not None:
-        if memory.valid_to == memory.outdated_at:
-            memory.valid_to = None
-        memory.outdated_at, memory.outdated_confidence = None, 1.0
 
 
 @transaction.atomic
@@ -140,7 +118,7 @@ def edit(
             values = {**values, "importance": _pin(memory, values["importance"])}
         for field, value in values.items():
             setattr(memory, field, value)
-        _date_status(memory, actor, values.get("valid_to"))
+        outdating.follow_status(memory, actor, values.get("valid_to"))
         if memory.kind == Memory.Kind.FACT:
             memory.content_hash = content_hash(memory.content)
         derived.refresh(memory)
@@ -324,9 +302,9 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
 def undo(change: Change, *, actor: str) -> None:
     """Takes a change back and everything derived with it; what came later stays.
 
-    Merges made since with the same contacts are taken back first and made again after it;
-    merges and splits that Mio made since of the memories concerned are undone with it.
-    Raises CannotUndo.
+    Merges made since with the same contacts are taken back first and made again after it, as
+    is what corrections made since say of relations; merges and splits that Mio made since of
+    the memories concerned are undone with it. Raises CannotUndo.
     """
     end_user = locked(change.end_user)
     change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
@@ -334,18 +312,26 @@ def undo(change: Change, *, actor: str) -> None:
         raise CannotUndo("This change was undone already.")
     later = merging.resting_on(change)
     reshaped = reshapes.resting_on(change, later)
-    lost = []
+    retold = retelling.resting_on(change, later)
+    since = sorted([*later, *reshaped, *retold], key=lambda c: c.created_at, reverse=True)
+    again: list[Callable[[], None]] = []
     try:
         with transaction.atomic():
-            for other in sorted([*later, *reshaped], key=lambda c: c.created_at, reverse=True):
+            for other in since:
+                if other in retold:
+                    words = retelling.take_off(end_user, other)
+                    undone = (change, *later)
+                    again.append(partial(retelling.tell_again, end_user, other, words, undone))
+                    continue
                 if other in reshaped:
                     mark_undone(other, actor)
                 else:
-                    lost.append(merging.taken_away_since(other))
+                    without = merging.taken_away_since(other)
+                    again.append(partial(merging.redo, other, end_user, without))
                 undoing.take_back(end_user, other)
             undoing.take_back(end_user, change)
-            for merged, without in zip(later[::-1], lost[::-1], strict=True):
-                merging.redo(merged, end_user, without)
+            for repeat in reversed(again):
+                repeat()
             mark_undone(change, actor)
             erasures.cancel(change)
     except (IntegrityError, InvalidMerge) as error:
