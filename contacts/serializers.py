@@ -111,14 +111,6 @@ class ContactQuery(PageQuery):
     )
 
 
-class SourcedValue(serializers.Serializer):
-    value = serializers.CharField()
-    sources = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Memories; none when a person stated it."
-    )
-    since = serializers.DateTimeField(allow_null=True)
-
-
 class TimelineEntry(serializers.Serializer):
     text = serializers.CharField()
     at = serializers.CharField(help_text="As precise as known: 2024, 2024-05 or 2024-05-17.")

@@ -7,7 +7,7 @@ the tables together with the code that speaks. Whatever isn't here stays as it w
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 
 from django.utils.translation import gettext
@@ -261,8 +261,3 @@ _HOLES: dict[str, Callable[[str], str | None]] = {
     "text": _one_saying,
     "count": _number,
 }
-
-
-def all_known(texts: Iterable[str]) -> list[str]:
-    """Those of these texts that the tables lack."""
-    return [text for text in texts if known(text) is None]

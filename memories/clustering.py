@@ -1,5 +1,5 @@
 """Which memories may say the same: near in meaning, of the same people, with nothing that
-speaks against it, in clusters around hubs (seed 002)."""
+speaks against it, in clusters around hubs (MIRA)."""
 
 import math
 from collections import defaultdict
@@ -178,7 +178,7 @@ def _plain(value: object) -> str:
 
 def clusters(end_user: EndUser, graph: Mapping[UUID, Mapping[UUID, float]]) -> list[list[UUID]]:
     """Each hub with its near neighbours, which fit each other too; a memory is in one cluster
-    at most. The hub is who has most neighbours, then most inbound edges (seed 002)."""
+    at most. The hub is who has most neighbours, then most inbound edges (MIRA)."""
     inbound = dict(
         Edge.objects.of(end_user)
         .filter(target__in=graph)

@@ -1,7 +1,7 @@
 """The memories beside a memory: a walk along the edges, which mends what it meets.
 
 Every edge lies in the table in both directions, so a hop is one range of one index. An edge
-to an archived memory is never followed, and is removed when met (heal-on-read, seed 002);
+to an archived memory is never followed, and is removed when met (MIRA's heal-on-read);
 those of an erased memory go with it in the database. Nothing is lost by that:
 
 - the verbs that archive a memory take its edges away themselves (``let_go``), so that their
@@ -26,7 +26,7 @@ from memories.models import Edge, Memory
 Kind = Edge.Kind
 
 # How much of a memory's relevance passes along an edge: from source to target, and back.
-# Chosen for Mio: seed 002 ranks the kinds only as sparse and high in value (classified) or
+# Chosen for Mio: MIRA ranks the kinds only as sparse and high in value (classified) or
 # dense and cheap (structural).
 WEIGHTS: dict[str, tuple[float, float]] = {
     Kind.SUPERSEDES: (0.5, 0.9),  # back: what holds instead; forth: only what was

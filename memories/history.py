@@ -108,15 +108,12 @@ def _first(memory: Memory, touched: Sequence[past.Touch]) -> Version:
     made = touched[0] if touched and touched[0].before is None else None
     return Version(
         memory_id=memory.pk,
-        content=values["content"],
-        status=values["status"],
         since=memory.said_at,
         until=None,
         who=made.actor if made else memory.speaker,
         why=made.why if made else "",
         change_id=made.change_id if made else None,
-        source_message_ids=tuple(values["source_message_ids"]),
-        quote=values["quote"],
+        **values,
     )
 
 
@@ -128,7 +125,7 @@ def _as_it_was(memory: Memory, touched: Iterable[past.Touch]) -> dict[str, Any]:
     values = {name: getattr(memory, name) for name in _TOLD}
     for touch in reversed(list(touched)):
         values |= {name: value for name, value in (touch.before or {}).items() if name in _TOLD}
-    return values
+    return {**values, "source_message_ids": tuple(values["source_message_ids"])}
 
 
 def _later(memory: Memory, touched: Sequence[past.Touch]) -> Iterator[Version]:
@@ -139,15 +136,12 @@ def _later(memory: Memory, touched: Sequence[past.Touch]) -> Iterator[Version]:
         values = _as_it_was(memory, touched[number + 1 :])
         yield Version(
             memory_id=memory.pk,
-            content=values["content"],
-            status=values["status"],
             since=touch.at,
             until=None,
             who=touch.actor,
             why=touch.why,
             change_id=touch.change_id,
-            source_message_ids=tuple(values["source_message_ids"]),
-            quote=values["quote"],
+            **values,
         )
 
 

@@ -62,7 +62,7 @@ class Job:
     lease: timedelta = LEASE
 
 
-# Intervals: seed 002, where it names the job.
+# Intervals: MIRA's, where it names the job.
 JOBS: dict[str, Job] = {
     job.name: job
     for job in (

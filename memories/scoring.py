@@ -1,4 +1,4 @@
-"""How important a memory is: the formula of seed 002 (MIRA), with every component visible.
+"""How important a memory is: the formula of MIRA, with every component visible.
 
     raw = (value + hub + entity hub + mention + newness) × recency × temporal × trail-off
     importance = sigmoid(raw − 2), and exactly 0 once the trail-off is 0
@@ -7,7 +7,7 @@ Ages are activity days (days on which the end user wrote something), so that a v
 nothing old; only what an event or an expiry is away is counted in calendar days.
 ``memories.rescoring`` holds the same formula as SQL; a property test keeps the two equal.
 
-Where the seed is silent or says two things:
+Where MIRA is silent or says two things:
 
 - **hub past 10 links**, and **mention**: the shapes and numbers of MIRA's own published
   source (taylorsatula/mira-OSS, ``lt_memory/scoring_formula.sql``).
@@ -17,7 +17,7 @@ Where the seed is silent or says two things:
   logarithmic scale, as words of middle frequency tell most about a text (H. P. Luhn, The
   Automatic Creation of Literature Abstracts, 1958). The sum has a limit: as much as ten
   inbound links.
-- **newness**: the seed's formula (0.033 a day: 60 days to 0) and its remark (a grace period
+- **newness**: its formula (0.033 a day: 60 days to 0) and its remark (a grace period
   of 15 days) disagree; the formula holds.
 - **an event in the past** neither lifts nor lowers.
 - **expired**: sigmoid(0 − 2) would leave 0.119; after the trail-off nothing is left.

@@ -1,7 +1,7 @@
 """Which places, organisations, works and people memories speak of, as rows, and the edges
 between memories that speak of the same (``shares_entity:NAME``).
 
-Sparse over dense (seed 002): a memory is joined to a few latest ones of each entity, and an
+Sparse over dense (MIRA): a memory is joined to a few latest ones of each entity, and an
 entity that much of what is known speaks of joins nothing, since it tells nothing apart.
 Callers hold the end user's lock.
 """

@@ -274,7 +274,7 @@ class ProfilePatch:
 
 
 class Relationship(StrEnum):
-    """What one memory can be to another by its meaning (MIRA's classified edges, seed 002)."""
+    """What one memory can be to another by its meaning (MIRA's classified edges)."""
 
     CONFLICTS = "conflicts"  # both can't be true
     SUPERSEDES = "supersedes"  # the newer takes the older's place

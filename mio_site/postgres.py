@@ -21,7 +21,7 @@ from typing import BinaryIO
 from mio_site import postgres_server
 from mio_site.postgres_home import PORT, ROLE, PostgresHome, ServerError, is_locked, lock, try_lock
 
-__all__ = ["ServerError", "connection", "ensure_running", "is_running", "leave"]
+__all__ = ["ServerError", "connection", "ensure_running", "leave"]
 
 START_TIMEOUT = 120.0  # seconds; includes recovery after a crash
 LEAVE_TIMEOUT = 60.0
@@ -79,11 +79,6 @@ def leave(home: Path) -> None:
             shared.close()
             return
         time.sleep(POLL)
-
-
-def is_running(home: Path) -> bool:
-    """Whether a server of ``home`` accepts connections."""
-    return postgres_server.is_ready(PostgresHome(home))
 
 
 def keep(home: Path, keeper_lock: int) -> None:

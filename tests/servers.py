@@ -3,7 +3,7 @@
     with FakeOpenAI() as server:
         server.fail(429, retry_after=1, times=2)
         server.reply_json({"people": [], "memories": []})
-        provider = OpenAIProvider("key", server.base_url, "model")
+        provider = OpenAIProvider(ModelServer("key", server.base_url), "model")
 
 Steps of the script are played in order, one a request, for chat and embeddings apart;
 ``times=None`` plays a step for ever. Without a script, chat answers 418 (a test must say

@@ -64,7 +64,6 @@ _NO_COMMON_NAME = frozenset(
 _UNRELATED_NAMES = frozenset("other_name other_byname other_script unnamed".split())
 # Above and below these a pair of notes is alike or unlike (deviations above strangers).
 _NEAR, _MOST_NEAR = 0.8, 4.5
-_FAR = 0.3
 _MOST_WORDS = 5.0
 _LEAST_WORDS = 0.7
 

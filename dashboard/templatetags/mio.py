@@ -235,11 +235,6 @@ def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
 
 
 @register.filter
-def times(count: int) -> range:
-    return range(count)
-
-
-@register.filter
 def item(mapping: Any, key: Any) -> Any:
     return mapping.get(key) if mapping else None
 

@@ -27,10 +27,6 @@ _MONTHS_EN = {name: index + 1 for index, name in enumerate(_MONTH_NAMES)}
 
 _MONTHS_EN |= {name[:3]: month for name, month in _MONTHS_EN.items()} | {"sept": 9}
 
-_WEEKDAYS_EN = {name.lower(): index for index, name in enumerate(calendar.day_name)}
-
-_WEEKDAYS_EN |= {"mon": 0, "tue": 1, "tues": 1, "wed": 2, "thu": 3, "thurs": 3, "fri": 4, "sat": 5}
-
 _NUMBERS_EN = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
     "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "a couple of": 2, "couple of": 2,

@@ -10,6 +10,7 @@ from django.db import models
 from pgvector.django import HalfVectorField
 
 from accounts.models import EndUser, ScopedQuerySet
+from memories.models.triggers import after
 
 # Before a token of what was said around a memory, and what such a word counts beside one of
 # the memory itself. Measured on LoCoMo: 0.3 to 0.5 are equally good.
@@ -66,32 +67,9 @@ _CHANGED = f"""
 
 # Triggers of Memory.
 TRIGGERS = [
-    pgtrigger.Trigger(
-        name="index_added",
-        level=pgtrigger.Statement,
-        when=pgtrigger.After,
-        operation=pgtrigger.Insert,
-        referencing=pgtrigger.Referencing(new="new_rows"),
-        func=_ADDED,
-    ),
-    pgtrigger.Trigger(
-        name="index_removed",
-        level=pgtrigger.Statement,
-        when=pgtrigger.After,
-        operation=pgtrigger.Delete,
-        referencing=pgtrigger.Referencing(old="old_rows"),
-        declare=[("was", "RECORD")],
-        func=_REMOVED,
-    ),
-    pgtrigger.Trigger(
-        name="index_changed",
-        level=pgtrigger.Statement,
-        when=pgtrigger.After,
-        operation=pgtrigger.Update,
-        referencing=pgtrigger.Referencing(old="old_rows", new="new_rows"),
-        declare=[("was", "RECORD")],
-        func=_CHANGED,
-    ),
+    after(pgtrigger.Insert, "index_added", _ADDED),
+    after(pgtrigger.Delete, "index_removed", _REMOVED, record="was"),
+    after(pgtrigger.Update, "index_changed", _CHANGED, record="was"),
     # Words that changed wait for a vector, whoever changed them.
     pgtrigger.Trigger(
         name="vector_waits",

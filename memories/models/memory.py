@@ -17,7 +17,7 @@ from memories.models import index
 from memories.models.work import Batch
 from memories.types import MemoryType, StoredFact, StoredMemory, Subtype
 
-# A memory that consolidation has spoken for: low enough to stay out of every top-K (seed 001).
+# A memory that consolidation has spoken for: low enough to stay out of every top-K (Mio v2).
 CONSOLIDATED_IMPORTANCE = 0.05
 # sigmoid(2.0 - 2.0): what MIRA's formula gives a memory on the day it is learnt.
 INITIAL_IMPORTANCE = 0.5

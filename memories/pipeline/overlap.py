@@ -1,4 +1,4 @@
-"""Memories that overlap become one that says all that they say (consolidation of seed 002).
+"""Memories that overlap become one that says all that they say (MIRA's consolidation).
 
 Hub-based: the memories that changed since the last run are compared with those of the same
 people and type, the one with most near neighbours is the hub of a cluster, one provider call

@@ -25,7 +25,7 @@ from memories.providers.configured import language_provider
 from memories.search.tokens import tokenise
 from memories.types import Refinement
 
-# Seed 002: longer than a threshold, at least 7 days old, accessed at least 5 times. The seed
+# MIRA: longer than a threshold, at least 7 days old, accessed at least 5 times. It
 # names no length: 50 tokens are about 50 Chinese characters or 35 English words, twice an
 # ordinary memory.
 LONG = 50

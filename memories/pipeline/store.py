@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.models import EndUser
-from memories import corrections
+from memories import corrections, outdating
 from memories.models import Batch, Edge, Memory
 from memories.search import vectors
 from memories.types import Draft, Resolution, Verdict
@@ -15,7 +15,7 @@ _NEW = Resolution(Verdict.NEW)
 # How certain it is that an older memory no longer holds, by what was decided: the part of the
 # new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
 # told apart in time mostly are an update, but one in ten or so speak of different matters.
-CERTAINTY = {Verdict.SUPERSEDES: corrections.MACHINE}
+CERTAINTY = {Verdict.SUPERSEDES: outdating.MACHINE}
 
 
 @dataclass(slots=True)
@@ -178,5 +178,5 @@ def retract(end_user: EndUser, turn_ids: Sequence[int], at: datetime | None = No
         actor="extractor",
         why="The user took this back.",
         valid_to=at,
-        certainty=corrections.CERTAINTY["user"],
+        certainty=outdating.CERTAINTY["user"],
     )

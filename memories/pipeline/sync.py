@@ -1,4 +1,4 @@
-"""`sync_contacts()` of the seeds: upsert the people of an extraction and link its memories."""
+"""`sync_contacts()` of Mio v2: upsert the people of an extraction and link its memories."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

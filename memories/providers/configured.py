@@ -17,6 +17,7 @@ from memories.providers.offline import OfflineProvider
 from memories.providers.openai import OpenAIProvider
 from memories.providers.openai_batch import BatchServer
 from memories.providers.openai_chat import ChatModel
+from memories.providers.transport import ModelServer
 
 
 def language_provider() -> LanguageProvider:
@@ -63,17 +64,17 @@ def batch_server() -> BatchServer | None:
 
 @cache
 def _chat_model(api_key: str, base_url: str, model: str) -> ChatModel:
-    return ChatModel(api_key=api_key, base_url=base_url, model=model)
+    return ChatModel(ModelServer(api_key, base_url), model)
 
 
 @cache
 def _batch_server(api_key: str, base_url: str) -> BatchServer:
-    return BatchServer(api_key=api_key, base_url=base_url)
+    return BatchServer(ModelServer(api_key, base_url))
 
 
 @cache
 def _openai_provider(api_key: str, base_url: str, model: str) -> OpenAIProvider:
-    return OpenAIProvider(api_key=api_key, base_url=base_url, model=model)
+    return OpenAIProvider(ModelServer(api_key, base_url), model)
 
 
 @cache
@@ -117,7 +118,5 @@ def _embedder(kind: str, api_key: str, base_url: str, model: str, dimensions: in
     if kind == "local":
         return LocalEmbedder()
     if kind == "openai":
-        return OpenAIEmbedder(
-            api_key=api_key, base_url=base_url, model=model, dimensions=dimensions
-        )
+        return OpenAIEmbedder(ModelServer(api_key, base_url), model, dimensions)
     raise ImproperlyConfigured(f"MIO_EMBEDDINGS is {kind!r}; use local or openai.")

@@ -4,9 +4,8 @@ Vectors have length 1, so that the inner product is the cosine.
 """
 
 import math
-import time
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from typing import Any, Protocol
 
@@ -17,8 +16,6 @@ from pydantic import BaseModel, ValidationError
 from memories.providers.errors import PermanentError
 from memories.providers.text import encodable, middle_cut
 from memories.providers.transport import (
-    MAX_ATTEMPTS,
-    TIMEOUT_S,
     ModelServer,
     RawReply,
     UnsupportedParameterError,
@@ -87,19 +84,10 @@ class OpenAIEmbedder:
 
     name = "openai"
 
-    def __init__(
-        self,
-        api_key: str,
-        base_url: str,
-        model: str,
-        dimensions: int,
-        timeout_s: float = TIMEOUT_S,
-        max_attempts: int = MAX_ATTEMPTS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, server: ModelServer, model: str, dimensions: int) -> None:
         self.model = model
         self.dimensions = dimensions
-        self._server = ModelServer(api_key, base_url, timeout_s, max_attempts, sleep)
+        self._server = server
         self._takes_dimensions = True
 
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:

@@ -1,7 +1,6 @@
 """The language provider that asks a server of the OpenAI protocol."""
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
@@ -21,7 +20,7 @@ from memories.providers.openai_schemas import (
     ReviewsOut,
     Wire,
 )
-from memories.providers.transport import MAX_ATTEMPTS, TIMEOUT_S
+from memories.providers.transport import ModelServer
 from memories.types import (
     ConflictCase,
     Extraction,
@@ -62,17 +61,9 @@ class OpenAIProvider:
 
     name = "openai"
 
-    def __init__(
-        self,
-        api_key: str,
-        base_url: str,
-        model: str,
-        timeout_s: float = TIMEOUT_S,
-        max_attempts: int = MAX_ATTEMPTS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, server: ModelServer, model: str) -> None:
         self.model = model
-        self._answers = AnswerModel(api_key, base_url, model, timeout_s, max_attempts, sleep)
+        self._answers = AnswerModel(server, model)
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         """The memories and people in a batch of turns; no call when the user said nothing."""

@@ -5,8 +5,7 @@ The same requests can be put together for a batch file, and their answers read l
 
 import json
 import math
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from string import Template
@@ -22,8 +21,6 @@ from memories.providers.errors import OutputError, PermanentError
 from memories.providers.openai_schemas import Wire, json_schema_of
 from memories.providers.text import encodable
 from memories.providers.transport import (
-    MAX_ATTEMPTS,
-    TIMEOUT_S,
     ModelServer,
     RawReply,
     UnsupportedParameterError,
@@ -66,17 +63,9 @@ class AnswerModel:
     """A model of one server. What the server turns out not to support (structured output, a
     temperature) is asked for once and then left out for the life of the instance."""
 
-    def __init__(
-        self,
-        api_key: str,
-        base_url: str,
-        model: str,
-        timeout_s: float = TIMEOUT_S,
-        max_attempts: int = MAX_ATTEMPTS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, server: ModelServer, model: str) -> None:
         self.model = model
-        self.server = ModelServer(api_key, base_url, timeout_s, max_attempts, sleep)
+        self.server = server
         self._format = 0
         self._takes_temperature = True
 

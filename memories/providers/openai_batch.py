@@ -2,7 +2,6 @@
 half the price."""
 
 import json
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,8 +13,6 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from memories.providers.errors import OutputError, ProviderError, TransientError
 from memories.providers.transport import (
-    MAX_ATTEMPTS,
-    TIMEOUT_S,
     ModelServer,
     NotFoundError,
     RawReply,
@@ -163,15 +160,8 @@ class BatchServer:
     """The calls. What must not be done twice is tried once: whether it was done shows in
     the server's lists. All raise ProviderError; NotFoundError for what is not there."""
 
-    def __init__(
-        self,
-        api_key: str,
-        base_url: str,
-        timeout_s: float = TIMEOUT_S,
-        max_attempts: int = MAX_ATTEMPTS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._server = ModelServer(api_key, base_url, timeout_s, max_attempts, sleep)
+    def __init__(self, server: ModelServer) -> None:
+        self._server = server
 
     def upload(self, name: str, content: str) -> str:
         """The id of a new file of requests."""

@@ -1,7 +1,6 @@
 """A conversation with a model, its reply piece by piece as it is written."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -13,7 +12,7 @@ from pydantic import BaseModel
 
 from memories.providers.errors import OutputError, PermanentError, TransientError
 from memories.providers.text import encodable
-from memories.providers.transport import TIMEOUT_S, ModelServer
+from memories.providers.transport import ModelServer
 
 # Somebody is watching: one more try, then the error is shown.
 MAX_ATTEMPTS = 2
@@ -41,27 +40,19 @@ class _Chunk(BaseModel):
 class ChatModel:
     """One model of a server, to talk with."""
 
-    def __init__(
-        self,
-        api_key: str,
-        base_url: str,
-        model: str,
-        timeout_s: float = TIMEOUT_S,
-        max_attempts: int = MAX_ATTEMPTS,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
+    def __init__(self, server: ModelServer, model: str) -> None:
         self.model = model
-        self._server = ModelServer(api_key, base_url, timeout_s, max_attempts, sleep)
+        self._server = server
 
     def stream(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
         """The reply, each piece as it comes; what was yielded stands whatever follows.
 
-        Raises TransientError when the server is overloaded, silent for ``timeout_s`` or
-        breaks off, PermanentError when it or the model refuses, OutputError when what comes
+        Raises TransientError when the server is overloaded, silent for too long or breaks
+        off, PermanentError when it or the model refuses, OutputError when what comes
         is no stream of the protocol or the reply was cut at its length limit. Only before
         the first piece is another try made. Closing the iterator ends the reply.
         """
-        pieces = self._server.open(partial(self._send, messages=messages))
+        pieces = self._server.open(partial(self._send, messages=messages), MAX_ATTEMPTS)
         with closing(pieces):
             ended = False
             while True:

@@ -2,7 +2,9 @@
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with
 the never negative idf of Lucene: ln(1 + (N - n + 0.5) / (n + 0.5)). N, the average length
-and each word's n are exact at the moment of the search. Words said around a memory count in
+and each word's n are exact at the moment of the search; from LARGE on, where counting takes
+longer than searching and a day's memories move nothing, N and the average length may be RECENT
+seconds old. Words said around a memory count in
 part (the simple BM25F of the same paper: fields weigh into the term frequency).
 """
 
@@ -11,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.core.cache import cache
 from django.db import connection
 
 from accounts.models import EndUser
@@ -24,6 +27,8 @@ B = 0.75
 # The part of an entity's words, by rarity, that a memory must hold to be about it: names of
 # events and works are repeated in part. Measured: 0.3 to 0.5 are equally good.
 COVER = 0.5
+
+LARGE, RECENT = 50_000, 600
 
 _COUNTED = """
     SELECT count(*)::float8 AS size, COALESCE(avg(length), 0)::float8 AS length
@@ -148,6 +153,8 @@ def search(
         "cover": COVER,
         "limit": limit,
     }
+    counted = f"corpus:{end_user.pk}:{','.join(sorted(map(str, statuses)))}"
+    corpus = corpus or cache.get(counted)
     if corpus is not None:
         params |= {"size": corpus.size, "length": corpus.length}
     sql = _SQL.format(corpus=_KNOWN if corpus else _COUNTED, wanted=" AND ".join(wanted))
@@ -158,4 +165,7 @@ def search(
             found[part].scores.append(score)
             if tokens is not None:
                 found[part].tokens, found[part].corpus = tokens, Corpus(size, length)
+    fresh = next((f.corpus for f in found if f.corpus), None)
+    if corpus is None and fresh is not None and fresh.size >= LARGE:
+        cache.set(counted, fresh, RECENT)
     return found

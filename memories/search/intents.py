@@ -17,7 +17,7 @@ class Intent(StrEnum):
     GENERAL = "general"
 
 
-#: The weights of word search and meaning search (MIRA, seed 002).
+#: The weights of word search and meaning search (MIRA).
 WEIGHTS = {
     Intent.RECALL: (0.6, 0.4),
     Intent.EXPLORE: (0.3, 0.7),

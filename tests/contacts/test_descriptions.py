@@ -5,7 +5,7 @@ import pytest
 from contacts import attribute_keys, identity, lookup
 from contacts.descriptions import describe
 from contacts.models import json_value
-from memories import doctor
+from memories.doctor import contacts as checks
 from tests.factories import make_contact, make_end_user
 
 PEOPLE = {
@@ -144,9 +144,9 @@ def test_keys_follow_the_attributes(end_user):
     identity.save(contact, ["attributes"])
     assert semantic(end_user, "谁在腾讯上班？") == []
     assert semantic(end_user, "谁在小米上班？") == ["林悦"]
-    assert [f for f in doctor.keys_are_current() if f.end_user_id == end_user.pk] == []
+    assert [f for f in checks.keys_are_current() if f.end_user_id == end_user.pk] == []
     contact.keys.filter(key="attr:company:小米").delete()
-    assert [f.subject for f in doctor.keys_are_current()] == [contact.id]
+    assert [f.subject for f in checks.keys_are_current()] == [contact.id]
 
 
 def test_a_description_costs_no_statement_of_its_own(end_user, django_assert_num_queries):

@@ -126,7 +126,9 @@ def test_every_key_is_given_once() -> None:
 def test_any_text_can_be_a_name_or_relationship(
     name: str, aliases: list[str], relationship: str
 ) -> None:
-    lookup_keys(Person(1, name, tuple(aliases), relationship))
+    keys = [key.key for key in lookup_keys(Person(1, name, tuple(aliases), relationship))]
+    assert all(keys)
+    assert len(keys) == len(set(keys))
 
 
 @pytest.mark.parametrize(

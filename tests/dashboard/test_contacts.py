@@ -5,6 +5,7 @@ from accounts.models import EndUser
 from contacts import book, identity
 from contacts.models import Contact, Suggestion
 from dashboard.queries import contacts as queries
+from memories import corrections
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory
 
@@ -133,6 +134,15 @@ def test_people_are_sorted_and_paged_without_gaps(client: Client, user: EndUser)
         assert not second.context["page"].next
         counts = [row.contact.mention_count for row in rows]
         assert sort != "most" or counts == sorted(counts, reverse=True)
+
+
+def test_names_are_sorted_as_they_are_read(client: Client, user: EndUser) -> None:
+    people = [make_contact(user, name) for name in ("张伟", "Zoe", "曾敏", "Bob", "小红", "阿明")]
+    assert listed(client, user, sort="name") == ["阿明", "Bob", "小红", "曾敏", "张伟", "Zoe"]
+    _, change = book.edit_contact(user, people[0].pk, {"name": "白伟"}, actor="operator:li")
+    assert listed(client, user, sort="name")[:2] == ["阿明", "白伟"]
+    corrections.undo(change, actor="operator:li")
+    assert listed(client, user, sort="name")[-2:] == ["张伟", "Zoe"]
 
 
 @pytest.mark.parametrize("cursor", ["x", "WyJ4IiwgInkiXQ", "W10", "WyJcdTAwMDAiLCAieSJd"])

@@ -544,3 +544,29 @@ def test_hostile_words_render_as_text_on_every_tab(client: Client, user: EndUser
     contact.save()
     for tab in [*TABS, f"sources/?m={memory.pk}", "edit/", f"memories/{memory.pk}/edit/"]:
         assert "<script>alert" not in page(client, contact, tab), tab
+
+
+@pytest.mark.parametrize("tab", ["memories", "changes"])
+def test_what_is_too_much_to_sort_is_paged_without_gaps(
+    client: Client, user: EndUser, hong: Contact, tab: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(60):
+        make_memory(user, f"小红 memory {number}", hong)
+        book.edit_contact(user, hong.pk, {"gender": ["female", "male"][number % 2]}, actor="app:x")
+    make_memory(user, "小红 left", hong, status="outdated")
+    few = paged(client, hong, tab)
+    monkeypatch.setattr("dashboard.queries.contact.MOST_SORTED", 20)
+    many = paged(client, hong, tab)
+    assert len(few) == len(set(few)) == len(many)
+    assert set(few) == set(many)
+    assert few[-1] == many[0] if tab == "memories" else few == many
+
+
+def paged(client: Client, contact: Contact, tab: str) -> list[uuid.UUID]:
+    found, after = [], ""
+    while True:
+        shown = client.get(at(contact), {"tab": tab, "after": after}).context["page"]
+        found += [row.pk for row in shown.rows]
+        if not shown.next:
+            return found
+        after = shown.next

@@ -5,11 +5,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Change, EndUser
+from contacts import identity
 from contacts.likeness.signs import WORDS
 from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
 from dashboard.evidence import SIGNS
+from memories import merging
 from memories.models import Link
 from tests.dashboard.signin import signed_in
 from tests.factories import make_contact, make_end_user, make_memory, make_message
@@ -198,8 +201,12 @@ def test_of_two_values_one_is_kept_and_the_other_comes_back_with_undo(
     page = reviewer.get(reverse("dashboard:conflicts")).content.decode()
     assert page.count("Acme") >= 1
     assert "Likes" not in page  # several likes contradict nothing
-    url = reverse("dashboard:resolve", args=[zoe.pk, greta.pk])
-    reviewer.post(url, {"key": "company", "value": "Brill"})
+    url = reverse("dashboard:contact_resolve", args=[zoe.pk, greta.pk])
+    queue = reverse("dashboard:conflicts")
+    assert f'action="{url}"' in page
+    assert f'name="next" value="{queue}"' in page
+    back = reviewer.post(url, {"key": "company", "value": "Brill", "next": queue})
+    assert back["Location"] == queue
     greta.refresh_from_db()
     assert [value["value"] for value in greta.attributes["company"]] == ["Brill"]
     reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.get().pk]))
@@ -232,3 +239,80 @@ def test_the_queue_takes_the_same_statements_however_long_it_is(
         make = [make_contact(zoe, f"Person {place} {n}") for n in (1, 2)]
         suggest(zoe, *make, 0.1)
     assert statements() == few
+
+
+@pytest.mark.parametrize("queue", ["links", "conflicts"])
+def test_other_queues_take_the_same_statements_however_long_they_are(
+    reviewer: Client, zoe: EndUser, queue: str
+) -> None:
+    def wait(name: str) -> None:
+        both = [json_value("Acme"), json_value("Brill")]
+        make_memory(zoe, f"{name} left.", make_contact(zoe, name, attributes={"company": both}))
+        Link.objects.update(confidence=0.5)
+
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert reviewer.get(reverse(f"dashboard:{queue}")).status_code == 200
+        return len(queries)
+
+    wait("Greta")
+    statements()
+    few = statements()
+    for place in range(30):
+        wait(f"Person {place}")
+    assert statements() == few
+
+
+def test_a_comparison_takes_the_same_statements_however_much_is_known(
+    reviewer: Client, zoe: EndUser, pair: Suggestion
+) -> None:
+    url = reverse("dashboard:compare", args=[zoe.pk, pair.first_id, pair.second_id])
+
+    def statements() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            assert reviewer.get(url).status_code == 200
+        return len(queries)
+
+    statements()
+    few = statements()
+    for person in Contact.objects.all():
+        for place in range(30):
+            make_memory(zoe, f"{person.name} likes tea {place}.", person)
+    assert statements() == few
+
+
+def test_the_preview_of_two_who_are_well_known_is_the_card_that_a_merge_gives(
+    zoe: EndUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    greta, gretta = make_contact(zoe, "Greta"), make_contact(zoe, "Gretta")
+    for place in range(12):
+        make_memory(zoe, f"Greta saw lake {place}.", greta)
+        make_memory(
+            zoe, f"Gretta saw hill {place}.", gretta, status=["active", "outdated"][place % 2]
+        )
+    shared = make_memory(zoe, "Both climb.", greta, gretta)
+    Link.objects.filter(contact=gretta, memory=shared).update(rejected=True)
+    job = make_memory(zoe, "Gretta works at Acme.", gretta)
+    gone = make_memory(zoe, "Gretta lives in Rome.", gretta, status="outdated")
+    gretta.attributes = {
+        "company": [json_value("Acme", [job.pk])],
+        "location": [json_value("Rome", [gone.pk])],
+    }
+    gretta.aliases = ["Grets"]
+    identity.save(gretta, ["attributes", "aliases"])
+    Link.objects.filter(memory=job).update(consolidated_at=timezone.now())
+    moved = []
+    really = merging.hand_over
+    monkeypatch.setattr(
+        merging,
+        "hand_over",
+        lambda links, *rest: moved.append(len(links)) or really(links, *rest),  # type: ignore[func-returns-value]
+    )
+    rehearsed = merging.rehearsed_card(zoe, gretta.pk, greta.pk)
+    merging.merge(zoe, gretta.pk, greta.pk, actor="operator:li")
+    assert rehearsed == Contact.objects.get(pk=greta.pk).card
+    assert "Acme" in rehearsed
+    assert "Rome" not in rehearsed
+    assert "Both climb" not in rehearsed
+    few, all_of_them = moved
+    assert few < all_of_them

@@ -97,7 +97,7 @@ def test_a_memory_of_another_is_moved_and_both_cards_follow(household: Household
     page.keyboard.press("m")
     page.get_by_role("radio", name=re.compile("红红")).check()
     page.get_by_role("button", name="Move").click()
-    expect(page.locator(".toast")).to_contain_text("moved to 红红")
+    expect(page.locator(".toast")).to_contain_text("moved to \u2068红红\u2069")
     household.person("红红")
     expect(card).to_contain_text("奶茶")
     household.person("小红")
@@ -179,7 +179,7 @@ def test_an_end_user_is_forgotten_for_good(household: Household) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("for good?")
     expect(page.locator("main")).to_contain_text("40")  # messages
     page.get_by_role("button", name="Forget everything").click()
-    expect(page.locator(".toast")).to_contain_text("Erased li")
+    expect(page.locator(".toast")).to_contain_text("Erased \u2068li\u2069")
     expect(page).to_have_url(f"{household.site.url}/users/")
     answer = page.request.get(f"{household.site.url}/u/{household.user}/")
     assert answer.status == 404

@@ -9,15 +9,16 @@ from accounts.changes import TRACKED
 from accounts.models import EndUser
 from contacts import identity
 from contacts.models import Contact, ContactKey, Relation, Suggestion
-from memories import derived, doctor
+from memories import derived
+from memories.doctor import CHECKS, index, work
 from memories.models import Link, Memory
 from memories.types import AttributeValue, TimelineEvent
 
 # What says only when a row was written, or is not there yet without the workers.
 _LATER = {
-    doctor.embeddings_are_current,
-    doctor.schedules_are_installed,
-    doctor.batches_have_no_gaps,
+    index.embeddings_are_current,
+    work.schedules_are_installed,
+    work.batches_have_no_gaps,
 }
 
 
@@ -80,20 +81,9 @@ def assert_sound(end_user: EndUser) -> None:
     """Every invariant that the doctor knows of, but those that wait for workers."""
     problems = [
         f"{check.__name__}: {finding.problem} ({finding.subject})"
-        for check in doctor.CHECKS
+        for check in CHECKS
         if check not in _LATER
         for finding in check()
         if finding.end_user_id == end_user.pk
     ]
-    for contact in Contact.objects.of(end_user).select_related("end_user"):
-        links = Link.objects.of(end_user).filter(contact=contact, rejected=False)
-        assert contact.memory_ids == list(links.order_by("pk").values_list("memory", flat=True))
-        if contact.merged_into_id is None:
-            card = identity.card_text(contact, contact.end_user.language)
-            assert contact.card == card, (contact.name, contact.card, card)
-            wanted = {(key.key, key.how) for key in identity.all_keys_of(contact)}
-            assert wanted == set(contact.keys.values_list("key", "how"))
-        else:
-            assert not contact.keys.exists()
-            assert not links.exists()
     assert not problems, problems

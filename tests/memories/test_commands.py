@@ -15,6 +15,7 @@ from django_q.models import OrmQ, Schedule
 from accounts.models import ApiKey, App, EndUser
 from contacts.models import Contact
 from memories.models import Batch, Link, Memory, Message, ModelCall
+from tests.commands import run, run_json
 from tests.factories import make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -24,16 +25,6 @@ TALK = [
     {"id": "2", "role": "assistant", "content": "Oslo is lovely."},
     {"id": "3", "role": "user", "content": "Greta is a nurse."},
 ]
-
-
-def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command(*arguments, stdout=out)
-    return out.getvalue()
-
-
-def run_json(*arguments: str) -> dict[str, Any]:
-    return json.loads(run(*arguments, "--json").splitlines()[-1])
 
 
 def write(path: Path, *lines: Any) -> str:

@@ -72,6 +72,7 @@ def test_history_may_say_what_an_active_memory_says(two):
     mine, _ = two
     make_memory(mine, "小红在腾讯工作", status="outdated")
     make_memory(mine, "小红在腾讯工作")
+    assert Memory.objects.filter(content="小红在腾讯工作").count() == 2
 
 
 @pytest.mark.parametrize("importance", [-0.01, 1.01])

@@ -14,8 +14,9 @@ from django_q.scheduler import scheduler
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memories import doctor, job_runs, jobs, schedules, sweeping, tasks
+from memories import job_runs, jobs, schedules, sweeping, tasks
 from memories.budget import Budget
+from memories.doctor import work
 from memories.jobs import AlreadyRunning, EachUser, Job
 from memories.models import JobRun
 from memories.providers.errors import OutputError, TransientError
@@ -416,10 +417,10 @@ def test_the_overview_takes_two_statements_whatever_ran(visits, django_assert_nu
 
 def test_the_doctor_sees_an_abandoned_run_and_ends_it(visits) -> None:
     abandon({"at": 2, "tries": 1})
-    assert [f.subject for f in doctor.no_job_is_abandoned()] == ["job visit"]
-    repair = doctor.CHECKS[doctor.no_job_is_abandoned]
-    repair(list(doctor.no_job_is_abandoned()))
-    assert not list(doctor.no_job_is_abandoned())
+    assert [f.subject for f in work.no_job_is_abandoned()] == ["job visit"]
+    repair = work.CHECKS[work.no_job_is_abandoned]
+    repair(list(work.no_job_is_abandoned()))
+    assert not list(work.no_job_is_abandoned())
     jobs.run("visit")
     assert visits.made == [2, 3, 4, 5]
 

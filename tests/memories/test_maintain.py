@@ -3,7 +3,6 @@
 import json
 from datetime import timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -14,19 +13,10 @@ from memories import job_runs, jobs, schedules
 from memories.jobs import EachUser, Job
 from memories.models import JobRun, Memory
 from memories.providers.errors import OutputError
+from tests.commands import run, run_json
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
-
-
-def run(*arguments: str) -> str:
-    out = StringIO()
-    call_command(*arguments, stdout=out)
-    return out.getvalue()
-
-
-def run_json(*arguments: str) -> dict[str, Any]:
-    return json.loads(run(*arguments, "--json").splitlines()[-1])
 
 
 @pytest.fixture

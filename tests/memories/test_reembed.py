@@ -1,12 +1,9 @@
 """Another model or dimension while the server answers with the old one."""
 
-import io
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db import connection
 from django_q.models import OrmQ
@@ -17,6 +14,7 @@ from memories.models import Memory, ModelCall, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder, embedder_named
 from memories.search import neighbours, recall, vectors
+from tests.commands import run_json
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.servers import FakeOpenAI
 
@@ -44,9 +42,7 @@ def end_user() -> EndUser:
 
 
 def run(*arguments: Any) -> dict[str, Any]:
-    out = io.StringIO()
-    call_command("reembed", *arguments, "--json", stdout=out)
-    return json.loads(out.getvalue().splitlines()[-1])
+    return run_json("reembed", *arguments)
 
 
 def to_new() -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Work that died of what passes gets another chance, and a poison batch not for ever."""
 
-from collections.abc import Iterator
-
 import pytest
 from django_q.models import OrmQ
 
@@ -35,16 +33,6 @@ def batch(end_user: EndUser) -> Batch:
         attempts=MAX_ATTEMPTS,
         error="The model server is away.",
     )
-
-
-@pytest.fixture
-def server(settings) -> Iterator[FakeOpenAI]:
-    with FakeOpenAI() as fake:
-        settings.MIO_LLM = "openai"
-        settings.OPENAI_API_KEY = "sk-test"
-        settings.OPENAI_BASE_URL = fake.base_url
-        settings.MIO_LLM_MODEL = f"model of {fake.base_url}"
-        yield fake
 
 
 def test_a_batch_that_used_up_its_tries_is_extracted_when_the_server_is_back(

@@ -15,7 +15,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from mio_site import postgres
+from mio_site import postgres, postgres_server
+from mio_site.postgres_home import PostgresHome
 
 ROOT = Path(__file__).resolve().parents[2]
 # A process that uses the server: says "in" once joined, leaves when its input ends.
@@ -30,6 +31,11 @@ except postgres.ServerError as error:
 print("in", flush=True)
 sys.stdin.read()
 """
+
+
+def is_running(home: Path) -> bool:
+    """Whether a server of ``home`` accepts connections."""
+    return postgres_server.is_ready(PostgresHome(home))
 
 
 class User:
@@ -197,9 +203,9 @@ def test_the_server_survives_the_kill_of_the_process_that_started_it(use, home):
 def test_the_last_one_out_stops_the_server_before_it_is_gone(use, home):
     first, last = use().joined(), use().joined()
     first.leave()
-    assert postgres.is_running(home)
+    assert is_running(home)
     last.leave()
-    assert not postgres.is_running(home)
+    assert not is_running(home)
     assert commands_naming(home) == []
 
 
@@ -254,7 +260,7 @@ def test_a_killed_keeper_is_replaced_by_the_next_process(use, home):
     kill_keeper(home)
     second = use().joined()
     first.kill()
-    assert postgres.is_running(home)
+    assert is_running(home)
     second.kill()
     assert eventually(lambda: commands_naming(home) == [])
 
@@ -263,7 +269,7 @@ def test_the_last_one_out_needs_no_keeper_to_stop_the_server(use, home):
     user = use().joined()
     kill_keeper(home)
     user.leave()
-    assert not postgres.is_running(home)
+    assert not is_running(home)
     assert commands_naming(home) == []
 
 

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from accounts.management.base import MioCommand
-from memories.doctor import CHECKS, Finding
+from memories.doctor import CHECKS
+from memories.doctor.findings import Finding
 
 SHOWN = 10
 

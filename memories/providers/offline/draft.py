@@ -12,9 +12,6 @@ from memories.providers.offline.text import HAN
 from memories.types import Turn
 
 MAX_CHARS = 90
-_CONTINUES = re.compile(
-    r"^(?:[，,]|所以|就|都|也|还|又|才|结果|因为|不能|不过|但|and|but|so|because|which|who)", re.I
-)
 
 
 @dataclass(eq=False, slots=True)

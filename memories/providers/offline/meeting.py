@@ -9,11 +9,10 @@ from memories.providers.offline.lexicons import (
     relations,
 )
 from memories.providers.offline.names import (
-    LATIN_NAME,
     chinese_name_at,
     doubled_name_at,
-    latin_names,
 )
+from memories.providers.offline.names_latin import LATIN_NAME, latin_names
 from memories.providers.offline.people import Book, Someone
 from memories.providers.offline.places_of_names import OPENING, closes_name
 from memories.providers.offline.relation_words import (

@@ -11,11 +11,10 @@ from memories.providers.offline.lexicons import (
 )
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.names import (
-    LATIN_NAME,
     announced_person,
     chinese_name_at,
-    latin_names,
 )
+from memories.providers.offline.names_latin import LATIN_NAME, latin_names
 from memories.providers.offline.people import Book, Someone
 from memories.providers.offline.places_of_names import (
     alias_pattern,

@@ -1,11 +1,11 @@
-"""Where a personal name stands in a text: Chinese by surname and form, Latin by capital."""
+"""Where a personal name stands in a text, by surname and form: Chinese names."""
 
 import logging
 import re
 from functools import lru_cache
 from typing import Any
 
-from memories.providers.offline.lexicons import english_places, fold, given_names, surnames
+from memories.providers.offline.lexicons import surnames
 from memories.providers.offline.text import HAN
 
 _TITLE = "总监|老师|医生|大夫|经理|主任|阿姨|叔叔|师傅|奶奶|爷爷|老板|律师|教练|教授|院长|校长|警官|护士|同学|先生|女士|小姐|大爷|大妈|大哥|大姐|姑娘|总|姐|哥|工|导|叔|姨|董|局|婶|嫂|伯|妈|爸"
@@ -47,39 +47,7 @@ _FUNCTION_SURNAMES = frozenset(
 _PERSON_BEFORE = re.compile(
     r"(?:传|听说|据说|以为|希望|担心|感觉|好像|跟|和|与|给|约了?|找|陪|让|问|帮|送|见了?|遇到|碰到|碰见|叫上|喊|请|带|把|对|同|、|替|被|向|听|去接|接|及|还有|加上|联系|想|认识了?)$"
 )
-_LATIN_BEFORE = re.compile(
-    r"(?:\b(?:with|and|to|for|from|met|meet|see|saw|call|called|text|texted|told|tell|ask|asked|invite|visit|visited|visiting|helped?|love|miss|by|about|than|like|named|is|hired|against|dating|married|email(?:ed)?|thank|gave|give|remind(?:ed)?)\s|[跟和与给约找陪让问帮送见把对是、，]\s?)$",
-    re.I,
-)
-_LATIN_AFTER = re.compile(
-    r"(?:'s\b|’s\b|'ll\b|'d\b|\s(?:is|was|has|had|said|says|told|asked|got|gets|just|also|finally|still|will|would|and|works?|lives?|lived|moved|loves?|likes?|hates?|wants?|thinks?|thought|started|starts|called|calls|came|comes|went|goes|bought|gave|gives|made|makes|can|can't|did|didn't|does|doesn't|isn't|wasn't|never|always|keeps?|needs?|turned|turns|broke|plays?|texted|lost|joined|left|quit|passed|swears?|invited|used|studies|teaches|runs|owns|has|have|sent|sends|stole|wrote|took|takes|put|snores|cooks|brought|announced|mentioned)\b|\s?[\u4e00-\u9fff]|,|$|\.)"
-)
-# English words that are given names too: a name only where something else says so.
-_WORD_NAMES = frozenset(
-    "will may june april august mark grace hope faith rose summer dawn guy chase angel penny earl art pat drew rusty sandy joy "
-    "iris ivy ruby violet olive daisy lily jasmine ginger basil sage robin jay martin bill rich frank jack rob sue gene dean "
-    "miles grant wade dale glen heath reed clay cliff ford lane brook brooks crystal amber pearl gem carol eve christian jordan "
-    "chad cody paris london florence sydney austin dallas houston madison charlotte lincoln brooklyn savannah victoria chelsea "
-    "virginia georgia carolina israel kenya asia india china destiny trinity harmony melody mercy patience prudence honor royal "
-    "king prince major duke baron judge don ray max rex sky star stone page bo an in so my me you he she we they ok hi la le de do "
-    "see can day man song sun van han love true ace bay ben ash read wise short long young early soon maybe lol no yes omg btw "
-    "happy sunny stormy autumn winter noel easter holly merry santa alexa siri cortana claude gemini jesus god mama papa ma pa "
-    "nice bless noble champ buddy precious princess honey sugar candy coco cocoa pepper sherry brandy porsche mercedes lexus kia "
-    "monday friday tuesday dutch german roman english french polish thai".split()
-)  # fmt: skip
-_NEVER_NAMES = frozenset(
-    "siri alexa cortana claude gemini chatgpt gpt copilot deepseek kimi doubao llama mistral ai jesus god santa english french "
-    "german chinese japanese google apple meta amazon tesla nike nvidia uber zoom teams slack python java rust django docker excel "
-    "word lol omg btw ok okay no yes hi hello hey thanks sorry sure maybe monday tuesday wednesday thursday friday saturday "
-    "sunday january february march july september october november december i it the a an my his her their our your this that "
-    "what when where why how who which there here now then so but and or if also just still well anyway right yeah yep nope "
-    "haha ha wow oh ah um honestly actually basically apparently fun lunch office breaking no-one nobody everyone someone".split()
-)  # fmt: skip
 RARE_CHARACTER = 3000  # occurrences in the segmenter's dictionary
-LATIN_NAME = re.compile(
-    r"(?<![A-Za-z0-9_À-ÿ@./'’-])(?:(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach|Sir)\.?\s)?[A-ZÀ-Þ][a-zà-ÿ]+(?:[A-Z][a-z]+)?(?:-[A-Z][a-z]+)?(?![A-Za-z0-9_À-ÿ@])"
-)
-_TITLED = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach)\.?\s")
 
 
 @lru_cache(maxsize=1)
@@ -315,11 +283,6 @@ def unlisted_name(text: str) -> bool:
     )
 
 
-def is_stop_word(word: str) -> bool:
-    """A capitalised word that is never a person here (days, months, machines, Yes, Sorry)."""
-    return fold(word) in _NEVER_NAMES
-
-
 def doubled_name_at(text: str, start: int) -> int | None:
     """圆圆, 团团 after a relation word: where the pet name ends, or None."""
     pair = text[start : start + 2]
@@ -334,56 +297,3 @@ def doubled_name_at(text: str, start: int) -> int | None:
 def announced_person(before: str) -> bool:
     """Whether the words before a place call for a person there (跟, 和, 约, with, and, told)."""
     return bool(_PERSON_BEFORE.search(before))
-
-
-_PERSON_VERB = re.compile(
-    r"\s(?:said|says|told|asked|swears?|swore|is dating|is getting|is my|was my|is our|texted|called me|loves|hates|thinks|thought|wants|gave|bought|moved|lives|works|got|just got|finally|and I)\b|'s\s(?:wife|husband|mom|dad|birthday|wedding|sister|brother|house|place)\b"
-)
-
-
-def _acts(before: str, after: str) -> bool:
-    """Whether a capitalised everyday word is used as a name: in the middle of a sentence
-    beside words for people, or at its head doing what people do."""
-    if re.search(r"[a-z,]\s$", before):
-        return (
-            bool(_LATIN_BEFORE.search(before))
-            or bool(_PERSON_VERB.match(after))
-            or bool(re.match(r"\s(?:is|was|has|will)\s\w+", after))
-        )
-    return bool(_PERSON_VERB.match(after)) or (HAN.search(after[:2]) is not None)
-
-
-def latin_names(text: str) -> list[tuple[int, int, bool]]:
-    """Capitalised words that may be given names: (start, end, known given name)."""
-    found: list[tuple[int, int, bool]] = []
-    for match in LATIN_NAME.finditer(text):
-        titled = _TITLED.match(match.group())
-        word = match.group()[titled.end() :] if titled else match.group()
-        folded = fold(word)
-        if folded in _NEVER_NAMES or (titled and len(word) < 2):
-            continue
-        known = folded in given_names() and folded not in _WORD_NAMES
-        place = word in english_places()
-        if folded in {"april", "may", "june", "august"} and (
-            re.match(r"\s?\d", text[match.end() :])
-            or re.search(
-                r"\b(?:in|by|since|until|from|of|is|on|this|next|last)\s$", text[: match.start()]
-            )
-        ):
-            continue
-        before, after = text[: match.start()], text[match.end() :]
-        if re.match(
-            r"\s?(?:Street|Road|Ave|Park|Inc|Corp|University|College|Hospital|Airport|Station|Bridge|Day|Hotel|Lake|County|School|Church|Hall)\b",
-            after,
-        ):
-            continue
-        clear = bool(_LATIN_AFTER.match(after)) or bool(_LATIN_BEFORE.search(before))
-        if (
-            titled
-            or (known and not place and clear)
-            or (folded in given_names() and not place and len(word) > 2 and _acts(before, after))
-        ):
-            found.append((match.start(), match.end(), True))
-        else:
-            found.append((match.start(), match.end(), False))
-    return found

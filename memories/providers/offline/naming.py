@@ -4,13 +4,8 @@ import re
 from dataclasses import dataclass
 
 from memories.providers.offline.lexicons import fold, given_names, relations
-from memories.providers.offline.names import (
-    LATIN_NAME,
-    chinese_name_at,
-    is_ordinary,
-    is_stop_word,
-    tagged,
-)
+from memories.providers.offline.names import chinese_name_at, is_ordinary, tagged
+from memories.providers.offline.names_latin import LATIN_NAME, is_stop_word
 
 _Q = r"[“\"「'‘]?"
 _END = r"(?=[”\"」’，,。.！!；;、\s（(]|$|的|就行|就好|吧|啦|哈|呢|来着|了)"

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from memories.providers.offline.lexicons import fold, given_names, relations
-from memories.providers.offline.names import chinese_name_at, is_stop_word
+from memories.providers.offline.names import chinese_name_at
+from memories.providers.offline.names_latin import is_stop_word
 
 MAX_NAMES = 5
 _CLOSES = r"(?=[\s，,。.！!；;、~～”\"」]|$|吧|就行|就好|就可以|哦|啦|呀|啊|，)"

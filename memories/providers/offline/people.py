@@ -9,8 +9,6 @@ from memories.providers.offline.lexicons import Relation, fold, relations
 from memories.providers.offline.text import HAN
 from memories.types import ExtractedPerson, Subtype
 
-USER = None  # the end user stands for themself as None wherever a Someone may stand
-
 
 @dataclass(eq=False, slots=True)
 class Someone:

@@ -78,7 +78,6 @@ DISLIKES = re.compile(
     r"(?:不(?:太|怎么)?喜欢|讨厌|不爱|受不了|厌恶)[吃喝看听玩]?(?P<o>[^，,。；]{1,20})|\b(?:hates?|dislikes?|can't stand|cannot stand|(?:does not|doesn't|do not|don't) (?:like|enjoy)|detests?) (?P<p>[^,.;]{2,40})",
     re.I,
 )
-_OPPOSITE = {"likes": "dislikes", "dislikes": "likes"}
 # Parts of speech (jieba's) that carry what a Chinese sentence is about.
 _CONTENT = ("n", "v", "a", "i", "l", "j", "z", "")
 _EMPTY_ZH = frozenset(

@@ -7,6 +7,7 @@ from memories.providers.offline.meeting import Spot
 from memories.providers.offline.names import tagged
 from memories.providers.offline.people import Someone
 from memories.providers.offline.text import HAN
+from memories.providers.offline.third_person import is_past, third, told_of_user
 
 _OWN_ZH = re.compile(r"^(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门)?的?")
 _FILLER_ZH = re.compile(
@@ -15,27 +16,6 @@ _FILLER_ZH = re.compile(
 )
 _TAIL = re.compile(
     r"(?:[，,\s]*(?:lol|haha+|哈哈+|笑死|呢|吧|啊|呀|哦|啦|嘛|哈|诶|～|~|😂|🤣))+$", re.I
-)
-_THIRD = {
-    "am": "is",
-    "have": "has",
-    "do": "does",
-    "don't": "doesn't",
-    "don’t": "doesn't",
-    "haven't": "hasn't",
-    "was": "was",
-    "go": "goes",
-    "were": "was",
-    "aren't": "isn't",
-}
-_FIXED = frozenset(
-    "can could will would should may might must shall did had has was is got went came saw met took gave made said told thought bought knew felt found kept left lost paid ran sat sent slept spent "
-    "stood taught understood wore won wrote ate drank drove fell flew forgot grew held heard hit let put read sold sang spoke swam threw woke broke built caught chose cut did drew began became brought "
-    "can't couldn't won't wouldn't shouldn't didn't hadn't used never not just also always still really usually often finally only even already recently probably actually totally simply then both "
-    "cannot ever himself herself themselves themself".split()
-)
-_ADVERBS = frozenset(
-    "just also always still really usually often finally only even already recently probably actually totally simply then never both ever not kind sort absolutely honestly".split()
 )
 
 
@@ -78,7 +58,7 @@ def replace_spots(text: str, spots: list[Spot], *, chinese: bool, named: set[str
     pieces.append(text[at:])
     out = "".join(pieces)
     if not chinese or re.search(r"\bI\b|\b[Mm]y\b|\bthe user\b", out):
-        out = _third_person(out, chinese)
+        out = told_of_user(out, chinese)
     return out
 
 
@@ -196,93 +176,6 @@ def _user(words: str, after: str, chinese: bool) -> str:
     return base
 
 
-def _third_person(text: str, chinese: bool) -> str:
-    subject = "用户" if chinese else "the user"
-    pattern = re.compile(
-        rf"({subject})(['’]re)?\s((?:(?:{'|'.join(sorted(_ADVERBS))})\s)*)([A-Za-z'’]+)"
-    )
-
-    def conjugate(match: re.Match[str]) -> str:
-        verb = match.group(4)
-        if match.group(2):
-            return f"{match.group(1)} is {match.group(3)}{verb}"
-        start = text[: match.start()].rstrip().split(" ")[-1].lower()
-        if (
-            start
-            in {
-                "to",
-                "with",
-                "for",
-                "let",
-                "make",
-                "made",
-                "than",
-                "help",
-                "from",
-                "of",
-                "on",
-                "at",
-                "give",
-                "gave",
-                "told",
-                "asked",
-                "bring",
-                "drive",
-            }
-            and verb not in _THIRD
-        ):
-            return match.group()
-        return f"{match.group(1)} {match.group(3)}{third(verb)}"
-
-    out = pattern.sub(conjugate, text)
-    return re.sub(r"\bthe user(?:'s)? are\b", "the user is", out)
-
-
-def third(verb: str) -> str:
-    """The third person singular of an English verb in the present; other words unchanged."""
-    lower = verb.lower()
-    if lower in _THIRD:
-        return _THIRD[lower]
-    if (
-        lower in _FIXED
-        or (
-            lower.endswith("ed")
-            and lower not in {"need", "feed", "bleed", "speed", "succeed", "proceed"}
-        )
-        or lower.endswith(("ing", "ly", "'s", "n't"))
-        or not lower.isalpha()
-        or not lower.islower()
-    ):
-        return verb
-    if lower.endswith("s") and not lower.endswith("ss"):
-        return verb
-    if lower in {
-        "and",
-        "or",
-        "to",
-        "in",
-        "on",
-        "at",
-        "for",
-        "with",
-        "too",
-        "the",
-        "a",
-        "of",
-        "is",
-        "as",
-        "who",
-        "when",
-        "but",
-    }:
-        return verb
-    if re.search(r"(?:s|sh|ch|x|z|o)$", lower):
-        return verb + "es"
-    if re.search(r"[^aeiou]y$", lower):
-        return verb[:-1] + "ies"
-    return verb + "s"
-
-
 def with_subject(text: str, subject: str, chinese: bool) -> str:
     """``text``, which lacks a subject, with one: 大三 → 沈佳是大三, a nurse → Anna is a nurse."""
     if HAN.search(text[:2]) or (chinese and HAN.search(text)):
@@ -309,7 +202,7 @@ def with_subject(text: str, subject: str, chinese: bool) -> str:
             "also",
         }
         or lower.endswith("ed")
-        or _past(lower)
+        or is_past(lower)
         or (
             lower.endswith("s")
             and not lower.endswith("ss")
@@ -327,10 +220,6 @@ def with_subject(text: str, subject: str, chinese: bool) -> str:
     if "用户" in subject or HAN.search(subject):
         return f"{subject}：{text}" if chinese else f"{subject}: {text}"
     return f"{subject} is {rest}"
-
-
-def _past(word: str) -> bool:
-    return word in _FIXED and word not in _ADVERBS
 
 
 def _stays_capital(word: str) -> bool:

@@ -5,11 +5,8 @@ from itertools import pairwise
 
 from memories.providers.offline.lexicons import relations
 from memories.providers.offline.meeting import Meeting, Spot
-from memories.providers.offline.names import (
-    LATIN_NAME,
-    announced_person,
-    chinese_name_at,
-)
+from memories.providers.offline.names import announced_person, chinese_name_at
+from memories.providers.offline.names_latin import LATIN_NAME
 from memories.providers.offline.people import Someone
 from memories.providers.offline.places_of_names import OPENING, inside_word
 from memories.providers.offline.relation_words import (

@@ -32,7 +32,6 @@ class Moment:
     things: list[str] = field(default_factory=list)
     awaiting: Someone | None = None
     before_id: int = 0
-    recent_turns: list[int] = field(default_factory=list)
 
 
 class Talk:

@@ -12,7 +12,6 @@ from memories.pipeline import embed, overlap
 from memories.providers.configured import embedder
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed, assert_sound
-from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db
 
@@ -218,14 +217,6 @@ def test_memories_without_a_vector_wait(end_user, nora):
     assert not any(overlap.merge_overlapping(end_user.pk, Budget(10, 10)).values())
 
 
-@pytest.fixture
-def model(settings):
-    with FakeOpenAI() as server:
-        settings.MIO_LLM = "openai"
-        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = server.base_url, "key"
-        yield server
-
-
 @pytest.mark.parametrize(
     ("content", "accepted", "into"),
     [
@@ -237,11 +228,11 @@ def model(settings):
     ],
 )
 def test_a_proposal_is_carried_out_if_reviewed_and_faithful(
-    end_user, nora, model, content, accepted, into
+    end_user, nora, server, content, accepted, into
 ):
     make_memory(end_user, "Nora plays chess.", nora)
     make_memory(end_user, "Nora and Ivan play chess together.", nora)
-    model.reply_json({"overlaps": [{"members": ["m1", "m2"], "content": content}]})
-    model.reply_json({"reviews": [{"proposal": "r1", "accepted": accepted}]})
+    server.reply_json({"overlaps": [{"members": ["m1", "m2"], "content": content}]})
+    server.reply_json({"reviews": [{"proposal": "r1", "accepted": accepted}]})
     done = merged(end_user)
     assert (done["into"], done["refused"]) == (into, 1 - into)

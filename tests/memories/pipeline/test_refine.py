@@ -12,7 +12,6 @@ from memories.pipeline import refine
 from memories.providers.errors import PermanentError
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.knowledge import assert_sound
-from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db
 LONG = (
@@ -39,14 +38,6 @@ def read_often(end_user, content, *about, days=8, accesses=5, **fields):
 
 def refined(end_user, calls=100):
     return refine.refine_user(end_user.pk, Budget(calls, 10_000))
-
-
-@pytest.fixture
-def model(settings):
-    with FakeOpenAI() as server:
-        settings.MIO_LLM = "openai"
-        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = server.base_url, "key"
-        yield server
 
 
 def test_a_long_memory_is_split_and_stays(end_user):
@@ -135,9 +126,9 @@ def test_ten_memories_share_a_call_and_the_budget_bounds_a_run(end_user):
         {"pieces": [LONG, "Nora is a nurse."]},
     ],
 )
-def test_what_a_model_invents_or_loses_is_discarded(end_user, model, answer):
+def test_what_a_model_invents_or_loses_is_discarded(end_user, server, answer):
     memory = read_often(end_user, LONG)
-    model.reply_json({"refinements": [{"id": "m1", **answer}]})
+    server.reply_json({"refinements": [{"id": "m1", **answer}]})
     done = refined(end_user)
     assert (done["calls"], done["split"], done["trimmed"]) == (1, 0, 0)
     memory.refresh_from_db()
@@ -146,9 +137,9 @@ def test_what_a_model_invents_or_loses_is_discarded(end_user, model, answer):
     assert Memory.objects.count() == 1
 
 
-def test_a_memory_whose_model_fails_is_looked_at_again(end_user, model):
+def test_a_memory_whose_model_fails_is_looked_at_again(end_user, server):
     memory = read_often(end_user, LONG)
-    model.fail(401)
+    server.fail(401)
     with pytest.raises(PermanentError):
         refined(end_user)
     memory.refresh_from_db()

@@ -38,16 +38,6 @@ def remember(end_user: EndUser, *contents: str) -> list[Memory]:
     return memories
 
 
-@pytest.fixture
-def server(settings):
-    with FakeOpenAI() as fake:
-        settings.MIO_LLM = "openai"
-        settings.OPENAI_API_KEY = "sk-test"
-        settings.OPENAI_BASE_URL = fake.base_url
-        settings.MIO_LLM_MODEL = f"model of {fake.base_url}"
-        yield fake
-
-
 def test_a_cause_is_joined_to_what_came_of_it(zoe: EndUser) -> None:
     injury, stopped, _ = remember(zoe, INJURY, STOPPED, CAT)
     assert relate.users_due() == [zoe.pk]

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db.models import F
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from accounts.models import EndUser
 from contacts.models import Contact
@@ -13,7 +14,6 @@ from memories.models import Batch, Link, Memory, ModelCall
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import make_app
-from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db
 
@@ -30,16 +30,6 @@ EXTRACTED = {
         }
     ],
 }
-
-
-@pytest.fixture
-def server(settings):
-    with FakeOpenAI() as fake:
-        settings.MIO_LLM = "openai"
-        settings.OPENAI_API_KEY = "sk-test"
-        settings.OPENAI_BASE_URL = fake.base_url
-        settings.MIO_LLM_MODEL = f"model of {fake.base_url}"
-        yield fake
 
 
 @pytest.fixture
@@ -152,11 +142,10 @@ def test_a_task_for_a_forgotten_user_returns_quietly():
     for task in (tasks.extract, tasks.consolidate, tasks.process, tasks.embed):
         task(987654)
     tasks.link_backfill("00000000-0000-0000-0000-000000000000")
+    assert not OrmQ.objects.exists()
 
 
 def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
-    from django_q.models import OrmQ
-
     EndUser.objects.update(last_message_at=timezone.now() - timedelta(minutes=6))
     sweeping.sweep()
     assert [task.func() for task in OrmQ.objects.all()] == ["memories.tasks.extract"]

@@ -1,4 +1,4 @@
-"""Ids come back by content, never by position (the array index bug of the seeds)."""
+"""Ids come back by content, never by position (the array index bug of Mio v2)."""
 
 from datetime import UTC, datetime
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from memories.providers.openai import OpenAIProvider
+from memories.providers.transport import ModelServer
 from tests.memories.providers.examples import (
     KEY,
 )
@@ -24,4 +25,6 @@ def slept() -> list[float]:
 
 @pytest.fixture
 def provider(server: FakeOpenAI, slept: list[float]) -> OpenAIProvider:
-    return OpenAIProvider(KEY, server.base_url, "any-model", timeout_s=5, sleep=slept.append)
+    return OpenAIProvider(
+        ModelServer(KEY, server.base_url, timeout_s=5, sleep=slept.append), "any-model"
+    )

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.errors import PermanentError, ProviderError, TransientError
 from memories.providers.text import middle_cut
+from memories.providers.transport import ModelServer
 from tests.servers import FakeOpenAI, embedding_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -182,7 +183,9 @@ def slept() -> list[float]:
 
 @pytest.fixture
 def remote(server: FakeOpenAI, slept: list[float]) -> Embedder:
-    return OpenAIEmbedder(KEY, server.base_url, "embedder-1", 8, timeout_s=5, sleep=slept.append)
+    return OpenAIEmbedder(
+        ModelServer(KEY, server.base_url, timeout_s=5, sleep=slept.append), "embedder-1", 8
+    )
 
 
 class TestOpenAI:
@@ -275,7 +278,9 @@ class TestOpenAI:
 
     def test_a_server_that_never_answers_is_transient(self, server, slept):
         hasty = OpenAIEmbedder(
-            KEY, server.base_url, "m", 8, timeout_s=0.2, max_attempts=1, sleep=slept.append
+            ModelServer(KEY, server.base_url, timeout_s=0.2, max_attempts=1, sleep=slept.append),
+            "m",
+            8,
         )
         server.hang(on="embeddings")
         with pytest.raises(TransientError):

@@ -9,6 +9,7 @@ import pytest
 
 from memories.providers.errors import OutputError, PermanentError, ProviderError, TransientError
 from memories.providers.openai import OpenAIProvider
+from memories.providers.transport import ModelServer
 from memories.types import (
     MemoryType,
 )
@@ -112,7 +113,7 @@ class TestTalkingToTheServer:
 
     def test_failures_of_the_server_are_tried_again_with_growing_bounded_waits(self, server, slept):
         patient = OpenAIProvider(
-            KEY, server.base_url, "m", timeout_s=5, max_attempts=9, sleep=slept.append
+            ModelServer(KEY, server.base_url, timeout_s=5, max_attempts=9, sleep=slept.append), "m"
         )
         server.fail(500, times=8)
         server.reply_json(answer(memory()))
@@ -144,7 +145,8 @@ class TestTalkingToTheServer:
 
     def test_a_server_that_never_answers_is_a_transient_error(self, server, slept):
         hasty = OpenAIProvider(
-            KEY, server.base_url, "m", timeout_s=0.2, max_attempts=2, sleep=slept.append
+            ModelServer(KEY, server.base_url, timeout_s=0.2, max_attempts=2, sleep=slept.append),
+            "m",
         )
         server.hang(times=None)
         with pytest.raises(TransientError, match=r"0\.2 s"):
@@ -161,7 +163,7 @@ class TestTalkingToTheServer:
         with FakeOpenAI() as gone:
             url = gone.base_url
         with pytest.raises(TransientError):
-            OpenAIProvider(KEY, url, "m", sleep=slept.append).extract(request())
+            OpenAIProvider(ModelServer(KEY, url, sleep=slept.append), "m").extract(request())
         assert len(slept) == 3
 
     def test_a_refusal_is_permanent_and_a_cut_off_answer_is_unusable(self, server, provider):
@@ -192,7 +194,9 @@ class TestTalkingToTheServer:
         assert 50 < usage.tokens_out < 300
 
     def test_the_time_of_failed_attempts_counts_and_the_waits_do_not(self, server, slept):
-        provider = OpenAIProvider(KEY, server.base_url, "m", timeout_s=0.15, sleep=slept.append)
+        provider = OpenAIProvider(
+            ModelServer(KEY, server.base_url, timeout_s=0.15, sleep=slept.append), "m"
+        )
         server.hang()
         server.reply_json(NOTHING)
         assert 140 <= provider.extract(request()).usage.latency_ms < 2000
@@ -200,7 +204,9 @@ class TestTalkingToTheServer:
     def test_no_error_and_no_log_holds_the_chat_or_the_key(self, server, slept, caplog):
         caplog.set_level(logging.DEBUG)
         secret = "阿梅的秘密是甜豆浆"
-        provider = OpenAIProvider(KEY, server.base_url, "m", max_attempts=2, sleep=slept.append)
+        provider = OpenAIProvider(
+            ModelServer(KEY, server.base_url, max_attempts=2, sleep=slept.append), "m"
+        )
         for status in (400, 401, 429, 500):
             server.fail(
                 status, times=2 if status >= 429 else 1, message=f"{KEY}: {secret}", code=secret

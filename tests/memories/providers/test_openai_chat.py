@@ -8,6 +8,7 @@ import pytest
 
 from memories.providers.errors import OutputError, PermanentError, ProviderError, TransientError
 from memories.providers.openai_chat import ChatMessage, ChatModel
+from memories.providers.transport import ModelServer
 from tests.memories.providers.examples import KEY
 
 SAID = "My sister Ilse is ill."
@@ -17,7 +18,9 @@ REPLY = "我很难过听到这个消息，wish her well 👩‍🚀!"
 
 @pytest.fixture
 def chat(server, slept):
-    return ChatModel(KEY, server.base_url, "any-model", timeout_s=5, sleep=slept.append)
+    return ChatModel(
+        ModelServer(KEY, server.base_url, timeout_s=5, sleep=slept.append), "any-model"
+    )
 
 
 def broken(chat: ChatModel) -> tuple[str, ProviderError]:
@@ -70,7 +73,9 @@ def test_a_stream_that_is_cut_keeps_what_came_and_is_not_begun_again(server, cha
 
 def test_a_stream_that_goes_silent_ends_in_a_timeout(server, slept):
     server.cut_stream(REPLY, stall=True)
-    impatient = ChatModel(KEY, server.base_url, "any-model", timeout_s=0.3, sleep=slept.append)
+    impatient = ChatModel(
+        ModelServer(KEY, server.base_url, timeout_s=0.3, sleep=slept.append), "any-model"
+    )
     came, error = broken(impatient)
     assert isinstance(error, TransientError)
     assert REPLY.startswith(came)

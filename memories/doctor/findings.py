@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.db import connection
+
+CHUNK = 500
+# What workers may still be about to do on a live system is not wrong yet.
+GRACE = timedelta(minutes=5)
 
 
 @dataclass(frozen=True, slots=True)

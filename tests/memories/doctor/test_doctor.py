@@ -88,6 +88,10 @@ def add_a_stranger_to_memory_ids() -> None:
     set_memory_ids([*greta().memory_ids, greta().id])
 
 
+def turn_memory_ids_around() -> None:
+    set_memory_ids(greta().memory_ids[::-1])
+
+
 def spoil_a_card() -> None:
     Contact.objects.filter(name="Greta").update(card="### Greta\nLocation: Rome")
 
@@ -244,6 +248,7 @@ def reject_a_source() -> None:
 # damage -> (the checks that see it, whether a machine can mend it)
 DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     lose_a_memory_id: ({"memory_ids_equal_links"}, True),
+    turn_memory_ids_around: ({"memory_ids_equal_links"}, True),
     add_a_stranger_to_memory_ids: ({"memory_ids_equal_links"}, True),
     spoil_a_card: ({"cards_are_current"}, True),
     lose_a_key: ({"keys_are_current"}, True),

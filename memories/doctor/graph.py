@@ -1,10 +1,10 @@
-"""The doctor's checks of the graph: edges and their mirrors, entities and what they join."""
+"""The doctor's checks of the graph: edges and their mirrors, entities, and whose rows are joined."""
 
 from collections.abc import Iterator, Sequence
 
 from django.db import connection
 
-from memories.findings import Check, Finding, Fix, rows
+from memories.doctor.findings import Check, Finding, Fix, rows
 from memories.models import Edge
 
 
@@ -86,9 +86,34 @@ def merged_memories_lead_on() -> Iterator[Finding]:
         yield Finding(end_user, memory, "was merged but still stands, or leads nowhere")
 
 
+def rows_stay_with_their_user() -> Iterator[Finding]:
+    """No link, edge, key or relation crosses from one end user to another."""
+    for end_user, row in rows("""
+        SELECT l.end_user_id, 'link ' || l.id FROM memories_link l
+        JOIN contacts_contact c ON c.id = l.contact_id
+        JOIN memories_memory m ON m.id = l.memory_id
+        WHERE l.end_user_id <> c.end_user_id OR l.end_user_id <> m.end_user_id
+        UNION ALL
+        SELECT e.end_user_id, 'edge ' || e.id FROM memories_edge e
+        JOIN memories_memory s ON s.id = e.source_id
+        JOIN memories_memory t ON t.id = e.target_id
+        WHERE e.end_user_id <> s.end_user_id OR e.end_user_id <> t.end_user_id
+        UNION ALL
+        SELECT k.end_user_id, 'key ' || k.id FROM contacts_contactkey k
+        JOIN contacts_contact c ON c.id = k.contact_id WHERE k.end_user_id <> c.end_user_id
+        UNION ALL
+        SELECT r.end_user_id, 'relation ' || r.id FROM contacts_relation r
+        JOIN contacts_contact s ON s.id = r.subject_id
+        JOIN contacts_contact o ON o.id = r.object_id
+        WHERE r.end_user_id <> s.end_user_id OR r.end_user_id <> o.end_user_id
+    """):
+        yield Finding(end_user, row, "points at another user's row")
+
+
 CHECKS: dict[Check, Fix | None] = {
     edges_have_mirrors: _mirror_edges,
     entity_links_fit: None,
     shared_entities_are_shared: _drop_edges,
     merged_memories_lead_on: None,
+    rows_stay_with_their_user: None,
 }

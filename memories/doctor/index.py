@@ -1,0 +1,118 @@
+"""The doctor's checks of what finds memories: their words and vectors."""
+
+from collections.abc import Iterator, Sequence
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from accounts.models import EndUser
+from memories import surroundings
+from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows
+from memories.models import AROUND, AROUND_SHARE, Memory
+from memories.models.index import POSTINGS
+from memories.pipeline.embed import embed_missing
+from memories.providers.configured import embedder
+from memories.search.tokens import own, tokenise
+from memories.search.vectors import space
+
+
+def tokens_are_current() -> Iterator[Finding]:
+    """A memory is found by exactly the words of its content."""
+    rows = Memory.objects.order_by("pk").values_list("end_user_id", "pk", "content", "tokens")
+    for end_user, memory, content, tokens in rows.iterator(CHUNK):
+        if own(tokens) != tokenise(content):
+            yield Finding(end_user, memory, "search tokens differ from the content")
+
+
+def _rebuild_tokens(findings: Sequence[Finding]) -> None:
+    ids = [finding.subject for finding in findings]
+    for end_user in {finding.end_user_id for finding in findings}:
+        with transaction.atomic():
+            if held := EndUser.objects.lock(end_user or 0):
+                surroundings.retokenise(held, ids)
+
+
+def embeddings_are_current() -> Iterator[Finding]:
+    """Every memory has a vector of the configured model and size, and says so."""
+    current = space(embedder())
+    for end_user, memory in rows(
+        """SELECT m.end_user_id, m.id FROM memories_memory m
+           LEFT JOIN memories_vector v ON v.end_user_id = m.end_user_id
+               AND v.memory_id = m.id AND v.space = %s
+           WHERE (v.memory_id IS NULL OR m.embedding_model <> %s)
+               AND (m.embedding_model <> '' OR m.updated_at <= %s)""",
+        current,
+        current,
+        timezone.now() - GRACE,
+    ):
+        yield Finding(end_user, memory, "has no embedding of the configured model and size")
+
+
+def _embed(findings: Sequence[Finding]) -> None:
+    ids = [finding.subject for finding in findings]
+    Memory.objects.filter(pk__in=ids).update(embedding_model="")
+    embed_users(findings)
+
+
+def embed_users(findings: Sequence[Finding]) -> None:
+    """Embeds whatever the end users of these findings have without a vector."""
+    for end_user in EndUser.objects.filter(pk__in={finding.end_user_id for finding in findings}):
+        embed_missing(end_user, embedder())
+
+
+def postings_equal_tokens() -> Iterator[Finding]:
+    """A memory is found under exactly its search tokens, as often as they stand there, and it
+    and its vectors under its own status."""
+    for end_user, memory in rows(
+        """
+        SELECT m.end_user_id, m.id FROM memories_memory m
+        LEFT JOIN (
+            SELECT memory_id, end_user_id, min(status) AS status, max(status) AS other,
+                array_agg((token, round(times::numeric, 3), length)::text ORDER BY token) AS held
+            FROM memories_posting GROUP BY memory_id, end_user_id) p
+            ON p.memory_id = m.id AND p.end_user_id = m.end_user_id
+        CROSS JOIN LATERAL (
+            SELECT array_agg((token, round(times, 3), cardinality(m.tokens))::text
+                             ORDER BY token) AS meant
+            FROM (SELECT ltrim(raw, %s) COLLATE "C" AS token,
+                      sum(CASE WHEN starts_with(raw, %s) THEN %s ELSE 1 END) AS times
+                  FROM unnest(m.tokens) AS raw GROUP BY 1
+                  UNION ALL SELECT '', 1) words) tokens
+        WHERE held IS DISTINCT FROM meant OR p.status <> m.status OR p.other <> m.status
+            OR EXISTS (SELECT FROM memories_vector v WHERE v.end_user_id = m.end_user_id
+                       AND v.memory_id = m.id AND v.status <> m.status)
+        UNION ALL
+        SELECT DISTINCT p.end_user_id, p.memory_id FROM memories_posting p
+        WHERE p.token = '' AND NOT EXISTS (
+            SELECT FROM memories_memory m
+            WHERE m.id = p.memory_id AND m.end_user_id = p.end_user_id)
+        """,
+        AROUND,
+        AROUND,
+        AROUND_SHARE,
+    ):
+        yield Finding(end_user, memory, "is indexed under other words or another status")
+
+
+def _rebuild_postings(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        with transaction.atomic(), connection.cursor() as cursor:
+            EndUser.objects.lock(finding.end_user_id or 0)
+            at = {"end_user": finding.end_user_id, "memory": finding.subject}
+            cursor.execute(
+                """DELETE FROM memories_posting
+                   WHERE end_user_id = %(end_user)s AND memory_id = %(memory)s;
+                   UPDATE memories_vector v SET status = m.status FROM memories_memory m
+                   WHERE v.end_user_id = %(end_user)s AND v.memory_id = %(memory)s
+                       AND m.id = v.memory_id""",
+                at,
+            )
+            source = "(SELECT * FROM memories_memory WHERE id = %(memory)s)"
+            cursor.execute(POSTINGS.replace("%'", "%%'").format(source=source), at)
+
+
+CHECKS: dict[Check, Fix | None] = {
+    tokens_are_current: _rebuild_tokens,
+    postings_equal_tokens: _rebuild_postings,
+    embeddings_are_current: _embed,
+}

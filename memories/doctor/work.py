@@ -1,0 +1,71 @@
+"""The doctor's checks of messages and of the work on them."""
+
+from collections.abc import Iterator
+
+from django.db.models import Q
+from django.utils import timezone
+
+from memories import job_runs, schedules, sweeping
+from memories.doctor.findings import GRACE, Check, Finding, Fix, rows
+from memories.models import Batch, Consolidation, Work
+
+
+def messages_have_no_gaps() -> Iterator[Finding]:
+    """A user's messages are numbered 1, 2, 3 … up to message_seq."""
+    for (end_user,) in rows("""
+        SELECT u.id FROM accounts_enduser u
+        LEFT JOIN (SELECT end_user_id, count(*) AS n, min(seq) AS first, max(seq) AS last
+                   FROM memories_message GROUP BY end_user_id) m ON m.end_user_id = u.id
+        WHERE COALESCE(m.n, 0) <> u.message_seq
+           OR (m.n > 0 AND (m.first <> 1 OR m.last <> u.message_seq))
+    """):
+        yield Finding(end_user, end_user, "messages are missing or numbered with gaps")
+
+
+def batches_have_no_gaps() -> Iterator[Finding]:
+    """A user's batches follow each other from message 1 up to extracted_seq."""
+    for (end_user,) in rows("""
+        WITH ranges AS (
+            SELECT end_user_id, first_seq, last_seq,
+                   lag(last_seq, 1, 0) OVER (PARTITION BY end_user_id ORDER BY first_seq) AS before
+            FROM memories_batch)
+        SELECT u.id FROM accounts_enduser u
+        LEFT JOIN (SELECT end_user_id, max(last_seq) AS last,
+                          bool_or(first_seq <> before + 1) AS gap
+                   FROM ranges GROUP BY end_user_id) b ON b.end_user_id = u.id
+        WHERE COALESCE(b.last, 0) <> u.extracted_seq OR b.gap
+    """):
+        yield Finding(end_user, end_user, "batches leave out messages")
+
+
+def no_work_is_abandoned() -> Iterator[Finding]:
+    """No batch or consolidation is held by a worker that is gone, or was left to lie."""
+    now = timezone.now()
+    left = Q(state=Work.State.RUNNING, leased_until__lte=now - GRACE) | Q(
+        state=Work.State.FAILED, retry_at__lte=now - GRACE
+    )
+    for model in (Batch, Consolidation):
+        for end_user, pk in model.objects.filter(left).values_list("end_user_id", "pk"):
+            name = model._meta.model_name
+            yield Finding(end_user, f"{name} {pk}", "was left by its worker")
+
+
+def no_job_is_abandoned() -> Iterator[Finding]:
+    """No maintenance job is held by a process that is gone: the sweep would have gone on."""
+    for run in job_runs.dead(timezone.now() - GRACE):
+        yield Finding(None, f"job {run.job}", "was left by its process")
+
+
+def schedules_are_installed() -> Iterator[Finding]:
+    """The queue's periodic jobs are those of the table."""
+    if schedules.installed() != schedules.SCHEDULES:
+        yield Finding(None, None, "the installed schedules differ from the table")
+
+
+CHECKS: dict[Check, Fix | None] = {
+    messages_have_no_gaps: None,
+    batches_have_no_gaps: None,
+    no_work_is_abandoned: lambda _findings: sweeping.sweep(),
+    no_job_is_abandoned: lambda _findings: job_runs.end_dead(timezone.now()),
+    schedules_are_installed: lambda _findings: schedules.install(),
+}

@@ -1,0 +1,28 @@
+"""Triggers that see all the rows of a statement at once."""
+
+import pgtrigger
+
+_ROWS = {
+    pgtrigger.Insert: {"new": "new_rows"},
+    pgtrigger.Delete: {"old": "old_rows"},
+    pgtrigger.Update: {"old": "old_rows", "new": "new_rows"},
+}
+
+
+def after(
+    operation: pgtrigger.Operation, name: str, func: str, *, record: str | None = None
+) -> pgtrigger.Trigger:
+    """Run ``func`` (PL/pgSQL) once after a statement, however many rows it wrote.
+
+    It reads them as ``new_rows``, ``old_rows`` or both, whichever the operation has.
+    ``record`` names a variable that takes a row.
+    """
+    return pgtrigger.Trigger(
+        name=name,
+        level=pgtrigger.Statement,
+        when=pgtrigger.After,
+        operation=operation,
+        referencing=pgtrigger.Referencing(**_ROWS[operation]),
+        declare=[(record, "RECORD")] if record else None,
+        func=func,
+    )

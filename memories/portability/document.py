@@ -1,0 +1,101 @@
+"""What a document holds of an end user, and writing it."""
+
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import models, transaction
+from django.utils import timezone
+
+from accounts.models import Change, EndUser
+from contacts.models import Contact, Relation, Suggestion
+from memories.models import Batch, Edge, Entity, EntityLink, Erasure, Link, Memory, Message
+
+FORMAT, VERSION = "mio-user", 2
+CHUNK = 2000  # rows at once
+Rows = list[dict[str, Any]]
+
+USER_COLUMNS = (
+    "external_id", "names", "language", "message_seq", "extracted_seq", "consolidated_seq",
+    "activity_days", "last_active_on", "last_message_at", "due_seq", "forgetting_until",
+    "created_at",
+)  # fmt: skip
+# What is not carried over of each table: whose it is (the document's user) and what is derived.
+_LEFT_OUT = {
+    Message: (),
+    Batch: ("remote_id", "leased_until"),  # a server's and a worker's that are not here
+    Contact: ("embedding", "memory_ids", "card", "sort_key"),
+    Relation: (),
+    Suggestion: (),
+    Memory: ("embedding_model", "tokens"),
+    Link: (),
+    Edge: ("inverse",),
+    Entity: (),
+    EntityLink: (),
+    Change: (),
+    Erasure: (),
+}
+# In the order in which rows refer to each other.
+SECTIONS: dict[str, type[models.Model]] = {
+    "messages": Message,
+    "batches": Batch,
+    "contacts": Contact,
+    "relations": Relation,
+    "suggestions": Suggestion,
+    "memories": Memory,
+    "links": Link,
+    "edges": Edge,
+    "entities": Entity,
+    "entity_links": EntityLink,
+    "changes": Change,
+    "erasures": Erasure,
+}
+# What a user has that no document holds, and why nothing is lost by it.
+NOT_CARRIED: dict[str, str] = {
+    "contacts.contactkey": "derived from the contacts",
+    "memories.consolidation": "work; what is due follows from the links",
+    "memories.injected": "a log of prompts, read for the next batch only",
+    "memories.modelcall": "a log of cost",
+    "memories.posting": "derived from the memories",
+    "memories.retrieval": "a count of how often the text fallback was needed",
+    "memories.vector": "derived from the memories",
+}
+
+
+def columns(model: type[models.Model]) -> list[str]:
+    """The columns of a table that a document holds."""
+    out = (*_LEFT_OUT[model], "end_user_id")
+    return [field.attname for field in model._meta.concrete_fields if field.attname not in out]
+
+
+def export_user(end_user: EndUser) -> dict[str, Any]:
+    """Everything that is stored of an end user, as plain JSON values."""
+    with transaction.atomic():
+        # One moment for all tables: no writer may come between them.
+        held = EndUser.objects.lock(end_user.pk) or end_user
+        return {
+            "format": FORMAT,
+            "version": VERSION,
+            "exported_at": _plain(timezone.now()),
+            "user": {name: _plain(getattr(held, name)) for name in USER_COLUMNS},
+            **{
+                section: [
+                    {name: _plain(value) for name, value in row.items()}
+                    for row in model._default_manager.filter(end_user=held)
+                    .order_by("pk")
+                    .values(*columns(model))
+                    .iterator(CHUNK)
+                ]
+                for section, model in SECTIONS.items()
+            },
+        }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime | date):
+        return value.isoformat()
+    if isinstance(value, UUID):
+        return str(value)
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value
