@@ -1,4 +1,4 @@
-"""A contact as text for a system prompt and for people, in the layout of the seeds."""
+"""A contact as text for a system prompt and for people, in the layout of Mio v2."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

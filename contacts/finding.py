@@ -14,6 +14,7 @@ from contacts.types import NameKey, Person
 PREFIX = "find:"
 # Bounds the keys of one name, and of one person with many aliases.
 MAX_PARTS, MAX_KEYS, MAX_LENGTH = 8, 160, 60
+MAX_SORT_KEY = 200
 
 
 def keys_of(person: Person) -> Iterator[NameKey]:
@@ -38,11 +39,23 @@ def company(text: str) -> list[str]:
     return attribute_keys.keys_for("company", text)
 
 
-def _forms(key: str) -> Iterator[str]:
+def sort_key(name: str) -> str:
+    """By what a list orders a name: Chinese by how it is read, syllable by syllable, among
+    the words of other scripts."""
+    return " ".join(_read(name_key(name))[1])[:MAX_SORT_KEY]
+
+
+def _read(key: str) -> tuple[list[str], list[str]]:
+    """The units of a name and how each is read."""
     units = _units(key)
     sounds = readings(key) if key and all(map(is_han, key)) else []
     if len(sounds) != len(units):
         sounds = [_sound(unit) for unit in units]
+    return units, sounds
+
+
+def _forms(key: str) -> Iterator[str]:
+    units, sounds = _read(key)
     initials = [sound[:1] for sound in sounds]
     for start in range(min(len(units), MAX_PARTS)):
         yield "".join(units[start:])

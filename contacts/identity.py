@@ -159,7 +159,8 @@ def save(contact: Contact, fields: Sequence[str]) -> None:
         contact.name_key = names.name_key(contact.name)
         fields = [*fields, "name_key"]
     contact.card = card_text(contact, contact.end_user.language)
-    contact.save(update_fields={*fields, "card", "updated_at"})
+    # The order among others follows from a name that an undo has put back as well.
+    contact.save(update_fields={*fields, "card", "sort_key", "updated_at"})
     if _INDEXED & set(fields):
         index(contact)
     if "name" in fields:

@@ -45,7 +45,7 @@ def hold(end_user: EndUser) -> EndUser:
 def standing(end_user: EndUser, contact_id: UUID) -> Contact:
     """The contact with this id itself. Raises UnknownPerson, and InvalidMerge when it was
     merged into another."""
-    contact = Contact.objects.of(end_user).filter(pk=contact_id).first()
+    contact = Contact.objects.of(end_user).filter(pk=contact_id).light().first()
     if contact is None:
         raise UnknownPerson(f"There is no contact {contact_id}.")
     if contact.merged_into_id:
@@ -98,6 +98,20 @@ def absorb(
     identity.save(loser, ["merged_into"])
     _move_relations(end_user, loser, survivor, recorder)
     _settle_suggestions(end_user, loser, survivor, recorder, actor)
+    _unite(loser, survivor, without)
+    identity.save(survivor, _UNITED)
+    identity.render_around(end_user, [survivor.id])
+
+
+def rehearse(loser: Contact, survivor: Contact) -> None:
+    """As ``absorb`` as far as the survivor's card can tell, in a transaction that is rolled
+    back: the survivor is not saved."""
+    _move_relations(survivor.end_user, loser, survivor, Recorder())
+    _unite(loser, survivor, ())
+
+
+def _unite(loser: Contact, survivor: Contact, without: Collection[uniting.Part]) -> None:
+    """Gives the survivor (unsaved) what the loser has."""
     given = uniting.lacking(
         {
             "aliases": [loser.name, *loser.aliases, *_role_alias(loser, survivor)],
@@ -118,8 +132,6 @@ def absorb(
     survivor.mention_count += loser.mention_count
     survivor.first_mentioned_at = min(survivor.first_mentioned_at, loser.first_mentioned_at)
     survivor.last_mentioned_at = max(survivor.last_mentioned_at, loser.last_mentioned_at)
-    identity.save(survivor, _UNITED)
-    identity.render_around(end_user, [survivor.id])
 
 
 def _role_alias(loser: Contact, survivor: Contact) -> list[str]:

@@ -85,7 +85,7 @@ def _people(end_user: EndUser, count: int, progress: bool) -> None:
             (
                 ContactKey(end_user=end_user, contact=row, key=k.key, how=k.how, text=k.text)
                 for row in rows
-                for k in identity.keys_of(row.person)
+                for k in identity.all_keys_of(row)
             ),
             batch_size=CHUNK * 2,
             ignore_conflicts=True,

@@ -6,7 +6,16 @@ from django.shortcuts import resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import Change
+from contacts.text import one_line
 from dashboard.told import told
+
+LONGEST = 60  # characters of a name or value in a sentence
+
+
+def apart(text: str) -> str:
+    """Somebody else's words, to stand inside a sentence of ours: on one line, not long, and
+    with a direction of writing of their own (FSI and PDI of UAX #9)."""
+    return f"\u2068{one_line(text, LONGEST)}\u2069"
 
 
 def done(request: HttpRequest, text: str, *changes: Change | None) -> None:

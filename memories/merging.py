@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.changes import Recorder, recording, recording_anew
@@ -57,6 +58,35 @@ def _merge(
     recorder.watch(settling.tracked(Memory.objects.of(end_user).filter(pk__in=shared)))
     settling.point_at_profiles(end_user, shared)
     settling.cancel_consolidations(end_user, [loser.id, survivor.id])
+
+
+@transaction.atomic
+def rehearsed_card(end_user: EndUser, loser_id: UUID, survivor_id: UUID) -> str:
+    """The survivor's card as a merge would leave it. Nothing is changed.
+
+    What makes the card is done and rolled back, with only those links that a card can show, so
+    that a person of many memories costs what any other does.
+    """
+    held = identities.hold(end_user)
+    loser, survivor = identities.mergeable(held, loser_id, survivor_id, "preview")
+    hand_over(_shown_on_card(loser, survivor), survivor, Recorder())
+    identities.rehearse(loser, survivor)
+    settling.prune(survivor)
+    card = identity.card_text(survivor, held.language)
+    transaction.set_rollback(True)
+    return card
+
+
+def _shown_on_card(loser: Contact, survivor: Contact) -> list[Link]:
+    """The loser's links that the card of both can depend on: what the profiles rest on, the
+    latest notes, and what is said not to be about the loser."""
+    about = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
+    fresh = about.filter(consolidated_at=None, rejected=False, memory__status="active")
+    notes = fresh.order_by("-pk").values_list("pk", flat=True)[: identity.MAX_NOTES]
+    rest_on = settling.sources(derived.profile_of(loser)) | settling.sources(
+        derived.profile_of(survivor)
+    )
+    return list(about.filter(Q(pk__in=list(notes)) | Q(memory__in=rest_on) | Q(rejected=True)))
 
 
 def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> list[UUID]:

@@ -34,6 +34,13 @@ _COLUMNS = (
     "id, effective_access, value, hub, entity_hub, mention, newness, recency, temporal,"
     " trailoff, raw, by_formula, fixed, COALESCE(fixed, by_formula) AS importance"
 )
+
+
+def _asked(column: str) -> str:
+    """The memories that are asked about, all of them without ids."""
+    return f"(%(ids)s::uuid[] IS NULL OR {column} = ANY (%(ids)s::uuid[]))"
+
+
 # One text for explaining and for rescoring. A cast at every number: a bare one is a numeric,
 # with which PostgreSQL calculates a hundred times more slowly.
 _PARTS = f"""
@@ -47,21 +54,35 @@ WITH memory AS (
             THEN LEAST(1, GREATEST(0, (m.metadata ->> 'pinned_importance')::float8))
         END AS pinned
     FROM memories_memory m JOIN accounts_enduser u ON u.id = m.end_user_id
-    WHERE m.end_user_id = %(end_user)s AND m.status <> 'archived'
+    WHERE m.end_user_id = %(end_user)s AND m.status <> 'archived' AND {_asked("m.id")}
 ), inbound AS (
     SELECT target_id AS id, count(*) AS links FROM memories_edge
     WHERE end_user_id = %(end_user)s AND NOT inverse AND NOT kind LIKE ANY (%(no_hub)s)
+        AND {_asked("target_id")}
     GROUP BY 1
-), speaking AS (
-    SELECT l.memory_id, count(*) OVER (PARTITION BY l.entity_id)::float8 AS memories
-    FROM memories_entitylink l JOIN memory m ON m.id = l.memory_id
-    WHERE l.end_user_id = %(end_user)s AND m.kind = 'fact'
-), corpus AS (
-    SELECT count(*)::float8 AS memories FROM memory WHERE kind = 'fact'
+), spoken AS (
+    SELECT l.entity_id, count(*)::float8 AS memories
+    FROM memories_entitylink l JOIN memories_memory m ON m.id = l.memory_id
+    WHERE l.end_user_id = %(end_user)s AND m.kind = 'fact' AND m.status <> 'archived'
+        AND (%(ids)s::uuid[] IS NULL OR l.entity_id IN (
+            SELECT entity_id FROM memories_entitylink WHERE memory_id = ANY (%(ids)s::uuid[])))
+    GROUP BY 1
+), corpus AS MATERIALIZED (
+    -- The facts that are not archived: all rows but those that small indexes tell. It is
+    -- counted only where some entity asks for it.
+    SELECT ((SELECT count(*) FROM memories_memory WHERE end_user_id = %(end_user)s)
+        - (SELECT count(*) FROM memories_memory
+           WHERE end_user_id = %(end_user)s AND content_hash >= 'profile')
+        - (SELECT count(*) FROM memories_memory
+           WHERE end_user_id = %(end_user)s AND status = 'archived' AND kind = 'fact')
+        )::float8 AS memories
 ), connected AS (
-    SELECT s.memory_id AS id, sum(
+    SELECT l.memory_id AS id, sum(
         4 * ln(s.memories) * ln(c.memories / s.memories) / ln(c.memories) ^ 2) AS sum
-    FROM speaking s, corpus c WHERE s.memories > 1 AND s.memories < c.memories
+    FROM memory m JOIN memories_entitylink l ON l.memory_id = m.id
+        JOIN spoken s ON s.entity_id = l.entity_id
+        CROSS JOIN LATERAL (SELECT (SELECT memories FROM corpus) AS memories) c
+    WHERE m.kind = 'fact' AND s.memories > 1 AND s.memories < c.memories
     GROUP BY 1
 ), measured AS (
     SELECT m.*, COALESCE(i.links, 0) AS links,
@@ -70,7 +91,6 @@ WITH memory AS (
         COALESCE(c.sum, 0) AS connected,
         m.access_count * %(momentum)s::float8 ^ LEAST(m.idle, 9999)::float8 AS effective_access
     FROM memory m LEFT JOIN inbound i ON i.id = m.id LEFT JOIN connected c ON c.id = m.id
-    WHERE %(ids)s::uuid[] IS NULL OR m.id = ANY (%(ids)s::uuid[])
 ), components AS (
     SELECT id, effective_access,
         ln(1 + effective_access / GREATEST(%(least_age)s, age) / %(baseline)s::float8)

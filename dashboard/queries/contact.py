@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import JSONField, QuerySet
+from django.db import connection
+from django.db.models import BooleanField, F, JSONField, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.dateparse import parse_datetime
 
@@ -20,6 +21,7 @@ from memories.models import Edge, Memory, Message
 MOST_CHANGES = 200  # read for the history of values
 MOST_SUBJECTS = 500  # memories of a person whose changes are shown with the person's
 MOST_SOURCES = 50  # shown at once
+MOST_SORTED = 2000  # rows that are put in order by columns which no index of a person has
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,12 +186,17 @@ def memories_about(contact: Contact) -> QuerySet[Memory]:
         .about(contact.pk)
         .filter(kind=Memory.Kind.FACT)
         .exclude(status=Memory.Status.ARCHIVED)
+        .annotate(link=F("links__id"))
         .defer("tokens", "metadata", "quote", "facts")
     )
 
 
-#: Active ones first, then the latest.
-MEMORY_ORDER = ("status", "-said_at", "id")
+def memory_order(contact: Contact) -> tuple[str, ...]:
+    """Active ones first, then the latest. So many that sorting them takes time stand as they
+    were learnt, the latest first."""
+    links = contact.links.filter(rejected=False).order_by("-pk").values("pk")
+    many = links[: MOST_SORTED + 1].count() > MOST_SORTED
+    return ("-link",) if many else ("status", "-said_at", "id")
 
 
 def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Memory]:
@@ -213,16 +220,27 @@ def changes_of(contact: Contact) -> QuerySet[Change]:
     """What changed a person, those merged into them, or a memory about them."""
     held = Contact.objects.of(contact.end_user_id)
     merged = held.filter(merged_into=contact.pk).values_list("pk", flat=True)
-    memory_ids = held.values_list("memory_ids", flat=True).get(pk=contact.pk)
-    ids = [contact.pk, *merged, *memory_ids[-MOST_SUBJECTS:]]
-    hit = RawSQL(_ABOUT, [[str(pk) for pk in ids], contact.end_user_id])  # noqa: S611 a constant
-    return Change.objects.of(contact.end_user_id).filter(pk__in=hit).defer("rows")
+    latest = contact.links.filter(rejected=False).order_by("-pk").values_list("memory", flat=True)
+    memory_ids = latest[:MOST_SUBJECTS]
+    ids = [str(pk) for pk in (contact.pk, *merged, *memory_ids)]
+    changes = Change.objects.of(contact.end_user_id).defer("rows")
+    with connection.cursor() as cursor:
+        cursor.execute(_ABOUT, [ids, contact.end_user_id, MOST_SORTED + 1])
+        hits = [pk for (pk,) in cursor.fetchall()]
+    if len(hits) <= MOST_SORTED:
+        return changes.filter(pk__in=hits)
+    # So many that one is met soon when all are read from the latest on. The function, unlike
+    # its operator, makes no use of the index that finds them all.
+    about = "jsonb_exists_any(accounts_change.subjects, %s::text[])"
+    return changes.filter(RawSQL(about, [ids], output_field=BooleanField()))  # noqa: S611 a constant
 
 
 # One look into the index for each id: all at once, the planner would read every change.
 _ABOUT = """
-SELECT hit.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
-    SELECT id FROM accounts_change WHERE subjects ? wanted AND end_user_id = %s OFFSET 0) hit
+SELECT DISTINCT id FROM (
+    SELECT hit.id FROM unnest(%s::text[]) AS wanted CROSS JOIN LATERAL (
+        SELECT id FROM accounts_change WHERE subjects ? wanted AND end_user_id = %s OFFSET 0) hit
+    LIMIT %s) hits
 """
 
 

@@ -11,7 +11,6 @@ from accounts.models import EndUser
 from contacts.text import truncate
 from memories import graph
 from memories.models import Edge, Link, Memory, Message
-from memories.search import recall
 from memories.search.results import Hit
 
 FOUND = 30  # results of a search
@@ -135,8 +134,3 @@ def picture(memory: Memory, near: Sequence[Beside]) -> Picture:
                  round((middle_y + y) / 2, 1), other.step.kind)
         )  # fmt: skip
     return Picture(WIDTH, HEIGHT, tuple(nodes), tuple(lines))
-
-
-def understood(query: str, intent: str) -> recall.Understood:
-    """What the search takes a query to mean."""
-    return recall.understand(query, intent or None)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, QuerySet
 
 from accounts.models import EndUser
 from contacts.attributes import is_single, label
@@ -14,10 +13,11 @@ from contacts.models import Contact, Suggestion
 from contacts.normal import normalise
 from contacts.text import estimate_tokens
 from memories import doubts, merging
-from memories.models import Link, Message
+from memories.models import Link, Memory, Message
 
 MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
 SHOWN_MEMORIES = 6
+COUNTED = 1000  # of a person's memories
 AROUND = 2  # messages before and after the one that a doubtful link rests on
 
 
@@ -97,22 +97,22 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two people, with the memories that tell most."""
+    """One of two people, with the latest memories; ``more``: there are more than counted."""
 
     contact: Contact
     memories: Sequence[Any]
     memory_count: int
+    more: bool
 
 
 def side(contact: Contact) -> Side:
     """A person as one column of the comparison."""
-    links = contact.links.filter(rejected=False, memory__kind="fact", memory__status="active")
-    latest = [
-        link.memory
-        for link in links.select_related("memory").defer("memory__tokens").order_by("-pk")
-        [:SHOWN_MEMORIES]
-    ]  # fmt: skip
-    return Side(contact, latest, links.count())
+    about = Memory.objects.of(contact.end_user_id).active().about(contact.pk)
+    facts = about.filter(kind=Memory.Kind.FACT).annotate(link=F("links__id")).order_by("-link")
+    latest = list(facts.defer("tokens")[:SHOWN_MEMORIES])
+    # In their order as well: the database then reads as many as are counted, not all.
+    counted = facts.values("pk")[: COUNTED + 1].count()
+    return Side(contact, latest, min(counted, COUNTED), counted > COUNTED)
 
 
 def beside(left: Contact, right: Contact, language: str) -> list[Row]:
@@ -146,19 +146,9 @@ class Preview:
 
 
 def preview(loser: Contact, survivor: Contact) -> Preview | str:
-    """What the card of the survivor would be, or why they can't be merged.
-
-    The merge itself is made and rolled back, so the preview can't differ from it.
-    """
+    """What the card of the survivor would be, or why they can't be merged."""
     try:
-        with transaction.atomic():
-            merging.merge(loser.end_user, loser.pk, survivor.pk, actor="preview")
-            card = (
-                Contact.objects.of(loser.end_user)
-                .values_list("card", flat=True)
-                .get(pk=survivor.pk)
-            )
-            transaction.set_rollback(True)
+        card = merging.rehearsed_card(loser.end_user, loser.pk, survivor.pk)
     except InvalidMerge as error:
         return str(error)
     return Preview(card, estimate_tokens(card))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, QuerySet
 
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact
@@ -62,7 +62,4 @@ def _row_size(model: Any, end_user: EndUser) -> float:
 
 def with_keys(apps: QuerySet[App]) -> QuerySet[App]:
     """Apps with their keys, and how many end users they have."""
-    return apps.annotate(
-        users=Count("end_users", distinct=True),
-        live_keys=Count("keys", Q(keys__revoked_at=None), distinct=True),
-    ).prefetch_related("keys")
+    return apps.annotate(users=Count("end_users")).prefetch_related("keys")

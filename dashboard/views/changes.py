@@ -1,5 +1,6 @@
 """What was changed by whom and why, with the way back."""
 
+from collections.abc import Iterable
 from uuid import UUID
 
 from django.db import transaction
@@ -8,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext as _
 
 from accounts.changes import CannotUndo
-from accounts.models import Change
+from accounts.models import Change, EndUser
 from dashboard import access, feedback, paging
 from dashboard.access import valid_ids
 from memories import corrections, queue
@@ -28,14 +29,7 @@ def undo(request: HttpRequest, user: int, change: UUID) -> HttpResponse:
     """Takes a change back."""
     end_user = access.get_end_user(request, user)
     row = get_object_or_404(Change.objects.of(end_user), pk=change)
-    try:
-        corrections.undo(row, actor=access.actor(request))
-    except CannotUndo as error:
-        feedback.refused(request, str(error))
-    else:
-        queue.enqueue("embed", end_user.pk)
-        feedback.done(request, _("Undone."))
-    return feedback.back(request, "dashboard:changes", end_user.pk)
+    return _take_back(request, end_user, [row])
 
 
 @access.action
@@ -44,6 +38,11 @@ def undo_all(request: HttpRequest, user: int) -> HttpResponse:
     end_user = access.get_end_user(request, user)
     wanted = valid_ids(request.POST.getlist("change"))
     rows = Change.objects.of(end_user).filter(pk__in=wanted).order_by("-created_at", "pk")
+    return _take_back(request, end_user, rows)
+
+
+def _take_back(request: HttpRequest, end_user: EndUser, rows: Iterable[Change]) -> HttpResponse:
+    """Takes changes back in this order, all or none."""
     try:
         with transaction.atomic():
             for row in rows:

@@ -77,7 +77,7 @@ def _card(request: HttpRequest, person: Contact) -> dict[str, Any]:
 
 
 def _memories(request: HttpRequest, person: Contact) -> dict[str, Any]:
-    page = paging.page_of(request, queries.memories_about(person), queries.MEMORY_ORDER)
+    page = paging.page_of(request, queries.memories_about(person), queries.memory_order(person))
     return {"page": page, "replacements": queries.replacements(person.end_user, page.rows)}
 
 

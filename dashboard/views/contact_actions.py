@@ -64,7 +64,9 @@ def create(request: HttpRequest, user: int) -> HttpResponse:
         except book.NameTaken as error:
             _name_taken(form, error)
         else:
-            feedback.done(request, _("%(name)s was added.") % {"name": person.name}, change)
+            feedback.done(
+                request, _("%(name)s was added.") % {"name": feedback.apart(person.name)}, change
+            )
             return redirect("dashboard:contact", end_user.pk, person.pk)
     return _form_page(request, end_user, form, None, 422)
 
@@ -133,7 +135,7 @@ def aliases(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         feedback.refused(request, _("A name needs at least one letter or digit."))
         return to_tab(request, person)
     if values:
-        _edit(request, end_user, person, values, said % {"alias": alias})
+        _edit(request, end_user, person, values, said % {"alias": feedback.apart(alias)})
     return to_tab(request, person)
 
 
@@ -201,7 +203,7 @@ def resolve(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     _verb(
         request,
         lambda: merging.resolve_attribute(end_user, person.pk, key, value, actor=actor)[1],
-        _("%(value)s it is.") % {"value": value},
+        _("Kept “%(value)s”.") % {"value": feedback.apart(value)},
     )
     return to_tab(request, person)
 

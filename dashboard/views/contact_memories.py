@@ -74,7 +74,7 @@ def unlink(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         request,
         memories,
         lambda memory: corrections.unlink(end_user, memory.pk, person.pk, actor=actor),
-        said % {"count": len(memories), "name": person.name},
+        said % {"count": len(memories), "name": feedback.apart(person.name)},
     )
     return to_tab(request, person, "memories")
 
@@ -137,7 +137,7 @@ def move(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         request,
         memories,
         lambda memory: corrections.move(end_user, memory.pk, person.pk, other.pk, actor=actor),
-        said % {"count": len(memories), "name": other.name},
+        said % {"count": len(memories), "name": feedback.apart(other.name)},
     )
     return to_tab(request, person, "memories")
 
@@ -189,7 +189,11 @@ def split(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     except (InvalidMerge, identity.InvalidContact) as error:
         form.add_error(None, told(str(error)))
         return _split_page(request, person, memories, form, 422)
-    feedback.done(request, _("%(name)s is a person of their own.") % {"name": new.name}, change)
+    feedback.done(
+        request,
+        _("%(name)s is a person of their own.") % {"name": feedback.apart(new.name)},
+        change,
+    )
     return redirect("dashboard:contact", end_user.pk, new.pk)
 
 

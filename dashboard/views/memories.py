@@ -195,7 +195,7 @@ def forget_memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse
         gone = forget.forget_memory(end_user, row.pk)
         feedback.done(
             request,
-            _("Erased for good: %(memories)d memories, %(messages)d messages.")
+            _("Erased for good. Memories: %(memories)d, messages: %(messages)d.")
             % {"memories": gone.memories, "messages": gone.messages},
         )
     except forget.NothingToForget as error:

@@ -1,8 +1,9 @@
 """Decisions that wait for a person: who is one person, which value is right, what is about whom."""
 
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
+from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -19,6 +20,7 @@ from dashboard.queries import review as queries
 from memories import corrections, doubts, merging
 from memories.models import Link
 
+M = TypeVar("M", bound=Model)
 NEXT_SHOWN = 12  # of the queue beside the pair in hand
 
 
@@ -41,13 +43,18 @@ def _language() -> str:
     return "zh" if (get_language() or "").startswith("zh") else "en"
 
 
+def _in_hand(request: HttpRequest, waiting: QuerySet[M]) -> tuple[list[M], M | None]:
+    """The first of a queue, and the one among them that ``?at=`` names, or the very first."""
+    queue = list(waiting[: NEXT_SHOWN + 1])
+    chosen = request.GET.get("at", "")
+    return queue, next((one for one in queue if str(one.pk) == chosen), queue[0] if queue else None)
+
+
 @access.page
 def review(request: HttpRequest) -> HttpResponse:
     """The merge suggestion that waits longest for a decision, with the queue beside it."""
     users = users_in_view(request)
-    queue = list(queries.open_suggestions(users)[: NEXT_SHOWN + 1])
-    chosen = request.GET.get("at", "")
-    at = next((one for one in queue if str(one.pk) == chosen), queue[0] if queue else None)
+    queue, at = _in_hand(request, queries.open_suggestions(users))
     context: dict[str, Any] = {"counts": _counts(users), "queue": queue, "at": at}
     if at is not None:
         context |= _pair(request, at.end_user, at.first, at.second, at)
@@ -97,7 +104,7 @@ def decide(request: HttpRequest, user: int, one: UUID, other: UUID) -> HttpRespo
     """Merges ``other`` into ``one``, keeps them apart, or puts the question off."""
     end_user = access.get_end_user(request, user)
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
-    names = {"one": stays.name, "other": goes.name}
+    names = {"one": feedback.apart(stays.name), "other": feedback.apart(goes.name)}
     actor, why = access.actor(request), request.POST.get("why", "")
     try:
         match request.POST.get("decision"):
@@ -142,29 +149,11 @@ def conflicts(request: HttpRequest) -> HttpResponse:
     return render(request, "dashboard/review/conflicts.html", context)
 
 
-@access.action
-def resolve(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
-    """Keeps one of the values of an attribute."""
-    end_user = access.get_end_user(request, user)
-    person = access.get_contact(end_user, contact)
-    value = request.POST.get("value", "")
-    try:
-        _contact, change = merging.resolve_attribute(
-            end_user, person.pk, request.POST.get("key", ""), value, actor=access.actor(request)
-        )
-        feedback.done(request, _("Kept “%(value)s”.") % {"value": value}, change)
-    except InvalidMerge as error:
-        feedback.refused(request, str(error))
-    return feedback.back(request, "dashboard:conflicts")
-
-
 @access.page
 def links(request: HttpRequest) -> HttpResponse:
     """Memories that may be about somebody else, one after the other."""
     users = users_in_view(request)
-    queue = list(queries.doubtful_links(users)[: NEXT_SHOWN + 1])
-    chosen = request.GET.get("at", "")
-    at = next((one for one in queue if str(one.pk) == chosen), queue[0] if queue else None)
+    queue, at = _in_hand(request, queries.doubtful_links(users))
     context: dict[str, Any] = {"counts": _counts(users), "queue": queue, "at": at}
     if at is not None:
         person = at.contact
@@ -182,7 +171,7 @@ def decide_link(request: HttpRequest, user: int, link: int) -> HttpResponse:
     """Confirms that a memory is about a person, says that it is not, or gives it to another."""
     end_user = access.get_end_user(request, user)
     row = get_object_or_404(Link.objects.of(end_user).select_related("contact"), pk=link)
-    actor, name = access.actor(request), {"name": row.contact.name}
+    actor, name = access.actor(request), {"name": feedback.apart(row.contact.name)}
     try:
         match request.POST.get("decision"):
             case "right":
@@ -196,7 +185,9 @@ def decide_link(request: HttpRequest, user: int, link: int) -> HttpResponse:
                 change = corrections.move(
                     end_user, row.memory_id, row.contact_id, target.pk, actor=actor
                 )
-                feedback.done(request, _("Moved to %(name)s.") % {"name": target.name}, change)
+                feedback.done(
+                    request, _("Moved to %(name)s.") % {"name": feedback.apart(target.name)}, change
+                )
             case _:
                 feedback.refused(request, _("Choose right, wrong, or another person."))
     except corrections.InvalidCorrection as error:
@@ -217,6 +208,5 @@ urls = [
     path("review/links/", links, name="links"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/", compare, name="compare"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/decide/", decide, name="decide"),
-    path("u/<int:user>/review/<uuid:contact>/resolve/", resolve, name="resolve"),
     path("u/<int:user>/links/<int:link>/decide/", decide_link, name="decide-link"),
 ]

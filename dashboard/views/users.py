@@ -74,9 +74,9 @@ def forget_user(request: HttpRequest, user: int) -> HttpResponse:
     gone = forget.forget_everything(end_user)
     feedback.done(
         request,
-        _("Erased %(user)s: %(contacts)d people, %(memories)d memories, %(messages)d messages.")
+        _("Erased %(user)s. People: %(contacts)d, memories: %(memories)d, messages: %(messages)d.")
         % {
-            "user": end_user.external_id,
+            "user": feedback.apart(end_user.external_id),
             "contacts": gone.contacts,
             "memories": gone.memories,
             "messages": gone.messages,

@@ -9,8 +9,9 @@ from django.db.models import F, Q
 from accounts.models import EndUser, ScopedQuerySet
 from contacts.models import Contact
 from memories.models.memory import Memory
+from memories.models.triggers import after
 
-# The array of the seeds is derived from the links by the database itself, so no code path
+# The array of Mio v2 is derived from the links by the database itself, so no code path
 # can let the two disagree. One UPDATE per contact and statement, whatever the rows.
 _ADDED = """
     UPDATE contacts_contact c SET memory_ids = c.memory_ids || added.ids
@@ -92,8 +93,13 @@ class Link(models.Model):
             ),
         ]
         indexes = [
+            # With the memory: the latest of a person are read from the index alone, where the
+            # planner would else walk the links of everybody.
             models.Index(
-                fields=["contact", "-id"], condition=Q(rejected=False), name="link_latest"
+                fields=["contact", "-id"],
+                include=["memory"],
+                condition=Q(rejected=False),
+                name="link_latest",
             ),
             models.Index(fields=["memory"], name="link_of_memory"),
             models.Index(
@@ -103,30 +109,9 @@ class Link(models.Model):
             ),
         ]
         triggers = [
-            pgtrigger.Trigger(
-                name="memory_ids_added",
-                level=pgtrigger.Statement,
-                when=pgtrigger.After,
-                operation=pgtrigger.Insert,
-                referencing=pgtrigger.Referencing(new="new_rows"),
-                func=_ADDED,
-            ),
-            pgtrigger.Trigger(
-                name="memory_ids_removed",
-                level=pgtrigger.Statement,
-                when=pgtrigger.After,
-                operation=pgtrigger.Delete,
-                referencing=pgtrigger.Referencing(old="old_rows"),
-                func=_REMOVED,
-            ),
-            pgtrigger.Trigger(
-                name="memory_ids_changed",
-                level=pgtrigger.Statement,
-                when=pgtrigger.After,
-                operation=pgtrigger.Update,
-                referencing=pgtrigger.Referencing(old="old_rows", new="new_rows"),
-                func=_CHANGED,
-            ),
+            after(pgtrigger.Insert, "memory_ids_added", _ADDED),
+            after(pgtrigger.Delete, "memory_ids_removed", _REMOVED),
+            after(pgtrigger.Update, "memory_ids_changed", _CHANGED),
         ]
 
     def __str__(self) -> str:
@@ -211,22 +196,8 @@ class Edge(models.Model):
         ]
         indexes = [models.Index(fields=["target"], name="edge_inbound")]
         triggers = [
-            pgtrigger.Trigger(
-                name="mirror_added",
-                level=pgtrigger.Statement,
-                when=pgtrigger.After,
-                operation=pgtrigger.Insert,
-                referencing=pgtrigger.Referencing(new="new_rows"),
-                func=_MIRROR_ADDED,
-            ),
-            pgtrigger.Trigger(
-                name="mirror_removed",
-                level=pgtrigger.Statement,
-                when=pgtrigger.After,
-                operation=pgtrigger.Delete,
-                referencing=pgtrigger.Referencing(old="old_rows"),
-                func=_MIRROR_REMOVED,
-            ),
+            after(pgtrigger.Insert, "mirror_added", _MIRROR_ADDED),
+            after(pgtrigger.Delete, "mirror_removed", _MIRROR_REMOVED),
         ]
 
     def __str__(self) -> str:

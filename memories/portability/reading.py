@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, models, transaction
 
 from accounts.models import App, EndUser
-from contacts import identity
+from contacts import finding, identity
 from contacts.models import Contact
 from memories import surroundings
 from memories.models import Memory
@@ -131,7 +131,8 @@ def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
     for contact in Contact.objects.of(end_user).light().iterator(CHUNK):
         if contact.merged_into_id is None:
             card = identity.card_text(contact, end_user.language)
-            Contact.objects.filter(pk=contact.pk).update(card=card)
+            by_name = finding.sort_key(contact.name)
+            Contact.objects.filter(pk=contact.pk).update(card=card, sort_key=by_name)
             identity.index(contact)
         progress("cards", 1)
 

@@ -54,7 +54,7 @@ def here(name: str, rows: Rows, end_user: EndUser, numbers: dict[str, dict[int, 
     if name in _COUNTED:
         numbers[name] = _number(SECTIONS[name], rows)
     if name == "contacts":
-        return [row | {"memory_ids": [], "card": ""} for row in rows]
+        return [row | {"memory_ids": [], "card": "", "sort_key": ""} for row in rows]
     if name == "suggestions":
         return [_smaller_id_first(row) for row in rows]
     if name == "batches":

@@ -5,7 +5,7 @@ from accounts.models import EndUser
 from contacts import book, identity
 from contacts.models import Contact, Suggestion
 from dashboard.queries import contacts as queries
-from memories import corrections
+from memories import corrections, portability
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory
 
@@ -143,6 +143,8 @@ def test_names_are_sorted_as_they_are_read(client: Client, user: EndUser) -> Non
     assert listed(client, user, sort="name")[:2] == ["阿明", "白伟"]
     corrections.undo(change, actor="operator:li")
     assert listed(client, user, sort="name")[-2:] == ["张伟", "Zoe"]
+    copy = portability.import_user(user.app, portability.export_user(user), external_id="copy")
+    assert listed(client, copy, sort="name") == listed(client, user, sort="name")
 
 
 @pytest.mark.parametrize("cursor", ["x", "WyJ4IiwgInkiXQ", "W10", "WyJcdTAwMDAiLCAieSJd"])

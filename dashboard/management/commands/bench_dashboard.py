@@ -10,7 +10,7 @@ from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
+from django.test.utils import CaptureQueriesContext, override_settings
 from django.urls import reverse
 
 from accounts.models import EndUser
@@ -42,6 +42,7 @@ class Command(BaseCommand):
         self.stdout.write(json.dumps({"contacts": contacts, "memories": memories, **figures}))
 
 
+@override_settings(DEBUG=False)
 def measure(end_user: EndUser, rounds: int = ROUNDS) -> dict[str, Any]:
     """Each page's percentiles and SQL statements, by what the page shows."""
     client = Client(headers={"host": "localhost"})
