@@ -16,7 +16,7 @@ from contacts.attributes import is_single
 from contacts.normal import normalise
 from memories import reshapes
 from memories.faithful import numbers
-from memories.models import Edge, Memory, Posting
+from memories.models import Corpus, Edge, Memory, Posting
 from memories.search.tokens import own
 
 # Cosine of multilingual-e5 from which two memories may say the same. It tells the matter, not
@@ -109,14 +109,14 @@ def _weights(end_user: EndUser, tokens: Collection[str]) -> dict[str, float]:
     """How much each word tells: the inverse of its frequency among the user's memories."""
     rows = (
         Posting.objects.of(end_user)
-        .filter(token__in=[*tokens, ""], status=Memory.Status.ACTIVE)
+        .filter(token__in=tokens, status=Memory.Status.ACTIVE)
         .order_by()
         .values_list("token")
         .annotate(Count("memory"))
     )
-    found = dict(rows)
-    everything = found.pop("", 1)
-    return {token: math.log(1 + everything / times) for token, times in found.items()}
+    held = Corpus.objects.of(end_user).filter(status=Memory.Status.ACTIVE)
+    everything = held.values_list("size", flat=True).first() or 1
+    return {token: math.log(1 + everything / times) for token, times in rows}
 
 
 def _shared(one: set[str], other: set[str], weights: Mapping[str, float]) -> float:

@@ -1,12 +1,22 @@
 """Real processes against the test database, for what only several of them can show."""
 
+import io
+import multiprocessing
 import os
-import subprocess
 import sys
+import traceback
+from contextlib import redirect_stdout
+from multiprocessing.connection import Connection
+from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.conf import settings
+import django
 from django.db import connection
+
+# Each is forked from a process that has loaded tests.warm, but set up nothing: they have their
+# own settings and connections, and don't spend their first seconds on imports.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["tests.warm"])
 
 
 def database_url() -> str:
@@ -17,27 +27,49 @@ def database_url() -> str:
     return f"postgres://{secret}@/{quote(at['NAME'])}?{server}"
 
 
-def start(code: str, *args: object, **env: str) -> subprocess.Popen[str]:
+class Started:
+    """A process that runs a piece of code."""
+
+    def __init__(self, code: str, args: list[str], env: dict[str, str]) -> None:
+        self._said, says = _FORKS.Pipe(duplex=False)
+        self._process = _FORKS.Process(target=_run, args=(code, args, env, says))
+        self._process.start()
+        says.close()
+
+    def kill(self) -> None:
+        """As SIGKILL does; returns when it is dead."""
+        self._process.kill()
+        self._process.join(30)
+        assert self._process.exitcode is not None
+
+    def finish(self, timeout: float = 120) -> str:
+        """Waits for it and returns what it printed; its failure is the test's."""
+        assert self._said.poll(timeout), "the process did not end"
+        printed, failure = self._said.recv()
+        self._process.join(timeout)
+        assert not failure, failure[-3000:]
+        return printed
+
+
+def start(code: str, *args: object, **env: str) -> Started:
     """A Python process with Django set up that runs ``code`` with ``args`` in ``sys.argv``."""
-    prelude = "import sys, django; django.setup()\n"
-    return subprocess.Popen(
-        [sys.executable, "-c", prelude + code, *map(str, args)],
-        cwd=settings.BASE_DIR,
-        env={
-            **os.environ,
-            "DATABASE_URL": database_url(),
-            "DJANGO_SETTINGS_MODULE": "mio_site.settings",
-            "OMP_NUM_THREADS": "1",
-            **env,
-        },
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    settings = {
+        "DATABASE_URL": database_url(),
+        "DJANGO_SETTINGS_MODULE": "mio_site.settings",
+        "OMP_NUM_THREADS": "1",
+    }
+    return Started(code, list(map(str, args)), {**os.environ, **settings, **env})
 
 
-def finish(process: subprocess.Popen[str], timeout: float = 120) -> str:
-    """Waits for a process and returns what it printed; its failure is the test's."""
-    out, err = process.communicate(timeout=timeout)
-    assert process.returncode == 0, err[-3000:]
-    return out
+def _run(code: str, args: list[str], env: dict[str, str], says: Connection) -> None:
+    os.environ.update(env)
+    sys.argv = ["-c", *args]
+    printed, failure = io.StringIO(), ""
+    try:
+        with redirect_stdout(printed):
+            django.setup()
+            names: dict[str, Any] = {"__name__": "__main__", "sys": sys}
+            exec(compile(code, "<started>", "exec"), names)
+    except BaseException:  # noqa: BLE001 told to the test that waits
+        failure = traceback.format_exc()
+    says.send((printed.getvalue(), failure))

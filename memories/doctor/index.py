@@ -65,8 +65,9 @@ def postings_equal_tokens() -> Iterator[Finding]:
     and its vectors under its own status."""
     for end_user, memory in rows(
         """
-        SELECT m.end_user_id, m.id FROM memories_memory m
-        LEFT JOIN (
+        SELECT COALESCE(m.end_user_id, p.end_user_id), COALESCE(m.id, p.memory_id)
+        FROM memories_memory m
+        FULL JOIN (
             SELECT memory_id, end_user_id, min(status) AS status, max(status) AS other,
                 array_agg((token, round(times::numeric, 3), length)::text ORDER BY token) AS held
             FROM memories_posting GROUP BY memory_id, end_user_id) p
@@ -76,16 +77,10 @@ def postings_equal_tokens() -> Iterator[Finding]:
                              ORDER BY token) AS meant
             FROM (SELECT ltrim(raw, %s) COLLATE "C" AS token,
                       sum(CASE WHEN starts_with(raw, %s) THEN %s ELSE 1 END) AS times
-                  FROM unnest(m.tokens) AS raw GROUP BY 1
-                  UNION ALL SELECT '', 1) words) tokens
+                  FROM unnest(m.tokens) AS raw GROUP BY 1) words) tokens
         WHERE held IS DISTINCT FROM meant OR p.status <> m.status OR p.other <> m.status
             OR EXISTS (SELECT FROM memories_vector v WHERE v.end_user_id = m.end_user_id
                        AND v.memory_id = m.id AND v.status <> m.status)
-        UNION ALL
-        SELECT DISTINCT p.end_user_id, p.memory_id FROM memories_posting p
-        WHERE p.token = '' AND NOT EXISTS (
-            SELECT FROM memories_memory m
-            WHERE m.id = p.memory_id AND m.end_user_id = p.end_user_id)
         """,
         AROUND,
         AROUND,
@@ -111,8 +106,35 @@ def _rebuild_postings(findings: Sequence[Finding]) -> None:
             cursor.execute(POSTINGS.replace("%'", "%%'").format(source=source), at)
 
 
+def corpora_count_memories() -> Iterator[Finding]:
+    """Word search knows how many memories an end user has of each status, and how long."""
+    for (end_user,) in rows("""
+        SELECT DISTINCT COALESCE(c.end_user_id, m.end_user_id)
+        FROM memories_corpus c FULL JOIN (
+            SELECT end_user_id, status, count(*) AS size, sum(cardinality(tokens)) AS length
+            FROM memories_memory GROUP BY 1, 2) m USING (end_user_id, status)
+        WHERE (c.size, c.length) IS DISTINCT FROM (m.size, m.length)
+    """):
+        yield Finding(end_user, end_user, "the number of memories is not what word search knows")
+
+
+def _count_memories(findings: Sequence[Finding]) -> None:
+    for finding in findings:
+        with transaction.atomic(), connection.cursor() as cursor:
+            EndUser.objects.lock(finding.end_user_id or 0)
+            at = {"end_user": finding.end_user_id}
+            cursor.execute("DELETE FROM memories_corpus WHERE end_user_id = %(end_user)s", at)
+            cursor.execute(
+                """INSERT INTO memories_corpus (end_user_id, status, size, length)
+                   SELECT end_user_id, status, count(*), sum(cardinality(tokens))
+                   FROM memories_memory WHERE end_user_id = %(end_user)s GROUP BY 1, 2""",
+                at,
+            )
+
+
 CHECKS: dict[Check, Fix | None] = {
     tokens_are_current: _rebuild_tokens,
     postings_equal_tokens: _rebuild_postings,
+    corpora_count_memories: _count_memories,
     embeddings_are_current: _embed,
 }

@@ -1,6 +1,6 @@
 """What: messages, the memories drawn from them, and whom these are about."""
 
-from memories.models.index import AROUND, AROUND_SHARE, Posting, Vector
+from memories.models.index import AROUND, AROUND_SHARE, Corpus, Posting, Vector
 from memories.models.ledger import Erasure, Injected, JobRun, ModelCall, Retrieval
 from memories.models.links import Edge, Entity, EntityLink, Link, LinkQuerySet
 from memories.models.memory import (
@@ -27,6 +27,7 @@ __all__ = [
     "PROFILE_IMPORTANCE",
     "Batch",
     "Consolidation",
+    "Corpus",
     "Edge",
     "Entity",
     "EntityLink",

@@ -17,32 +17,54 @@ from memories.models.triggers import after
 AROUND, AROUND_SHARE = "<", 0.45
 
 # SQL of this file is put together from its own constants only.
-# The token '' stands once for every memory: counted, it is the corpus.
 POSTINGS = f"""
     INSERT INTO memories_posting (end_user_id, token, memory_id, status, times, length)
     SELECT m.end_user_id, word.token, m.id, m.status, word.times, cardinality(m.tokens)
     FROM {{source}} m CROSS JOIN LATERAL (
         SELECT CASE WHEN raw LIKE '{AROUND}%' THEN substr(raw, 2) ELSE raw END AS token,
                sum(CASE WHEN raw LIKE '{AROUND}%' THEN {AROUND_SHARE} ELSE 1 END)::real AS times
-        FROM unnest(m.tokens) AS raw WHERE raw NOT IN ('', '{AROUND}') GROUP BY 1
-        UNION ALL SELECT '', 1) word
+        FROM unnest(m.tokens) AS raw WHERE raw NOT IN ('', '{AROUND}') GROUP BY 1) word
 """  # noqa: S608
 # One index range a memory, whatever the planner thinks of a table that just grew.
 _REMOVE = f"""
         DELETE FROM memories_posting
         WHERE end_user_id = was.end_user_id AND memory_id = was.id AND token = ANY (ARRAY(
             SELECT CASE WHEN raw LIKE '{AROUND}%' THEN substr(raw, 2) ELSE raw END
-            FROM unnest(array_append(was.tokens, '')) AS raw));
+            FROM unnest(was.tokens) AS raw));
 """  # noqa: S608
-_ADDED = POSTINGS.format(source="new_rows") + ";\n    RETURN NULL;"
+# In one order, so that two statements never wait for each other.
+_COUNT = """
+    INSERT INTO memories_corpus AS c (end_user_id, status, size, length)
+    SELECT end_user_id, status, sum(sign), sum(sign * cardinality(tokens))
+    FROM {rows} GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (end_user_id, status)
+        DO UPDATE SET size = c.size + excluded.size, length = c.length + excluded.length;
+"""
+_UNCOUNT = """
+    DELETE FROM memories_corpus
+    WHERE size = 0 AND end_user_id IN (SELECT end_user_id FROM old_rows);
+"""
+_ADDED = f"""{POSTINGS.format(source="new_rows")};
+    {_COUNT.format(rows="(SELECT 1 AS sign, * FROM new_rows) added")}
+    RETURN NULL;
+"""  # noqa: S608
 _REMOVED = f"""
     FOR was IN SELECT end_user_id, id, tokens FROM old_rows LOOP {_REMOVE}
     END LOOP;
+    {_COUNT.format(rows="(SELECT -1 AS sign, * FROM old_rows) removed")} {_UNCOUNT}
     RETURN NULL;
 """  # noqa: S608
 _MOVED = """(
         SELECT n.* FROM old_rows o JOIN new_rows n USING (id)
         WHERE (o.tokens, o.status) IS DISTINCT FROM (n.tokens, n.status))"""
+_RECOUNTED = """(
+        SELECT -1 AS sign, o.end_user_id, o.status, o.tokens
+        FROM old_rows o JOIN new_rows n USING (id)
+        WHERE (o.tokens, o.status) IS DISTINCT FROM (n.tokens, n.status)
+        UNION ALL
+        SELECT 1, n.end_user_id, n.status, n.tokens
+        FROM old_rows o JOIN new_rows n USING (id)
+        WHERE (o.tokens, o.status) IS DISTINCT FROM (n.tokens, n.status)) moved"""
 _CHANGED = f"""
     FOR was IN
         SELECT o.end_user_id, o.id, o.tokens, n.status, n.content <> o.content AS says_else,
@@ -61,6 +83,7 @@ _CHANGED = f"""
         END IF;
     END LOOP;
     IF FOUND THEN {POSTINGS.format(source=_MOVED)};
+        {_COUNT.format(rows=_RECOUNTED)} {_UNCOUNT}
     END IF;
     RETURN NULL;
 """  # noqa: S608
@@ -137,3 +160,21 @@ class Posting(models.Model):
 
     def __str__(self) -> str:
         return f"posting of {self.memory_id}"
+
+
+class Corpus(models.Model):
+    """How many memories of a status an end user has, and how many tokens altogether: what
+    word search asks of all of them, kept so that no search counts them."""
+
+    pk = models.CompositePrimaryKey("end_user_id", "status")
+    end_user = models.ForeignKey(
+        EndUser, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    status = models.CharField(max_length=8)
+    size = models.BigIntegerField()
+    length = models.BigIntegerField()
+
+    objects = ScopedQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"{self.status} memories of user {self.end_user_id}"

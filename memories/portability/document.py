@@ -56,6 +56,7 @@ NOT_CARRIED: dict[str, str] = {
     "memories.consolidation": "work; what is due follows from the links",
     "memories.injected": "a log of prompts, read for the next batch only",
     "memories.modelcall": "a log of cost",
+    "memories.corpus": "derived from the memories",
     "memories.posting": "derived from the memories",
     "memories.retrieval": "a count of how often the text fallback was needed",
     "memories.vector": "derived from the memories",

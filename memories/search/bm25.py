@@ -2,9 +2,7 @@
 
 Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond", 2009, with
 the never negative idf of Lucene: ln(1 + (N - n + 0.5) / (n + 0.5)). N, the average length
-and each word's n are exact at the moment of the search; from LARGE on, where counting takes
-longer than searching and a day's memories move nothing, N and the average length may be RECENT
-seconds old. Words said around a memory count in
+and each word's n are exact at the moment of the search. Words said around a memory count in
 part (the simple BM25F of the same paper: fields weigh into the term frequency).
 """
 
@@ -13,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.core.cache import cache
 from django.db import connection
 
 from accounts.models import EndUser
@@ -28,13 +25,6 @@ B = 0.75
 # events and works are repeated in part. Measured: 0.3 to 0.5 are equally good.
 COVER = 0.5
 
-LARGE, RECENT = 50_000, 600
-
-_COUNTED = """
-    SELECT count(*)::float8 AS size, COALESCE(avg(length), 0)::float8 AS length
-    FROM memories_posting
-    WHERE end_user_id = %(end_user)s AND token = '' AND status = ANY(%(statuses)s)"""
-_KNOWN = "SELECT %(size)s::float8 AS size, %(length)s::float8 AS length"
 # With an entity a memory must hold one of the other words, and most hold none.
 _ANSWERING = (
     "memory_id IN (SELECT memory_id FROM held JOIN asked USING (token) WHERE NOT of_entity)"
@@ -43,7 +33,10 @@ _SQL = """
 WITH asked AS (
     SELECT * FROM unnest(%(parts)s::int[], %(tokens)s::text[], %(weights)s::float8[],
                          %(of_entity)s::bool[]) AS t (part, token, weight, of_entity)
-), corpus AS MATERIALIZED ({corpus}
+), corpus AS MATERIALIZED (
+    SELECT COALESCE(sum(size), 0)::float8 AS size,
+        COALESCE(sum(length) / NULLIF(sum(size), 0), 0)::float8 AS length
+    FROM memories_corpus WHERE end_user_id = %(end_user)s AND status = ANY(%(statuses)s)
 ), held AS MATERIALIZED (
     SELECT memory_id, token, times, length
     FROM memories_posting
@@ -77,7 +70,7 @@ WITH asked AS (
 )
 SELECT part, id, score,
     CASE WHEN rank = 1 THEN (SELECT m.tokens FROM memories_memory m WHERE m.id = best.id) END,
-    CASE WHEN rank = 1 THEN corpus.size END, CASE WHEN rank = 1 THEN corpus.length END
+    CASE WHEN rank = 1 THEN corpus.size END
 FROM best CROSS JOIN corpus ORDER BY part, rank
 """
 
@@ -91,23 +84,15 @@ class Question:
     entity: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """How many memories are searched, and how many tokens each has on average."""
-
-    size: float
-    length: float
-
-
 @dataclass(slots=True)
 class Found:
-    """``ids`` with their ``scores``, best first; ``tokens`` are those of the first. ``corpus``
-    is known where anything was found."""
+    """``ids`` with their ``scores``, best first; ``tokens`` are those of the first. ``corpus``,
+    how many memories were searched, is known where anything was found."""
 
     ids: list[UUID]
     scores: list[float]
     tokens: list[str]
-    corpus: Corpus | None = None
+    corpus: float | None = None
 
 
 def search(
@@ -116,14 +101,11 @@ def search(
     questions: Sequence[Question],
     limit: int,
     within: MemoryQuerySet | None = None,
-    *,
-    corpus: Corpus | None = None,
 ) -> list[Found]:
     """For each question the memories that hold any of its words, in one statement.
 
     Word statistics are those of the end user's memories of these ``statuses``; results may
-    be narrowed to those ``within``. ``corpus`` of an earlier search of the same memories
-    spares counting them again.
+    be narrowed to those ``within``.
     """
     asked = [
         (part, token, weight, of_entity)
@@ -153,19 +135,12 @@ def search(
         "cover": COVER,
         "limit": limit,
     }
-    counted = f"corpus:{end_user.pk}:{','.join(sorted(map(str, statuses)))}"
-    corpus = corpus or cache.get(counted)
-    if corpus is not None:
-        params |= {"size": corpus.size, "length": corpus.length}
-    sql = _SQL.format(corpus=_KNOWN if corpus else _COUNTED, wanted=" AND ".join(wanted))
+    sql = _SQL.format(wanted=" AND ".join(wanted))
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        for part, pk, score, tokens, size, length in cursor.fetchall():
+        for part, pk, score, tokens, corpus in cursor.fetchall():
             found[part].ids.append(pk)
             found[part].scores.append(score)
             if tokens is not None:
-                found[part].tokens, found[part].corpus = tokens, Corpus(size, length)
-    fresh = next((f.corpus for f in found if f.corpus), None)
-    if corpus is None and fresh is not None and fresh.size >= LARGE:
-        cache.set(counted, fresh, RECENT)
+                found[part].tokens, found[part].corpus = tokens, corpus
     return found

@@ -2,7 +2,7 @@
 
 What was found false is forgotten along a curve with a half-life (exponential forgetting:
 Ebbinghaus 1885), the less certain the finding the less of it: TiMemory's forgetting
-confidence (TiMemory) with a gradually falling weight.
+confidence, with a gradually falling weight.
 """
 
 import regex

@@ -105,7 +105,7 @@ class _Arms:
     vector: Sequence[float] | None
     asked: list[Mapping[str, float]] = field(init=False)
     vectors: list[Sequence[float]] = field(init=False)
-    corpus: bm25.Corpus | None = field(init=False, default=None)
+    corpus: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         questions = parts(self.query)
@@ -146,9 +146,7 @@ class _Arms:
     def _words(
         self, questions: Sequence[bm25.Question], depth: int, within: MemoryQuerySet | None
     ) -> list[bm25.Found]:
-        found = bm25.search(
-            self.end_user, self.statuses, questions, depth, within, corpus=self.corpus
-        )
+        found = bm25.search(self.end_user, self.statuses, questions, depth, within)
         self.corpus = self.corpus or next((f.corpus for f in found if f.corpus), None)
         return found
 
@@ -156,8 +154,9 @@ class _Arms:
         self, depth: int, within: MemoryQuerySet | None
     ) -> tuple[list[list[UUID]], list[UUID]]:
         where = space(self.embedder)
-        size = self.corpus.size if self.corpus else None
-        return nearest(self.end_user, self.statuses, where, self.vectors, depth, within, size=size)
+        return nearest(
+            self.end_user, self.statuses, where, self.vectors, depth, within, size=self.corpus
+        )
 
     def _embedded(self, questions: Sequence[str]) -> list[Sequence[float]]:
         try:

@@ -14,7 +14,7 @@ from memories.models import Batch, Consolidation, Link, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import SOME_DAY, make_app
-from tests.processes import finish, start
+from tests.processes import start
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -82,7 +82,7 @@ def test_eight_processes_lose_nothing_and_do_nothing_twice():
         start(INGEST_AND_EXTRACT, app.pk, n, json.dumps(TALK, ensure_ascii=False)) for n in range(8)
     ]
     for worker in workers:
-        finish(worker)
+        worker.finish()
     end_user = EndUser.objects.get(app=app, external_id="ann")
     run.process(end_user.pk)
 
@@ -121,7 +121,6 @@ def kill_a_worker_at_its_write(end_user, table):
         worker = start(PROCESS, end_user.pk)
         wait_until_blocked(cursor)
         worker.kill()
-        worker.communicate(timeout=10)
     with connection.cursor() as cursor:  # the server notices the dead client at its write
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
@@ -184,7 +183,7 @@ def test_a_worker_that_lost_its_claim_writes_nothing():
         wait_until_blocked(cursor)
         # Another worker has taken the batch over meanwhile, and is at work on it.
         Batch.objects.filter(end_user=end_user).update(attempts=2)
-    finish(worker)
+    worker.finish()
     batch = Batch.objects.get(end_user=end_user)
     assert (batch.state, batch.attempts) == ("running", 2)
     assert not Memory.objects.of(end_user).exists()

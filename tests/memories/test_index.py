@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from accounts.models import EndUser
 from memories import corrections, derived
 from memories.hashing import content_hash
-from memories.models import AROUND, AROUND_SHARE, Memory, Posting, Vector
+from memories.models import AROUND, AROUND_SHARE, Corpus, Memory, Posting, Vector
 from memories.search import tokens, vectors
 from tests.factories import make_end_user, make_memory
 
@@ -37,9 +37,22 @@ def meant(end_user: EndUser) -> dict[tuple[Any, str], tuple[float, int, str]]:
         for token in memory.tokens:
             around = token.startswith(AROUND)
             times[token.removeprefix(AROUND)] += AROUND_SHARE if around else 1  # type: ignore[assignment]
-        for token, count in {**times, "": 1}.items():
+        for token, count in times.items():
             expected[memory.pk, token] = (round(count, 3), len(memory.tokens), memory.status)
     return expected
+
+
+def counted(end_user: EndUser) -> dict[str, tuple[int, int]]:
+    return {row.status: (row.size, row.length) for row in Corpus.objects.of(end_user)}
+
+
+def sizes(end_user: EndUser) -> dict[str, tuple[int, int]]:
+    """How many memories there are by status, and how many tokens, counted in Python."""
+    found: dict[str, tuple[int, int]] = {}
+    for memory in Memory.objects.of(end_user):
+        size, length = found.get(memory.status, (0, 0))
+        found[memory.status] = (size + 1, length + len(memory.tokens))
+    return found
 
 
 def test_the_mark_of_words_around_is_that_of_the_tokeniser() -> None:
@@ -94,6 +107,7 @@ def test_whatever_is_written_words_follow(steps: list[tuple[str, Any]]) -> None:
         else:
             mine.filter(pk=one.pk).update(**{step: value})
         assert words(end_user) == meant(end_user)
+        assert counted(end_user) == sizes(end_user)
 
 
 def test_what_changes_no_word_writes_no_posting() -> None:
@@ -110,6 +124,7 @@ def test_words_leave_with_the_end_user() -> None:
     pk = end_user.pk
     end_user.delete()
     assert not Posting.objects.of(pk).exists()
+    assert not Corpus.objects.of(pk).exists()
     assert not Vector.objects.of(pk).exists()
 
 

@@ -14,7 +14,7 @@ from memories.pipeline.buffer import Incoming, receive
 from tests.factories import SOME_DAY, make_app, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import assert_sound
 from tests.memories.test_concurrency import PROCESS, TALK, incoming
-from tests.processes import finish, start
+from tests.processes import start
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ANN = "operator:ann"
@@ -76,7 +76,7 @@ def test_a_merge_in_the_middle_of_an_extraction_loses_no_link_and_leaves_none_be
         worker = start(PROCESS, end_user.pk)
         wait_until_blocked(cursor)
         change = merging.merge(end_user, jie.id, mei.id, actor=ANN)
-    finish(worker)
+    worker.finish()
     run.process(end_user.pk)
 
     assert not Batch.objects.exclude(state="done").exists()
@@ -111,7 +111,7 @@ def test_merges_that_cross_end_with_one_merge_and_one_clear_error():
                 for loser, survivor in ((one, other), (other, one))
             ]
             wait_until_blocked(cursor, sessions=2)
-        said = sorted(finish(worker) for worker in workers)
+        said = sorted(worker.finish() for worker in workers)
         assert sum(line == "merged\n" for line in said) == 1, said
         assert sum("already" in line for line in said) == 1, said
         left = Contact.objects.of(end_user).standing().get(pk__in=[one.id, other.id])
@@ -128,7 +128,7 @@ def test_a_consolidation_that_has_read_before_a_merge_writes_nothing_after_it():
         worker = start(PROCESS, end_user.pk)
         wait_until_blocked(cursor)  # a model has answered, and nothing is written yet
         merging.merge(end_user, jie.id, mei.id, actor=ANN)
-    finish(worker)
+    worker.finish()
     run.process(end_user.pk)
     assert not Link.objects.of(end_user).unconsolidated().exists()
     assert identity.survivor(end_user, jie.id) == mei

@@ -17,7 +17,7 @@ from contacts import identity
 from contacts.models import Contact, ContactKey, json_value
 from memories import derived, schedules
 from memories.doctor import CHECKS
-from memories.models import Batch, Edge, JobRun, Link, Memory, Message, Posting, Vector
+from memories.models import Batch, Corpus, Edge, JobRun, Link, Memory, Message, Posting, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
 from tests.factories import make_contact, make_end_user, make_memory, make_message
@@ -139,8 +139,17 @@ def count_a_word_twice() -> None:
 
 def leave_a_word_behind() -> None:
     Posting.objects.create(
-        end_user=greta().end_user, memory_id=uuid4(), token="", status="active", times=1, length=3
+        end_user=greta().end_user,
+        memory_id=uuid4(),
+        token="hum",
+        status="active",
+        times=1,
+        length=3,
     )
+
+
+def miscount_memories() -> None:
+    Corpus.objects.update(size=99)
 
 
 def mistake_a_status() -> None:
@@ -261,6 +270,7 @@ DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     lose_a_word: ({"postings_equal_tokens"}, True),
     count_a_word_twice: ({"postings_equal_tokens"}, True),
     leave_a_word_behind: ({"postings_equal_tokens"}, True),
+    miscount_memories: ({"corpora_count_memories"}, True),
     mistake_a_status: ({"postings_equal_tokens"}, True),
     link_a_merged_contact: ({"merged_contacts_hold_nothing"}, False),
     speak_of_a_merged_contact: ({"merged_contacts_hold_nothing"}, False),

@@ -478,7 +478,6 @@ class TestSeveralProcesses:
         for _ in range(asked):
             assert server.arrived.acquire(timeout=60)
         submitter.kill()
-        submitter.wait()
         assert state_of(ann) == "submitted"
         assert remote.submit_due() == {"requests": 0}
         RemoteBatch.objects.update(created_at=timezone.now() - remote.NAMED_WITHIN)
@@ -496,7 +495,7 @@ class TestSeveralProcesses:
             told(app, f"user {number}")
         both = [processes.start(SUBMIT, **self.env(server)) for _ in range(2)]
         for one in both:
-            processes.finish(one)
+            one.finish()
         sent = [
             line["custom_id"]
             for batch_id in server.remote.batches

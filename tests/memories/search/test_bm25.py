@@ -5,7 +5,6 @@ from collections import defaultdict
 from typing import Any
 
 import pytest
-from django.core.cache import cache
 from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -107,26 +106,6 @@ def test_with_an_entity_only_what_is_about_it_and_answers_counts() -> None:
     (found,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {"小红": 1.0})], 9)
     assert found.ids == [about.pk]
     assert {other.pk, silent.pk}.isdisjoint(found.ids)
-
-
-def test_a_large_corpus_is_counted_once_in_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    end_user = make_end_user()
-    stored(end_user, [["tea"], ["run"]])
-    question = Question({"tea": 1.0}, {})
-
-    def size() -> float:
-        (found,) = bm25.search(end_user, ACTIVE, [question], 9)
-        assert found.corpus
-        return found.corpus.size
-
-    assert size() == 2
-    make_memory(end_user, tokens=[])
-    monkeypatch.setattr(bm25, "LARGE", 2)
-    assert size() == 3
-    Memory.objects.of(end_user).filter(tokens=[]).delete()
-    assert size() == 3
-    cache.clear()
-    assert size() == 2
 
 
 def test_no_words_cost_no_statement(django_assert_num_queries: Any) -> None:

