@@ -24,7 +24,8 @@ _REMOVED = """
     UPDATE contacts_contact c
     SET memory_ids = ARRAY(
         SELECT kept FROM unnest(c.memory_ids) WITH ORDINALITY AS old (kept, place)
-        WHERE kept <> ALL (removed.ids) ORDER BY place)
+        WHERE NOT EXISTS (SELECT FROM unnest(removed.ids) AS gone WHERE gone = kept)
+        ORDER BY place)
     FROM (SELECT contact_id, array_agg(memory_id) AS ids
           FROM old_rows WHERE NOT rejected GROUP BY contact_id) removed
     WHERE c.id = removed.contact_id;
