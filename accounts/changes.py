@@ -61,6 +61,9 @@ FOUND_AGAIN = ("memories.edge",)
 COUNTED: dict[str, tuple[str, ...]] = {"contacts.contact": ("mention_count",)}
 # Fields that come back with another one, whatever was computed anew since.
 FOLLOWING: dict[str, dict[str, str]] = {"memories.memory": {"importance": "consolidated_into_id"}}
+# Fields recorded with one another: a pair stands in the order of its ids, and a copy under other
+# ids may have it the other way round.
+PAIRED: dict[str, tuple[str, ...]] = {"contacts.suggestion": ("first_id", "second_id")}
 CHUNK = 500
 
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -137,6 +140,8 @@ def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
             continue
         if before is not None and after is not None:
             keys = [key for key in before if before[key] != after[key]]
+            pair = PAIRED.get(row[0], ())
+            keys += [key for key in pair if key not in keys and not set(pair).isdisjoint(keys)]
             before, after = ({key: side[key] for key in keys} for side in (before, after))
         yield {"model": row[0], "id": row[1], "before": before, "after": after}
 

@@ -1,10 +1,12 @@
 """What goes out comes back the same, in this database or beside what is already there."""
 
 import copy
+import itertools
 import json
 import re
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.apps import apps
@@ -207,6 +209,29 @@ def test_undoing_in_a_copy_never_touches_the_original(zoe: EndUser) -> None:
     assert Memory.objects.of(copied).get(content="Greta lives in Rome.").status == "active"
     kinds = Relation.objects.of(copied).values_list("kind", flat=True)
     assert sorted(kinds) == ["mother", "x"]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_suggested_pair_comes_back_under_ids_of_any_order(
+    monkeypatch: pytest.MonkeyPatch, order: tuple[int, ...]
+) -> None:
+    end_user = make_end_user()
+    three_people = [make_contact(end_user, name) for name in ("Ada", "Bea", "Cleo")]
+    one, two, three = sorted(three_people, key=lambda contact: contact.id)
+    pair = Suggestion.objects.create(
+        end_user=end_user, first=one, second=three, verdict="likely", confidence=0.6
+    )
+    with recording(end_user, "merge", "operator:x") as (recorder, _):
+        recorder.watch([pair])
+        Suggestion.objects.filter(pk=pair.pk).update(first=two)
+    fresh = (UUID(int=10 + n) for n in (*order, *range(3, 99)))
+    monkeypatch.setattr("memories.portability.rows.uuid4", lambda: next(fresh))
+
+    copied = portability.import_user(make_app(), portability.export_user(end_user))
+    corrections.undo(Change.objects.of(copied).get(), actor="operator:y")
+
+    again = Suggestion.objects.of(copied).get()
+    assert {again.first.name, again.second.name} == {one.name, three.name}
 
 
 DAMAGED: dict[str, Any] = {
