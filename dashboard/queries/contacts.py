@@ -22,7 +22,6 @@ SORTS = {
     "name": ("sort_key", "name_key", "namesake"),
 }
 NO_GROUP = "none"
-ONLY = ("suggested", "conflict", "unconfirmed")
 MOST = 1000  # a list is counted up to here
 MOST_DONE = 20_000  # what operators did last, and left to do, that a filter looks at
 FEW = 2000  # people found by name who are looked at one by one

@@ -1,6 +1,5 @@
 """Memories as lists and as a graph, and why each is found and how much it counts."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -9,6 +8,7 @@ from django.db.models import Prefetch, QuerySet
 
 from accounts.models import EndUser
 from contacts.text import truncate
+from dashboard.drawing import Drawing, Node, line, ring
 from memories import graph
 from memories.models import Edge, Link, Memory, Message
 from memories.search.results import Hit
@@ -70,40 +70,6 @@ def sources(memory: Memory) -> list[Message]:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """A memory of the picture: where it stands, and a short text under it."""
-
-    memory: Memory
-    x: float
-    y: float
-    label: str
-    centre: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """An edge of the picture from point to point, with its kind at (x, y)."""
-
-    x1: float
-    y1: float
-    x2: float
-    y2: float
-    x: float
-    y: float
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """The memories one edge away, around the one in the middle."""
-
-    width: int
-    height: int
-    nodes: tuple[Node, ...]
-    lines: tuple[Line, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Beside:
     """A memory one edge away; ``inverse`` when the edge is stated from it to this one."""
 
@@ -118,19 +84,15 @@ def beside(memory: Memory) -> list[Beside]:
     return [Beside(rows[pk], found.steps[-1]) for pk, found in near.items() if pk in rows]
 
 
-def picture(memory: Memory, near: Sequence[Beside]) -> Picture:
+def picture(memory: Memory, near: Sequence[Beside]) -> Drawing[Memory]:
     """The memory in the middle, its neighbours on a ring around it."""
-    middle_x, middle_y = WIDTH / 2, HEIGHT / 2
-    nodes = [Node(memory, middle_x, middle_y, truncate(memory.content, LABEL), centre=True)]
-    lines = []
-    for place, other in enumerate(near):
-        angle = 2 * math.pi * place / len(near) - math.pi / 2
-        # An ellipse: texts are wide.
-        x = round(middle_x + 1.6 * RING * math.cos(angle), 1)
-        y = round(middle_y + RING * math.sin(angle), 1)
-        nodes.append(Node(other.memory, x, y, truncate(other.memory.content, LABEL)))
-        lines.append(
-            Line(middle_x, middle_y, x, y, round((middle_x + x) / 2, 1),
-                 round((middle_y + y) / 2, 1), other.step.kind)
-        )  # fmt: skip
-    return Picture(WIDTH, HEIGHT, tuple(nodes), tuple(lines))
+    middle = (WIDTH / 2, HEIGHT / 2)
+    centre = Node(memory, truncate(memory.content, LABEL), *middle, centre=True)
+    # An ellipse: texts are wide.
+    places = ring(len(near), middle, (1.6 * RING, RING))
+    around = [
+        Node(other.memory, truncate(other.memory.content, LABEL), *place)
+        for other, place in zip(near, places, strict=True)
+    ]
+    lines = [line(centre, node, other.step.kind) for node, other in zip(around, near, strict=True)]
+    return Drawing(WIDTH, HEIGHT, [centre, *around], lines)
