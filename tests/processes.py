@@ -12,11 +12,18 @@ from urllib.parse import quote, urlencode
 
 import django
 from django.db import connection
+from django.db.backends.utils import CursorWrapper
 
 # Each is forked from a process that has loaded tests.warm, but set up nothing: they have their
 # own settings and connections, and don't spend their first seconds on imports.
 _FORKS = multiprocessing.get_context("forkserver")
 _FORKS.set_forkserver_preload(["tests.warm"])
+
+# Not the server's own processes, such as autovacuum, which nobody may end.
+_OTHERS = (
+    "SELECT * FROM pg_stat_activity WHERE datname = current_database() "
+    "AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+)
 
 
 def database_url() -> str:
@@ -59,6 +66,21 @@ def start(code: str, *args: object, **env: str) -> Started:
         "OMP_NUM_THREADS": "1",
     }
     return Started(code, list(map(str, args)), {**os.environ, **settings, **env})
+
+
+def wait_until_blocked(cursor: CursorWrapper, sessions: int = 1, tries: int = 6000) -> None:
+    """Returns once so many other clients of this database wait for a lock."""
+    for _ in range(tries):
+        cursor.execute("SELECT pg_stat_clear_snapshot() FROM pg_sleep(0.01)")
+        cursor.execute(f"SELECT count(*) FROM ({_OTHERS}) WHERE wait_event_type = 'Lock'")
+        if cursor.fetchone()[0] >= sessions:
+            return
+    raise AssertionError("the workers never came to their write")
+
+
+def end_other_sessions(cursor: CursorWrapper) -> None:
+    """As the server does by itself once it notices that their clients are dead."""
+    cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({_OTHERS})")
 
 
 def _run(code: str, args: list[str], env: dict[str, str], says: Connection) -> None:

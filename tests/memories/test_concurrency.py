@@ -14,7 +14,7 @@ from memories.models import Batch, Consolidation, Link, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import SOME_DAY, make_app
-from tests.processes import start
+from tests.processes import end_other_sessions, start, wait_until_blocked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -121,23 +121,8 @@ def kill_a_worker_at_its_write(end_user, table):
         worker = start(PROCESS, end_user.pk)
         wait_until_blocked(cursor)
         worker.kill()
-    with connection.cursor() as cursor:  # the server notices the dead client at its write
-        cursor.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
-
-
-def wait_until_blocked(cursor, tries=6000):
-    """Returns once another session of this database waits for a lock."""
-    for _ in range(tries):
-        cursor.execute(
-            "SELECT EXISTS (SELECT FROM pg_locks JOIN pg_database d ON d.oid = database "
-            "WHERE NOT granted AND datname = current_database()) FROM pg_sleep(0.01)"
-        )
-        if cursor.fetchone()[0]:
-            return
-    raise AssertionError("the worker never came to its write")
+    with connection.cursor() as cursor:
+        end_other_sessions(cursor)
 
 
 def time_passes(model):

@@ -14,23 +14,10 @@ from memories.pipeline.buffer import Incoming, receive
 from tests.factories import SOME_DAY, make_app, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import assert_sound
 from tests.memories.test_concurrency import PROCESS, TALK, incoming
-from tests.processes import start
+from tests.processes import start, wait_until_blocked
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ANN = "operator:ann"
-
-
-def wait_until_blocked(cursor, sessions=1, tries=6000):
-    """Returns once so many other sessions of this database wait for a lock."""
-    for _ in range(tries):
-        cursor.execute("SELECT pg_stat_clear_snapshot() FROM pg_sleep(0.01)")
-        cursor.execute(
-            "SELECT count(*) FROM pg_stat_activity "
-            "WHERE datname = current_database() AND wait_event_type = 'Lock'"
-        )
-        if cursor.fetchone()[0] >= sessions:
-            return
-    raise AssertionError("the workers never came to their write")
 
 
 MERGE = """
