@@ -24,11 +24,22 @@ B = 0.75
 # The part of an entity's words, by rarity, that a memory must hold to be about it: names of
 # events and works are repeated in part. Measured: 0.3 to 0.5 are equally good.
 COVER = 0.5
+# An entity's word that so many memories hold doesn't tell which are about it, and is left out:
+# to read all that hold it would cost more the more a user has told.
+COMMON = 5000
 
 # With an entity a memory must hold one of the other words, and most hold none.
 _ANSWERING = (
     "memory_id IN (SELECT memory_id FROM held JOIN asked USING (token) WHERE NOT of_entity)"
 )
+# The words of entities that are not common; each is counted that far only.
+_TELLING = """
+    SELECT token FROM unnest(%(of_entities)s::text[]) AS t (token)
+    WHERE (SELECT count(*) FROM (
+        SELECT FROM memories_posting p
+        WHERE p.end_user_id = %(end_user)s AND p.token = t.token AND status = ANY(%(statuses)s)
+        LIMIT %(common)s) holders) < %(common)s
+"""
 _SQL = """
 WITH asked AS (
     SELECT * FROM unnest(%(parts)s::int[], %(tokens)s::text[], %(weights)s::float8[],
@@ -40,12 +51,12 @@ WITH asked AS (
 ), held AS MATERIALIZED (
     SELECT memory_id, token, times, length
     FROM memories_posting
-    WHERE end_user_id = %(end_user)s AND token = ANY(%(distinct)s) AND status = ANY(%(statuses)s)
+    WHERE end_user_id = %(end_user)s AND token = ANY({read}) AND status = ANY(%(statuses)s)
 ), rarity AS MATERIALIZED (
     SELECT token, ln(1 + (corpus.size - holders + 0.5) / (holders + 0.5)) AS idf
     FROM (SELECT token, count(*) AS holders FROM held GROUP BY token) t CROSS JOIN corpus
 ), entities AS MATERIALIZED (
-    SELECT part, sum(idf) FILTER (WHERE of_entity) AS idf
+    SELECT part, bool_or(of_entity) AS asked, sum(idf) FILTER (WHERE of_entity) AS idf
     FROM asked LEFT JOIN rarity USING (token) GROUP BY part
 ), priced AS MATERIALIZED (
     SELECT part, token, of_entity, idf, weight * idf * (%(k1)s + 1) AS price
@@ -65,7 +76,7 @@ WITH asked AS (
     FROM entities CROSS JOIN LATERAL (
         SELECT id, score FROM scored
         WHERE scored.part = entities.part
-            AND (entities.idf IS NULL OR answers AND shared >= %(cover)s * entities.idf)
+            AND (NOT entities.asked OR answers AND shared >= %(cover)s * entities.idf)
         ORDER BY score DESC, id LIMIT %(limit)s) top
 )
 SELECT part, id, score,
@@ -78,7 +89,7 @@ FROM best CROSS JOIN corpus ORDER BY part, rank
 @dataclass(frozen=True, slots=True)
 class Question:
     """Words with their weights. With ``entity`` words, only memories count that hold most
-    of those (by rarity) and at least one of the others."""
+    of those (by rarity; common ones don't count) and at least one of the others."""
 
     words: dict[str, float]
     entity: dict[str, float]
@@ -116,9 +127,12 @@ def search(
     found = [Found([], [], []) for _ in questions]
     if not asked:
         return found
-    wanted, params = ["true"], dict[str, Any]()
+    wanted, read, params = ["true"], "%(words)s::text[]", dict[str, Any]()
+    words = {token for _, token, _, of_entity in asked if not of_entity}
+    entities = {token for _, token, _, of_entity in asked if of_entity} - words
     if any(question.entity for question in questions):
         wanted.append(_ANSWERING)
+        read = f"{read} || ARRAY({_TELLING})"
     if within is not None:
         ids, params = named(within.values("id"), "within")
         wanted.append(f"memory_id IN ({ids})")
@@ -129,13 +143,15 @@ def search(
         "tokens": [token for _, token, _, _ in asked],
         "weights": [weight for _, _, weight, _ in asked],
         "of_entity": [of_entity for _, _, _, of_entity in asked],
-        "distinct": list(dict.fromkeys(token for _, token, _, _ in asked)),
+        "words": sorted(words),
+        "of_entities": sorted(entities),
+        "common": COMMON,
         "k1": K1,
         "b": B,
         "cover": COVER,
         "limit": limit,
     }
-    sql = _SQL.format(wanted=" AND ".join(wanted))
+    sql = _SQL.format(wanted=" AND ".join(wanted), read=read)
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         for part, pk, score, tokens, corpus in cursor.fetchall():

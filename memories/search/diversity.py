@@ -35,5 +35,5 @@ def spread(scores: Mapping[T, float], tokens: Mapping[T, Set[str]], limit: int) 
 
 def _overlap(one: Set[str], other: Set[str]) -> float:
     """Jaccard's index."""
-    union = len(one | other)
-    return len(one & other) / union if union else 0.0
+    common = len(one & other)
+    return common / (len(one) + len(other) - common) if common else 0.0

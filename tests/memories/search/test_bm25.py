@@ -108,6 +108,20 @@ def test_with_an_entity_only_what_is_about_it_and_answers_counts() -> None:
     assert {other.pk, silent.pk}.isdisjoint(found.ids)
 
 
+def test_common_words_of_an_entity_say_nothing_about_which_is_meant(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(bm25, "COMMON", 3)
+    end_user = make_end_user()
+    about, _, _, _ = stored(
+        end_user, [["小红", "run", "tea"], ["run", "tea"], ["run", "tea"], ["run"]]
+    )
+    (found,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {"小红": 1.0, "run": 1.0})], 9)
+    assert found.ids == [about.pk]
+    (none,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {"run": 1.0})], 9)
+    assert none.ids == []
+
+
 def test_no_words_cost_no_statement(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
         assert bm25.search(EndUser(pk=1), ACTIVE, [Question({}, {})], 5)[0].ids == []
