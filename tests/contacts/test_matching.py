@@ -264,9 +264,9 @@ def test_no_text_makes_matching_fail_and_spans_hold_the_matched_text(text: str) 
 def test_huge_texts_stay_bounded(piece: str) -> None:
     text = piece * (60_000 // len(piece))
     assert len(candidate_keys(text)) <= 20_000
-    started = time.perf_counter()
+    started = time.process_time()  # what others do on this machine does not count
     mentions(text)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_short_message_costs_less_than_a_few_milliseconds() -> None:
@@ -275,10 +275,10 @@ def test_a_short_message_costs_less_than_a_few_milliseconds() -> None:
     mentions(text)
     best = 1.0
     for _ in range(20):
-        started = time.perf_counter()
+        started = time.process_time()
         keys = candidate_keys(text)
         find_mentions(text, [entry for entry in entries if entry.key.key in keys])
-        best = min(best, time.perf_counter() - started)
+        best = min(best, time.process_time() - started)
     assert best < 0.004
 
 

@@ -340,7 +340,7 @@ def test_a_memory_that_another_statement_holds_is_left_for_the_next_run() -> Non
         Memory.objects.filter(pk=held.pk).update(access_count=1)
         night = threading.Thread(target=nightly)
         night.start()
-        night.join(timeout=20)
+        night.join(timeout=60)
         assert not night.is_alive()
     assert took == [1]
     assert score(free) < 0.2

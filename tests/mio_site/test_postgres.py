@@ -96,7 +96,7 @@ def postmaster(home: Path) -> int:
     return int((home / "postgres/data/postmaster.pid").read_text().splitlines()[0])
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 10) -> bool:
+def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
