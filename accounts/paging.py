@@ -33,6 +33,13 @@ class PageQuery(Strict):
             raise serializers.ValidationError("This is not a cursor of this list.") from error
 
 
+class Page(serializers.Serializer):
+    """What ``page`` answers; who inherits from it adds the ``results``."""
+
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+
+
 def page(
     request: Request,
     rows: QuerySet,

@@ -2,42 +2,16 @@
 
 import re
 
+from contacts.beside_en import Neighbours
+from contacts.evidence_en import Evidence
 from contacts.lexicon import celebrities, titles, words
 from contacts.lexicon import english_context as context
-from contacts.names import is_cjk, name_key, roles_of
+from contacts.names import name_key, roles_of
 from contacts.reading import Reading, Token
 from contacts.roles import terms
 from contacts.types import Person
 
-# Evidence for a person, summed; a word needs more than nothing.
-WEIGHTS = {
-    "verb after": 2.0,
-    "adverb after": 1.2,
-    "auxiliary after": 0.5,
-    "state after": 2.0,
-    "possessive": 1.0,
-    "he or she": 0.7,
-    "whom": 1.2,
-    "called out": 1.2,
-    "alone": 1.5,
-    "listed beside": 1.0,
-    "capital inside a sentence": 1.5,
-    "capital at the start": -0.5,
-    "capital at the start of a name": 0.5,
-    "no capital": -2.5,
-    "calendar": -0.9,
-    "calendar before": -2.0,
-    "place": -0.8,
-    "place before": -2.0,
-    "place after": -1.0,
-    "determiner before": -2.0,
-    "word after": -2.0,
-    "noun after": -1.0,
-    "past tense after": 0.7,
-    "Chinese around": 0.8,
-}
-THRESHOLD = 0.3
-_AFTER = ((context.ADVERBS, "adverb after"), (context.AUXILIARIES, "auxiliary after"))
+THRESHOLD = 0.3  # of the evidence: a word needs more than nothing
 
 
 class Guard:
@@ -48,6 +22,8 @@ class Guard:
         self._names = {part for surface in surfaces for part in surface.split(" ")}
         self._words = words("english_words.txt")
         self._given = words("given_names.txt")
+        self._beside = Neighbours(reading)
+        self._evidence = Evidence(reading, self._names)
 
     def judge(self, first: int, last: int, person: Person, surface: str, kind: str) -> float:
         """A factor for the confidence; 0 when the tokens ``first`` to ``last`` aren't
@@ -69,36 +45,8 @@ class Guard:
             return self._judge_plural(first, surface)
         if not self._is_word(surface):
             return 1.0
-        score = self._score(first, surface)
+        score = self._evidence.score(first, surface)
         return min(1.0, 0.65 + 0.15 * score) if score > THRESHOLD else 0.0
-
-    def _token(self, index: int) -> Token | None:
-        return self._reading.tokens[index] if 0 <= index < len(self._reading.tokens) else None
-
-    def _gap(self, index: int) -> str:
-        """What stands between token ``index`` and the next."""
-        tokens = self._reading.tokens
-        return self._reading.norm[tokens[index].end : tokens[index + 1].start]
-
-    def _before(self, first: int) -> Token | None:
-        """The word before in the same phrase: nothing but a space between."""
-        if first == 0 or self._gap(first - 1) not in (" ", "'s ", "' ", "-"):
-            return None
-        return self._token(first - 1)
-
-    def _after(self, last: int) -> Token | None:
-        if last + 1 >= len(self._reading.tokens) or self._gap(last) not in (" ", "'s ", "' "):
-            return None
-        return self._token(last + 1)
-
-    def _starts_sentence(self, first: int) -> bool:
-        start = self._reading.tokens[first].start
-        left = self._reading.norm[max(0, start - 8) : start].rstrip(" \"'“‘(*_>-")
-        return (
-            not left
-            or left[-1] in ".!?。！？\n:：;；…"
-            or self._reading.norm.startswith("\n", start - 1)
-        )
 
     def _stands_alone(self, first: int, last: int) -> bool:
         """Whether no hyphen, underscore or dot ties the name into a longer word."""
@@ -116,7 +64,7 @@ class Guard:
         )
 
     def _next_capital(self, last: int) -> bool:
-        following = self._token(last + 1)
+        following = self._beside.token(last + 1)
         return following is not None and following.capital
 
     def _in_phrase(self, first: int, last: int) -> bool:
@@ -131,8 +79,8 @@ class Guard:
 
     def _title_fits(self, first: int, person: Person) -> bool:
         """Whether a title right before the name, if any, can be the person's."""
-        before = self._before(first) or (
-            self._token(first - 1) if first and self._gap(first - 1) == ". " else None
+        before = self._beside.before(first) or (
+            self._beside.token(first - 1) if first and self._beside.gap(first - 1) == ". " else None
         )
         title = titles.ENGLISH.get(before.key) if before else None
         if before is None or title is None or name_key(person.name).startswith(before.key):
@@ -148,13 +96,13 @@ class Guard:
 
     def _is_counted(self, first: int) -> bool:
         """Whether an article makes a thing of the name: the Oscar, a Rembrandt."""
-        before = self._before(first)
+        before = self._beside.before(first)
         return before is not None and before.key in ("a", "an", "the")
 
     def _is_saint(self, first: int) -> bool:
         """Whether the word before makes a place of the name: St. Louis, San Jose, Port Vila."""
-        before = self._token(first - 1)
-        gap = self._gap(first - 1) if first else ""
+        before = self._beside.token(first - 1)
+        gap = self._beside.gap(first - 1) if first else ""
         return before is not None and gap in (" ", ". ") and before.key in context.PLACE_PREFIXES
 
     def _extends(self, first: int, last: int, person: Person) -> bool:
@@ -164,14 +112,14 @@ class Guard:
         own = set(name_key(person.name).split()) | {
             part for alias in person.aliases for part in name_key(alias).split()
         }
-        after = self._after(last)
+        after = self._beside.after(last)
         token = self._reading.tokens[last]
         if after and after.capital and not token.possessive and self._joins_name(after, own):
             return True
-        before = self._before(first)
+        before = self._beside.before(first)
         if before is None or not before.capital or before.possessive:
             return False
-        if self._starts_sentence(first - 1) and (
+        if self._beside.starts_sentence(first - 1) and (
             before.key in self._words or before.key not in self._given
         ):
             return before.key in self._given and before.key not in self._names
@@ -214,141 +162,7 @@ class Guard:
         token = self._reading.tokens[first]
         if self._is_word(surface) or token.key in self._words or token.key in self._given:
             return 0.0
-        return 0.85 if self._after(first) else 0.0
+        return 0.85 if self._beside.after(first) else 0.0
 
     def _is_word(self, surface: str) -> bool:
         return surface in self._words or surface in context.MONTHS or surface in context.PLACES
-
-    def _score(self, index: int, surface: str) -> float:
-        token = self._reading.tokens[index]
-        norm = self._reading.norm
-        score = self._case(index, token)
-        before, after = self._before(index), self._after(index)
-        rest = norm[token.end : token.end + 24]
-        if token.possessive:
-            score += WEIGHTS["possessive"]
-        if re.match(r"'s (?:been|going|gone|a|the|not|so|in|on|due|up|down)\b", rest):
-            score -= WEIGHTS["possessive"]
-        score += self._after_score(token, after, rest)
-        if before:
-            score += self._before_score(before, surface)
-        elif context.CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
-            score += WEIGHTS["determiner before"]
-        elif re.search(r"[@&/+]\s?$", norm[max(0, token.start - 2) : token.start]):
-            score += WEIGHTS["whom"]
-        personal = {t.key for t in self._reading.tokens[index + 1 : index + 16]}
-        if personal & context.PERSONAL:
-            score += WEIGHTS["he or she"]
-        if surface in context.MONTHS:
-            score += self._map_score(before, after, context.MONTH_BEFORE, "calendar")
-        elif surface in context.PLACES:
-            score += self._map_score(before, after, context.PLACE_BEFORE, "place")
-        else:
-            return score
-        # They have a capital everywhere, so it says nothing.
-        return score - max(0.0, self._case(index, token))
-
-    def _case(self, index: int, token: Token) -> float:
-        if not token.capital and (self._reading.cased or self._reading.chinese):
-            return WEIGHTS["no capital"]
-        if not self._reading.cased:
-            return -0.5
-        if self._starts_sentence(index):
-            mostly = token.key in context.MOSTLY_NAMES
-            return WEIGHTS["capital at the start of a name" if mostly else "capital at the start"]
-        return WEIGHTS["capital inside a sentence"]
-
-    def _after_score(self, token: Token, after: Token | None, rest: str) -> float:
-        starts = self._starts_sentence(self._reading.starts[token.start])
-        if after is None:
-            return self._alone_score(token, rest, starts=starts)
-        if self._verb_follows(after) and not token.possessive:
-            return WEIGHTS["verb after"]
-        if after.key in ("and", "or") and self._pairs(after):
-            return WEIGHTS["listed beside"]
-        if self._is_state(after):
-            return WEIGHTS["state after"]
-        for words_after, reason in _AFTER:
-            if after.key in words_after and not token.possessive:
-                return WEIGHTS[reason]
-        if token.possessive or after.capital:
-            return 0.0
-        if after.key in context.WORD_AFTER:
-            return WEIGHTS["word after"] if starts else 0.0
-        if after.key.endswith("ed") and len(after.key) > 4:
-            return WEIGHTS["past tense after"]
-        return WEIGHTS["noun after"]
-
-    def _is_state(self, after: Token) -> bool:
-        """Whether a state that only people are in follows: is mad, was pregnant."""
-        state = self._after(self._reading.starts[after.start])
-        linked = after.key in ("is", "was", "isnt", "wasnt", "seems", "looks", "got", "gets")
-        return linked and state is not None and state.key in context.STATES
-
-    def _alone_score(self, token: Token, rest: str, *, starts: bool) -> float:
-        """The score of what follows when no Latin word does."""
-        stripped = rest.lstrip()
-        if stripped[:1] and is_cjk(stripped[0]):
-            return WEIGHTS["Chinese around"]
-        if not stripped and token.start == 0:
-            return WEIGHTS["alone"]
-        if rest[:1] in (",", "!", "?") and starts:
-            return WEIGHTS["called out"]
-        return WEIGHTS["listed beside"] if stripped[:1] in ("&", "/", "+") else 0.0
-
-    def _pairs(self, link: Token) -> bool:
-        """Whether someone else is named after "and": Chase and I, Rose and Tom."""
-        other = self._after(self._reading.starts[link.start])
-        if other is None:
-            return False
-        return other.key in ("i", "me", "my", "his", "her") or (
-            other.capital and (other.key in self._names or other.key in self._given)
-        )
-
-    def _verb_follows(self, after: Token) -> bool:
-        """Whether ``after`` is what people do, auxiliaries and adverbs skipped."""
-        index = self._reading.starts[after.start]
-        skipped = 0
-        while skipped < 3:
-            token = self._reading.tokens[index]
-            if token.key in context.VERBS or (skipped and token.key in context.BASES):
-                return True
-            if token.key not in context.WHEREABOUTS | context.ADVERBS | context.AUXILIARIES | {
-                "not",
-                "will",
-                "to",
-                "been",
-            }:
-                return False
-            index, skipped = index + 1, skipped + 1
-            if self._after(index - 1) is None:
-                return False
-        return False
-
-    def _before_score(self, before: Token, surface: str) -> float:
-        if before.possessive or before.key in context.DETERMINERS:
-            return WEIGHTS["determiner before"]
-        calendar_or_place = surface in context.MONTHS or surface in context.PLACES
-        if before.key in context.BEFORE and not (
-            calendar_or_place and before.key in context.MONTH_BEFORE | context.PLACE_BEFORE
-        ):
-            return WEIGHTS["whom"]
-        return 0.0
-
-    def _map_score(
-        self, before: Token | None, after: Token | None, prepositions: frozenset[str], what: str
-    ) -> float:
-        """Months and places are always capital: what counts is what stands beside them."""
-        score = WEIGHTS[what]
-        if before and before.key in prepositions:
-            sender = self._before(self._reading.starts[before.start])
-            if before.key == "from" and sender and sender.key in context.SENT_FROM:
-                return score + WEIGHTS["whom"]
-            score += WEIGHTS[f"{what} before"]
-        if after and after.key in context.PLACE_AFTER:
-            score += WEIGHTS["place after"]
-        if what == "calendar" and after and after.key in context.CALENDAR_VERBS:
-            score -= WEIGHTS["verb after"]
-        if after and after.key.isdigit():
-            score += WEIGHTS["calendar before"]
-        return score

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
 
 from contacts import guards_en, guards_zh
-from contacts.lexicon import ownership, surnames, titles, words
+from contacts.lexicon import ownership, titles, words
 from contacts.names import (
     HAN_KEY_LENGTH,
     KIN,
@@ -22,6 +21,7 @@ from contacts.names import (
 from contacts.reading import Reading, Token
 from contacts.roles import RoleWord, terms
 from contacts.segment import NAME_FREQUENCY, frequency
+from contacts.titled import bears, chinese_titles
 from contacts.types import Entry, How, Person
 
 # How sure each way of being named is, before context has its say.
@@ -74,35 +74,10 @@ class Hit:
         return REASONS[self.kind].format(text=self.text)
 
 
-@dataclass(frozen=True, slots=True)
-class ChineseTitle:
-    """Surname and title at [start, end) of the normalised text."""
-
-    start: int
-    end: int
-    surname: str
-    title: str
-
-
 def joins(gap: str) -> bool:
     """Whether two words with ``gap`` between them can be one name: Mary Jane, Jean-Paul,
     Dr. Lee."""
     return gap in (" ", "-", ". ", ".", "·", "  ", " - ") or gap in ("‐", "‑", "–")
-
-
-@cache
-def _title_pattern() -> re.Pattern[str]:
-    forms = "|".join(sorted(titles.CHINESE, key=len, reverse=True))
-    names = "|".join(sorted(surnames.COMPOUND)) + "|[" + "".join(sorted(surnames.SINGLE)) + "]"
-    return re.compile(rf"({names})({forms})(?!们)")
-
-
-def chinese_titles(reading: Reading) -> list[ChineseTitle]:
-    """The places where a surname stands before a title (王总, 张阿姨)."""
-    return [
-        ChineseTitle(match.start(), match.end(), match[1], match[2])
-        for match in _title_pattern().finditer(reading.norm)
-    ]
 
 
 def find_hits(reading: Reading, entries: list[Entry]) -> list[Hit]:
@@ -260,26 +235,6 @@ def _title_hits(reading: Reading, entry: Entry, guard: "guards_zh.Guard") -> Ite
         together = joins(reading.norm[before.end : token.start])
         if together and bears(entry.person, title, before.key):
             yield _hit(entry, before.start, token.end, "title")
-
-
-@lru_cache(maxsize=4096)
-def _kinds(person: Person) -> frozenset[str]:
-    """The role classes and professions that a person's relationship and aliases state."""
-    stated = (person.relationship, person.name, *person.aliases)
-    kinds = {role.kind for text in stated for role in roles_of(text)}
-    kinds |= {kind for end, kind in titles.PROFESSIONS if person.relationship.endswith(end)}
-    return frozenset(kinds)
-
-
-def bears(person: Person, title: titles.Title, word: str) -> bool:
-    """Whether ``person`` can be addressed with a title, by gender and by what they are."""
-    if title.gender and person.gender not in ("", title.gender):
-        return False
-    if "*" in title.kinds or word in person.relationship:
-        return True
-    if "peer" in title.kinds:
-        return not any(role.subtype == "family" for role in roles_of(person.relationship))
-    return bool(title.kinds & _kinds(person))
 
 
 def _guesses(reading: Reading, entries: list[Entry], guard: "guards_zh.Guard") -> Iterator[Hit]:

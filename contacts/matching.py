@@ -27,6 +27,7 @@ from contacts.names import (
     syllable,
 )
 from contacts.reading import Reading
+from contacts.titled import chinese_titles
 from contacts.types import Entry, Mention, Person
 
 # A longer text is a document: its beginning and its end are read. Typos are looked for in
@@ -109,7 +110,7 @@ def _cjk_keys(reading: Reading) -> Iterator[str]:
         run = run + 1 if is_cjk(char) else 0
         for length in range(1, min(run, HAN_KEY_LENGTH) + 1):
             yield squeezed[end - length : end]
-    for found in hitting.chinese_titles(reading):
+    for found in chinese_titles(reading):
         yield TITLE + found.surname
 
 

@@ -8,7 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.paging import PageQuery
+from accounts.paging import Page, PageQuery
 from accounts.strict import Flag, Strict, Text
 from contacts import identity
 from contacts.models import Contact
@@ -171,9 +171,7 @@ class ChangedContact(ContactDetail):
         fields = [*ContactDetail.Meta.fields, "change_id"]
 
 
-class ContactPage(serializers.Serializer):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
+class ContactPage(Page):
     results = ContactSerializer(many=True)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from accounts.models import App, EndUser
 from contacts import identity
-from contacts.models import Contact
+from contacts.models import Contact, Suggestion
 from memories.hashing import content_hash
 from memories.models import Link, Memory, Message
 from memories.providers.configured import embedder
@@ -36,6 +36,21 @@ def make_contact(end_user: EndUser, name: str = "小红", **fields: Any) -> Cont
         setattr(contact, field, value)
     identity.save(contact, list(fields))
     return contact
+
+
+def make_suggestion(one: Contact, other: Contact, **fields: Any) -> Suggestion:
+    """That the two are likely one person."""
+    first, second = sorted((one.pk, other.pk))
+    return Suggestion.objects.create(
+        **{
+            "end_user_id": one.end_user_id,
+            "first_id": first,
+            "second_id": second,
+            "verdict": "likely",
+            "confidence": 0.7,
+            **fields,
+        }
+    )
 
 
 def make_memory(

@@ -13,7 +13,7 @@ from accounts.api import UserView, documented
 from accounts.changes import CannotUndo
 from accounts.errors import ApiError, conflict
 from accounts.models import Change, EndUser
-from accounts.paging import PageQuery, page
+from accounts.paging import Page, PageQuery, page
 from accounts.strict import Strict
 from memories import corrections, queue
 
@@ -46,9 +46,7 @@ class ChangeDetail(ChangeSerializer):
         fields = [*ChangeSerializer.Meta.fields, "rows"]
 
 
-class ChangePage(serializers.Serializer):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
+class ChangePage(Page):
     results = ChangeSerializer(many=True)
 
 

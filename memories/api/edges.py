@@ -9,11 +9,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError, conflict
-from accounts.models import EndUser
+from accounts.errors import ApiError
 from accounts.strict import Identifier, Strict, Text
 from memories import edging, graph
-from memories.corrections import InvalidCorrection
+from memories.api.requested import check_memory, refusals
 from memories.models import Edge, Memory
 
 MOST = 100
@@ -102,7 +101,7 @@ class MemoryEdges(UserView):
     )
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         query = self.query(EdgesQuery)
-        _check(self.end_user, memory_id)
+        check_memory(self.end_user, memory_id)
         found = graph.neighbours(
             self.end_user,
             [memory_id],
@@ -123,21 +122,18 @@ class MemoryEdges(UserView):
     )
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         asked = self.body(NewEdge)
-        _check(self.end_user, memory_id)
+        check_memory(self.end_user, memory_id)
         if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
             raise serializers.ValidationError({"target": ["This user has no such memory."]})
-        try:
-            with transaction.atomic():
-                edge, change = edging.connect(
-                    self.end_user,
-                    memory_id,
-                    asked["target"],
-                    asked["kind"],
-                    actor=self.actor,
-                    why=asked.get("why", ""),
-                )
-        except InvalidCorrection as error:
-            raise conflict(str(error)) from error
+        with refusals(), transaction.atomic():
+            edge, change = edging.connect(
+                self.end_user,
+                memory_id,
+                asked["target"],
+                asked["kind"],
+                actor=self.actor,
+                why=asked.get("why", ""),
+            )
         stated = {
             "id": edge.pk,
             "kind": edge.kind,
@@ -157,21 +153,13 @@ class OneEdge(UserView):
         description="No machine joins the two again, until the change is undone.",
     )
     def delete(self, _request: Request, memory_id: UUID, edge_id: int, **_path: Any) -> Response:
-        _check(self.end_user, memory_id)
+        check_memory(self.end_user, memory_id)
         edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
         if edge_id > LARGEST_ID or not edges.filter(pk=edge_id).exists():
             raise ApiError(404, "unknown_edge", "This memory has no such edge.")
-        try:
-            with transaction.atomic():
-                change = edging.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
-        except InvalidCorrection as error:
-            raise conflict(str(error)) from error
+        with refusals(), transaction.atomic():
+            change = edging.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
         return Response(EdgeTakenAway({"change_id": change.id}).data)
-
-
-def _check(end_user: EndUser, memory_id: UUID) -> None:
-    if not Memory.objects.of(end_user).filter(pk=memory_id).exists():
-        raise ApiError(404, "unknown_memory", "This user has no such memory.")
 
 
 def _shown(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:

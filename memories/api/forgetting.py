@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError, conflict
-from accounts.paging import PageQuery, page
+from accounts.paging import Page, PageQuery, page
 from memories import erasing, inject
 from memories.api.changes import NoBody
 from memories.models import Erasure
@@ -33,9 +33,7 @@ class ForgettingSerializer(serializers.Serializer):
     )
 
 
-class ForgettingPage(serializers.Serializer):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
+class ForgettingPage(Page):
     results = ForgettingSerializer(many=True)
 
 

@@ -16,6 +16,7 @@ from accounts.models import EndUser
 from accounts.paging import page
 from accounts.strict import PastInstant, Strict
 from memories import believed, history
+from memories.api.requested import unknown_memory
 from memories.api.serializers import shown, with_relations
 from memories.models import Memory
 
@@ -74,7 +75,7 @@ class MemoryHistory(UserView):
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         found = history.versions(self.end_user, memory_id)
         if not found:
-            raise ApiError(404, "unknown_memory", "This user has no such memory.")
+            raise unknown_memory()
         return Response(Versions({"results": [asdict(version) for version in found]}).data)
 
 

@@ -1,7 +1,6 @@
 """Memories over HTTP: list, read, add, correct, move to another person."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -11,13 +10,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError, conflict
-from accounts.models import Change, EndUser
+from accounts.errors import conflict
+from accounts.models import EndUser
 from accounts.paging import page
 from contacts import identity
 from contacts.models import Contact
 from memories import corrections, queue
 from memories.api.history import believed_page
+from memories.api.requested import changed, check_memory, memory_of, refusals
 from memories.api.serializers import (
     ChangedMemory,
     MemoryEdit,
@@ -61,7 +61,7 @@ class Memories(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(NewMemory)
-        with transaction.atomic(), _refusals():
+        with transaction.atomic(), refusals():
             end_user = self.end_user_for_writing()
             people = _contacts(end_user, values.pop("contacts"), "contacts")
             values.setdefault("subtype", Subtype.OTHER if people else Subtype.SELF)
@@ -75,7 +75,7 @@ class Memories(UserView):
             )
             queue.enqueue("embed", end_user.pk)
         code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
-        return Response(_changed(end_user, memory.id, change), status=code)
+        return Response(changed(end_user, memory.id, change), status=code)
 
 
 class OneMemory(UserView):
@@ -83,7 +83,7 @@ class OneMemory(UserView):
         responses={200: MemorySerializer}, operation_id="memories_retrieve", summary="One memory"
     )
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
-        return Response(shown([_memory(self.end_user, memory_id)])[0])
+        return Response(shown([memory_of(self.end_user, memory_id)])[0])
 
     @documented(
         request=MemoryEdit,
@@ -94,15 +94,15 @@ class OneMemory(UserView):
     )
     def patch(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         values = self.body(MemoryEdit, partial=True)
-        if _memory(self.end_user, memory_id).kind == Memory.Kind.PROFILE:
+        if memory_of(self.end_user, memory_id).kind == Memory.Kind.PROFILE:
             raise conflict("A profile follows from its memories; correct these or the contact.")
         if "content" in values:
             values["content"] = " ".join(values["content"].split())
         why = values.pop("why", "")
-        with transaction.atomic(), _refusals():
+        with transaction.atomic(), refusals():
             change = corrections.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
             queue.enqueue("embed", self.end_user.pk)
-        return Response(_changed(self.end_user, memory_id, change))
+        return Response(changed(self.end_user, memory_id, change))
 
 
 class Move(UserView):
@@ -115,10 +115,10 @@ class Move(UserView):
     )
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         asked = self.body(MoveForm)
-        _memory(self.end_user, memory_id)
+        check_memory(self.end_user, memory_id)
         (source,) = _contacts(self.end_user, [asked["from"]], "from")
         (target,) = _contacts(self.end_user, [asked["to"]], "to")
-        with transaction.atomic(), _refusals():
+        with transaction.atomic(), refusals():
             change = corrections.move(
                 self.end_user,
                 memory_id,
@@ -128,7 +128,7 @@ class Move(UserView):
                 why=asked.get("why", ""),
             )
             queue.enqueue("embed", self.end_user.pk)
-        return Response(_changed(self.end_user, memory_id, change))
+        return Response(changed(self.end_user, memory_id, change))
 
 
 def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
@@ -144,31 +144,9 @@ def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
     return rows
 
 
-def _memory(end_user: EndUser, memory_id: UUID) -> Memory:
-    rows = with_relations(Memory.objects.of(end_user))
-    memory = rows.filter(pk=memory_id).first()
-    if memory is None:
-        raise ApiError(404, "unknown_memory", "This user has no such memory.")
-    return memory
-
-
 def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contact]:
     """The contacts with these ids, or those that they were merged into, each once."""
     found = [identity.survivor(end_user, pk) for pk in ids]
     if None in found:
         raise serializers.ValidationError({field: ["This user has no such contact."]})
     return list({contact.id: contact for contact in found if contact}.values())
-
-
-def _changed(end_user: EndUser, memory_id: UUID, change: Change | None) -> dict[str, Any]:
-    memory = _memory(end_user, memory_id)
-    memory.change_id = change.id if change else None  # type: ignore[attr-defined]
-    return dict(ChangedMemory(memory).data)
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    try:
-        yield
-    except corrections.InvalidCorrection as error:
-        raise conflict(str(error)) from error

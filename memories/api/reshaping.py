@@ -1,7 +1,5 @@
 """Saying the same in other memories, over HTTP: split one, merge several."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
@@ -10,9 +8,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError, conflict
 from accounts.strict import Identifier, Strict, Text
 from memories import reshaping
+from memories.api.requested import changed, check_memory, refusals
 from memories.api.serializers import (
     MAX_CONTENT,
     ChangedMemory,
@@ -20,7 +18,6 @@ from memories.api.serializers import (
     shown,
     with_relations,
 )
-from memories.corrections import InvalidCorrection
 from memories.models import Edge, Memory
 
 
@@ -60,9 +57,8 @@ class SplitMemory(UserView):
     )
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         asked = self.body(SplitMemoryForm)
-        if not Memory.objects.of(self.end_user).filter(pk=memory_id).exists():
-            raise ApiError(404, "unknown_memory", "This user has no such memory.")
-        with _refusals():
+        check_memory(self.end_user, memory_id)
+        with refusals():
             change = reshaping.split(
                 self.end_user,
                 memory_id,
@@ -98,18 +94,9 @@ class MergeMemories(UserView):
         if unknown := [str(pk) for pk in ids if pk not in held]:
             problem = f"This user has no such memory: {', '.join(unknown[:5])}."
             raise serializers.ValidationError({"ids": [problem]})
-        with _refusals():
+        with refusals():
             memory, change = reshaping.merge_memories(
                 self.end_user, ids, asked["content"], actor=self.actor, why=asked.get("why", "")
             )
-        (row,) = with_relations(Memory.objects.of(self.end_user).filter(pk=memory.pk))
-        row.change_id = change.id
-        return Response(ChangedMemory(row).data, status=status.HTTP_201_CREATED)
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    try:
-        yield
-    except InvalidCorrection as error:
-        raise conflict(str(error)) from error
+        answer = changed(self.end_user, memory.pk, change)
+        return Response(answer, status=status.HTTP_201_CREATED)

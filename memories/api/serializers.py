@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 
-from accounts.paging import PageQuery
+from accounts.paging import Page, PageQuery
 from accounts.strict import Flag, Identifier, Moment, Number, PastInstant, Strict, Text, Whole
 from memories.models import Edge, Link, Memory
 from memories.types import MemoryType, Subtype
@@ -135,9 +135,7 @@ class ChangedMemory(MemorySerializer):
         fields = [*MemorySerializer.Meta.fields, "change_id"]
 
 
-class MemoryPage(serializers.Serializer):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
+class MemoryPage(Page):
     results = MemorySerializer(many=True)
 
 

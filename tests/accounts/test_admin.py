@@ -11,13 +11,13 @@ from django.db.models import CompositePrimaryKey
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django_q.models import OrmQ
 
 from accounts.changes import recording
 from accounts.models import ApiKey, App, EndUser
 from contacts.models import Relation
 from memories.models import Batch, Consolidation, Edge, ModelCall, Retrieval
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, make_message
+from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
 
@@ -133,7 +133,7 @@ def test_a_key_is_revoked(admin_client: Client, someone: EndUser) -> None:
 def test_work_in_quarantine_is_tried_again(admin_client: Client, someone: EndUser) -> None:
     act(admin_client, "memories_batch", "try_again", Batch.objects.get().pk)
     assert Batch.objects.get().state == "pending"
-    assert [task.func() for task in OrmQ.objects.all()] == ["memories.tasks.extract"]
+    assert queued() == ["memories.tasks.extract"]
 
 
 def test_who_may_only_look_can_neither_revoke_nor_retry(client: Client, someone: EndUser) -> None:

@@ -1,61 +1,10 @@
 """Whom pronouns, dropped subjects and role words mean. All people here are invented."""
 
-import time
-from typing import Any
-from uuid import NAMESPACE_URL, UUID, uuid5
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from contacts.pronouns import Relation, refers_back, resolve, stated_relations
-from contacts.types import Mention, Person, Utterance
-
-KEYS: dict[UUID, str] = {}
-
-
-def person(key: str, name: str, **known: Any) -> Person:
-    """A contact with an id of its own that the tests call ``key``."""
-    one = Person(uuid5(NAMESPACE_URL, key), name, **known)
-    KEYS[one.id] = key
-    return one
-
-
-YUN = person("yun", "阿云", relationship="室友", gender="female")
-QIN = person("qin", "秦岚", relationship="同事", gender="female")
-HAI = person("hai", "大海", relationship="高中同学", gender="male")
-DENG = person("deng", "邓总", relationship="老板", gender="male")
-XI = person("xi", "奚然", relationship="新邻居")
-LENA = person("lena", "Lena", relationship="friend", gender="female")
-RITA = person("rita", "Rita", relationship="coworker", gender="female")
-OTTO = person("otto", "Otto", relationship="brother", gender="male")
-FINN = person("finn", "Finn", relationship="landlord", gender="male")
-SKY = person("sky", "Sky", relationship="partner", gender="nonbinary")
-ALL = (YUN, QIN, HAI, DENG, XI, LENA, RITA, OTTO, FINN, SKY)
-
-
-def say(text: str, role: str = "user") -> Utterance:
-    """An utterance in which the people above are found by name."""
-    mentions = []
-    for person in ALL:
-        start = text.find(person.name)
-        if start >= 0:
-            end = start + len(person.name)
-            mentions.append(Mention(person, start, end, text[start:end], "name", 0.98))
-    return Utterance(role, text, tuple(mentions))
-
-
-def talk(*texts: str) -> list[Utterance]:
-    """A conversation; what the assistant says begins with "> "."""
-    return [
-        say(text.removeprefix("> "), "assistant" if text.startswith("> ") else "user")
-        for text in texts
-    ]
-
-
-def meant(message: str, *history: str, before: tuple[str, ...] = ()) -> set[str]:
-    found = resolve(say(message), talk(*history), talk(*before))
-    return {KEYS[mention.person.id] for mention in found}
+from contacts.types import Mention, Utterance
+from tests.contacts.conversation import ALL, KEYS, OTTO, RITA, YUN, meant, person, say, talk
 
 
 class TestOnePerson:
@@ -313,85 +262,3 @@ class TestLastSession:
     def test_nobody_when_it_was_about_a_stranger_or_two(self) -> None:
         assert meant("He came back.", before=("The mailman lost our parcel.",)) == set()
         assert meant("她来了。", before=("阿云和秦岚吵架了。",)) == set()
-
-
-class TestWhatComesOut:
-    def test_a_mention_has_its_place_and_reason(self) -> None:
-        (mention,) = resolve(say("那她呢？"), talk("阿云来了。"))
-        assert (mention.start, mention.end, mention.text, mention.how) == (1, 2, "她", "pronoun")
-        assert 0.8 <= mention.confidence <= 0.95
-        assert "female" in mention.reason
-
-    @pytest.mark.parametrize(
-        "text",
-        [
-            "她来吗",
-            "Is he ok?",
-            "那家伙呢",
-            "人家不肯",
-            "对方没回",
-            "最近怎么样了？",
-            "老板呢",
-            "ta 呢",
-            "Otto's sister called.",
-        ],
-    )
-    def test_texts_that_point_back_say_so(self, text: str) -> None:
-        assert refers_back(text)
-
-    @pytest.mark.parametrize(
-        "text",
-        ["我想吃火锅。", "What's the weather in Oslo?", "帮我翻译这句话", "", "吉他多少钱", "🙂"],
-    )
-    def test_texts_that_do_not_point_back_say_so(self, text: str) -> None:
-        assert not refers_back(text)
-
-    def test_a_huge_message_is_read_in_part(self) -> None:
-        history = talk("阿云来了。", *(["大海走了。她也走了。" * 5000] * 12))
-        started = time.perf_counter()
-        resolve(say("她说他" * 300_000), history)
-        refers_back("吉他多少钱" * 300_000)
-        assert time.perf_counter() - started < 2
-
-
-PIECES = st.sampled_from(
-    [
-        *(person.name for person in ALL),
-        *("她 他 它 ta 她们 他俩 he she they her this his them and told 's".split()),
-        *("她妈妈 那家伙 人家 对方 老板 前者 我 你 和 说 不是 给 生日 怎么样了".split()),
-        *("this guy", "the landlord", "Otto's sister"),
-        *("，", "。", "？", " ", ".", "“", "”"),
-    ]
-)
-TEXTS = st.lists(PIECES | st.text(max_size=4), max_size=12).map("".join)
-TURNS = st.lists(st.tuples(st.sampled_from(["user", "assistant"]), TEXTS), max_size=6)
-PEOPLE = st.sampled_from(ALL)
-RELATIONS = st.lists(
-    st.builds(
-        Relation, PEOPLE, st.sampled_from(["mother", "妈妈", "boss", "partner", "?"]), PEOPLE
-    ),
-    max_size=3,
-)
-
-
-@settings(max_examples=300, deadline=None)
-@given(TEXTS, TURNS, TURNS, RELATIONS)
-def test_whatever_is_said_the_answer_is_sound(message, history, before, relations) -> None:  # type: ignore[no-untyped-def]
-    turns = [say(text, role) for role, text in history]
-    earlier = [say(text, role) for role, text in before]
-    uttered = say(message)
-    found = resolve(uttered, turns, earlier, relations)
-
-    known = {m.person.id for turn in (uttered, *turns, *earlier) for m in turn.mentions}
-    known |= {relation.subject.id for relation in relations}
-    assert {mention.person.id for mention in found} <= known
-    for mention in found:
-        assert mention.how == "pronoun"
-        assert message[mention.start : mention.end] == mention.text
-        assert 0 < mention.confidence <= 1
-        if mention.text.lower() in ("她", "she", "her", "hers"):
-            assert mention.person.gender in ("female", "")
-        if mention.text.lower() in ("他", "he", "him", "his"):
-            assert mention.person.gender in ("male", "")
-    if found:
-        assert refers_back(message)

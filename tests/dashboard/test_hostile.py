@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from accounts.models import EndUser
-from contacts.models import Contact, Relation, Suggestion
+from contacts.models import Contact, Relation
 from memories import corrections
 from memories.models import Batch, Edge, Erasure, Link, Memory
 from tests.dashboard.signin import signed_in
@@ -19,6 +19,7 @@ from tests.factories import (
     make_end_user,
     make_memory,
     make_message,
+    make_suggestion,
 )
 
 pytestmark = pytest.mark.django_db
@@ -106,12 +107,8 @@ def hostile() -> EndUser:
             end_user=user, source=memories[0], target=other, kind=f"shares_entity:{TAG}", reason=TAG
         )
     for other in people[1:]:
-        first, second = sorted([people[0], other], key=lambda contact: contact.pk)
         evidence = [{"text": text, "weight": 1.0} for text in NAMES]
-        Suggestion.objects.create(
-            end_user=user, first=first, second=second, verdict="likely", confidence=0.7,
-            evidence=evidence,
-        )  # fmt: skip
+        make_suggestion(people[0], other, evidence=evidence)
         Relation.objects.create(end_user=user, subject=people[0], object=other, kind=TAG)
     Batch.objects.create(
         end_user=user, first_seq=1, last_seq=2, state="quarantined", error=TAG + TURNED,

@@ -16,16 +16,6 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def client() -> ApiClient:
-    return ApiClient()
-
-
-@pytest.fixture
-def zoe(client: ApiClient) -> EndUser:
-    return make_end_user(app=client.app, external_id="zoe")
-
-
-@pytest.fixture
 def three(zoe: EndUser) -> list[Memory]:
     return [make_memory(zoe, f"memory {n}") for n in range(3)]
 

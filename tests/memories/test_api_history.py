@@ -10,28 +10,19 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from accounts.models import Change, EndUser
+from accounts.models import Change
 from memories import corrections, erasing, inject, sweeping
 from memories.models import Erasure, Memory
 from memories.pipeline import run
 from memories.pipeline.forgetting import forget_asked
 from memories.types import ForgetRequest
-from tests.api import ApiClient, assert_error
-from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, make_message
+from tests.api import assert_error
+from tests.factories import SOME_DAY, make_contact, make_memory, make_message
+from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def client() -> ApiClient:
-    return ApiClient()
-
-
-@pytest.fixture
-def zoe(client: ApiClient) -> EndUser:
-    return make_end_user(app=client.app, external_id="zoe", language="en")
 
 
 def at(moment) -> str:
@@ -226,7 +217,7 @@ def test_what_was_undone_is_not_erased(client, zoe, asked):
 def say(client, content, role="user"):
     body = {"messages": [{"role": role, "content": content, "session_id": "s"}]}
     assert client.post("users/zoe/messages/", body)[0] == 202
-    return [task.func() for task in OrmQ.objects.all()]
+    return queued()
 
 
 def test_a_request_to_forget_waits_for_no_cadence(client, zoe):
@@ -242,7 +233,7 @@ def test_a_lost_task_is_found_by_the_sweep(client, zoe):
     say(client, "Please forget everything about Bob")
     OrmQ.objects.all().delete()
     sweeping.sweep()
-    assert "memories.tasks.extract" in [task.func() for task in OrmQ.objects.all()]
+    assert "memories.tasks.extract" in queued()
 
 
 @pytest.mark.parametrize("role", ["assistant", "system", "tool"])

@@ -9,19 +9,9 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories.models import Edge
 from tests.api import ApiClient, assert_error
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import make_contact, make_memory
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def client() -> ApiClient:
-    return ApiClient()
-
-
-@pytest.fixture
-def zoe(client: ApiClient) -> EndUser:
-    return make_end_user(app=client.app, external_id="zoe")
 
 
 def search(client: ApiClient, query: str, **asked: Any) -> dict[str, Any]:

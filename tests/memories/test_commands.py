@@ -10,13 +10,14 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.migrations.recorder import MigrationRecorder
-from django_q.models import OrmQ, Schedule
+from django_q.models import Schedule
 
 from accounts.models import ApiKey, App, EndUser
 from contacts.models import Contact
 from memories.models import Batch, Link, Memory, Message, ModelCall
 from tests.commands import run, run_json
 from tests.factories import make_contact, make_end_user, make_memory
+from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
 
@@ -98,7 +99,7 @@ def test_ingest_with_wait_runs_the_tracks_to_the_end(talk: str, capfd: Any) -> N
 def test_ingest_without_wait_leaves_the_work_to_the_workers(tmp_path: Path) -> None:
     lines = [{"role": "user", "content": f"hello {n}"} for n in range(25)]
     run("ingest", "--user", "zoe", write(tmp_path / "x.jsonl", *lines))
-    assert [task.func() for task in OrmQ.objects.all()] == ["memories.tasks.extract"]
+    assert queued() == ["memories.tasks.extract"]
 
 
 @pytest.mark.parametrize(

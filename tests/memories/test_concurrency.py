@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from datetime import timedelta
 
 import pytest
 from django.db import connection, transaction
@@ -12,33 +11,12 @@ from accounts.models import EndUser
 from contacts.models import Contact
 from memories.models import Batch, Consolidation, Link, Memory, Message
 from memories.pipeline import run
-from memories.pipeline.buffer import Incoming, receive
-from tests.factories import SOME_DAY, make_app
+from memories.pipeline.buffer import receive
+from tests.factories import make_app
+from tests.memories.workers import PROCESS, TALK, incoming
 from tests.processes import end_other_sessions, start, wait_until_blocked
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-TALK = [
-    "我朋友小梅在华为当工程师。",
-    "小梅住在东莞，养了一只狗。",
-    "My colleague Oliver moved to Madrid last year.",
-    "Oliver is allergic to shellfish.",
-    "我妈的生日是4月9日，她喜欢跳舞。",
-    "小梅上个月升职了。",
-    "我喜欢喝乌龙茶。",
-    "My sister Clara works as a dentist in Leeds.",
-    "小梅打算明年去北京读研究生。",
-    "Clara adopted a cat called Pepper.",
-    "我老板姓周，脾气很急。",
-    "我对花生过敏。",
-]
-
-
-def incoming(prefix="m", repeat=1):
-    return [
-        Incoming("user", text, id=f"{prefix}{n}", created_at=SOME_DAY + timedelta(minutes=n))
-        for n, text in enumerate(TALK * repeat)
-    ]
 
 
 def knowledge(end_user):
@@ -105,12 +83,6 @@ def test_eight_processes_lose_nothing_and_do_nothing_twice():
     assert {text for text, *_ in memories} >= {
         text for text, _, _, kind in once[1] if kind == "fact"
     }
-
-
-PROCESS = """
-from memories.pipeline import run
-run.process(int(sys.argv[1]))
-"""
 
 
 def kill_a_worker_at_its_write(end_user, table):

@@ -2,11 +2,12 @@ import pytest
 
 from accounts.changes import CannotUndo
 from accounts.models import Change
+from contacts import book
 from contacts.models import Contact
 from memories import corrections, derived, linking, profiles
 from memories.models import Edge, Link, Memory
-from memories.types import AttributeValue, Profile
 from tests.factories import make_contact, make_end_user, make_memory
+from tests.memories.knowledge import absorbed
 
 pytestmark = pytest.mark.django_db
 
@@ -14,18 +15,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def end_user():
     return make_end_user(language="zh")
-
-
-def absorbed(contact, memory, key, value):
-    """The contact's profile has taken the memory in, as a consolidation leaves it."""
-    held = derived.profile_of(contact)
-    fact = {key: (AttributeValue(value, (memory.id,)),)}
-    derived.set_profile(contact, Profile(attributes={**held.attributes, **fact}))
-    contact.save()
-    Link.objects.filter(contact=contact, memory=memory).update(consolidated_at=memory.created_at)
-    derived.write_profile_memory(contact)
-    derived.let_sources_step_back(contact.end_user, [memory.id])
-    derived.identity.save(contact, derived.PROFILE_FIELDS)
 
 
 def state(end_user):
@@ -195,3 +184,11 @@ def test_a_profile_memory_speaks_for_its_sources_and_outranks_them(end_user):
     assert "腾讯" in profile.content
     assert profile.id in Contact.objects.get(pk=contact.pk).memory_ids
     assert profiles.as_text(contact) == profile.content
+
+
+def test_a_new_contact_of_whom_more_was_learnt_is_not_undone_away(end_user):
+    contact, change = book.create_contact(end_user, "Zoe", actor="operator:ann")
+    make_memory(end_user, "Zoe sings.", contact)
+    with pytest.raises(CannotUndo):
+        corrections.undo(change, actor="operator:ann")
+    assert Contact.objects.filter(pk=contact.pk).exists()

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from accounts.models import Change, EndUser
-from contacts.models import Contact, Suggestion
+from contacts.models import Contact
 from memories import corrections, erasing, forget, merging, queue
 from memories.models import (
     Edge,
@@ -25,7 +25,14 @@ from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from memories.pipeline.forgetting import forget_asked
 from memories.types import ForgetRequest
-from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
+from tests.factories import (
+    make_app,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+    make_suggestion,
+)
 from tests.memories.knowledge import assert_sound
 
 pytestmark = pytest.mark.django_db
@@ -102,11 +109,7 @@ def test_after_the_erasure_no_table_has_a_word_of_it(end_user):
     memory = Memory.objects.of(end_user).filter(content__contains="章鱼丸", kind="fact").first()
     corrections.edit(end_user, memory.id, {"content": "小兰卖章鱼丸和芒果汁"}, actor="app:x")
     other = make_contact(end_user, "阿兰")
-    first, second = sorted((lan, other), key=lambda contact: contact.id)
-    Suggestion.objects.create(
-        end_user=end_user, first=first, second=second, verdict="likely", confidence=0.6,
-        evidence=[{"text": "小兰 阿兰", "weight": 1}],
-    )  # fmt: skip
+    make_suggestion(lan, other, evidence=[{"text": "小兰 阿兰", "weight": 1}])
     tea = Memory.objects.of(end_user).get(content__contains="乌龙茶", kind="fact")
     Edge.objects.create(
         end_user=end_user, source=memory, target=tea, kind="causes", reason="章鱼丸配茶"

@@ -12,15 +12,13 @@ from accounts.models import Change
 from contacts import identity
 from contacts.models import json_value
 from memories import corrections, derived, history, merging
-from memories.models import Edge, Memory
-from memories.pipeline import store
+from memories.models import Edge
 from memories.pipeline.forgetting import forget_asked
 from memories.types import ForgetRequest
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed
 
 pytestmark = pytest.mark.django_db
-
 DAY = timedelta(days=1)
 
 
@@ -320,43 +318,3 @@ def test_who_was_not_met_yet_was_not_known(end_user):
     bob = make_contact(end_user, "Bob", first_mentioned_at=SOME_DAY)
     assert history.contact_as_of(end_user, bob.id, SOME_DAY - DAY) is None
     assert history.contact_as_of(make_end_user(), bob.id, timezone.now()) is None
-
-
-# How certain -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("actor", "certainty"), [("operator:eva", 1.0), ("app:chat", 1.0), ("extractor", 0.9)]
-)
-def test_it_is_as_certain_as_who_says_so(end_user, actor, certainty):
-    memory = make_memory(end_user, "Bob sings")
-    corrections.outdate(end_user, [memory], actor=actor)
-    memory.refresh_from_db()
-    assert memory.outdated_confidence == certainty
-    assert timezone.now() - memory.outdated_at < timedelta(minutes=1)
-    assert memory.valid_to == memory.outdated_at
-
-
-@pytest.mark.parametrize("way", ["undo", "edit"])
-def test_back_to_active_nothing_of_it_is_left(end_user, way):
-    memory = make_memory(end_user, "Bob sings")
-    change = corrections.outdate(end_user, [memory], actor="extractor", valid_to=SOME_DAY + DAY)
-    memory.refresh_from_db()
-    assert memory.outdated_at == memory.valid_to == SOME_DAY + DAY
-    if way == "undo":
-        corrections.undo(change, actor="operator:x")
-    else:
-        corrections.edit(end_user, memory.id, {"status": "active"}, actor="operator:x")
-    memory.refresh_from_db()
-    assert (memory.status, memory.outdated_at, memory.outdated_confidence, memory.valid_to) == (
-        "active", None, 1.0, None,
-    )  # fmt: skip
-
-
-def test_what_the_user_took_back_is_outdated_when_they_said_so(end_user):
-    memory = make_memory(end_user, "Bob sings", source_message_ids=[1])
-    store.retract(end_user, [1], SOME_DAY + DAY)
-    memory.refresh_from_db()
-    assert (memory.status, memory.outdated_confidence) == ("outdated", 0.95)
-    assert memory.outdated_at == SOME_DAY + DAY
-    assert Memory.objects.of(end_user).count() == 1

@@ -9,6 +9,7 @@ from memories.pipeline import backfill, run
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.configured import embedder
 from tests.factories import make_app, make_contact, make_end_user, make_memory
+from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
 
@@ -105,14 +106,13 @@ def test_linked_memories_come_with_their_reason(end_user):
 
 
 def test_the_fallback_finds_what_is_not_linked_and_hands_it_to_the_linker(end_user):
-    from django_q.models import OrmQ
 
     contact = make_contact(end_user, "小红")
     memory = make_memory(end_user, "小红下周去北京出差")
     found = inject.build(end_user, "小红怎么样了", include=("linked",))
     assert [m.id for m in found.memories] == [memory.id]
     assert "not linked" in found.memories[0].reason
-    assert [t.func() for t in OrmQ.objects.all()] == ["memories.tasks.link_backfill"]
+    assert queued() == ["memories.tasks.link_backfill"]
     assert backfill.link_contact(contact.id) == 1
     again = inject.build(end_user, "小红怎么样了", include=("linked",))
     assert "not linked" not in again.memories[0].reason

@@ -1,73 +1,22 @@
-"""Maintenance jobs: one at a time, bounded, gone on with where they stopped, and visible."""
+"""Maintenance jobs: one at a time, bounded, and gone on with where they stopped."""
 
 import threading
-from collections.abc import Callable, Iterable
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.utils import timezone
-from django_q.brokers import get_broker
-from django_q.models import OrmQ, Schedule
-from django_q.scheduler import scheduler
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memories import job_runs, jobs, schedules, sweeping, tasks
+from memories import job_runs, jobs
 from memories.budget import Budget
-from memories.doctor import work
 from memories.jobs import AlreadyRunning, EachUser, Job
 from memories.models import JobRun
 from memories.providers.errors import OutputError, TransientError
-from tests.factories import make_end_user
+from tests.memories.visits import Visits, abandon, bound
 
 pytestmark = pytest.mark.django_db
-
-
-class Visits:
-    """A job over the users 1 to 5 that remembers whom it visited, and does as it is told."""
-
-    def __init__(self, users: Iterable[int] = range(1, 6)) -> None:
-        self.users = list(users)
-        self.made: list[int] = []
-        self.then: Callable[[int, Budget], None] = lambda _pk, _budget: None
-
-    def __call__(self, pk: int, budget: Budget) -> dict[str, int]:
-        self.made.append(pk)
-        self.then(pk, budget)
-        return {"touched": 2, "found": 0}
-
-    def fail(self, at: int, error: BaseException, times: int = 1_000) -> None:
-        left = [error] * times
-
-        def then(pk: int, _budget: Budget) -> None:
-            if pk == at and left:
-                raise left.pop()
-
-        self.then = then
-
-
-@pytest.fixture
-def visits(monkeypatch) -> Visits:
-    """The table with one more job, ``visit``."""
-    made = Visits()
-    job = Job("visit", 60, "visit users", EachUser(lambda: made.users, made))
-    monkeypatch.setitem(jobs.JOBS, "visit", job)
-    return made
-
-
-def bound(monkeypatch, **bounds: int) -> None:
-    job = jobs.JOBS["visit"]
-    monkeypatch.setitem(jobs.JOBS, "visit", replace(job, work=replace(job.work, **bounds)))
-
-
-def abandon(cursor: dict[str, int] | None = None, job: str = "visit") -> JobRun:
-    """A run whose process was killed."""
-    long_ago = timezone.now() - timedelta(days=1)
-    return JobRun.objects.create(
-        job=job, cursor=cursor or {}, started_at=long_ago, leased_until=long_ago
-    )
 
 
 # Running ----------------------------------------------------------------------------------
@@ -283,155 +232,3 @@ def test_whatever_fails_every_user_gets_their_turn_once_and_the_job_comes_to_its
     ]
     assert went_well == healthy
     assert max(visits.made.count(pk) for pk in users) <= jobs.MOST_TRIES
-
-
-# In the queue -----------------------------------------------------------------------------
-
-
-def queued() -> list[tuple[str, tuple]]:
-    tasks_ = [task.task for task in OrmQ.objects.all()]
-    return [(task["func"].rpartition(".")[2], tuple(task["args"])) for task in tasks_]
-
-
-def test_a_job_that_stopped_at_its_bound_is_queued_for_the_rest(visits, monkeypatch) -> None:
-    bound(monkeypatch, users=3)
-    tasks.run_job("visit")
-    assert queued() == [("resume_job", ("visit",))]
-    OrmQ.objects.all().delete()
-    tasks.resume_job("visit")
-    assert visits.made == [1, 2, 3, 4, 5]
-    assert queued() == []
-
-
-def test_resuming_what_is_finished_or_running_does_nothing(visits) -> None:
-    tasks.resume_job("visit")
-    tasks.run_job("visit")
-    tasks.resume_job("visit")
-    assert visits.made == [1, 2, 3, 4, 5]
-    assert job_runs.claim("visit", timedelta(minutes=1)) is not None
-    tasks.resume_job("visit")
-    tasks.run_job("visit")
-    assert visits.made == [1, 2, 3, 4, 5]
-
-
-def test_the_sweep_goes_on_with_what_was_left_lying(visits) -> None:
-    visits.fail(3, TransientError("busy"), times=1)
-    jobs.run("visit")
-    assert "resume" not in jobs.run("sweep").effect  # the server is given a while
-    JobRun.objects.filter(job="visit").update(finished_at=timezone.now() - job_runs.RESUME_AFTER)
-    assert jobs.run("sweep").effect == {"resume": 1}
-    assert queued() == [("resume_job", ("visit",))]
-    tasks.resume_job("visit")
-    assert visits.made == [1, 2, 3, 3, 4, 5]
-    assert sweeping.sweep()["resume"] == 0
-
-
-def test_the_sweep_goes_on_with_a_job_whose_process_died(visits) -> None:
-    abandon({"at": 4, "tries": 1})
-    assert sweeping.sweep()["resume"] == 1
-
-
-@pytest.mark.parametrize("name", jobs.JOBS)
-def test_every_job_of_the_table_runs_on_an_empty_database_and_does_nothing(name: str) -> None:
-    schedules.install()
-    run = jobs.run(name)
-    assert (run.state, run.error, run.effect) == ("done", "", {})
-
-
-@pytest.mark.django_db(transaction=True)  # the queue's own scheduler closes connections
-def test_every_job_is_scheduled_with_its_interval_and_the_queue_can_read_it() -> None:
-    schedules.install()
-    rows = {row.name: row for row in Schedule.objects.all()}
-    assert {name: row.minutes or jobs.MONTH for name, row in rows.items()} == {
-        f"mio: {job.name}": job.minutes for job in jobs.JOBS.values()
-    }
-    row = rows["mio: rescore"]
-    scheduler(broker=get_broker())
-    assert ("run_job", ("rescore",)) in queued()
-    row.refresh_from_db()
-    assert row.next_run > timezone.now() + timedelta(hours=23)
-
-
-def test_installing_again_replaces_what_differs_and_removes_what_is_gone() -> None:
-    schedules.install()
-    Schedule.objects.filter(name="mio: poll").update(args="('sweep',)")
-    Schedule.objects.create(name="mio: old", func="memories.tasks.old", minutes=3)
-    Schedule.objects.create(name="of another app", func="x.y", minutes=3)
-    assert schedules.installed() != schedules.SCHEDULES
-    assert schedules.install() == 0
-    assert schedules.installed() == schedules.SCHEDULES
-    assert Schedule.objects.filter(name="of another app").exists()
-
-
-# Watching ---------------------------------------------------------------------------------
-
-
-def test_runs_that_found_nothing_leave_one_row(visits) -> None:
-    jobs.run("visit")
-    visits.users = []
-    for _ in range(4):
-        jobs.run("visit")
-    assert [run.effect for run in JobRun.objects.all()] == [{}, {"users": 5, "touched": 10}]
-
-
-def test_runs_of_long_ago_are_not_kept(visits) -> None:
-    jobs.run("visit")
-    long_ago = timezone.now() - job_runs.KEPT - timedelta(days=1)
-    JobRun.objects.update(started_at=long_ago, finished_at=long_ago)
-    jobs.run("visit")
-    assert JobRun.objects.count() == 1
-
-
-def status(name: str = "visit") -> jobs.JobStatus:
-    return next(status for status in jobs.overview() if status.name == name)
-
-
-def test_the_overview_tells_how_each_job_stands(visits, monkeypatch) -> None:
-    assert (status().state, status().last_run, status().next_due) == ("never", None, None)
-    visits.then = lambda _pk, _budget: visits.states.append(status().state)
-    visits.states = []
-    jobs.run("visit")
-    assert set(visits.states) == {"running"}
-    done = status()
-    assert (done.state, done.effect) == ("done", {"users": 5, "touched": 10})
-    assert done.seconds is not None
-    bound(monkeypatch, users=2)
-    jobs.run("visit")
-    assert status().state == "stopped"
-    visits.fail(3, TransientError("busy"))
-    jobs.run("visit")
-    assert (status().state, status().error) == ("failed", "User 3: busy")
-    abandon()
-    JobRun.objects.exclude(state="running").delete()
-    assert status().state == "dead"
-    schedules.install()
-    assert status("rescore").next_due is not None
-
-
-def test_the_overview_takes_two_statements_whatever_ran(visits, django_assert_num_queries) -> None:
-    for _ in range(3):
-        jobs.run("visit")
-    with django_assert_num_queries(2):
-        jobs.overview()
-
-
-def test_the_doctor_sees_an_abandoned_run_and_ends_it(visits) -> None:
-    abandon({"at": 2, "tries": 1})
-    assert [f.subject for f in work.no_job_is_abandoned()] == ["job visit"]
-    repair = work.CHECKS[work.no_job_is_abandoned]
-    repair(list(work.no_job_is_abandoned()))
-    assert not list(work.no_job_is_abandoned())
-    jobs.run("visit")
-    assert visits.made == [2, 3, 4, 5]
-
-
-def test_rescoring_as_a_job_reaches_every_user_with_memories() -> None:
-    from tests.factories import make_memory
-
-    rows = [make_memory(make_end_user(activity_days=50), "Greta hums.") for _ in range(3)]
-    make_end_user(activity_days=50)
-    assert jobs.run("rescore").effect == {"users": 3, "changed": 3}
-    for row in rows:
-        row.refresh_from_db()
-        assert row.importance < 0.5
-    assert jobs.run("rescore").effect == {"users": 3}

@@ -13,7 +13,7 @@ from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import SOME_DAY, make_app, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import assert_sound
-from tests.memories.test_concurrency import PROCESS, TALK, incoming
+from tests.memories.workers import PROCESS, TALK, incoming
 from tests.processes import start, wait_until_blocked
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -3,8 +3,6 @@
 import copy
 import itertools
 import json
-import re
-from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +19,15 @@ from memories.forget import forget_everything
 from memories.models import Batch, Edge, Link, Memory
 from memories.pipeline.embed import embed_missing
 from memories.providers.configured import embedder
-from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
+from tests.factories import (
+    make_app,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+    make_suggestion,
+)
+from tests.memories.documents import comparable
 
 pytestmark = pytest.mark.django_db
 
@@ -37,10 +43,7 @@ def zoe() -> EndUser:
     greta, oda = make_contact(end_user, "Greta"), make_contact(end_user, "Oda")
     make_contact(end_user, "Gretel", merged_into=greta)
     Relation.objects.create(end_user=end_user, subject=oda, kind="mother", object=greta)
-    first, second = sorted((greta, oda), key=lambda contact: contact.id)
-    Suggestion.objects.create(
-        end_user=end_user, first=first, second=second, verdict="likely", confidence=0.6
-    )
+    make_suggestion(greta, oda)
     source = make_memory(
         end_user, "Greta lives in Oslo.", greta, source_message_ids=[messages[0].pk],
         facts=[{"key": "location", "value": "Oslo", "person": str(greta.id)}],
@@ -68,81 +71,6 @@ def zoe() -> EndUser:
     identity.save(Contact.objects.get(pk=greta.pk), [])
     embed_missing(end_user, embedder())
     return end_user
-
-
-def comparable(document: dict[str, Any]) -> dict[str, Any]:
-    """A document without what a database counts for itself, and with names for its ids."""
-    plain = json.loads(json.dumps(document))
-    plain.pop("exported_at")
-    del plain["user"]["external_id"]
-    numbers = {
-        "source_message_ids": {row["id"]: f"no. {row['seq']}" for row in plain["messages"]},
-        "message_ids": {row["id"]: f"no. {row['seq']}" for row in plain["messages"]},
-        "entity_id": {row["id"]: row["key"] for row in plain["entities"]},
-        "batch_id": {row["id"]: row["first_seq"] for row in plain["batches"]},
-    }
-    uuids = [row["id"] for part in UUIDS for row in plain[part]]
-    for row in (row for section in COUNTED for row in plain[section]):
-        del row["id"]
-    rows = [row for section in plain.values() if isinstance(section, list) for row in section]
-    for touched in (row for change in plain["changes"] for row in change["rows"]):
-        if touched["id"].isdigit():
-            del touched["id"]
-        rows += [side for side in (touched["before"], touched["after"]) if side]
-    for row in rows:
-        row.pop("end_user_id", None)
-        for name in numbers.keys() & row.keys():
-            known, held = numbers[name], row[name]
-            row[name] = [known[pk] for pk in held] if isinstance(held, list) else known.get(held)
-    return anonymous(plain, uuids)
-
-
-COUNTED = (
-    "messages", "batches", "relations", "suggestions", "links", "edges", "entities",
-    "entity_links",
-)  # fmt: skip
-UUIDS = ("contacts", "memories", "changes", "erasures")
-
-
-def anonymous(plain: dict[str, Any], uuids: list[str]) -> dict[str, Any]:
-    """The document with ids named by what their rows say, every section in one order."""
-
-    def told(section: str, row: dict[str, Any]) -> str:
-        said = {
-            "contacts": ("name", "namesake", "created_at"),
-            "memories": ("kind", "content", "created_at"),
-            "changes": ("verb", "created_at"),
-            "erasures": ("requested_at",),
-        }[section]
-        return " ".join([section, *(str(row[name]) for name in said)])
-
-    known = {row["id"]: told(section, row) for section in UUIDS for row in plain[section]}
-    assert len(set(known.values())) == len(uuids)
-    text = json.dumps(plain)
-    for pk, name in known.items():
-        text = text.replace(pk, json.dumps(name)[1:-1])
-    named = json.loads(re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "gone", text))
-    for row in json_objects(named):
-        if "first_id" in row and "second_id" in row:
-            row["first_id"], row["second_id"] = sorted((row["first_id"], row["second_id"]))
-    for section, rows in named.items():
-        if isinstance(rows, list):
-            named[section] = sorted(rows, key=json.dumps)
-    for change in named["changes"]:
-        change["rows"] = sorted(change["rows"], key=json.dumps)
-        change["subjects"] = sorted(change["subjects"])
-    for row in named["erasures"]:
-        row["memory_ids"].sort()
-    return named
-
-
-def json_objects(value: Any) -> Iterator[dict[str, Any]]:
-    """All objects in a JSON value."""
-    if isinstance(value, dict):
-        yield value
-    for item in value.values() if isinstance(value, dict) else value:
-        if isinstance(item, dict | list):
-            yield from json_objects(item)
 
 
 def assert_healthy() -> None:
@@ -218,9 +146,7 @@ def test_a_suggested_pair_comes_back_under_ids_of_any_order(
     end_user = make_end_user()
     three_people = [make_contact(end_user, name) for name in ("Ada", "Bea", "Cleo")]
     one, two, three = sorted(three_people, key=lambda contact: contact.id)
-    pair = Suggestion.objects.create(
-        end_user=end_user, first=one, second=three, verdict="likely", confidence=0.6
-    )
+    pair = make_suggestion(one, three)
     with recording(end_user, "merge", "operator:x") as (recorder, _):
         recorder.watch([pair])
         Suggestion.objects.filter(pk=pair.pk).update(first=two)

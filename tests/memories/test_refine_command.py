@@ -11,7 +11,7 @@ from memories.models import Memory
 from memories.pipeline import embed
 from memories.providers.configured import embedder
 from tests.factories import make_contact, make_end_user, make_memory
-from tests.memories.pipeline.test_refine import LONG, read_often
+from tests.memories.long_memories import LONG, read_often
 from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db

@@ -10,6 +10,7 @@ from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from memories.pipeline.run import MAX_ATTEMPTS
 from tests.factories import make_app, make_contact, make_memory
+from tests.queue import queued
 from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db
@@ -39,7 +40,7 @@ def test_a_batch_that_used_up_its_tries_is_extracted_when_the_server_is_back(
     batch: Batch,
 ) -> None:
     assert retrying.retry_failed() == {"batches": 1, "consolidations": 0}
-    assert [task.func() for task in OrmQ.objects.all()] == ["memories.tasks.extract"]
+    assert queued() == ["memories.tasks.extract"]
     batch.refresh_from_db()
     assert (batch.state, batch.error) == ("pending", "The model server is away.")
 

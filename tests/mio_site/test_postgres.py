@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from psycopg.conninfo import make_conninfo
 
 from mio_site import postgres, postgres_server
 from mio_site.postgres_home import PostgresHome
+from tests.mio_site.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 # A process that uses the server: says "in" once joined, leaves when its input ends.
@@ -96,15 +96,6 @@ def postmaster(home: Path) -> int:
     return int((home / "postgres/data/postmaster.pid").read_text().splitlines()[0])
 
 
-def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
-
-
 def command(process: Path) -> str:
     try:
         return (process / "cmdline").read_bytes().replace(b"\0", b" ").decode()
@@ -116,6 +107,10 @@ def commands_naming(path: Path) -> list[str]:
     """The command lines of all processes that name ``path``, as `pgrep -f` finds them."""
     commands = [command(process) for process in Path("/proc").glob("[0-9]*")]
     return [words for words in commands if str(path) in words]
+
+
+def servers(home: Path) -> list[str]:
+    return [words for words in commands_naming(home) if "/bin/postgres -D" in words]
 
 
 def mode(path: Path) -> int:
@@ -278,8 +273,8 @@ def test_four_processes_that_start_at_once_share_one_server(use, home):
     users = [use() for _ in range(4)]
     for user in users:
         user.joined()
-    servers = [words for words in commands_naming(home) if "/bin/postgres -D" in words]
-    assert len(servers) == 1
+    # A child of the server's bears its command line until it gives itself a name.
+    assert eventually(lambda: len(servers(home)) == 1)
     assert len({postgres.connection(home)["PASSWORD"] for _ in range(4)}) == 1
 
 

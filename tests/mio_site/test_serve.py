@@ -5,13 +5,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from mio_site import serve
+from tests.mio_site.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 # Each makes the file it is given once it is there to stay.
@@ -33,15 +33,6 @@ def alive(group: int) -> bool:
         os.killpg(group, 0)
     except ProcessLookupError:
         return False
-    return True
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.05)
     return True
 
 

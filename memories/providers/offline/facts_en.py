@@ -2,7 +2,7 @@
 
 import re
 
-from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.facts_zh import DENIALS, Value
 from memories.providers.offline.lexicons import demonyms, english_places
 
 _STOP = r"(?=$|[,.;!?:]|\s(?:and|but|so|because|since|who|which|that|now|these days|right now|for|until|from|to|at|in|on|with|as|this|next|last|every|after|before|when|while|though|then|again|lol|by|near|under|there|starting)\b)"
@@ -100,11 +100,7 @@ def facts(text: str) -> list[Value]:
             value = re.sub(r"^(?:the|a|an)\s(?=[a-z])", "", match.group("v").strip(" ,.'’"))
             if not value or _NOT_VALUE.match(value):
                 continue
-            if _NEGATED.search(text[: match.start("v")]) and key not in {
-                "dislikes",
-                "diet",
-                "habit",
-            }:
+            if _NEGATED.search(text[: match.start("v")]) and key not in DENIALS:
                 continue
             span = match.span("v")
             if key in {"location", "hometown"} and re.match(

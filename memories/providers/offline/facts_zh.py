@@ -135,6 +135,8 @@ _LEADING = re.compile(r"^(?:是|做|干|搞|当|管|在|负责|现在|还|也|�
 _NOT_VALUE = re.compile(
     r"^(?:什么|谁|哪|怎么|这|那|我|你|他|她|它|上了?$|的|了|着|过|是|不|没|一下|这个|那个|说|死|吧|呀|有点|很|也|都|得|到|一起|自己)|(?:什么|吗|呢|怎么)$"
 )
+# What may be stated by what somebody does not do.
+DENIALS = frozenset({"dislikes", "diet", "habit"})
 _NEGATED = re.compile(r"(?:没有?|不(?!太|怎么|再|是很)|别|未|并非|不是|没打算|不想|不打算)$")
 
 
@@ -149,11 +151,7 @@ def facts(text: str) -> list[Value]:
                 _NOT_VALUE.search(value) and key not in {"marital_status", "age", "habit"}
             ):
                 continue
-            if _NEGATED.search(text[: match.start("v")]) and key not in {
-                "dislikes",
-                "diet",
-                "habit",
-            }:
+            if _NEGATED.search(text[: match.start("v")]) and key not in DENIALS:
                 continue
             if any(
                 v.key == key and v.start < match.end("v") and match.start("v") < v.end

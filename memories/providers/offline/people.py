@@ -236,6 +236,29 @@ class Book:
             if person.owner is other:
                 person.owner = kept
 
+    def call(self, who: Someone, name: str, formal: bool) -> None:
+        """``who`` is called ``name``, ``formal`` where it is more than a nickname."""
+        other = self.by_name(name)
+        if other is not None and other is not who:
+            self.merge(who, other)
+        if not who.named:
+            if formal or not HAN.search(name) or who.relation is None:
+                who.give_name(name)
+            else:
+                who.add_alias(name)
+                if who.owner is not None or who.relation is None:
+                    who.give_name(name)
+        elif (
+            formal and HAN.search(name) and not (HAN.search(who.name) and len(who.name) > len(name))
+        ) or (formal and " " in name):
+            before = who.name
+            who.name = name
+            who.add_alias(before)
+            if name in who.aliases:
+                who.aliases.remove(name)
+        else:
+            who.add_alias(name)
+
     def latest(self, gender: str = "", *, exclude: Iterable[Someone] = ()) -> Someone | None:
         """The person spoken of last whom a pronoun of ``gender`` may mean."""
         shut = list(exclude)

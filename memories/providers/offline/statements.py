@@ -16,6 +16,7 @@ from memories.providers.offline.acts import (
 )
 from memories.providers.offline.answers import Answers
 from memories.providers.offline.bonds import Bonds
+from memories.providers.offline.calling import Callings
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.identity import Identities
@@ -74,6 +75,7 @@ class Statements(Part):
 
     def __init__(self, talk: Talk) -> None:
         super().__init__(talk)
+        self.callings = Callings(talk)
         self.identities = Identities(talk)
         self.bonds = Bonds(talk)
         self.subjects = Subjects(talk)
@@ -128,7 +130,7 @@ class Statements(Part):
         act = judge(text, clause.end_mark if clause.end_mark[:1] in {"?", "？"} else "")
         if act in {Act.SUPPOSES, Act.JOKES} or (flow.laughing and re.search(r"[“\"]", text)):
             flow.supposing = True
-        if self.identities.names_introduced(text):
+        if self.callings.names_introduced(text):
             return
         spots = self.scanner.scan(text, topic=self.at.topic)
         self.identities.learn_gender(spots)
@@ -136,7 +138,7 @@ class Statements(Part):
             return
         spots = self.identities.equate(text, spots)
         subject, explicit = self.subjects.subject(text, spots)
-        spoken_name = self.identities.name(text, spots, subject, flow.turn, first=opening)
+        spoken_name = self.callings.name(text, spots, subject, flow.turn, first=opening)
         self.subjects.note_people(spots, flow.turn)
         subject = self.subjects.alive(subject)
         self.bonds.infer_social(text, spots, subject)

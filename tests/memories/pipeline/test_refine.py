@@ -1,7 +1,5 @@
 """Long memories that are read often are split or trimmed once; nothing is invented or lost."""
 
-from datetime import timedelta
-
 import pytest
 from django.utils import timezone
 
@@ -10,15 +8,11 @@ from memories.budget import Budget
 from memories.models import Edge, Memory, ModelCall
 from memories.pipeline import refine
 from memories.providers.errors import PermanentError
-from tests.factories import make_contact, make_end_user, make_memory
+from tests.factories import make_contact, make_end_user
 from tests.memories.knowledge import assert_sound
+from tests.memories.long_memories import LONG, read_often
 
 pytestmark = pytest.mark.django_db
-LONG = (
-    "Nora works at Brightwater as a nurse on the night shift and teaches on Mondays. She lives "
-    "in Ghent with two cats and a very old piano. The user met Nora at a concert in the "
-    "botanical garden and goes hiking with her."
-)
 LONG_ZH = (
     "小红在医院做夜班护士，已经是护士长了。她养了两只从街上捡来的橘猫，都很胖。"
     "小红的妹妹在北京读研究生，学的是建筑设计。"
@@ -28,12 +22,6 @@ LONG_ZH = (
 @pytest.fixture
 def end_user():
     return make_end_user(language="en")
-
-
-def read_often(end_user, content, *about, days=8, accesses=5, **fields):
-    memory = make_memory(end_user, content, *about, access_count=accesses, **fields)
-    Memory.objects.filter(pk=memory.pk).update(created_at=timezone.now() - timedelta(days=days))
-    return memory
 
 
 def refined(end_user, calls=100):

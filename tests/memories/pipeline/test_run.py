@@ -14,6 +14,7 @@ from memories.models import Batch, Link, Memory, ModelCall
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import make_app
+from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
 
@@ -148,7 +149,7 @@ def test_a_task_for_a_forgotten_user_returns_quietly():
 def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
     EndUser.objects.update(last_message_at=timezone.now() - timedelta(minutes=6))
     sweeping.sweep()
-    assert [task.func() for task in OrmQ.objects.all()] == ["memories.tasks.extract"]
+    assert queued() == ["memories.tasks.extract"]
     tasks.extract(end_user.pk)
     assert EndUser.objects.get().extracted_seq == 1
     OrmQ.objects.all().delete()

@@ -1,31 +1,14 @@
 """What the offline provider learns from conversations, in Chinese and in English."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from uuid import uuid4
+
+import pytest
 
 from contacts.types import Person
 from memories.providers.offline import OfflineProvider
 from memories.types import Extraction, ExtractionRequest, MemoryType, Subtype, Turn
-
-NOON = datetime(2025, 6, 4, 12, tzinfo=UTC)  # a Wednesday
-
-
-def talk(
-    *lines: str, language: str = "zh", people: tuple[Person, ...] = (), context: int = 0
-) -> Extraction:
-    """Extract from ``lines``; those that begin with "A:" are the assistant's, the first
-    ``context`` of them are only context."""
-    turns = tuple(
-        Turn(
-            number,
-            "assistant" if line.startswith("A:") else "user",
-            line.removeprefix("A:").strip(),
-            NOON + timedelta(minutes=number),
-        )
-        for number, line in enumerate(lines, start=1)
-    )
-    request = ExtractionRequest(turns[context:], turns[:context], people, language)
-    return OfflineProvider().extract(request).value
+from tests.memories.providers.talks import NOON, contents, talk
 
 
 def names(found: Extraction) -> set[str]:
@@ -35,10 +18,6 @@ def names(found: Extraction) -> set[str]:
 def facts(found: Extraction, name: str) -> set[tuple[str, str]]:
     ref = next((p.ref for p in found.people if p.name == name), "") if name else ""
     return {(f.key, f.value) for m in found.memories for f in m.facts if f.person == ref}
-
-
-def contents(found: Extraction) -> str:
-    return "\n".join(memory.content for memory in found.memories)
 
 
 def test_a_colleague_is_named_placed_and_employed_in_chinese():
@@ -193,3 +172,20 @@ def test_usage_counts_what_was_read_and_written():
 def test_the_same_request_gives_the_same_answer():
     lines = ("我室友叫秦雨，她是药剂师。", "她下周三去长沙。")
     assert talk(*lines) == talk(*lines)
+
+
+@pytest.mark.parametrize("line", ["今天天气不错", "地铁好挤", "外面又下雨了"])
+def test_small_talk_after_a_person_is_about_nobody(line: str):
+    alone = contents(talk("我朋友小梅在华为当工程师"))
+    assert contents(talk("我朋友小梅在华为当工程师", line)) == alone
+
+
+def test_a_boast_met_with_rolled_eyes_is_not_a_fact():
+    found = contents(talk("我爸退休了，昨天还说要去报名参加奥运会，我妈翻白眼"))
+    assert "退休" in found
+    assert "奥运" not in found
+
+
+def test_a_pets_value_says_what_it_is_and_its_name():
+    facts = [fact for memory in talk("我养了一只叫奶油的狗").memories for fact in memory.facts]
+    assert ("pet", "狗（奶油）") in [(fact.key, fact.value) for fact in facts]

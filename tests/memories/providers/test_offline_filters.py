@@ -1,22 +1,11 @@
 """What must never become a memory or a contact."""
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memories.providers.offline import OfflineProvider
-from memories.types import Extraction, ExtractionRequest, Turn
-
-NOON = datetime(2025, 6, 4, 12, tzinfo=UTC)
-
-
-def talk(*lines: str, language: str = "zh") -> Extraction:
-    turns = tuple(
-        Turn(n, "user", line, NOON + timedelta(minutes=n)) for n, line in enumerate(lines, start=1)
-    )
-    return OfflineProvider().extract(ExtractionRequest(turns, language=language)).value
+from memories.types import Extraction
+from tests.memories.providers.talks import talk
 
 
 @pytest.mark.parametrize(
