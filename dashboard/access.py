@@ -11,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import App, EndUser
@@ -62,7 +63,11 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
     def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         if not request.user.has_perm(permission):
             raise PermissionDenied
-        return view(request, *args, **kwargs)
+        answer = view(request, *args, **kwargs)
+        # A browser keeps no copy: the way back shows what is so now, whole and not the part that
+        # a script fetched from the same address, and after signing out it shows nothing.
+        patch_cache_control(answer, private=True, no_store=True)
+        return answer
 
     guarded = login_required(require_http_methods(methods)(checked))
     guarded.permission = permission  # type: ignore[attr-defined]

@@ -12,7 +12,8 @@ THEME = "theme"  # the cookie
 
 
 def chrome(request: HttpRequest) -> dict[str, Any]:
-    """The end user in hand (of the address, else the one looked at last), rights, theme."""
+    """The end user in hand (of the address, else the one looked at
+    last, else the one who spoke last), rights, theme."""
     user = getattr(request, "user", None)
     match = request.resolver_match
     if user is None or not user.is_authenticated or match is None:
@@ -21,7 +22,10 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         return {}
     named = match.kwargs.get("user")
     pk = named or request.session.get(CURRENT)
-    current = end_users_of(user).filter(pk=pk).first() if pk else None
+    visible = end_users_of(user)
+    current = visible.filter(pk=pk).first() if pk else None
+    if current is None and not named:
+        current = visible.exclude(last_message_at=None).order_by("-last_message_at", "pk").first()
     if named and current and request.session.get(CURRENT) != current.pk:
         request.session[CURRENT] = current.pk
     return {

@@ -154,7 +154,7 @@ def _queue(end_user: EndUser) -> None:
 
 
 def _ledger(end_user: EndUser, count: int) -> None:
-    """Changes, batches and model calls."""
+    """Changes (of who was mentioned last, whose page is measured, and others), batches, calls."""
     _run(
         """
         INSERT INTO accounts_change
@@ -162,7 +162,10 @@ def _ledger(end_user: EndUser, count: int) -> None:
         SELECT gen_random_uuid(), %(user)s, 'edit', 'operator:admin', '', '[]',
             jsonb_build_array(link.contact_id, link.memory_id), now() - n * interval '1 minute', ''
         FROM (SELECT contact_id, memory_id, row_number() OVER () AS n
-              FROM memories_link WHERE end_user_id = %(user)s LIMIT %(count)s) link
+              FROM memories_link WHERE end_user_id = %(user)s
+              ORDER BY contact_id = (SELECT id FROM contacts_contact
+                  WHERE end_user_id = %(user)s ORDER BY last_mentioned_at DESC LIMIT 1) DESC
+              LIMIT %(count)s) link
         """,
         user=end_user.pk,
         count=count,

@@ -32,7 +32,11 @@ def refused(request: HttpRequest, text: str) -> None:
 
 def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
     """To the address that the form named in ``next``, or to the view named ``otherwise``."""
-    wanted = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure()):
-        return HttpResponseRedirect(wanted)
-    return HttpResponseRedirect(resolve_url(otherwise, *args))
+    wanted = ours(request, request.POST.get("next", ""))
+    return HttpResponseRedirect(wanted or resolve_url(otherwise, *args))
+
+
+def ours(request: HttpRequest, address: str) -> str:
+    """The address where it is one of this site, else ""."""
+    safe = url_has_allowed_host_and_scheme(address, {request.get_host()}, request.is_secure())
+    return address if safe else ""

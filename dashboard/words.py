@@ -110,6 +110,11 @@ COUNTS = {
 }
 
 
+def language_of() -> str:
+    """The language of the operator's page, as cards and labels know it."""
+    return "zh" if (get_language() or "").startswith("zh") else "en"
+
+
 def in_words(table: dict[str, str], name: str) -> str:
     """What ``name`` is called; a name that the table lacks as it is, without underscores."""
     return gettext(table[name]) if name in table else name.replace("_", " ")
@@ -117,7 +122,7 @@ def in_words(table: dict[str, str], name: str) -> str:
 
 def attribute(text: str) -> str | None:
     """What an attribute is called, given its key or English label; None for any other word."""
-    language = "zh" if (get_language() or "").startswith("zh") else "en"
+    language = language_of()
     for key, held in ATTRIBUTES.items():
         if text.lower() in (key, key.replace("_", " "), held.en.lower()):
             return label(key, language).lower()

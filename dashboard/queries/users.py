@@ -17,7 +17,7 @@ def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
     """The end users whose id holds these characters, of one app where it is given."""
     if wanted:
         users = users.filter(external_id__icontains=wanted)
-    if app.isdigit():
+    if app.isdecimal():
         users = users.filter(app=int(app))
     return users
 

@@ -12,6 +12,8 @@ from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
 from dashboard import access, feedback, paging
 from dashboard.access import valid_ids
+from dashboard.queries import changes as queries
+from dashboard.words import language_of
 from memories import corrections, queue
 
 
@@ -21,7 +23,9 @@ def changes(request: HttpRequest, user: int) -> HttpResponse:
     end_user = access.get_end_user(request, user)
     rows = Change.objects.of(end_user).defer("rows")
     page = paging.page_of(request, rows, ["-created_at", "id"])
-    return render(request, "dashboard/changes.html", {"end_user": end_user, "page": page})
+    about = queries.about(end_user, page.rows, language_of())
+    context = {"end_user": end_user, "page": page, "about": about}
+    return render(request, "dashboard/changes.html", context)
 
 
 @access.action

@@ -7,7 +7,6 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
@@ -15,15 +14,11 @@ from contacts import identity
 from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact
 from contacts.text import estimate_tokens
-from dashboard import access, paging
+from dashboard import access, fragments, paging
+from dashboard.queries import changes, relations
 from dashboard.queries import contact as queries
-from dashboard.queries import relations
 from dashboard.views.picking import picker
-
-
-def language_of() -> str:
-    """The language of the operator's page, as cards and labels know it."""
-    return "zh" if (get_language() or "").startswith("zh") else "en"
+from dashboard.words import language_of
 
 
 def standing(request: HttpRequest, user: int, pk: UUID) -> tuple[EndUser, Contact]:
@@ -95,7 +90,8 @@ def _relations(request: HttpRequest, person: Contact) -> dict[str, Any]:
 
 
 def _changes(request: HttpRequest, person: Contact) -> dict[str, Any]:
-    return {"page": paging.page_of(request, queries.changes_of(person), ["-created_at", "id"])}
+    page = paging.page_of(request, queries.changes_of(person), ["-created_at", "id"])
+    return {"page": page, "about": changes.about(person.end_user, page.rows, language_of())}
 
 
 TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
@@ -117,8 +113,7 @@ def sources(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         "names": queries.names_of(person),
         "sources": queries.sources(end_user, access.valid_ids(request.GET.getlist("m"))),
     }
-    fragment = bool(request.htmx) and not request.htmx.boosted  # type: ignore[attr-defined]
-    template = "_sources.html" if fragment else "sources.html"
+    template = "_sources.html" if fragments.wanted(request) else "sources.html"
     return render(request, f"dashboard/contacts/{template}", context)
 
 

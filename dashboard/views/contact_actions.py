@@ -132,9 +132,12 @@ def aliases(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     try:
         identity.clean_name(alias)
     except identity.InvalidContact:
-        feedback.refused(request, _("A name needs at least one letter or digit."))
-        return to_tab(request, person)
-    if values:
+        typed = {"alias": request.POST.get("alias", "")}
+        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
+        return redirect(f"{address}?{urlencode(typed)}#names-title")
+    if request.POST.get("do") == "add" and alias in (person.name, *person.aliases):
+        feedback.done(request, _("This is known already."))
+    elif values:
         _edit(request, end_user, person, values, said % {"alias": feedback.apart(alias)})
     return to_tab(request, person)
 
@@ -172,11 +175,25 @@ def attribute(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
         return redirect(f"{address}?{urlencode({'problem': 1, **typed})}#add")
     held = [str(entry["value"]) for entry in person.attributes.get(key, ())]
-    values = [new if value == old else value for value in held] if old else [*held, new]
+    if old and old not in map(_value, held):
+        _changed_meanwhile(request, old, new)
+        return to_tab(request, person)
+    values = [new if _value(value) == old else value for value in held] if old else [*held, new]
     kept = list(dict.fromkeys(value for value in values if value))
-    said = _("Saved.") if new else _("Removed.")
-    _edit(request, end_user, person, {"attributes": {key: kept}}, said)
+    if kept == held:
+        feedback.done(request, _("This is known already."))
+    else:
+        said = _("Saved.") if new else _("Removed.")
+        _edit(request, end_user, person, {"attributes": {key: kept}}, said)
     return to_tab(request, person)
+
+
+def _changed_meanwhile(request: HttpRequest, old: str, new: str) -> None:
+    """Says that the page was too old for what it sent, and what of it was not saved."""
+    told = _("“%(old)s” was changed or removed meanwhile.")
+    if new:
+        told = _("“%(old)s” was changed or removed meanwhile. “%(new)s” was not saved.")
+    feedback.refused(request, told % {"old": feedback.apart(old), "new": feedback.apart(new)})
 
 
 def _key(text: str) -> str:
@@ -218,8 +235,9 @@ def relate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     chosen = access.valid_ids([request.POST.get("person", "")])
     kind = request.POST.get("kind", "").replace("\0", "")
     if not chosen:
-        feedback.refused(request, _("Choose a person."))
-        return to_tab(request, person, "relations")
+        typed = {"kind": kind, "way": request.POST.get("way", ""), "problem": 1}
+        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
+        return redirect(f"{address}?tab=relations&{urlencode(typed)}#relate-title")
     other = access.get_contact(end_user, chosen[0])
     subject, of = (person, other) if request.POST.get("way") == "to" else (other, person)
     actor = access.actor(request)
@@ -227,7 +245,11 @@ def relate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         request,
         lambda: bonds.add_relation(end_user, subject.pk, kind, of.pk, actor=actor),
         _("%(subject)s is %(kind)s of %(of)s.")
-        % {"subject": subject.name, "kind": kind, "of": of.name},
+        % {
+            "subject": feedback.apart(subject.name),
+            "kind": feedback.apart(kind),
+            "of": feedback.apart(of.name),
+        },
     )
     return to_tab(request, person, "relations")
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django import forms
@@ -108,6 +109,7 @@ def show_move(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         "contact": person,
         "names": queries.names_of(person),
         "memories": memories,
+        "next": feedback.ours(request, request.GET.get("next", "")),
         **picker(request, end_user, person.pk),
     }
     return render(request, "dashboard/contacts/move.html", context)
@@ -123,9 +125,10 @@ def move(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         return _nothing_chosen(request, person)
     if not target:
         feedback.refused(request, _("Choose a person."))
-        ids = "&".join(f"memory={memory.pk}" for memory in memories)
+        asked = [("memory", memory.pk) for memory in memories]
+        then = urlencode([*asked, ("next", request.POST.get("next", ""))])
         address = reverse("dashboard:contact_move", args=[end_user.pk, person.pk])
-        return redirect(f"{address}?{ids}")
+        return redirect(f"{address}?{then}")
     other = access.get_contact(end_user, target[0])
     actor = access.actor(request)
     said = ngettext(

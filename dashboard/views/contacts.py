@@ -1,5 +1,7 @@
 """The people of an end user."""
 
+from uuid import UUID
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
@@ -9,6 +11,7 @@ from contacts.names import GROUPS
 from dashboard import access, feedback, paging
 from dashboard.queries import contacts as queries
 from dashboard.views import contact, contact_actions, contact_memories, picking
+from dashboard.views.contact import standing
 
 
 @access.page
@@ -60,9 +63,26 @@ def merge_chosen(request: HttpRequest, user: int) -> HttpResponse:
     return redirect("dashboard:compare", end_user.pk, one.pk, other.pk)
 
 
+@access.page
+def merge_with(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+    """Choosing whom a person is the same as; the two are compared then."""
+    end_user, person = standing(request, user, contact)
+    chosen = access.valid_ids(request.GET.getlist("person"))
+    if chosen:
+        other = access.get_contact(end_user, chosen[0])
+        return redirect("dashboard:compare", end_user.pk, person.pk, other.pk)
+    context = {
+        "end_user": end_user,
+        "contact": person,
+        **picking.picker(request, end_user, person.pk),
+    }
+    return render(request, "dashboard/contacts/merge.html", context)
+
+
 urls = [
     path("u/<int:user>/people/", contacts, name="contacts"),
     path("u/<int:user>/people/merge/", merge_chosen, name="contacts_merge"),
+    path("u/<int:user>/people/<uuid:contact>/merge/", merge_with, name="contact_merge"),
     *picking.urls,
     *contact.urls,
     *contact_actions.urls,

@@ -97,9 +97,7 @@ def _one(request: HttpRequest, end_user: EndUser, row: Memory, **more: Any) -> H
         "kinds": edging.STATED,
         **more,
     }
-    return render(
-        request, "dashboard/memories/one.html", context, status=422 if "problem" in more else 200
-    )
+    return render(request, "dashboard/memories/one.html", context, status=422 if more else 200)
 
 
 @access.action
@@ -156,7 +154,9 @@ def connect(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
     except ValueError as error:
         # A badly formed id, or what the verb itself refuses.
         asked = isinstance(error, corrections.InvalidCorrection)
-        feedback.refused(request, str(error) if asked else _("Paste the address of a memory."))
+        problem = told(str(error)) if asked else _("Paste the address of a memory.")
+        typed = {"kind": kind, "other": other}
+        return _one(request, end_user, row, unconnected=problem, typed=typed)
     return redirect("dashboard:memory", end_user.pk, row.pk)
 
 
@@ -203,13 +203,14 @@ def forget_memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse
     return redirect("dashboard:memories", end_user.pk)
 
 
+# The address of a form that shows what was wrong on the page shows the page itself, too.
 _ONE = "u/<int:user>/memories/<uuid:memory>/"
 urls = [
     path("u/<int:user>/memories/", memories, name="memories"),
     path(_ONE, memory, name="memory"),
-    path(f"{_ONE}edit/", edit, name="edit-memory"),
+    path(f"{_ONE}edit/", access.form(memory, edit), name="edit-memory"),
     path(f"{_ONE}outdate/", outdate, name="outdate-memory"),
-    path(f"{_ONE}connect/", connect, name="connect"),
+    path(f"{_ONE}connect/", access.form(memory, connect), name="connect"),
     path(f"{_ONE}edges/<int:edge>/disconnect/", disconnect, name="disconnect"),
     path(f"{_ONE}forget/", before_forgetting, name="before-forgetting-memory"),
     path(f"{_ONE}forget/now/", forget_memory, name="forget-memory"),

@@ -8,7 +8,7 @@ from django.shortcuts import render
 from django.urls import path
 
 from accounts.models import EndUser
-from dashboard import access
+from dashboard import access, fragments
 from dashboard.queries import contacts as queries
 
 MAX_TEXT = 200
@@ -33,8 +33,7 @@ def picker(request: HttpRequest, end_user: EndUser, *without: UUID) -> dict[str,
 def pick(request: HttpRequest, user: int) -> HttpResponse:
     """People to choose from: the fragment for htmx, a page of links without."""
     end_user = access.get_end_user(request, user)
-    fragment = bool(request.htmx) and not request.htmx.boosted  # type: ignore[attr-defined]
-    template = "_picked.html" if fragment else "pick.html"
+    template = "_picked.html" if fragments.wanted(request) else "pick.html"
     context = {"end_user": end_user, **picker(request, end_user)}
     return render(request, f"dashboard/contacts/{template}", context)
 

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from dashboard import access, feedback, paging
+from dashboard import access, feedback, fragments, paging
 from dashboard.queries import pipeline as queries
 from memories import jobs, queue
 from memories.models import Batch, Consolidation, Work
@@ -24,7 +24,7 @@ RESUMES = {"batch": "extract", "consolidation": "consolidate"}
 
 def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
     """The whole page, or its list alone for the poll that keeps it live."""
-    live = request.htmx and not request.htmx.boosted  # type: ignore[attr-defined]
+    live = fragments.wanted(request)
     template = f"dashboard/pipeline/_{name}.html" if live else f"dashboard/pipeline/{name}.html"
     states = Work.State.choices
     return render(request, template, {"tab": name, "states": states, **context})

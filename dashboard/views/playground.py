@@ -16,7 +16,7 @@ from django.urls import path
 from django.utils import translation
 
 from accounts.models import EndUser
-from dashboard import access
+from dashboard import access, fragments
 from dashboard.queries import playground as queries
 from dashboard.question_form import BY_HAND, QuestionForm
 from memories import inject
@@ -65,8 +65,7 @@ def _page(
         context["answer"] = queries.answer(end_user, trace)
     elif not form.is_bound:
         context["examples"] = queries.examples(end_user, known)
-    fragment = bool(request.htmx) and not request.htmx.boosted  # type: ignore[attr-defined]
-    name = "_play" if fragment else "page"
+    name = "_play" if fragments.wanted(request) else "page"
     return render(request, f"dashboard/playground/{name}.html", context, status=status)
 
 
@@ -158,5 +157,5 @@ async def _read_aside(lines: Callable[[], Iterator[str]]) -> AsyncIterator[str]:
 
 urls = [
     path("u/<int:user>/playground/", access.form(show, ask), name="playground"),
-    path("u/<int:user>/playground/reply/", reply, name="playground_reply"),
+    path("u/<int:user>/playground/reply/", access.form(show, reply), name="playground_reply"),
 ]

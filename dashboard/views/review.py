@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
@@ -17,6 +16,7 @@ from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
 from dashboard.evidence import in_words
 from dashboard.queries import review as queries
+from dashboard.words import language_of
 from memories import corrections, doubts, merging
 from memories.models import Link
 
@@ -28,7 +28,7 @@ def users_in_view(request: HttpRequest) -> Any:
     """The end users whose queue is shown: the one that ``?user=`` names, or all visible."""
     users = access.end_users_of(request.user)  # type: ignore[arg-type]
     wanted = request.GET.get("user", "")
-    return users.filter(pk=wanted) if wanted.isdigit() else users
+    return users.filter(pk=wanted) if wanted.isdecimal() else users
 
 
 def _counts(users: Any) -> dict[str, int]:
@@ -37,10 +37,6 @@ def _counts(users: Any) -> dict[str, int]:
         "conflicts": queries.capped(queries.conflicts(users)),
         "links": queries.capped(queries.doubtful_links(users)),
     }
-
-
-def _language() -> str:
-    return "zh" if (get_language() or "").startswith("zh") else "en"
 
 
 def _in_hand(request: HttpRequest, waiting: QuerySet[M]) -> tuple[list[M], M | None]:
@@ -93,7 +89,7 @@ def _pair(
         "end_user": end_user,
         "stays": stays,
         "goes": goes,
-        "rows": queries.beside(stays.contact, goes.contact, _language()),
+        "rows": queries.beside(stays.contact, goes.contact, language_of()),
         "evidence": in_words(suggestion.evidence) if suggestion else [],
         "preview": queries.preview(goes.contact, stays.contact),
     }
@@ -142,7 +138,7 @@ def conflicts(request: HttpRequest) -> HttpResponse:
     """People of whom two things are held that can't both be so."""
     users = users_in_view(request)
     rows = [
-        (contact, queries.conflicts_of(contact, _language()))
+        (contact, queries.conflicts_of(contact, language_of()))
         for contact in queries.conflicts(users)[: queries.MOST // 4]
     ]
     context = {"counts": _counts(users), "rows": rows}
@@ -156,6 +152,11 @@ def links(request: HttpRequest) -> HttpResponse:
     queue, at = _in_hand(request, queries.doubtful_links(users))
     context: dict[str, Any] = {"counts": _counts(users), "queue": queue, "at": at}
     if at is not None:
+        after = [*queue[queue.index(at) + 1 :], *queue][0]
+        following = after if after != at else None
+        asked = request.GET.copy()
+        asked["at"] = str(following.pk) if following else ""
+        context |= {"following": following, "next": f"{request.path}?{asked.urlencode()}"}
         person = at.contact
         twins = Contact.objects.of(at.end_user).standing().light().filter(name_key=person.name_key)
         context |= {

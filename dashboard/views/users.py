@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.models import ApiKey, App
 from dashboard import access, feedback, paging
 from dashboard.queries import users as queries
-from memories import forget, portability
+from memories import forget, portability, queue
 from memories.models import Erasure
 
 MAX_NAME = 100
@@ -44,6 +44,15 @@ def one_user(request: HttpRequest, user: int) -> HttpResponse:
         "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
     }
     return render(request, "dashboard/users/one.html", context)
+
+
+@access.action
+def read_now(request: HttpRequest, user: int) -> HttpResponse:
+    """Has the workers read and distil what waits, whatever the cadence."""
+    end_user = access.get_end_user(request, user)
+    queue.enqueue("process", end_user.pk)
+    feedback.done(request, _("It is read as soon as a worker is free."))
+    return redirect("dashboard:user", end_user.pk)
 
 
 @access.admin_page
@@ -86,8 +95,8 @@ def forget_user(request: HttpRequest, user: int) -> HttpResponse:
 
 
 @access.admin_page
-def apps(request: HttpRequest) -> HttpResponse:
-    """Apps with their keys."""
+def apps(request: HttpRequest, app: int = 0) -> HttpResponse:  # noqa: ARG001
+    """Apps with their keys; also what is left of the page that showed a key when it is reloaded."""
     return _apps_page(request)
 
 
@@ -122,9 +131,7 @@ def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpR
     """The page itself, never after a redirect: a secret is in this answer or nowhere."""
     visible = queries.with_keys(access.apps_of(request.user))  # type: ignore[arg-type]
     context = {"apps": visible, "open": not hasattr(request.user, "operator"), **more}
-    response = render(request, "dashboard/users/apps.html", context, status=status)
-    response["Cache-Control"] = "no-store"
-    return response
+    return render(request, "dashboard/users/apps.html", context, status=status)
 
 
 @access.admin_action
@@ -140,10 +147,11 @@ def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
 urls = [
     path("users/", users, name="users"),
     path("apps/", apps, name="apps"),
-    path("apps/new/", new_app, name="new-app"),
-    path("apps/<int:app>/keys/new/", new_key, name="new-key"),
+    path("apps/new/", access.form(apps, new_app), name="new-app"),
+    path("apps/<int:app>/keys/new/", access.form(apps, new_key), name="new-key"),
     path("keys/<int:key>/revoke/", revoke_key, name="revoke-key"),
     path("u/<int:user>/", one_user, name="user"),
+    path("u/<int:user>/read/", read_now, name="read-now"),
     path("u/<int:user>/export/", export, name="export"),
     path("u/<int:user>/forget/", before_forgetting, name="before-forgetting"),
     path("u/<int:user>/forget/now/", forget_user, name="forget-user"),

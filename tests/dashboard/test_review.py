@@ -14,8 +14,7 @@ from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
 from dashboard.evidence import SIGNS
 from memories import merging
 from memories.models import Link
-from tests.dashboard.signin import signed_in
-from tests.factories import make_contact, make_end_user, make_memory, make_message
+from tests.factories import make_contact, make_end_user, make_memory, make_message, make_suggestion
 
 pytestmark = pytest.mark.django_db
 
@@ -25,25 +24,13 @@ def zoe() -> EndUser:
     return make_end_user(external_id="zoe")
 
 
-@pytest.fixture
-def reviewer() -> Client:
-    return signed_in("reviewer")
-
-
-def suggest(end_user: EndUser, one: Contact, other: Contact, confidence: float = 0.9) -> Suggestion:
-    first, second = sorted((one, other), key=lambda contact: contact.pk)
-    return Suggestion.objects.create(
-        end_user=end_user,
-        first=first,
-        second=second,
-        verdict="likely",
-        confidence=confidence,
-        evidence=[
-            {"code": "homophone", "params": {"first": one.name, "second": other.name},
-             "text": "?", "weight": 1.5},
-            {"code": "gender", "params": {}, "text": "?", "weight": -2.0},
-        ],
-    )  # fmt: skip
+def suggest(one: Contact, other: Contact, confidence: float = 0.9) -> Suggestion:
+    evidence = [
+        {"code": "homophone", "params": {"first": one.name, "second": other.name},
+         "text": "?", "weight": 1.5},
+        {"code": "gender", "params": {}, "text": "?", "weight": -2.0},
+    ]  # fmt: skip
+    return make_suggestion(one, other, confidence=confidence, evidence=evidence)
 
 
 @pytest.fixture
@@ -52,7 +39,7 @@ def pair(zoe: EndUser) -> Suggestion:
     make_memory(zoe, "Greta hums.", greta)
     make_memory(zoe, "Greta climbs.", greta)
     make_memory(zoe, "Gretta sings.", gretta)
-    return suggest(zoe, greta, gretta)
+    return suggest(greta, gretta)
 
 
 def decide(client: Client, pair: Suggestion, decision: str) -> str:
@@ -107,7 +94,7 @@ def test_not_the_same_is_never_asked_again(reviewer: Client, pair: Suggestion) -
 def test_later_puts_a_pair_behind_the_others(
     reviewer: Client, zoe: EndUser, pair: Suggestion
 ) -> None:
-    other = suggest(zoe, make_contact(zoe, "Oda"), make_contact(zoe, "Odda"), 0.5)
+    other = suggest(make_contact(zoe, "Oda"), make_contact(zoe, "Odda"), 0.5)
     page = decide(reviewer, pair, "later")
     assert 'Are <bdi class="said">Od' in page
     assert page.index(f"at={other.pk}") < page.index(f"at={pair.pk}")
@@ -237,7 +224,7 @@ def test_the_queue_takes_the_same_statements_however_long_it_is(
     few = statements()
     for place in range(10):
         make = [make_contact(zoe, f"Person {place} {n}") for n in (1, 2)]
-        suggest(zoe, *make, 0.1)
+        suggest(*make, 0.1)
     assert statements() == few
 
 

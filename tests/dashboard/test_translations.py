@@ -11,7 +11,7 @@ from django.utils import timezone, translation
 
 from accounts.models import Change, EndUser
 from contacts import book
-from contacts.models import Contact, Relation, Suggestion
+from contacts.models import Contact, Relation
 from dashboard import words
 from dashboard.evidence import SIGNS
 from dashboard.templatetags import mio
@@ -28,6 +28,7 @@ from tests.factories import (
     make_end_user,
     make_memory,
     make_message,
+    make_suggestion,
 )
 
 pytestmark = pytest.mark.django_db
@@ -119,12 +120,10 @@ def full() -> EndUser:
         for actor in ("app:应用甲", *words.ACTORS):
             Change.objects.create(end_user=user, verb=verb, actor=actor, rows=[],
                                   subjects=[str(people[0].pk)])  # fmt: skip
-    first, second = sorted(people[:2], key=lambda person: person.pk)
     holes = dict.fromkeys(re.findall(r"{(\w+)}", " ".join(SIGNS.values())), "小红")
     evidence = [{"code": code, "params": {**holes, "keys": "company, hometown"}, "text": "no",
                  "weight": 1.0} for code in SIGNS]  # fmt: skip
-    Suggestion.objects.create(end_user=user, first=first, second=second, verdict="likely",
-                              confidence=0.7, evidence=evidence)  # fmt: skip
+    make_suggestion(*people[:2], evidence=evidence)
     Relation.objects.create(end_user=user, subject=people[0], object=people[2], kind="女朋友")
     _worked(user, people[0])
     for state in Erasure.State:

@@ -55,6 +55,7 @@ def addresses(end_user: EndUser) -> dict[str, str]:
     other = others.order_by("-mention_count", "name_key", "namesake")[0]
     real: dict[str, Any] = {
         "user": end_user.pk,
+        "app": end_user.app_id,
         "contact": link.contact_id,
         "one": link.contact_id,
         "other": other.pk,

@@ -4,7 +4,7 @@
 (() => {
   const editable = (at) =>
     at.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(at.tagName) && !/^(checkbox|radio|button|submit)$/.test(at.type);
-  const seen = (at) => at.offsetParent !== null || at.getClientRects().length > 0;
+  const seen = (at) => at.checkVisibility?.() ?? at.getClientRects().length > 0; // not in closed details
   const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
   let prefix = "";
 
@@ -28,7 +28,8 @@
     const at = list.findIndex((row) => row.classList.contains("at") || row.contains(document.activeElement));
     const next = list[Math.min(list.length - 1, Math.max(0, at < 0 ? 0 : at + step))];
     list.forEach((row) => row.classList.toggle("at", row === next));
-    (next.querySelector("a, button, input") || next).focus({ preventScroll: true });
+    const within = [...next.querySelectorAll("a[href], button, summary, input")].filter(seen);
+    (within.find((one) => one.matches("a[href]")) || within[0] || next).focus({ preventScroll: true });
     next.scrollIntoView({ block: "nearest" });
   }
 
@@ -92,11 +93,14 @@
     }
   });
 
-  // People: a button that copies the text of the element it names.
+  // A button that copies the text or value of the element it names; where the browser keeps
+  // the clipboard to itself (plain HTTP), the text is selected.
   document.addEventListener("click", async (event) => {
     const button = event.target.closest("[data-copy]");
     if (!button) return;
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    const from = document.getElementById(button.dataset.copy);
+    if (!navigator.clipboard) return from.select ? from.select() : getSelection().selectAllChildren(from);
+    await navigator.clipboard.writeText(from.value ?? from.textContent);
     const words = button.textContent;
     button.textContent = button.dataset.copied;
     setTimeout(() => (button.textContent = words), 1500);
@@ -112,11 +116,57 @@
     if (event.target.id === "live" && event.target.contains(document.activeElement)) event.preventDefault();
   });
 
-  // After a navigation the reader of a screen starts at the content, as with a whole page.
-  document.addEventListener("htmx:afterSettle", (event) => {
-    if (event.target === document.body) {
-      const wanted = document.querySelector("[autofocus]");
-      (wanted || document.getElementById("main"))?.focus({ preventScroll: true });
+  // Where no answer comes, what was typed stays, and it is said so until one comes.
+  const unreached = () => document.querySelector("[data-unreached]");
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    document.addEventListener(name, () => {
+      if (unreached()) return;
+      document.getElementById("toasts").append(document.getElementById("unreached").content.cloneNode(true));
+    });
+  }
+  document.addEventListener("htmx:beforeOnLoad", () => unreached()?.remove());
+
+  // A whole page (to sign in, of an error) is not put into a part of one.
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    const { target, xhr } = event.detail;
+    if (target === document.body || !/^\s*<!doctype/i.test(xhr.responseText)) return;
+    event.detail.shouldSwap = false;
+    if (xhr.status < 400) location.reload();
+  });
+
+  // The tab in hand, and the middle of a drawing, are in sight where all has no room.
+  function inSight() {
+    for (const at of document.querySelectorAll(".tabs [aria-current]")) {
+      at.parentElement.scrollLeft = at.offsetLeft - at.parentElement.offsetLeft - 16;
     }
+    for (const at of document.querySelectorAll(".table-wrap:has(> svg)")) {
+      at.scrollLeft = (at.scrollWidth - at.clientWidth) / 2;
+    }
+  }
+  inSight();
+
+  // After a navigation one starts at the top and at the content, as with a whole page. After a
+  // correction one stays where one was, or is led to the field that is wrong.
+  const place = () => {
+    const asked = new URLSearchParams(location.search);
+    return [location.pathname, asked.get("after"), asked.get("at")].join(" ");
+  };
+  let here = place();
+  document.addEventListener("htmx:afterSettle", (event) => {
+    if (event.target !== document.body) return;
+    const moved = place() !== here;
+    here = place();
+    inSight();
+    const wrong = document.querySelector("main [aria-invalid='true']");
+    if (wrong) return wrong.focus();
+    if (moved) scrollTo(0, 0);
+    (document.querySelector("[autofocus]") || document.getElementById("main"))?.focus({ preventScroll: true });
+  });
+  const depths = new Map(); // how far down one was, by address, for the way back
+  document.addEventListener("htmx:beforeRequest", () => depths.set(location.href, scrollY));
+  document.addEventListener("htmx:historyRestore", () => {
+    here = place();
+    inSight();
+    scrollTo(0, depths.get(location.href) || 0);
   });
 })();

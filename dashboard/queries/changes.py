@@ -1,0 +1,112 @@
+"""What a change was about, and what it made of what."""
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.utils.translation import gettext as _
+
+from accounts.models import Change, EndUser
+from contacts.attributes import label
+from contacts.models import Contact
+from memories.models import Memory
+
+MOST_NAMED = 3  # people and memories of one change
+# Changes of few rows, whose values are told. A merge touches as many rows as there are links.
+TOLD = ("edit", "edit_contact", "resolve")
+UNTOLD = ("hide",)  # what a user asked to forget is not shown again
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What was there before and is not after, and the other way round."""
+
+    label: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """``more`` subjects are not among these people and memories."""
+
+    people: tuple[Contact, ...]
+    memories: tuple[Memory, ...]
+    more: int
+    edits: tuple[Edit, ...]
+
+
+def about(end_user: EndUser, changes: Sequence[Change], language: str) -> dict[UUID, About]:
+    """What each of these changes was about. Three statements."""
+    told = [change for change in changes if change.verb not in UNTOLD]
+    named = {subject for change in told for subject in change.subjects[: 2 * MOST_NAMED]}
+    people = {str(one.pk): one for one in Contact.objects.of(end_user).light().filter(pk__in=named)}
+    memories = {
+        str(one.pk): one
+        for one in Memory.objects.of(end_user)
+        .filter(pk__in=named)
+        .exclude(status=Memory.Status.ARCHIVED)
+        .defer("tokens", "metadata", "facts")
+    }
+    small = Change.objects.of(end_user).filter(
+        pk__in=[change.pk for change in told if change.verb in TOLD]
+    )
+    rows = dict(small.values_list("pk", "rows"))
+    found = {}
+    for change in told:
+        held = [people[subject] for subject in change.subjects if subject in people]
+        said = [memories[subject] for subject in change.subjects if subject in memories]
+        shown = len(held[:MOST_NAMED]) + len(said[:MOST_NAMED])
+        found[change.pk] = About(
+            tuple(held[:MOST_NAMED]),
+            tuple(said[:MOST_NAMED]),
+            len(change.subjects) - shown if len(change.subjects) > 2 * MOST_NAMED else 0,
+            tuple(_edits(people | memories, rows.get(change.pk, ()), language)),
+        )
+    return found
+
+
+def _edits(shown: Container[str], rows: Iterable[Any], language: str) -> Iterable[Edit]:
+    for row in rows:
+        before, after = row["before"], row["after"]
+        if row["id"] not in shown or not before or not after:
+            continue
+        if row["model"] == "memories.memory" and "content" in before:
+            yield Edit(_("What it says"), (before["content"],), (after["content"],))
+        elif row["model"] == "contacts.contact":
+            yield from _of_person(before, after, language)
+
+
+def _of_person(before: dict[str, Any], after: dict[str, Any], language: str) -> Iterable[Edit]:
+    fields = {
+        "name": _("Name"),
+        "relationship": _("Relationship"),
+        "gender": _("Gender"),
+        "personality": _("Personality"),
+    }
+    shown = {"female": _("Female"), "male": _("Male")}
+    for field, name in fields.items():
+        if field in before:
+            old, new = (shown.get(side[field], side[field]) for side in (before, after))
+            yield Edit(name, (old,) if old else (), (new,) if new else ())
+    if "aliases" in before:
+        yield _apart(_("Also called"), before["aliases"], after["aliases"])
+    if "attributes" in before:
+        old_ones, new_ones = (_values(side["attributes"]) for side in (before, after))
+        for key in dict.fromkeys([*old_ones, *new_ones]):
+            edit = _apart(label(key, language), old_ones.get(key, []), new_ones.get(key, []))
+            if edit.before or edit.after:
+                yield edit
+
+
+def _values(attributes: dict[str, Any]) -> dict[str, list[str]]:
+    return {key: [str(entry["value"]) for entry in held] for key, held in attributes.items()}
+
+
+def _apart(name: str, before: Sequence[str], after: Sequence[str]) -> Edit:
+    return Edit(
+        name,
+        tuple(value for value in before if value not in after),
+        tuple(value for value in after if value not in before),
+    )
