@@ -7,7 +7,7 @@ A model that takes part names its tracked fields in ``TRACKED``; what is derived
 import json
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -18,7 +18,6 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import models, transaction
 from django.utils import timezone
 
-from accounts.inverse import given_back, taken_back
 from accounts.models import Change, EndUser
 
 # What of each model a correction may change, and an undo gives back.
@@ -58,6 +57,9 @@ UNITED: dict[str, tuple[str, ...]] = {
 NAMING: dict[str, dict[str, str]] = {"memories.memory": {"facts": "person"}}
 # What machines may have found again meanwhile: the row that is there stands for the one deleted.
 FOUND_AGAIN = ("memories.edge",)
+# What may have been told again meanwhile, by what names it: the row that is there rests on what
+# both rest on, or on nothing but a person's word where one of them does.
+TOLD_AGAIN: dict[str, tuple[str, ...]] = {"contacts.relation": ("subject_id", "kind", "object_id")}
 COUNTED: dict[str, tuple[str, ...]] = {"contacts.contact": ("mention_count",)}
 # Fields that come back with another one, whatever was computed anew since.
 FOLLOWING: dict[str, dict[str, str]] = {"memories.memory": {"importance": "consolidated_into_id"}}
@@ -132,7 +134,7 @@ def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
     now = {
         (label, str(pk)): snapshot(item)
         for label, pks in watched.items()
-        for pk, item in _held(label, pks).items()
+        for pk, item in held_rows(label, pks).items()
     }
     for row, before in recorder.before.items():
         after = now.get(row)
@@ -146,7 +148,7 @@ def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
         yield {"model": row[0], "id": row[1], "before": before, "after": after}
 
 
-def _held(label: str, pks: Collection[str]) -> dict[Any, models.Model]:
+def held_rows(label: str, pks: Collection[str]) -> dict[Any, models.Model]:
     """The rows that are there, by primary key, with their tracked columns only."""
     rows = apps.get_model(label)._default_manager.only("pk", *TRACKED[label])
     return rows.in_bulk(list(pks))
@@ -159,135 +161,6 @@ class CannotUndo(Exception):
 def mark_undone(change: Change, actor: str) -> None:
     change.undone_at, change.undone_by = timezone.now(), actor
     change.save(update_fields=["undone_at", "undone_by"])
-
-
-def put_back(change: Change) -> list[models.Model]:
-    """Puts back every row of ``change``; call inside a transaction that holds the end user's
-    lock. Returns the rows as they are now, deleted ones left out. What was changed again
-    since keeps that; what points at a row that is gone is left out.
-
-    Rows that free a unique value come before those that take it back: first what the change
-    created, then what it altered, then what it deleted.
-    """
-    created: dict[str, Rows] = defaultdict(list)
-    altered: dict[str, Rows] = defaultdict(list)
-    deleted: dict[str, Rows] = defaultdict(list)
-    for row in change.rows:
-        kind = created if row["before"] is None else deleted if row["after"] is None else altered
-        kind[row["model"]].append(row)
-    # Read before anything is deleted: the database empties what pointed at a deleted row.
-    now = {label: _held(label, [row["id"] for row in rows]) for label, rows in altered.items()}
-    for label in reversed(created):
-        pks = [row["id"] for row in created[label]]
-        apps.get_model(label)._default_manager.filter(pk__in=pks).delete()
-    back: list[models.Model] = []
-    for label, rows in altered.items():
-        back += _put_back_altered(label, rows, {str(pk): item for pk, item in now[label].items()})
-    for label, rows in deleted.items():
-        back += _put_back_deleted(label, rows)
-    return back
-
-
-def _put_back_altered(
-    label: str, rows: Rows, held: Mapping[str, models.Model]
-) -> list[models.Model]:
-    model = apps.get_model(label)
-    wanted = {
-        row["id"]: _wanted(label, row, snapshot(held[row["id"]]))
-        for row in rows
-        if row["id"] in held
-    }
-    dangling = _dangling(model, list(wanted.values()))
-    alike: dict[frozenset[str], list[models.Model]] = defaultdict(list)
-    for pk, values in wanted.items():
-        for at in _references(model, values):
-            if at in dangling:
-                del values[at[0]]
-        _assign(held[pk], values)
-        alike[frozenset(values)].append(held[pk])
-    for names, items in alike.items():
-        if names:
-            _write(model, items, names)
-    return [held[pk] for pk in wanted]
-
-
-def _write(model: type[models.Model], items: Sequence[models.Model], names: Iterable[str]) -> None:
-    fields = {model._meta.get_field(name).name for name in names}
-    if any(field.name == "updated_at" for field in model._meta.concrete_fields):
-        fields.add("updated_at")
-        for item in items:
-            item.updated_at = timezone.now()  # type: ignore[attr-defined]
-    model._default_manager.bulk_update(items, sorted(fields), batch_size=CHUNK)
-
-
-def _wanted(label: str, row: dict[str, Any], now: dict[str, Any]) -> dict[str, Any]:
-    """The tracked fields that change when ``row`` is put back."""
-    values = {}
-    following = FOLLOWING.get(label, {})
-    for name, before in row["before"].items():
-        after = row["after"][name]
-        leader = following.get(name, name)
-        if now[name] == after or (leader in row["after"] and now[leader] == row["after"][leader]):
-            values[name] = before
-        elif name in UNITED.get(label, ()):
-            values[name] = taken_back(before, after, now[name])
-        elif (naming := NAMING.get(label, {}).get(name)) is not None:
-            values[name] = given_back(before, after, now[name], naming)
-        elif name in COUNTED.get(label, ()):
-            values[name] = max(0, now[name] - after + before)
-    return values
-
-
-def _put_back_deleted(label: str, rows: Rows) -> list[models.Model]:
-    model = apps.get_model(label)
-    there = {str(pk) for pk in _held(label, [row["id"] for row in rows])}
-    # What points at another row of these is whole again when both are there.
-    coming = {row["id"] for row in rows}
-    dangling = {
-        (name, pk)
-        for name, pk in _dangling(model, [row["before"] for row in rows])
-        if pk not in coming or model._meta.get_field(name).related_model is not model
-    }
-    items = []
-    for row in rows:
-        if row["id"] in there or any(at in dangling for at in _references(model, row["before"])):
-            continue
-        item = model(pk=model._meta.pk.to_python(row["id"]))
-        _assign(item, row["before"])
-        items.append(item)
-    model._default_manager.bulk_create(
-        items, batch_size=CHUNK, ignore_conflicts=label in FOUND_AGAIN
-    )
-    return items
-
-
-def _references(model: type[models.Model], values: dict[str, Any]) -> list[tuple[str, Any]]:
-    """The foreign keys among ``values``, with what they hold."""
-    return [
-        (name, value)
-        for name, value in values.items()
-        if value is not None and model._meta.get_field(name).is_relation
-    ]
-
-
-def _dangling(model: type[models.Model], rows: Sequence[dict[str, Any]]) -> set[tuple[str, Any]]:
-    """The foreign keys of ``rows`` that point at nothing."""
-    pointed: dict[str, set[Any]] = defaultdict(set)
-    for values in rows:
-        for name, value in _references(model, values):
-            pointed[name].add(value)
-    found = set()
-    for name, ids in pointed.items():
-        target: Any = model._meta.get_field(name).related_model
-        there = set(target._default_manager.filter(pk__in=ids).values_list("pk", flat=True))
-        found |= {(name, pk) for pk in ids if target._meta.pk.to_python(pk) not in there}
-    return found
-
-
-def _assign(item: models.Model, values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        field = item._meta.get_field(name.removesuffix("_id"))
-        setattr(item, name, None if value is None else field.to_python(value))  # type: ignore[union-attr]
 
 
 def scrub(end_user: EndUser, ids: Collection[UUID]) -> None:

@@ -40,12 +40,9 @@ def add_relation(
         return None
     with recording(held, "add_relation", actor, why, [subject.pk, other.pk]) as (recorder, change):
         recorder.watch(known.values())
-        made = relations.relate(held, subject, kind, other)
+        made = relations.state(held, subject, kind, other)
         if made is not None and made.pk not in known:
             recorder.watch([made], created=True)
-        elif made is not None:
-            made.sources = []
-            made.save(update_fields=["sources"])
         for contact in (subject, other):
             identity.save(contact, [])
     return change

@@ -6,15 +6,16 @@ recorder what they touch.
 """
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.changes import Recorder, recording
+from accounts.changes import Recorder, recording, snapshot
 from accounts.models import Change, EndUser
-from contacts import identity, names, uniting
+from contacts import identity, names, relations, uniting
 from contacts.models import Contact, Relation, Suggestion
 from contacts.roles import roles_of
 
@@ -272,6 +273,44 @@ def part(
     identity.save(new, _UNITED)
     identity.render_around(end_user, [old.id, new.id])
     return new
+
+
+def unpart(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None:
+    """Gives ``old`` what was learnt of the contact ``new`` beyond what parting them gave it,
+    which ``rows``, the record of that, say: names, relations, who it is not, counts, and what
+    somebody stated of it."""
+    given = next(row["after"] for row in rows if row["id"] == str(new.id))
+    now = snapshot(new)
+    more = uniting.stated_since(now, given)
+    identity.add_aliases(old, more["aliases"])
+    old.relationship = old.relationship or more["relationship"]
+    old.gender = old.gender or more["gender"]
+    old.attributes = uniting.attributes(old.attributes, more["attributes"])
+    old.timeline = uniting.timeline(old.timeline, more["timeline"])
+    old.personality = uniting.text(old.personality, more["personality"])
+    old.mention_count += max(0, new.mention_count - given["mention_count"])
+    if now["first_mentioned_at"] != given["first_mentioned_at"]:
+        old.first_mentioned_at = min(old.first_mentioned_at, new.first_mentioned_at)
+    if now["last_mentioned_at"] != given["last_mentioned_at"]:
+        old.last_mentioned_at = max(old.last_mentioned_at, new.last_mentioned_at)
+    identity.save(old, _UNITED)
+    told = {row["id"]: row["after"]["sources"] for row in rows if _made_relation(row)}
+    for row in Relation.objects.of(old.end_user).among([new.id]).order_by("pk"):
+        subject, other = (old if at.id == new.id else at for at in (row.subject, row.object))
+        learnt = [pk for pk in row.sources if str(pk) not in told.get(str(row.pk), ())]
+        if not row.sources:
+            relations.state(old.end_user, subject, row.kind, other)
+        elif learnt:
+            relations.relate(old.end_user, subject, row.kind, other, learnt)
+    pairs = Suggestion.objects.of(old.end_user).filter(Q(first=new.id) | Q(second=new.id))
+    for pair in pairs.filter(state=State.DIFFERENT).select_related("first", "second"):
+        other = pair.second if pair.first_id == new.id else pair.first
+        if other.id != old.id:
+            tell_apart(old, other, Recorder(), actor=pair.decided_by)
+
+
+def _made_relation(row: dict[str, Any]) -> bool:
+    return row["model"] == Relation._meta.label_lower and row["before"] is None
 
 
 def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Recorder) -> None:

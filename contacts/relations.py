@@ -17,20 +17,31 @@ MAX_KIND = 50
 def relate(
     end_user: EndUser, subject: Contact, kind: str, other: Contact, sources: Iterable[UUID] = ()
 ) -> Relation | None:
-    """Records that ``subject`` is the ``kind`` of ``other``, once, with what says so.
+    """Records that ``subject`` is the ``kind`` of ``other``, once, with what says so. What a
+    person stated rests on no memory, whoever says it as well: it does not go with these.
 
     None when both are the same contact or ``kind`` is empty.
     """
     kind = " ".join(kind.split())[:MAX_KIND]
     if not kind or subject.id == other.id:
         return None
-    relation, _ = Relation.objects.get_or_create(
+    relation, made = Relation.objects.get_or_create(
         end_user=end_user, subject=subject, object=other, kind=kind
     )
     known = set(relation.sources)
     more = [source for source in dict.fromkeys(sources) if source not in known]
-    if more:
+    if more and (made or known):
         relation.sources = [*relation.sources, *more]
+        relation.save(update_fields=["sources"])
+    return relation
+
+
+def state(end_user: EndUser, subject: Contact, kind: str, other: Contact) -> Relation | None:
+    """Records that a person says so: it rests on no memory, so that no correction of one takes
+    it away. None as for ``relate``."""
+    relation = relate(end_user, subject, kind, other)
+    if relation is not None and relation.sources:
+        relation.sources = []
         relation.save(update_fields=["sources"])
     return relation
 

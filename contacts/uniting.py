@@ -76,6 +76,29 @@ def divided(entries: Iterable[Entry], moved: Collection[str]) -> tuple[list[Entr
     return stay, go
 
 
+def stated_since(columns: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """What a contact's columns have beyond those ``given`` that rests on no memory: names, and
+    what a person stated. ``given`` are the columns as they were."""
+    told = parts({**given, "aliases": [given["name"], *given["aliases"]]})
+    more = lacking({**columns, "aliases": [columns["name"], *columns["aliases"]]}, told)
+    stated = {
+        key: [entry for entry in entries if not entry.get("sources")]
+        for key, entries in more["attributes"].items()
+    }
+    return {
+        "aliases": more["aliases"],
+        "attributes": {key: entries for key, entries in stated.items() if entries},
+        "timeline": [event for event in more["timeline"] if not event.get("sources")],
+        **{
+            name: "" if columns[name] == given[name] else columns[name]
+            for name in ("relationship", "gender")
+        },
+        "personality": ""
+        if columns["personality_sources"] or columns["personality"] == given["personality"]
+        else columns["personality"],
+    }
+
+
 Part = tuple[str, ...]
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts.changes import CannotUndo, Recorder, mark_undone, recording
+from accounts.changes import CannotUndo, Recorder, recording
 from accounts.models import Change, EndUser
 from contacts import identity, relations
 from contacts.merge import InvalidMerge
@@ -324,15 +324,14 @@ def undo(change: Change, *, actor: str) -> None:
                     again.append(partial(retelling.tell_again, end_user, other, words, undone))
                     continue
                 if other in reshaped:
-                    mark_undone(other, actor)
-                else:
-                    without = merging.taken_away_since(other)
-                    again.append(partial(merging.redo, other, end_user, without))
+                    undoing.undo(end_user, other, actor)
+                    continue
+                without = merging.taken_away_since(other)
+                again.append(partial(merging.redo, other, end_user, without))
                 undoing.take_back(end_user, other)
-            undoing.take_back(end_user, change)
+            undoing.undo(end_user, change, actor)
             for repeat in reversed(again):
                 repeat()
-            mark_undone(change, actor)
             erasures.cancel(change)
     except (IntegrityError, InvalidMerge) as error:
         raise CannotUndo(

@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts import later_records
 from accounts.changes import Recorder, recording, recording_anew
 from accounts.models import Change, EndUser
 from contacts import identity, uniting
@@ -296,5 +297,10 @@ def taken_away_since(change: Change) -> frozenset[uniting.Part]:
 def redo(change: Change, end_user: EndUser, without: Collection[uniting.Part]) -> None:
     """Makes a merge again that was taken back for the undo of an earlier change."""
     loser, survivor = (identities.standing(end_user, UUID(pk)) for pk in change.subjects)
+    change.refresh_from_db(fields=["rows"])
+    asleep = later_records.asleep(change)
     with recording_anew(change) as recorder:
         _merge(loser, survivor, recorder, change.actor, without)
+    if asleep:
+        change.rows = [*change.rows, *asleep]
+        change.save(update_fields=["rows"])

@@ -87,7 +87,8 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
     for key, values in patch.attributes.items():
         held = () if key in patch.replaces else attributes.get(key, ())
         first, second = (values, held) if is_single(key) else (held, values)
-        attributes[key] = _united([*first, *second])
+        stated = {normalise(v.value) for v in profile.attributes.get(key, ()) if not v.sources}
+        attributes[key] = _united([*first, *second], stated)
     personality, sources = profile.personality, profile.personality_sources
     if patch.personality is not None:
         personality = patch.personality
@@ -100,7 +101,10 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
     )
 
 
-def _united(values: Sequence[AttributeValue]) -> tuple[AttributeValue, ...]:
+def _united(
+    values: Sequence[AttributeValue], stated: Collection[str]
+) -> tuple[AttributeValue, ...]:
+    """Each value once, with all its sources; those that a person ``stated`` keep none."""
     united: dict[str, AttributeValue] = {}
     for value in values:
         key = normalise(value.value)
@@ -110,7 +114,9 @@ def _united(values: Sequence[AttributeValue]) -> tuple[AttributeValue, ...]:
             if held
             else value
         )
-    return tuple(united.values())
+    return tuple(
+        replace(value, sources=()) if key in stated else value for key, value in united.items()
+    )
 
 
 def _ordered(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:

@@ -102,6 +102,7 @@ def take_off(end_user: EndUser, change: Change) -> Words:
 def tell_again(end_user: EndUser, change: Change, words: Words, undone: Collection[Change]) -> None:
     """Tells ``words`` of the relations that are there after changes were ``undone``, and
     records them anew as what ``change`` did to relations."""
+    change.refresh_from_db(fields=["rows"])
     kept = [row for row in change.rows if row["id"] not in words.rows or row not in _told(change)]
     earlier = [one for one in undone if one.created_at < change.created_at]
     ends: set[UUID] = set()

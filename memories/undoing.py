@@ -7,14 +7,24 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from accounts.changes import CannotUndo, Recorder, put_back
+from accounts import later_records
+from accounts.changes import CannotUndo, Recorder, mark_undone
 from accounts.models import Change, EndUser
+from accounts.putting_back import put_back
 from contacts import identity
+from contacts import merge as identities
 from contacts.models import Contact
 from memories import derived, merging, reshapes, settling
 from memories.models import Link, Memory
 
 CONTACT, MEMORY, LINK = "contacts.contact", "memories.memory", "memories.link"
+
+
+def undo(end_user: EndUser, change: Change, actor: str) -> None:
+    """Takes ``change`` back for good: those made since know nothing of it. Raises CannotUndo."""
+    take_back(end_user, change)
+    later_records.forget(change)
+    mark_undone(change, actor)
 
 
 def take_back(end_user: EndUser, change: Change) -> None:
@@ -25,6 +35,7 @@ def take_back(end_user: EndUser, change: Change) -> None:
         _make_room(change, contact)
         if contact.pk in made:
             _empty(end_user, change, contact)
+    _number_anew(end_user, change)
     # A profile memory goes with what it is about, whoever wrote it.
     profiles = Memory.objects.of(end_user).filter(
         content_hash__in=[f"profile:{pk}" for pk in made]
@@ -96,22 +107,42 @@ def _make_room(change: Change, contact: Contact) -> None:
         contact.save(update_fields=["namesake"])
 
 
+def _number_anew(end_user: EndUser, change: Change) -> None:
+    """Contacts that come back take (in ``change``, unsaved) a number of their own where another
+    one bears their name by now."""
+    back = [
+        row["before"]
+        for row in change.rows
+        if row["model"] == CONTACT and row["after"] is None and not row["before"]["merged_into_id"]
+    ]
+    same = (
+        Contact.objects.of(end_user).standing().filter(name_key__in=[c["name_key"] for c in back])
+    )
+    taken = set(same.values_list("name_key", "namesake"))
+    for was in back:
+        while (was["name_key"], was["namesake"]) in taken:
+            was["namesake"] += 1
+        taken.add((was["name_key"], was["namesake"]))
+
+
 def _empty(end_user: EndUser, change: Change, contact: Contact) -> None:
     """Saves what was learnt of a contact since the change that made it: what a split made
     gives it to the one it came from. Raises CannotUndo where it would be lost."""
     links = [row["id"] for row in change.rows if row["model"] == LINK]
     later = list(contact.links.exclude(pk__in=links).exclude(memory__kind=Memory.Kind.PROFILE))
-    if not later:
-        return
+    split = change.verb == "split"
     old = Contact.objects.of(end_user).standing().filter(pk=change.subjects[0]).first()
-    if change.verb != "split" or old is None:
+    if later and (not split or old is None):
         raise CannotUndo(f"More was learnt about {contact.name} since; merge the contact instead.")
+    if not split or old is None:
+        return
     old.end_user = end_user
     merging.hand_over(later, old, Recorder())
     merging.rename_in_facts(end_user, contact.id, old.id, Recorder())
+    # What was learnt from these is read again; what somebody stated rests on no memory.
     derived.reopen(end_user, old, [link.memory_id for link in later])
-    if identity.add_aliases(old, contact.aliases):
-        old.save(update_fields=["aliases"])
+    identities.unpart(contact, old, change.rows)
+    later_records.rename(change, contact.id, old.id)
 
 
 def _name_survivors(end_user: EndUser, memory_ids: Collection[UUID]) -> None:

@@ -16,7 +16,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories import ledger
+from memories import denials, ledger
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import (
     buffer,
@@ -75,14 +75,15 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
         locked = _hold(batch)
         sync.learn_user_names(locked, extraction.user_names)
         forgetting.forget_asked(locked, extraction.forget)
+        denied = denials.since(locked, request.turns)
         synced = sync.sync_contacts(
-            locked, extraction.people, _mentions(drafts), request.turns[-1].said_at
+            locked, extraction.people, _mentions(drafts), request.turns[-1].said_at, denied
         )
         real = {people[ref]: contact.id for ref, contact in synced.contacts.items()}
         drafts = [prepare.settle(draft, real) for draft in drafts]
         store.retract(locked, extraction.retracted_turn_ids, request.turns[-1].said_at)
         stored = store.store(locked, drafts, resolutions, space(vectors), batch)
-        sync.relate(locked, extraction.relations, synced.contacts, drafts, stored.ids)
+        sync.relate(locked, extraction.relations, synced.contacts, drafts, stored.ids, denied)
         sync.link_drafts(locked, drafts, stored.ids, synced.contacts)
         context_use.note(locked, request.turns, drafts, stored.ids, stored.added)
         _finish(

@@ -8,7 +8,8 @@ from uuid import UUID
 from accounts.models import EndUser
 from contacts import identity, names, relations
 from contacts.models import Contact
-from memories import linking
+from memories import denials, linking
+from memories.denials import Denials
 from memories.models import Link
 from memories.types import Draft, ExtractedPerson, ExtractedRelation
 
@@ -40,6 +41,7 @@ def sync_contacts(
     people: Iterable[ExtractedPerson],
     mentions: Mapping[str, Sequence[datetime]],
     said_at: datetime,
+    denied: Denials = denials.NONE,
 ) -> Synced:
     """Finds or makes a contact for each person and adds what was learnt of them.
 
@@ -58,7 +60,7 @@ def sync_contacts(
         # Two refs may turn out to be one contact: both then share one instance.
         contact = next((c for c in contacts.values() if c.id == contact.id), contact)
         contacts[person.ref] = contact
-        fields = _learn(contact, person)
+        fields = _learn(contact, person, denied)
         contact.mention_count += len(times)
         contact.first_mentioned_at = min(contact.first_mentioned_at, *times)
         contact.last_mentioned_at = max(contact.last_mentioned_at, *times)
@@ -92,7 +94,7 @@ def _contact_for(
         return None, False
 
 
-def _learn(contact: Contact, person: ExtractedPerson) -> list[str]:
+def _learn(contact: Contact, person: ExtractedPerson, denied: Denials) -> list[str]:
     """Adds names, relationship and gender that were not known; returns the changed fields.
 
     A real name takes the place of the role word that stood in for it (我的上司 → 王思琪).
@@ -105,7 +107,8 @@ def _learn(contact: Contact, person: ExtractedPerson) -> list[str]:
             contact.name_key = names.name_key(contact.name)
             identity.add_aliases(contact, [stood_in])
             fields += ["name", "aliases"]
-    if identity.add_aliases(contact, [person.name, *person.aliases]):
+    aliases = denied.aliases(contact.id, [person.name, *person.aliases])
+    if identity.add_aliases(contact, aliases):
         fields.append("aliases")
     if person.relationship and person.relationship != contact.relationship:
         contact.relationship = person.relationship[:200]
@@ -122,8 +125,11 @@ def relate(
     contacts: Mapping[str, Contact],
     drafts: Sequence[Draft],
     memory_ids: Mapping[str, UUID],
+    denied: Denials = denials.NONE,
 ) -> None:
-    """Records who is whose what, resting on the memories that come from the same turns."""
+    """Records who is whose what, resting on the memories that come from the same turns; the
+    cards of both say it."""
+    touched: dict[UUID, Contact] = {}
     for item in found:
         if item.subject in contacts and item.object in contacts:
             sources = [
@@ -133,7 +139,12 @@ def relate(
                 and {item.subject, item.object} & set(draft.extracted.people)
             ]
             subject, other = contacts[item.subject], contacts[item.object]
-            relations.relate(end_user, subject, item.kind, other, sources)
+            if denied.relation(subject.id, item.kind, other.id, item.turn_ids):
+                continue
+            if relations.relate(end_user, subject, item.kind, other, sources):
+                touched |= {subject.id: subject, other.id: other}
+    for contact in touched.values():
+        identity.save(contact, [])
 
 
 def link_drafts(

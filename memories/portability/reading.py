@@ -90,7 +90,7 @@ def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress
     numbers: dict[str, dict[int, int]] = {}
     for name, model in SECTIONS.items():
         try:
-            rows = here(name, sections[name], end_user, numbers)
+            rows = here(name, sections, end_user, numbers)
             for start in range(0, len(rows), CHUNK):
                 chunk = [row | {"end_user_id": end_user.pk} for row in rows[start : start + CHUNK]]
                 _insert(model, chunk)

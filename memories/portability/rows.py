@@ -49,10 +49,13 @@ def _deleted(changes: Rows) -> set[str]:
     }
 
 
-def here(name: str, rows: Rows, end_user: EndUser, numbers: dict[str, dict[int, int]]) -> Rows:
+def here(
+    name: str, sections: dict[str, Rows], end_user: EndUser, numbers: dict[str, dict[int, int]]
+) -> Rows:
     """The rows of a section as this database holds them."""
+    rows = sections[name]
     if name in _COUNTED:
-        numbers[name] = _number(SECTIONS[name], rows)
+        numbers[name] = _number(SECTIONS[name], rows, sections["changes"])
     if name == "contacts":
         return [row | {"memory_ids": [], "card": "", "sort_key": ""} for row in rows]
     if name == "suggestions":
@@ -70,9 +73,13 @@ def here(name: str, rows: Rows, end_user: EndUser, numbers: dict[str, dict[int, 
     return rows
 
 
-def _number(model: type[models.Model], rows: Rows) -> dict[int, int]:
-    """Gives each row a fresh number; returns new ones by old."""
-    fresh = dict(zip([row["id"] for row in rows], _numbers(model, len(rows)), strict=True))
+def _number(model: type[models.Model], rows: Rows, changes: Rows) -> dict[int, int]:
+    """Gives each row a fresh number; returns new ones by old. What changes have deleted gets
+    one as well: undone, it stands in the same place among the others."""
+    label = model._meta.label_lower
+    touched = (row for change in changes for row in change["rows"] if row["model"] == label)
+    old = sorted({row["id"] for row in rows}.union(int(row["id"]) for row in touched))
+    fresh = dict(zip(old, _numbers(model, len(old)), strict=True))
     for row in rows:
         row["id"] = fresh[row["id"]]
     return fresh
@@ -118,11 +125,7 @@ def _change(
     for touched in row["rows"]:
         section = _SECTION_OF[touched["model"]]
         if section in _COUNTED:
-            known = numbers[section]
-            old = int(touched["id"])
-            if old not in known:
-                known[old] = _numbers(SECTIONS[section], 1)[0]
-            touched["id"] = str(known[old])
+            touched["id"] = str(numbers[section][int(touched["id"])])
         for side in (touched["before"], touched["after"]):
             if side is None:
                 continue

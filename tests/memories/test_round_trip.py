@@ -20,8 +20,8 @@ from memories.pipeline.buffer import Incoming, receive
 from memories.pipeline.forgetting import forget_asked
 from memories.types import ForgetRequest
 from tests.factories import make_app, make_contact, make_memory
+from tests.memories.documents import comparable
 from tests.memories.knowledge import assert_sound
-from tests.memories.test_portability import comparable
 
 pytestmark = pytest.mark.django_db
 
