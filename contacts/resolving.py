@@ -1,11 +1,13 @@
 """From overlapping hits to mentions: the longest wins, context tells namesakes apart."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Hashable
 
 from contacts.hits import CONFIDENCE, Hit
 from contacts.lexicon import chinese_context as context
 from contacts.lexicon import surnames, words
+from contacts.likeness import bonds
 from contacts.names import is_han, roles_of, surname_of
 from contacts.reading import Reading
 from contacts.roles import RoleWord, terms
@@ -36,6 +38,20 @@ def mentions(reading: Reading, hits: list[Hit]) -> list[Mention]:
             confidence = round(min(1.0, share), 3)
             out.append(Mention(hit.person, first, last, text, hit.how, confidence, reason))
     return out
+
+
+def is_gainsaid(text: str, mention: Mention) -> bool:
+    """Whether a role beside the name says that someone else of that name is meant: 我同事张伟
+    is not the 张伟 who is the user's uncle."""
+    known = mention.person.relationship
+    if not known:
+        return False
+    reading = Reading(text)
+    start, end = (bisect_left(reading.offsets, at) for at in (mention.start, mention.end))
+    beside = [word for word in reading.roles if _is_beside(reading, word, start, end)]
+    return any(not word.group for word in beside) and not any(
+        bonds.may_be_one(reading.norm[word.start : word.end], known) for word in beside
+    )
 
 
 def _best_at_place(hits: list[Hit]) -> list[Hit]:
@@ -73,7 +89,7 @@ def _told_apart(reading: Reading, hits: list[Hit]) -> list[Hit]:
     named = [hit for hit in hits if hit.kind != "kinship"]
     kin = [hit for hit in hits if hit.kind == "kinship"]
     for word in reading.roles:
-        beside = [hit for hit in named if _is_beside(reading, word, hit)]
+        beside = [hit for hit in named if _is_beside(reading, word, hit.start, hit.end)]
         if not beside:
             continue
         fitting = [hit for hit in beside if _fits(word, hit)]
@@ -116,13 +132,13 @@ def _is_chinese_name(after: list[Word]) -> bool:
     return plain and after[1].text in context.GIVEN_TAIL
 
 
-def _is_beside(reading: Reading, word: RoleWord, hit: Hit) -> bool:
+def _is_beside(reading: Reading, word: RoleWord, start: int, end: int) -> bool:
     if word.whose == "other":
         return False
-    before, after = reading.norm[word.end : hit.start], reading.norm[hit.end : word.outer]
-    if word.end <= hit.start:
+    before, after = reading.norm[word.end : start], reading.norm[end : word.outer]
+    if word.end <= start:
         return bool(re.fullmatch(r"|[ ,，]{1,2}|,? (?:named |called )", before))
-    return hit.end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))
+    return end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))
 
 
 def _fits(word: RoleWord, hit: Hit) -> bool:

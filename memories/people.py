@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
@@ -122,14 +122,18 @@ def _count(end_user: EndUser, fell_back: bool) -> None:
 
 def unlinked_naming(contact: Contact) -> QuerySet[Memory]:
     """The active memories that hold one of the contact's names as words and have no link to
-    it, not even a rejected one."""
+    it, not even a rejected one, nor to a namesake, whom they are known to mean."""
     wanted = [tokens for name in (contact.name, *contact.aliases) if (tokens := tokenise(name))]
     named = Memory.objects.none()
     for tokens in wanted:
         named |= Memory.objects.holding(contact.end_user_id, tokens)
+    theirs = Link.objects.standing().filter(
+        memory=OuterRef("pk"), contact__name_key=contact.name_key
+    )
     return (
         named.of(contact.end_user_id)
         .active()
         .filter(kind=Memory.Kind.FACT)
         .exclude(links__contact=contact)
+        .exclude(Exists(theirs))
     )

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 
 from contacts import names
-from contacts.likeness import bonds, claims, kinds, latin
+from contacts.likeness import bonds, claims, kinds, latin, sounded
 from contacts.likeness.records import Record, Vector
 from contacts.names import is_han, name_key
 from contacts.roles import roles_of
@@ -55,6 +55,8 @@ def _nickname_keys(name: str) -> Iterator[str]:
     sort = kinds.kind_of(name)
     if sort == "role" or not key:
         return
+    for syllable in sounded.syllables_of(key):
+        yield f"said:{syllable}"
     if not is_han(key[0]):
         for word in key.split(" "):
             yield f"sound:{latin.sounds(word)}"

@@ -75,6 +75,11 @@ def relate(first: Record, second: Record) -> Bond:
     return Bond(how, a, b, alone, former)
 
 
+def may_be_one(a: str, b: str) -> bool:
+    """Whether one person may be both to the user, in turn or at once."""
+    return _relate(a, b)[0] not in ("other", "opposed")
+
+
 def stated(record: Record) -> str:
     """What the record says the person is to the user: the relationship, or a role as name."""
     if record.relationship:

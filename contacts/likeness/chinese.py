@@ -54,10 +54,10 @@ def _title_and_name(head: str, name: str) -> How:
 
 def _is_nickname(short: str, full: str) -> bool:
     """小红, 阿红, 红红, 红红姐 of 张小红 or of one another; 老王 and 小王 of 王建国."""
-    core = _core(short)
+    core = core_of(short)
     if not core:
         return False
-    other = _core(full)
+    other = core_of(full)
     if other:
         return (
             core == other
@@ -71,7 +71,7 @@ def _is_nickname(short: str, full: str) -> bool:
     return core in given or (core == surname and short[0] in PREFIXES[:3])
 
 
-def _core(key: str) -> str:
+def core_of(key: str) -> str:
     """The character that a nickname is built on: 红 of 小红, 阿红, 红红, 红儿; else ""."""
     if len(key) == 2 and key[0] == key[1]:
         return key[0]
@@ -99,7 +99,7 @@ def _is_part(part: str, full: str) -> bool:
 
 def _same_byname_pattern(a: str, b: str) -> bool:
     """小丽 and 小美, 大双 and 小双: names given to tell people apart."""
-    ca, cb = _core(a), _core(b)
+    ca, cb = core_of(a), core_of(b)
     if ca and cb:
         return ca == cb or (a[0] == b[0] or (a[0] == a[1] and b[0] == b[1]))
     return False

@@ -9,6 +9,7 @@ from nicknames import NickNamer
 from contacts import names
 from contacts.lexicon import titles
 from contacts.likeness.kinds import How, Kind, readings, title_of
+from contacts.likeness.sounded import same_nickname
 from contacts.types import Person
 
 # A name spelt two ways sounds alike: vowels fall together, and these letters with each other.
@@ -39,7 +40,8 @@ def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
     if "handle" in kinds:
         letters = [re.sub(r"[^a-z]", "", text) for text in (a, b)]
         return "spelling" if letters[0] == letters[1] else "other_byname"
-    return _latin_names(a.split(" "), b.split(" "))
+    how = _latin_names(a.split(" "), b.split(" "))
+    return "nickname" if how == "other_name" and same_nickname(a, b) else how
 
 
 def _latin_names(a: list[str], b: list[str]) -> How:
@@ -110,6 +112,8 @@ def two_scripts(chinese: str, latin: str) -> How:
         return "titled_name" if reading and reading in latin.split(" ") else "other_script"
     if latin.replace(" ", "") in _pinyin(chinese):
         return "pinyin"
+    if same_nickname(chinese, latin):
+        return "nickname"
     skeleton = _rendered(chinese)
     if len(skeleton) >= _TELLING and skeleton == _consonants(latin.split(" ")[0]):
         return "transliteration"

@@ -8,6 +8,7 @@ from contacts.likeness import bonds, claims, naming, traits
 from contacts.likeness.nearness import Background, nearness
 from contacts.likeness.records import Record
 from contacts.likeness.wording import read, shared
+from contacts.normal import is_han
 
 # Each sign in words; the codes are stable, so that a page can say it in another language.
 WORDS: dict[str, str] = {
@@ -62,6 +63,9 @@ _NO_COMMON_NAME = frozenset(
     "other_name other_byname other_script other_title unnamed both_unnamed same_role_word".split()
 )
 _UNRELATED_NAMES = frozenset("other_name other_byname other_script unnamed".split())
+# Of a nickname in pinyin the characters aren't known: it may be of another name that sounds
+# alike. With nothing else in common two such people aren't worth asking about.
+_BY_SOUND = 0.6
 # Above and below these a pair of notes is alike or unlike (deviations above strangers).
 _NEAR, _MOST_NEAR = 0.8, 4.5
 _MOST_WORDS = 5.0
@@ -100,7 +104,9 @@ def what(
 
 def _names(first: Record, second: Record) -> Iterator[Sign]:
     name = naming.relate(first.names, second.names)
-    yield Sign(name.how, 1.0, {"first": name.first, "second": name.second})
+    heard = name.how == "nickname" and not all(map(is_han, name.first[:1] + name.second[:1]))
+    strength = _BY_SOUND if heard else 1.0
+    yield Sign(name.how, strength, {"first": name.first, "second": name.second})
     bond = bonds.relate(first, second)
     params = {"first": bond.first, "second": bond.second}
     if bond.how != "unknown":

@@ -1,14 +1,21 @@
 """Links memories to people they name but were never linked to, so that the text fallback
 of retrieval is needed ever less."""
 
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 
 from accounts.models import EndUser
 from contacts import identity
-from contacts.matching import entries_of, find_mentions
+from contacts.matching import candidate_keys, entries_of, find_mentions
 from contacts.models import Contact
+from contacts.names import kinship
+from contacts.resolving import is_gainsaid
+from contacts.types import Entry, Mention, Person
 from memories import linking
 from memories.models import Link
 from memories.people import unlinked_naming
@@ -17,26 +24,35 @@ from memories.people import unlinked_naming
 CONFIDENCE = 0.7
 MIN_MENTION = 0.8
 CHUNK = 500
+_NAMING = ("name", "alias")
+# A memory speaks of the user as "the user": to whoever reads roles, that is somebody else.
+_OF_THE_USER = ((re.compile(r"\b[Tt]he user's\b"), "my"), (re.compile(r"用户的"), "我的"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """A memory that names the contact: for each place that does, who else answers to it."""
+
+    memory: UUID
+    others: tuple[frozenset[UUID], ...]
+
+    def is_free(self, linked: Collection[UUID]) -> bool:
+        """Whether some place is not of one of those whom the memory is known to be about."""
+        return any(others.isdisjoint(linked) for others in self.others)
 
 
 def link_contact(contact_id: UUID) -> int:
     """Links a contact to the memories that name it; returns how many links are new.
 
-    A rejected link stays rejected, and a doubtful mention makes none.
+    A rejected link stays rejected, and a doubtful mention makes none: neither one that
+    another contact may be meant by as well, nor one of somebody who shares the name and has
+    the memory already.
     """
     contact = Contact.objects.filter(pk=contact_id).standing().light().first()
     if contact is None:
         return 0
-    candidates = unlinked_naming(contact)
-    entries = entries_of([contact.person])
-    found = [
-        memory["id"]
-        for memory in candidates.values("id", "content").order_by("id")[:CHUNK]
-        if any(
-            m.confidence >= MIN_MENTION and m.how != "fuzzy"
-            for m in find_mentions(memory["content"], entries)
-        )
-    ]
+    texts = unlinked_naming(contact).values_list("id", "content").order_by("id")[:CHUNK]
+    found = list(_naming(contact.person, list(texts), _alike(contact)))
     if not found:
         return 0
     with transaction.atomic():
@@ -44,9 +60,73 @@ def link_contact(contact_id: UUID) -> int:
         current = Contact.objects.filter(pk=contact_id).standing().light().first()
         if end_user is None or current is None:
             return 0
+        about = _linked(end_user, [naming.memory for naming in found])
+        free = [naming.memory for naming in found if naming.is_free(about[naming.memory])]
         made = linking.link(
-            end_user, [(memory, current, CONFIDENCE) for memory in found], Link.MadeBy.BACKFILL
+            end_user, [(memory, current, CONFIDENCE) for memory in free], Link.MadeBy.BACKFILL
         )
         if made:
             identity.save(current, [])
     return made
+
+
+def _alike(contact: Contact) -> list[Person]:
+    """The other contacts who are found by a name that finds this one."""
+    keys = [key.key for key in identity.keys_of(contact.person) if key.how in _NAMING]
+    sharing = Contact.objects.of(contact.end_user_id).standing().light()
+    sharing = sharing.filter(keys__key__in=keys, keys__how__in=_NAMING).exclude(pk=contact.pk)
+    return [other.person for other in sharing.order_by("id").distinct()]
+
+
+def _naming(
+    person: Person, texts: Iterable[tuple[UUID, str]], others: Collection[Person]
+) -> Iterable[_Naming]:
+    """The texts that clearly mean ``person``, weighed beside all who share a name with it."""
+    index: Mapping[str, list[Entry]] = defaultdict(list)
+    for entry in entries_of([person, *others]):
+        index[entry.key.key].append(entry)
+    for memory, content in texts:
+        text = _as_said(content)
+        entries = [entry for key in sorted(candidate_keys(text)) for entry in index.get(key, ())]
+        clear = [
+            mention
+            for mention in find_mentions(text, entries)
+            if mention.person.id == person.id and _is_clear(text, mention)
+        ]
+        if clear:
+            yield _Naming(memory, tuple(_answering(text, mention, entries) for mention in clear))
+
+
+def _as_said(content: str) -> str:
+    for written, said in _OF_THE_USER:
+        content = written.sub(said, content)
+    return content
+
+
+def _is_clear(text: str, mention: Mention) -> bool:
+    named = mention.how in _NAMING or (mention.how == "kinship" and kinship(mention.person.name))
+    sure = named and mention.confidence >= MIN_MENTION
+    return bool(sure) and not is_gainsaid(text, mention)
+
+
+def _answering(text: str, mention: Mention, entries: Iterable[Entry]) -> frozenset[UUID]:
+    """Who else would be meant at the place of ``mention`` if there were nobody but them."""
+    alone: dict[UUID, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        if entry.person.id != mention.person.id:
+            alone[entry.person.id].append(entry)
+    return frozenset(
+        person
+        for person, theirs in alone.items()
+        for other in find_mentions(text, theirs)
+        if other.start < mention.end and mention.start < other.end
+    )
+
+
+def _linked(end_user: EndUser, memories: Collection[UUID]) -> Mapping[UUID, set[UUID]]:
+    """Whom each memory is known to be about."""
+    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
+    found: dict[UUID, set[UUID]] = defaultdict(set)
+    for memory, contact in links.values_list("memory", "contact"):
+        found[memory].add(contact)
+    return found
