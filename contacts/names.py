@@ -15,7 +15,7 @@ from pypinyin import Style, lazy_pinyin
 
 from contacts.lexicon import surnames, titles
 from contacts.normal import is_han, normalise, normalise_with_offsets, original_span
-from contacts.roles import Role, groups, kinship, roles_of, terms
+from contacts.roles import Role, groups, is_anothers, kinship, roles_of, terms
 from contacts.rolewords import RoleWord, find_roles
 from contacts.types import How, NameKey, Person
 
@@ -49,11 +49,12 @@ TYPO_LENGTHS = range(5, 13)
 _SEPARATORS = re.compile(r"[\s\-‐-―·._~/]+")
 _DROPPED = re.compile(r"['\"“”「」『』()（）\[\]【】<>《》*@#,，、。!！?？:：;；]")
 _LATIN_TITLE = re.compile(rf"^(?:{'|'.join(titles.ENGLISH)}) (?=.)")
-_SYLLABLE = (
+# A syllable in pinyin, without its tone (Hanyu Pinyin, GB/T 16159): any beginning with any end.
+SYLLABLE = (
     r"(?:[zcs]h?|[bpmfdtnlgkhjqxrwy])?(?:iang|iong|uang|ang|eng|ing|ong|ian|iao|uai|uan|"
     r"ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ui|un|uo|ue|ve|a|e|i|o|u|v)"
 )
-_PINYIN_WORD = re.compile(rf"(?:{_SYLLABLE}){{1,4}}")
+_PINYIN_WORD = re.compile(rf"(?:{SYLLABLE}){{1,4}}")
 
 
 def is_cjk(char: str) -> bool:
@@ -199,7 +200,7 @@ def lookup_keys(person: Person) -> tuple[NameKey, ...]:
     for key, how, text in keyed:
         add(_index_key(key), how, text)
     for text in (person.relationship, *(text for text, _ in spellings)):
-        for role in roles_of(text):
+        for role in () if is_anothers(text) else roles_of(text):
             add(KIN + role.kind, "kinship", text)
     for key, _, text in keyed:
         if not key or key in terms() or key in groups():

@@ -56,6 +56,7 @@ MEANT = (
     _("answers about them"),
     _("answers about you"),
     _("asked of a person"),
+    _("one's own feeling"),
     _("noun first"),
     _("personal noun"),
     _("predicate first"),

@@ -134,7 +134,8 @@ class ForgetRequest:
     ``contact_id`` is the known person it is about. ``words`` are the distinctive words of the
     topic and ``keys`` the attributes it speaks of (吃药: medication); with neither, everything
     about the person is meant. ``turn_ids`` are turns of which nothing is to be kept, and
-    ``asked_in`` is the turn that asks (0 where the provider can't tell).
+    ``asked_in`` is the turn that asks (0 where the provider can't tell). ``everything``: all
+    that is kept of the user until then.
     """
 
     contact_id: UUID | None = None
@@ -142,6 +143,7 @@ class ForgetRequest:
     keys: tuple[str, ...] = ()
     turn_ids: tuple[int, ...] = ()
     asked_in: int = field(default=0, compare=False)
+    everything: bool = False
 
 
 @dataclass(frozen=True, slots=True)

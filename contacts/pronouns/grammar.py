@@ -5,7 +5,7 @@ classes of Chinese words are those of jieba's dictionary.
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Literal
 
@@ -128,10 +128,13 @@ class Clauses:
 
     def role(self, start: int, end: int, names: Sequence[tuple[int, int]] = ()) -> Role:
         """The grammatical role of the noun phrase ``start:end``; ``names`` are the spans of
-        people's names in the text."""
+        people's names in the text, in order."""
         first = self.starts[self.index(start)]
-        prefix, at = "", first
-        for name_start, name_end in names:
+        # Each name makes a character of the prefix, so no more than these can stand in it.
+        before = bisect_left(names, (start, start))
+        near = names[max(0, before - _LONGEST_PREFIX) : before]
+        prefix, at = "", max(first, near[0][0]) if len(near) == _LONGEST_PREFIX else first
+        for name_start, name_end in near:
             if at <= name_start and name_end <= start:
                 prefix += self.text[at:name_start] + NAME
                 at = name_end

@@ -9,11 +9,23 @@ grammars: Huddleston & Pullum, Cambridge Grammar of the English Language, ch. 5 
 import re
 
 # Chinese personal pronouns, longest first; not those inside other words (吉他, 其他 but not
-# 尤其他, 他人之事, 他乡, 她经济).
-_NOT_AFTER = r"(?<!吉)(?<!(?<!尤)其)"
+# 尤其他, 维他命, 他人之事, 他乡, 她经济) and expletives (他妈的, 真他妈, 管他呢, but not 他妈妈).
+_NOT_AFTER = (
+    r"(?<![吉维犹排])(?<!马耳)(?<!别无)(?<!(?<![有胜顺便])利)(?<!(?<!尤)其)"
+    r"(?<!管(?=他(?:呢|的?(?:\W|$)|娘|三七|什么|怎么|多少)))(?<!去(?=他的?(?:吧|\W|$)))"
+    r"(?<![真太都你我这那又还谁别](?=他妈(?!妈)))"
+)
+# His mother's, not an oath.
+_MOTHERS = r"(?!生日|手术|病|电话|号码|工作|名字|身体|年纪|手机|生意|菜|房|店|意思|话|事)"
 _NOT_BEFORE = (
-    r"(?!人[，。的之」”]|[乡杀者]|国(?![庆内外家语])|日(?![常子本程语薪])|山之石|妈的|命|主义"
+    r"(?!人[，。的之」”]|[乡杀者]|国(?![庆内外家语])|日(?![常子本程语薪])|山之石|主义"
+    rf"|[妈娘]的{_MOTHERS}"
+    r"|(?:奶奶|大爷|祖宗)的(?:\W|$)|汀|克莫司|莫昔芬"
     r"|经济|力量|时代|文化|视角|世纪|综艺)"
+)
+# Oaths stand beside what is said and are about nobody; who swears vents their own mood.
+EXPLETIVE_ZH = re.compile(
+    rf"管他[妈娘]的|他[妈娘]的{_MOTHERS}|(?<=[真太都你我这那又还谁别])他妈(?!妈)|去他的|管他(?:呢|的|三七|什么|怎么|多少)|[特忒]么的|尼玛|卧槽|我[靠擦操](?![近])"
 )
 PERSONAL_ZH = re.compile(
     rf"{_NOT_AFTER}(?P<they>[她他]们?俩|[她他](?:们两个|们两|们俩)|[她他]们)"
@@ -92,10 +104,23 @@ PERSONAL_NOUN = re.compile(
 # What a sentence without subject says of the speaker or of nobody: thanks and assent,
 # hunger and sleep, the weather.
 NOT_ABOUT_ANYONE_ZH = re.compile(
-    r"^(?:今天|今晚|刚才?|外面|终于|现在|有点|好|太|都|快)*"
+    r"^(?:今天|今晚|刚才?|外面|终于|现在|有点|好|太|真的?|都|快)*"
     r"(?:下[雨雪]|刮风|降温|打雷|好[热冷]|天[气黑亮]|停电|堵车|谢|多谢|感谢|知道了|明白|收到|了解|好的|好吧|行吧?"
     r"|可以|没事|算了|不用|不客气|哈|呵|嗯|哦|噢|晚安|早安|早上好|你好|拜拜|再见|随便|差不多|没关系|没什么|无所谓"
     r"|辛苦|累|困|饿|渴|睡|吃饭|下班|上班|到家|回家|出门|起床|洗澡|无聊|烦死|继续|开心|郁闷)"
+)
+# Only the one who feels it can say so: without a subject, predicates of sensation and mood are
+# the speaker's own, unlike those of what others see (发烧, 瘦了).
+_HOW = r"(?:[今这][天会]儿?|现在|最近|昨晚|早上|晚上|又|还是?|有点儿?|有些|好|真|太|很|特别|超级?|实在|一直|老是?|总是?|就是|感觉|觉得|突然|快要?|都|也|开始|隐隐|阵阵)*"
+OWN_FEELING_ZH = re.compile(
+    rf"^{_HOW}(?:(?:头|胃|肚子|嗓子|喉咙|牙|牙齿|腰|背|后背|腿|小腿|脚|手|手腕|眼睛|眼|脖子|肩膀?|膝盖|胸口?|心口|心里|全身|浑身|身上|身体|关节|胳膊|耳朵|鼻子|太阳穴){_HOW}"
+    r"(?:疼|痛|酸|麻|胀|痒|晕|堵|闷|难受|不舒服|抽筋|没劲|发麻|冻僵)"
+    r"|心情(?:很|不太?|特别|有点)?(?:好|差|糟|烦|低落|复杂)|不舒服|不太舒服|难受|难过|伤心|委屈|焦虑|崩溃|想哭|想吐|恶心|心累|心烦|心慌"
+    r"|烦(?!恼的|人)|生气|气死|火大|害怕|紧张|孤独|寂寞|失落|迷茫|压力|睡不着|失眠|没睡好|没胃口|没力气|没劲|腰酸背痛|头昏|头晕|犯困|冷死|热死|撑死|疼死)"
+)
+# After which such a sentence may go on about the one who was said to suffer.
+SUFFERS_ZH = re.compile(
+    r"病|疼|痛|院|感冒|烧|不舒服|手术|咳|吐|难受|受伤|摔|孕|哭|难过|分手|失恋|离婚|吵架|压力|失眠|睡不|情绪|心情"
 )
 ASKED_OF_PERSON_ZH = re.compile(
     r"来着|怎么样了|咋样了|好[点些]了?[吗没]|近况|后来呢|然后呢|还好吗|没事吧|多大了?|几岁|住哪|住在哪|在哪儿?(?:工作|上班|读)"
@@ -141,6 +166,10 @@ OVERT_SUBJECT_ZH = frozenset(
         *("这", "那", "这个", "那个", "这些", "那些", "这里", "那里", "谁", "有人", "别人", "什么"),
         *("为什么", "哪", "哪个", "怎么", "这样", "那样"),
     )
+)
+# Others than whoever was spoken of, and words that only have 他 in them.
+OTHERS_ZH = re.compile(
+    r"其[他它她余]|别的|另外|另一|他人|旁人|所有人|每个人|任何人|人们|有些|有的|某些?[人个]|他[日乡国处者]"
 )
 PLANNED_ZH = re.compile(
     r"^(?:[今明后昨]\w?)?(?:得|要|需要|打算|准备|想|必须|只好|应该|不想|懒得|通宵|熬夜|先)"

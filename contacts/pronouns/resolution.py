@@ -5,6 +5,7 @@ come into focus, each pointing word goes to whoever of the right gender and numb
 best then. When that is nobody, or someone who is no contact, it means no contact.
 """
 
+from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 
 from contacts.pronouns import kin, others, unspoken
@@ -169,7 +170,9 @@ class _Reader:
         if choice is None:
             return ()
         found += _mentions(choice, turn, a.start, a.end)
-        grams = clues(turn.clause_text(a.start))
+        first, last = turn.clauses.span(clause)
+        near = turn.text[max(first, a.start - w.CLUE_REACH) : min(last, a.end + w.CLUE_REACH)]
+        grams = clues(near)
         for one in choice.all:
             self.focus.touch(one, a.role, clause, grams)
             one.by_pronoun = True
@@ -211,10 +214,12 @@ class _Reader:
         clause = turn.clause(start)
         first, last = turn.clauses.span(clause)
         role = turn.clauses.role(start, end, turn.spans)
-        before, after = text[first:start], text[end:last]
+        before, after = text[max(first, start - w.CLUE_REACH) : start], text[end:last]
         # What follows, up to the next name, is still about them.
-        until = min((s for s, _ in turn.spans if s >= end), default=len(text))
-        self.focus.touch(one, role, clause, clues(before) | clues(after) | clues(text[last:until]))
+        following = bisect_left(turn.spans, (end, end))
+        until = turn.spans[following][0] if following < len(turn.spans) else len(text)
+        said = clues(before) | clues(after[: w.CLUE_REACH]) | clues(text[last:until])
+        self.focus.touch(one, role, clause, said)
         if role in ("object", "oblique"):
             transfer = lex.TRANSFER.search(text, first, last)
             one.goal = transfer is not None and transfer.end() <= start + 1
@@ -284,7 +289,7 @@ class _Reader:
         if turn.names:
             return []
         answering = self.previous if self.previous and self.previous.role == "assistant" else None
-        topic = unspoken.dropped_subject(turn.text, answering, self.focus)
+        topic = unspoken.dropped_subject(turn.text, answering, self.last_user, self.focus)
         if topic is None:
             return []
         one, reason = topic

@@ -58,9 +58,6 @@ class Turn:
     def clause(self, at: int) -> int:
         return self.clauses.index(at)
 
-    def clause_text(self, at: int) -> str:
-        return self.text[slice(*self.clauses.span(self.clauses.index(at)))]
-
 
 def inside(at: int, spans: Sequence[Span]) -> bool:
     return any(start <= at < end for start, end in spans)

@@ -32,10 +32,10 @@ def addressee(text: str, request: Utterance | None) -> tuple[Person, int, int] |
 
 
 def dropped_subject(
-    text: str, asked: Utterance | None, focus: Focus
+    text: str, asked: Utterance | None, before: Utterance | None, focus: Focus
 ) -> tuple[Referent, str] | None:
     """Whom ``text``, which names and points at nobody, is about, and why; ``asked`` is what
-    the assistant said just before."""
+    the assistant said just before, ``before`` what the user did."""
     topic = _topic(focus)
     if topic is None:
         return None
@@ -49,17 +49,42 @@ def dropped_subject(
         cue = "answers about you" if lex.YOU.search(asked.text) else "answers about them"
         total += w.ZERO[cue]
         cues.append(cue)
+    if _own_feeling(text) and not _suffers(topic, before):
+        total += w.ZERO["one's own feeling"]
+        cues.append("one's own feeling")
     subject = topic.role in ("subject", "possessor")
     if total < w.ZERO_FROM + (0.0 if subject else w.ZERO_NOT_SUBJECT):
         return None
     return topic, "the topic, subject left out: " + ", ".join(cues)
 
 
+def _own_feeling(text: str) -> bool:
+    """Whether ``text`` says without a subject what only the speaker can feel."""
+    return bool(lex.EXPLETIVE_ZH.search(text) or lex.OWN_FEELING_ZH.match(_rest(text)))
+
+
+def _suffers(topic: Referent, said: Utterance | None) -> bool:
+    """Whether the user said just before that the topic is unwell."""
+    if said is None or topic.person is None or not lex.SUFFERS_ZH.search(said.text):
+        return False
+    return any(mention.person.id == topic.person.id for mention in said.mentions)
+
+
+def _rest(text: str) -> str:
+    """``text`` without what may lead it and says nothing about whom it is about."""
+    lead = lex.LEAD_ZH.match(text)
+    return (text[lead.end() :] if lead else text) or text
+
+
 def zero_cues(text: str) -> tuple[float, list[str]]:
     """How much a Chinese text looks like a sentence about a person who is left out of it."""
-    lead = lex.LEAD_ZH.match(text)
-    rest = (text[lead.end() :] if lead else text) or text
-    if lex.COMMAND_ZH.match(text) or any(map(lex.NOT_ABOUT_ANYONE_ZH.match, (text, rest))):
+    text = _sworn(text)
+    if not text.strip(lex.STOPS):
+        return _NEVER, []
+    rest = _rest(text)
+    if lex.COMMAND_ZH.match(text) or lex.OTHERS_ZH.match(rest):
+        return _NEVER, []
+    if any(map(lex.NOT_ABOUT_ANYONE_ZH.match, (text, rest))):
         return _NEVER, []
     if lex.REPORTED_ZH.match(rest):
         return w.ZERO["reported"], ["reported"]
@@ -76,6 +101,11 @@ def zero_cues(text: str) -> tuple[float, list[str]]:
     if lex.PLANNED_ZH.match(clause):
         cues.append("the user's plan")
     return sum(w.ZERO[cue] for cue in cues), cues
+
+
+def _sworn(text: str) -> str:
+    """``text`` without oaths."""
+    return lex.EXPLETIVE_ZH.sub("", text)
 
 
 def _cues(text: str, rest: str, kind: str, *, personal: bool) -> list[str]:

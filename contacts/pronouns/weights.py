@@ -56,6 +56,8 @@ HISTORY_TURNS: Final = 12
 LAST_SESSION_TURNS: Final = 8
 MESSAGE_CHARACTERS: Final = 2000
 HISTORY_CHARACTERS: Final = 600
+# How far on either side within a clause words are said of someone; few clauses are so long.
+CLUE_REACH: Final = 50
 # How many turns back a form reaches ("gathered": people spoken of one after the other).
 REACH: Final = {
     "demonstrative": 8, "role": 6, "renjia": 4, "other": 4, "gathered": 4, "zero": 2,
@@ -83,6 +85,7 @@ ZERO: Final = {
     "predicate first": 1.0,  # 发烧到三十九度
     "the user's plan": -1.0,  # 得熬夜, 想推掉
     "question": -1.0,  # most questions are for the assistant
+    "one's own feeling": -1.5,  # 头疼, 好难过: the user's, unless it answers or goes on
     "noun first": -1.0,  # its own subject, unless it answers a question
     "answers about you": -2.0,  # after the assistant asked about the user
 }

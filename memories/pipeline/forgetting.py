@@ -1,7 +1,7 @@
 """What a user asks in a chat to forget is put away at once, and planned to be erased:
 memories, and people known only by them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -60,6 +60,9 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
 
 
 def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
+    if request.everything:
+        _gather_everything(end_user, request.asked_in, into)
+        return
     contact = identity.survivor(end_user, request.contact_id) if request.contact_id else None
     whole = contact is not None and not request.words and not request.keys
     facts = Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT)
@@ -79,13 +82,26 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
             into.contacts[contact.pk] = contact
 
 
+def _gather_everything(end_user: EndUser, asked_in: int, into: _Meant) -> None:
+    """All that is kept, the messages up to the one that asks, and everybody known only so."""
+    memories = list(Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT).defer("tokens"))
+    into.memories |= {memory.pk: memory for memory in memories}
+    told = Message.objects.of(end_user)
+    until = Q(pk__lte=asked_in) if asked_in else Q()
+    into.messages.update(told.filter(until).values_list("pk", flat=True))
+    for contact in Contact.objects.of(end_user).standing():
+        into.words |= {contact.name, *contact.aliases}
+        if _only_by(contact, memories):
+            into.contacts[contact.pk] = contact
+
+
 def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
     chosen = Q(pk__in=())
     if request.turn_ids:
         turns = list(request.turn_ids)
         chosen |= Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
     if request.words or request.keys:
-        topic = _saying(request.words)
+        topic = _saying(request.words, shortest=1)
         whose = {} if contact else {"person": None}
         for key in request.keys:
             topic |= Q(facts__contains=[{"key": key, **whose}])
@@ -105,24 +121,29 @@ def _mine(contact: Contact) -> Q:
     return _about(contact) | _saying((contact.name, *contact.aliases))
 
 
-def _saying(words: Iterable[str]) -> Q:
-    """Memories whose content or quote has one of the words."""
+def _saying(words: Iterable[str], shortest: int = 2) -> Q:
+    """Memories whose content or quote has one of the words of at least so many characters."""
     chosen = Q(pk__in=())
     for word in words:
-        if len(word) > 1:
+        if len(word) >= shortest:
             chosen |= Q(content__icontains=word) | Q(quote__icontains=word)
     return chosen
 
 
 def _closest(memories: list[Memory], request: ForgetRequest) -> list[Memory]:
-    """Without a person to hold on to, only the memories that share most words are meant."""
+    """Without a person to hold on to, only the memories that share most words are meant, and
+    what the user told of themself under the attributes asked for."""
 
     def shared(memory: Memory) -> int:
         text = f"{memory.content} {memory.quote}".lower()
         return sum(word.lower() in text for word in request.words)
 
     most = max(map(shared, memories), default=0)
-    return [memory for memory in memories if most and shared(memory) == most]
+    return [m for m in memories if (most and shared(m) == most) or _under(m, request.keys)]
+
+
+def _under(memory: Memory, keys: Collection[str]) -> bool:
+    return any(fact["key"] in keys and fact.get("person") is None for fact in memory.facts)
 
 
 def _only_by(contact: Contact, memories: Iterable[Memory]) -> bool:

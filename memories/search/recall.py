@@ -16,6 +16,7 @@ from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
 from memories.search import bm25, bridge
+from memories.search.history import asks_past
 from memories.search.intents import WEIGHTS, Intent, infer
 from memories.search.nearest import nearest
 from memories.search.questions import parts
@@ -71,7 +72,8 @@ def search(
     these contacts, at least so important, and which happened (else were said) from ``since``
     to before ``until``. Without these two, a time that the query asks about puts memories of
     it first and leaves out none. ``intent`` is inferred when not given. Memories up to
-    ``hops`` edges from the best come below those; outdated ones count less with time.
+    ``hops`` edges from the best come below those; outdated ones count less with time, but not where
+    the query asks for what used to be.
     Edges to archived memories that are met on the way are removed, unless not to ``heal``.
     ``vector`` is the query's embedding where the caller has it already; when the embedder
     fails, words alone decide. At most five SQL statements, one more for a further hop, two
@@ -90,7 +92,7 @@ def search(
     seeds = found.best(SEEDS)
     if hops:
         found.beside = graph.neighbours(end_user, seeds, hops=hops, limit=limit, heal=heal)
-    return ordered(wanted, found, limit, now or timezone.now())
+    return ordered(wanted, found, limit, now or timezone.now(), past=asks_past(query))
 
 
 @dataclass

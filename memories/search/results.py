@@ -125,17 +125,21 @@ def _raise(kept: dict[int, float], given: Mapping[int, float]) -> None:
             kept[number] = score
 
 
-def ordered(wanted: MemoryQuerySet, found: Found, limit: int, now: datetime) -> list[Hit]:
+def ordered(
+    wanted: MemoryQuerySet, found: Found, limit: int, now: datetime, *, past: bool = False
+) -> list[Hit]:
     """The first memories by score, importance and age of what is outdated; a neighbour
-    stands below the hit that it was reached from."""
+    stands below the hit that it was reached from. What is outdated counts in full where
+    ``past``, what used to be, is asked for."""
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = found.best(2 * limit + 20)
     memories = _loaded(wanted, pool, found)
     later = _superseding(memories)
-    scores, lifted = _direct(memories, found, later, now)
+    as_of = None if past else now
+    scores, lifted = _direct(memories, found, later, as_of)
     words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
     shown = spread(_by_score(scores, lifted, pool), words, limit)
-    reached = _reached(memories, found, shown, now)
+    reached = _reached(memories, found, shown, as_of)
     shown |= reached
     best = sorted(shown, key=lambda pk: -shown[pk])[:limit]
     return [
@@ -187,10 +191,11 @@ def _direct(
     memories: Mapping[UUID, Memory],
     found: Found,
     later: Mapping[UUID, Collection[UUID]],
-    now: datetime,
+    now: datetime | None,
 ) -> tuple[dict[UUID, float], set[UUID]]:
     """The scores of what the arms found, and the profiles lifted by it: a profile is as good
-    a hit as the best of the memories that it speaks for, and stands before them."""
+    a hit as the best of the memories that it speaks for, and stands before them. Without
+    ``now`` nothing has aged."""
     scores = {
         pk: found.total(found.number(pk))
         * (1 - IMPORTANCE_SHARE * (1 - memory.importance))
@@ -198,7 +203,7 @@ def _direct(
         for pk, memory in memories.items()
         if pk in found.numbers or pk not in found.beside
     }
-    for old, newer in later.items():
+    for old, newer in later.items() if now else ():
         if old in scores and (held := [scores[pk] for pk in newer if pk in scores]):
             scores[old] = min(scores[old], SUPERSEDED_SHARE * max(held))
     lifted = set()
@@ -210,8 +215,8 @@ def _direct(
     return scores, lifted
 
 
-def _weight_of_history(memory: Memory, now: datetime) -> float:
-    if memory.status != Memory.Status.OUTDATED:
+def _weight_of_history(memory: Memory, now: datetime | None) -> float:
+    if now is None or memory.status != Memory.Status.OUTDATED:
         return 1.0
     since = memory.outdated_at or memory.valid_to or memory.updated_at
     return history_weight(memory.outdated_confidence, (now - since).total_seconds() / 86_400)
@@ -228,7 +233,10 @@ def _by_score(
 
 
 def _reached(
-    memories: Mapping[UUID, Memory], found: Found, shown: Mapping[UUID, float], now: datetime
+    memories: Mapping[UUID, Memory],
+    found: Found,
+    shown: Mapping[UUID, float],
+    now: datetime | None,
 ) -> dict[UUID, float]:
     """The scores of neighbours that the way from a hit brings further up than they came by
     themselves."""

@@ -13,8 +13,18 @@ from itertools import pairwise
 
 import regex
 
+from contacts.pronouns.turn import simplified
 from memories.dates import find_dates
-from memories.dates.words import NUMBER_ZH, DateHit, chinese_number, midnight, month_span
+from memories.dates.words import (
+    NUMBER_ZH,
+    ZH_DIGITS,
+    DateHit,
+    chinese_number,
+    leans_past,
+    midnight,
+    month_span,
+)
+from memories.search.named_times import named_times
 
 # What "lately" and "the other day" reach back to, in days: a month, and somewhat over a week.
 LATELY, A_FEW_DAYS = 30, 10
@@ -47,6 +57,10 @@ _WEEKDAY = regex.compile(r"(?:周|星期|礼拜)[一二三四五六日天末]|da
 _FULL_YEAR = regex.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _YEAR = regex.compile(_FULL_YEAR.pattern + "|去年|今年|明年|前年|后年")
 
+_SPELT_YEAR = regex.compile(
+    r"(?<![〇零一二三四五六七八九十])[一二][〇零一二三四五六七八九]{3}(?=年)"
+)
+
 _COUNT = r"\d{1,3}|few|couple of|several|one|two|three|four|five|six|seven|eight|nine|ten|twelve"
 _COUNTS = {
     word: n
@@ -56,6 +70,12 @@ _DAYS = {
     "day": 1, "week": 7, "month": 30.5, "year": 365.25,
     "天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30.5, "年": 365.25,
 }  # fmt: skip
+# Counted from now into what is to come: that has no year to take away. Of the past, such words
+# count from something told (搬家两周后).
+_COUNTED_ON = regex.compile(
+    rf"^in (?:an?|(?:a )?{_COUNT})\s|\b(?:from now|later)$|[天日周月年期拜][以之]?后$",
+    regex.IGNORECASE,
+)
 # Meteorological seasons of the northern half (WMO): name, first month.
 _SEASONS = {
     "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
@@ -99,7 +119,8 @@ def _asking(query: str) -> str:
 
 
 def _in(text: str, now: datetime) -> Span | None:
-    text = regex.sub(r",(?=\d{4}\b)", ", ", text)
+    text = regex.sub(r",(?=\d{4}\b)", ", ", simplified(text))
+    text = _SPELT_YEAR.sub(lambda year: "".join(str(ZH_DIGITS[char]) for char in year[0]), text)
     try:
         hits = _hits(text, now)
         return _joined(hits, text, now) if hits else None
@@ -111,16 +132,26 @@ def _hits(text: str, now: datetime) -> list[DateHit]:
     """The stretches named, in order. What is stated with its year stands for itself; words
     that count from a day ("last week") count from now only where there is no such date."""
     chinese = _HAN.search(text) is not None
-    hits = [h for h in find_dates(text, now, chinese) if h.at is not None]
-    hits = [_latest(hit, text, now) for hit in hits]
+    hits = named_times(text, now, _AHEAD.search(text) is not None)
+    for hit in find_dates(text, now, chinese):
+        counted_on = _COUNTED_ON.search(text[hit.start : hit.end])
+        if hit.at is None or (counted_on and leans_past(text, chinese)) or _within(hit, hits):
+            continue
+        hits.append(hit if counted_on else _latest(hit, text, now))
     for pattern, read in _MORE:
         for match in pattern.finditer(text):
-            if all(match.end() <= h.start or match.start() >= h.end for h in hits):
-                hits.append(read(match, now))
+            hit = read(match, now)
+            if not _within(hit, hits):
+                hits.append(hit)
     hits.sort(key=lambda hit: hit.start)
     if any(_BETWEEN.search(text[a.end : b.start]) for a, b in pairwise(hits)):
         return hits
     return [hit for hit in hits if _FULL_YEAR.search(text[hit.start : hit.end])] or hits
+
+
+def _within(hit: DateHit, hits: list[DateHit]) -> bool:
+    """Whether its words are, in part, those of another."""
+    return any(hit.start < other.end and other.start < hit.end for other in hits)
 
 
 def _latest(hit: DateHit, text: str, now: datetime) -> DateHit:
@@ -153,7 +184,7 @@ def _whole(hit: DateHit) -> tuple[datetime, datetime]:
 
 _BETWEEN = regex.compile(r"^\s*(?:and|to|till|until|through|[-–—~]|到|至|和|与)\s*(?:the )?$")
 _SINCE = regex.compile(r"(?:\bsince|自从|自|从)\s*(?:the )?$", regex.IGNORECASE)
-_SINCE_ZH = regex.compile(r"^\s*(?:以来|至今|到现在|以后|之后|起)")
+_SINCE_ZH = regex.compile(r"^\s*(?:以来|至今|到现在|以后|之后|起|后(?![天来面]))")
 _AFTER = regex.compile(r"\bafter\s*(?:the )?$", regex.IGNORECASE)
 _WEEK_BEFORE = regex.compile(
     rf"\b(?:(?:(?P<n>{_COUNT})\s(?P<unit>day|week|month|year)s?|the (?P<one>day|week|month|year)"
@@ -161,7 +192,7 @@ _WEEK_BEFORE = regex.compile(
     regex.IGNORECASE,
 )
 _BEFORE = regex.compile(r"\b(?:before|until|till|by|prior to)\s*(?:the )?$", regex.IGNORECASE)
-_BEFORE_ZH = regex.compile(r"^\s*(?:以前|之前)")
+_BEFORE_ZH = regex.compile(r"^\s*(?:以前|之前|前(?![天后面]))")
 
 
 def _joined(hits: list[DateHit], text: str, now: datetime) -> Span:
@@ -243,7 +274,7 @@ def _a_few_days(match: _Match, now: datetime) -> DateHit:
 _MORE: list[tuple[regex.Pattern[str], Callable[[_Match, datetime], DateHit]]] = [
     (regex.compile(rf"\b(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?,? (?P<year>(?:19|20)\d\d)\b", regex.I), _month),
     (regex.compile(rf"\b(?P<season>{_SEASON})(?: of)? (?P<year>(?:19|20)\d\d)\b", regex.I), _season),
-    (regex.compile(r"(?P<year>(?:19|20)\d\d)年的?(?P<season>[春夏秋冬])[天季]?"), _season),
+    (regex.compile(r"(?P<year>(?:19|20)\d\d)年的?(?P<season>[春夏秋冬])(?!节)[天季]?"), _season),
     (regex.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d|今年)年?(?![\d年月])(?=\D|$)"), _year),
     (regex.compile(rf"\b(?:in|during|over|this) (?:the )?(?P<season>{_SEASON})\b(?P<year>(?!))?", regex.I), _season),
     (regex.compile(rf"\b(?:in|over|during|for)?\s?(?:the |these )?(?:past|last)\s(?:(?P<n>{_COUNT})\s)(?P<unit>day|week|month|year)s\b", regex.I), _past),

@@ -1,5 +1,6 @@
 """manage.py ingest --user U FILE.jsonl"""
 
+import codecs
 import sys
 import time
 from argparse import ArgumentParser
@@ -87,7 +88,8 @@ def _lines(file: str) -> list[tuple[int, bytes]]:
         data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
     except OSError as error:
         raise CommandError(f"{file} can't be read: {error.strerror}.") from error
-    numbered = enumerate(data.split(b"\n"), start=1)
+    # Editors of Windows begin a file with a mark of its encoding.
+    numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
     return [(number, line) for number, line in numbered if line.strip()]
 
 

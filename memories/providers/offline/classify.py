@@ -31,6 +31,11 @@ _DID = re.compile(
     r"了|过|去|看|玩|吃|参加|\b(?:went|did|met|had|saw|played|visited|ran|finished|watched|celebrated)\b",
     re.I,
 )
+# What is told as over and done, in the words of its own day: 今天吃了, today I went.
+_DONE = re.compile(
+    r"[\u4e00-\u9fff](?:了|过(?!生日|节|年|寿)|完)|刚|\b(?:went|had|saw|met|ate|drank|did|was|were|came|took|got|gave|made|bought|ran|played|told|said|spoke|found|lost|won|wrote|read|sang|flew|drove|rode|swam|\w{2,}ed)\b",
+    re.I,
+)
 _WHIM = re.compile(
     r"^(?:用户|The user)?\s?(?:是)?(?:有点|好|真|太|很|挺|还|就是|先|再|又|也)?(?:困|累|饿|烦|无聊|开心|高兴|难过|郁闷|尴尬|服了|激动|慌|晕|懵|惨|无语|感动|幸福|紧张)(?:了|死)?$"
 )
@@ -40,7 +45,12 @@ _THIN = re.compile(r"^(?:.{0,3}(?:说|问|觉得|知道|看到|听到|笑|哭|�
 def memory_type(draft: Draft, facts: tuple[Fact, ...], when: DateHit | None) -> MemoryType:
     """The category of a memory, by its facts first and its words after."""
     text = draft.text()
-    future = when is not None and when.until is not None and when.until > draft.turn.said_at
+    future = (
+        when is not None
+        and when.until is not None
+        and when.until > draft.turn.said_at
+        and not (_is_today(when, draft) and _DONE.search(text) and not _WILL.search(text))
+    )
     keys = {fact.key for fact in facts}
     if (_WILL.search(text) and (future or "plan" in keys)) or (future and not keys):
         return MemoryType.PLAN
@@ -59,6 +69,11 @@ def memory_type(draft: Draft, facts: tuple[Fact, ...], when: DateHit | None) -> 
     if when is not None or _DID.search(text):
         return MemoryType.ACTIVITY
     return MemoryType.MISCELLANEOUS
+
+
+def _is_today(when: DateHit, draft: Draft) -> bool:
+    """Whether a date has begun by the time of the telling."""
+    return when.at is not None and when.at.date() <= draft.turn.said_at.date()
 
 
 def worth_keeping(draft: Draft, content: str) -> bool:

@@ -18,6 +18,7 @@ from memories.types import (
 
 # When a value of the first key is replaced, it is kept as history under the second.
 _HISTORY = {"company": "former_company", "location": "former_location"}
+_PAST = {past: key for key, past in _HISTORY.items()}
 _TRAITS = ("personality", "likes", "dislikes", "interests", "habit", "work_style")
 _EVENT = re.compile(
     r"搬|入职|离职|辞职|跳槽|升职|升了|转正|毕业|结婚|领证|订婚|求婚|离婚|分手|恋爱|表白|怀孕|生了|生下|出生|手术|住院|出院|去世|退休|考上|考|买了|旅游|旅行|出差|签售|回国|出国|认识|见面|聚会|演唱会|比赛|马拉松|获奖|开业|开店|"
@@ -66,13 +67,16 @@ def _attributes(
         for fact in memory.facts:
             if fact.person != request.person.id:
                 continue
-            value = AttributeValue(fact.value, (memory.id,), memory.happens_at or memory.said_at)
+            value = AttributeValue(fact.value, (memory.id,), _since(memory))
             held = values.setdefault(fact.key, [])
             if is_single(fact.key):
-                _put_single(request, values, replaces, fact.key, value)
+                _put_single(request, values, replaces, fact.key, value, memory.said_at)
             else:
                 _put_many(held, value)
-    return {key: tuple(held) for key, held in values.items() if held}, frozenset(replaces)
+            if fact.key in _PAST:
+                _end_current(request, values, replaces, _PAST[fact.key], value, memory.said_at)
+    kept = {key: tuple(held) for key, held in values.items() if held or key in replaces}
+    return kept, frozenset(replaces)
 
 
 def _put_single(
@@ -81,8 +85,10 @@ def _put_single(
     replaces: set[str],
     key: str,
     value: AttributeValue,
+    told: datetime,
 ) -> None:
-    """The newest value is current; one it contradicts moves to history where there is one."""
+    """The value told last is current, in whatever order the memories arrive; the other moves
+    to history where there is one."""
     held = values[key] or list(request.profile.attributes.get(key, ()))
     current = held[0] if held else None
     replaces.add(key)
@@ -95,12 +101,48 @@ def _put_single(
             AttributeValue(fuller, _union(current.sources, value.sources), current.since)
         ]
         return
-    values[key] = [value]
+    late = current.since is not None and told < current.since
+    values[key] = [current] if late else [value]
+    _put_history(request, values, key, value if late else current)
+
+
+def _since(memory: StoredMemory) -> datetime:
+    """From when a value of ``memory`` is known to hold: its own date, at the latest the telling."""
+    at = memory.happens_at
+    return memory.said_at if at is None else min(at, memory.said_at)
+
+
+def _put_history(
+    request: ProfileRequest,
+    values: dict[str, list[AttributeValue]],
+    key: str,
+    old: AttributeValue,
+) -> None:
     past = _HISTORY.get(key)
     if past is not None:
         known = (*request.profile.attributes.get(past, ()), *values.get(past, ()))
-        if not any(_same(old.value, current.value) for old in known):
-            values.setdefault(past, []).append(current)
+        if not any(_same(other.value, old.value) for other in known):
+            values.setdefault(past, []).append(old)
+
+
+def _end_current(
+    request: ProfileRequest,
+    values: dict[str, list[AttributeValue]],
+    replaces: set[str],
+    key: str,
+    left: AttributeValue,
+    told: datetime,
+) -> None:
+    """What somebody has left (former_company) is current no more, unless taken up since."""
+    held = values.get(key) or (
+        [] if key in replaces else list(request.profile.attributes.get(key, ()))
+    )
+    if not held or not _same(held[0].value, left.value):
+        return
+    since = held[0].since
+    if since is None or told >= since:
+        values[key] = []
+        replaces.add(key)
 
 
 def _put_many(held: list[AttributeValue], value: AttributeValue) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from memories.providers.offline.draft import Draft, Piece
-from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.facts_zh import FIRMS, Value
 from memories.providers.offline.names import tagged
 from memories.providers.offline.values import read_values
 from memories.types import ExtractedMemory
@@ -17,6 +17,12 @@ _NOT_BUT = [
     re.compile(r"\b(?:it'?s |is |was |to |at )?not (?:at |in |on |to )?(?P<old>[\w'’& -]{2,30}?)[,;.]\s(?:but |it'?s |it is |he'?s |she'?s |at |in |on )*(?P<new>[\w'’& -]{2,30}?)(?=[,.;!]|$)", re.I),
     re.compile(r"\b(?P<new>[A-Z0-9][\w'’& -]{1,30}?), not (?:at |in |on )?(?P<old>[A-Z0-9][\w'’& -]{1,30}?)(?=[,.;!]|$)"),
 ]  # fmt: skip
+# What may stand before the right value without being part of it.
+_BEFORE_NEW = re.compile(
+    r"^(?:(?:i meant|i mean|it['’]?s|it (?:is|was)|that['’]?s|actually|rather|sorry|no|我(?:想|是|要)?说的?是?|我的意思是|应该是|其实是?|而是|是)(?:[,，\s]+|(?=[\u4e00-\u9fff])))+",
+    re.I,
+)
+_WORKS = re.compile(r"工作|上班|公司|单位|入职|跳槽|任职|就职")
 _SHAPE = [
     re.compile(r"\b(?:actually|wait|sorry|no|oops)\b[,.\s]+(?:no,?\s)?(?:it['’]?s|it is|make it|that['’]?s)\s(?:due |on |at |in )*(?P<new>[\w'’&: -]{2,30}?)(?=[,.;!]|$)", re.I),
     re.compile(rf"(?:不对|错了|说错了|记错了|看错了|搞错了|搞混了|口误|更正(?:一下)?|纠正一下|改一下|sorry|抱歉|不好意思|等等|wait|oops|correction)[，,。.!！：:\s]*(?:no[,\s]+)?(?:应该是|是|其实是|改成|变成|it'?s |it is |make that |i meant )\s?(?P<new>{_V})(?=[，,。.！!；;]|$)", re.I),
@@ -30,6 +36,10 @@ _MISTAKE = re.compile(
 )
 _ONLY_MISTAKE = re.compile(
     r"^[\s，,]*(?:哎|啊|哦|等等|sorry|wait|no|oh|我|刚才|刚刚|之前|上次|跟你|好像|是|,|，|\s)*(?:说|记|看|搞|弄|听)错了?[了啊哈]*$|^不对$|^(?:wait|no|oops|wait,? no|oh wait|sorry|my mistake|scratch that|correction)$",
+    re.I,
+)
+_FALSE_START = re.compile(
+    r"(?P<head>[^，,]{2,30}?)[\s，,]*(?:不对|说错了?|错了|\b(?:no,? wait|wait,? no|no,? sorry|sorry,? no))[，,]\s*(?P<rest>.{3,})$",
     re.I,
 )
 _ABOUT = re.compile(
@@ -67,7 +77,8 @@ def replacement(text: str) -> Replacement | None:
                 or len(match.group("old")) > 24
             ):
                 continue
-            old, new = match.group("old").strip(), match.group("new").strip("了 ")
+            old = match.group("old").strip()
+            new = _BEFORE_NEW.sub("", match.group("new").strip("了 ")) or match.group("new")
             if old[-1] == new[-1] and old[-1] in "的人" and len(old) > 2:
                 old, new = old[:-1], new[:-1]
             return Replacement(old, new, match.start(), True)
@@ -82,6 +93,21 @@ def replacement(text: str) -> Replacement | None:
                 number >= 3,
             )
     return None
+
+
+def without_false_start(text: str) -> str:
+    """``text`` without what was begun and broken off: Ella is no wait, Ella is 31."""
+    match = _FALSE_START.match(text)
+    if match is None:
+        return text
+    head, rest = match.group("head"), match.group("rest")
+    word = re.match(r"[A-Z]\w+", rest)
+    sizes = [word.end()] if word else [4, 3, 2]
+    for size in sizes:
+        at = head.rfind(rest[:size])
+        if at >= 0 and len(rest) > size:
+            return head[:at] + rest
+    return text
 
 
 def joked_about(text: str) -> str:
@@ -133,9 +159,23 @@ def keywords(text: str) -> list[str]:
     ]
 
 
-def kind_of(new: str, head: str) -> str:
-    """The verb that links a corrected value to its subject in a new statement."""
-    return "是" if _DATE.search(new) or not re.search(r"[\u4e00-\u9fff]", head + new) else "在"
+def restated(sentence: str, change: Replacement) -> str:
+    """The right value with the verb that links it to its subject: 在 for where somebody is or
+    works (a place, a firm, or the correction says so), 是 otherwise."""
+    new = change.new
+    if new.startswith("在"):
+        return new
+    if f"{new}人" in sentence:
+        return f"是{new}人"
+    return ("在" if names_employer(sentence, change) else "是") + new
+
+
+def names_employer(sentence: str, change: Replacement) -> bool:
+    """Whether a correction speaks of a place or of work: 不是丰田，是本田."""
+    if _DATE.search(change.new):
+        return False
+    firm = change.old in FIRMS or tagged(change.old)[0][1] in {"ns", "nz", "nt"}
+    return firm or bool(_WORKS.search(sentence) or re.search(r"(?:不|没)在|[，,、 ]在", sentence))
 
 
 def same_event(old: str, new: str, distance: int) -> bool:
@@ -147,7 +187,7 @@ def same_event(old: str, new: str, distance: int) -> bool:
 def apply(draft: Draft, change: Replacement) -> bool:
     """Put ``change`` into ``draft``; False when it has no place there."""
     for piece in draft.pieces:
-        if change.old and change.old in piece.text:
+        if change.old and _belongs(piece, change):
             swap(piece, change.old, change.new)
             return True
     if change.old:
@@ -173,7 +213,26 @@ def apply(draft: Draft, change: Replacement) -> bool:
     return False
 
 
+def _belongs(piece: Piece, change: Replacement) -> bool:
+    """Whether the wrong words stand in ``piece`` as a value or a date, whole and nobody's name."""
+    edge = r"(?<![A-Za-z0-9]){}(?![A-Za-z0-9])"
+    match = re.search(edge.format(re.escape(change.old)), piece.text)
+    if match is None or any(
+        spot.start < match.end() and match.start() < spot.end for spot in piece.spots
+    ):
+        return False
+    if _DATE.search(change.old) and _DATE.search(change.new):
+        return True
+    return any(
+        (value.start <= match.start() and match.end() <= value.end)
+        or (match.start() <= value.start and value.end <= match.end())
+        or (value.start == value.end and change.old in value.value)
+        for value in piece.values
+    )
+
+
 def swap(piece: Piece, old: str, new: str) -> None:
+    """Write ``new`` where ``old`` stands first, and read the values of the clause again."""
     at = piece.text.index(old)
     shift = len(new) - len(old)
     piece.text = piece.text.replace(old, new, 1)

@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from memories.dates.words import chinese_number
 from memories.providers.offline.names import segmenter, tagged
+from memories.providers.offline.polarity import FORMER, Standing, chinese
 
 _JOB = (
     r"(?:(?![了去看来在是的天我他她你说要会把被跟和找请问])[\u4e00-\u9fffA-Za-z ]){0,8}?(?:工程师|设计师|插画师|药剂师|会计师|律师|医师|厨师|教师|讲师|咨询师|分析师|架构师|摄影师|理发师|美发师|美甲师|化妆师|造型师|建筑师|培训师|营养师|按摩师|技师|"
@@ -67,15 +68,18 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("company", r"(?:在|去|加入|入职|跳槽到|跳槽去|跳去|进了?|被\S{1,3}挖到)了?\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9&·]{1,14}?(?:" + _ORG_TAIL + r"))(?:里|那边)?(?:上班|工作|任职|就职|当|做|干|实习|值班|的|$|[，,。])"),
     _rule("company", r"(?:入职|跳槽到|跳槽去|跳槽进|跳去|加入|进了|就职于|任职于|供职于|上班是在)了?(?P<v>[\u4e00-\u9fffA-Za-z0-9&·]{2,10}?)(?=$|[，,。了当做的])"),
     _rule("company", r"在\s?(?P<v>[A-Z][A-Za-z0-9&.]+(?:\s[A-Z][A-Za-z0-9&.]+)*|{ORG})\s?(?:那边)?(?:上班|工作|做|当|任职|就职|实习)"),
+    _rule("company", r"在\s?(?P<v>{FIRM})\s?(?:那边|那儿)?(?:上班|工作|任职|就职)"),
     _rule("company", r"第一天在(?P<v>[\u4e00-\u9fffA-Za-z]{2,8})上班"),
     _rule("company", r"(?:^|[，,\s])(?:就?在)?(?P<v>{ORG}|[A-Z][A-Za-z]+)的(?=$|[，,。])"),
     _rule("company", r"^\s*(?!在|现|还|也|以|平|正|专|主|负|她|他|我|一|自|每|都|想|要|后|先)(?P<v>[\u4e00-\u9fffA-Za-z]{2,8})做(?=" + _JOB + ")"),
     _rule("former_company", r"(?:以前|之前|曾经?|原来|原先)(?:在|任职于|就职于|是)\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9]{2,10}?)(?:上班|工作|任职|就职|做|当|的|$|[，,。])"),
+    _rule("former_company", r"(?:辞了|辞掉了?|辞去了?|丢了)\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9]{2,8}?)的?(?:工作|职位|职务|岗位)"),
+    _rule("former_location", r"(?:从|搬离|搬出)了?\s?(?P<v>{PLACE}+)(?=搬|调|回|移居|$|[了，,。])(?:搬|调|回|移居)?"),
     _rule("former_company", r"(?:从|离开)\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9]{2,8}?)(?:离职|出来|跳槽|辞职)"),
     _rule("former_company", r"(?:^|[，,\s是])(?P<v>[\u4e00-\u9fffA-Za-z]{2,6}?)那边\S{0,6}(?:离职|辞职)"),
     _rule("location", r"(?:现在|目前|人|也|还|都|一直|就|就是|现|平时|常年|长期|自己|一个人|跟我一起|和\S{1,4})*在\s?(?P<v>{PLACE}+)(?=$|[，,。！!了；;\s]|那边|这边|做|工作|上班|当|任|读|念|上[大中小高初]|上学|学|租|住|买房|定居|生活|发展|创业|开|养|office|带|待|呆|长大|混|干|搞|实习|办公|出生)"),
     _rule("location", r"(?:住在?|搬到|搬去|搬来|搬回|搬|定居在?|移居|租在|买房在?|落户|常驻|去了|回到|调到|调去|派到|派去)了?\s?(?P<v>{PLACE}+)"),
-    _rule("location", r"(?<![忍记抓停站挡稳堵拦接])(?:住在|住)(?P<v>(?![一二两三四五六七八九十几半多\d]|在|的|得|过|了|着|院|宿|不|进|一起)[\u4e00-\u9fffA-Za-z0-9]{2,10}?)(?=$|[，,。附的了])"),
+    _rule("location", r"(?<![忍记抓停站挡稳堵拦接])(?<![忍记抓停站挡稳堵拦接]不)(?:住在|住)(?P<v>(?![一二两三四五六七八九十几半多\d]|在|的|得|过|了|着|院|宿|不|进|一起)[\u4e00-\u9fffA-Za-z0-9]{2,10}?)(?=$|[，,。附的了])"),
     _rule("location", r"来(?P<v>{PLACE}+)[一二两三四五六七八九十\d几]+年"),
     _rule("school", r"(?:在|考上了?|就读于?|念|读|上|毕业于|是|去)\s?(?P<v>[\u4e00-\u9fffA-Za-z]{1,10}?(?:大学|学院|中学|一中|高中|小学|附中|幼儿园))"),
     _rule("school", r"(?P<v>" + _SCHOOLS + r")(?=(?:" + _GRADE + r")|的|读|念|毕业|上学|本科|研究生|$|[，,。])"),
@@ -105,7 +109,7 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("medication", r"(?<!不)(?:吃|服)(?:着|了)?\s?(?P<v>[A-Za-z]{4,})(?=\s?(?:[一二两三四五半\d]|了|$))"),
     _rule("medication", r"(?:换成|改吃|在吃|吃的?是?|服用)了?(?P<v>[\u4e00-\u9fffA-Za-z]{2,10}?(?:片|胶囊|药|坦|平|汀|林|statin|他汀))"),
     _rule("diet", r"(?P<v>吃素|素食主义者?|素食|纯素|清真|vegetarian|vegan)"),
-    _rule("dislikes", r"(?:不吃|不喝|忌口|戒了|不碰|不能吃|不能喝|不能碰|吃不了|喝不了)(?P<v>[\u4e00-\u9fffA-Za-z、和]{1,10}?)(?:的东西|的)?(?=$|[，,。了！])"),
+    _rule("dislikes", r"(?:不吃|不喝|忌口|戒了|不碰|不能吃|不能喝|不能碰|吃不了|喝不了)(?P<v>(?!素(?:$|[了的，,。]))[\u4e00-\u9fffA-Za-z、和]{1,10}?)(?:的东西|的)?(?=$|[，,。了！])"),
     _rule("dislikes", r"(?:不(?:太|怎么|是很|再)?(?:喜欢|爱)|讨厌|最烦|受不了|最怕|很怕|害怕|反感|hate)\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9《》 ·]{1,14}?)(?:了)?(?=$|[，,。！!；;的]$|$|[，,。！])"),
     _rule("likes", r"(?<!不)(?<!不太)(?<!不怎么)(?<!不再)(?<!可)(?:最|特别|特|很|超|超级|非常|一直|尤其|就|都|还|也|真的|可)*(?:喜欢|(?<![可亲恋心热敬疼])爱(?![人情心好护]|$)|热爱|酷爱|迷上了?|痴迷|沉迷|偏爱|钟爱|爱好是?|爱上了?)(?:的?(?:事|事儿|东西)?就?是)?\s?(?P<v>[\u4e00-\u9fffA-Za-z0-9《》 ·]{1,16}?)(?:了)?(?=$|[，,。！!；;~]|的$)"),
     _rule("interests", r"(?:爱好|兴趣)(?:是|有|：)?(?P<v>[\u4e00-\u9fffA-Za-z、和]{1,16}?)(?=$|[，,。])"),
@@ -125,45 +129,64 @@ _RULES: list[tuple[str, re.Pattern[str]]] = [
     _rule("diet", r"(?:忌口是?|忌)(?P<v>[\u4e00-\u9fff、]{2,10}?)(?=$|[，,。])"),
     _rule("personality", r"(?:是|很|就是|特别|比较|挺|超|超级|super|太)\s?(?P<v>内向|外向|社恐|社牛|开朗|乐观|细心|粗心|温柔|暴躁|急性子|慢性子|健谈|话痨|幽默|严格|靠谱|仗义|大方|小气|热心|善良|强势|固执|自律|detail-oriented|chill|introvert|extrovert|机灵|调皮|懂事|内敛|认真|严肃|沉默寡言|爱面子)"),
     _rule("vehicle", r"(?:开|买了?|换了?)(?:了|的是?|辆|一辆|台|部)*(?P<v>(?:特斯拉|比亚迪|宝马|奔驰|奥迪|大众|丰田|本田|蔚来|理想|小鹏|沃尔沃|保时捷|吉普|摩托)[\u4e00-\u9fffA-Za-z0-9]{0,6})"),
-    _rule("habit", r"(?P<v>(?:每天|每周|每晚|从来不?|总是|习惯|只在|只接受|只喝|只吃|雷打不动)[\u4e00-\u9fffA-Za-z0-9 ]{2,18}?)(?=$|[，,。！])"),
+    _rule("habit", r"(?P<v>(?:每天|每周|每晚|从来(?!没)不?|总是|习惯|只在|只接受|只喝|只吃|雷打不动)[\u4e00-\u9fffA-Za-z0-9 ]{2,18}?)(?=$|[，,。！])"),
     _rule("plan", r"(?P<v>" + _PLAN_VERB + r"(?!是|求|么|不要|死|说|好|到)[\u4e00-\u9fffA-Za-z0-9 《》:：-]{2,30}?)(?:了|呢|吧)?(?=$|[，,。！])"),
 ]  # fmt: skip
 _NOT_ORG = re.compile(
     r"^(?:新|老|原|小|大|这个|那个|一家|同一家?)?(?:公司|单位|学校|医院|公园|超市|店|餐厅|酒店|银行)$|还是|一直|已经|时候|地方|那边|附近|家里|路上|楼|哪|朋友圈|群"
 )
+# 在X上班 with these makes no employer of X: where and when people work, wherever it is.
+_NOT_FIRM = re.compile(
+    r"^(?:家|全职|兼职|自己|自家|老家|外|国|海外|户外|室内|线上|线下|城|乡|农村|市|郊|本地|当地|异地|基层|一线|一起|一块|单位|公司|学校|这|那|哪|同|别|某|前台|工地|车间|现场|远程|岗位)"
+    r"|(?:楼|区|市|省|县|镇|村|路|街|里|上|下|边|面|外|附近|隔壁|行业|领域|方面|系统|部门|团队|办公室|宿舍|圈|界|组|岗|层|天|晚|点|年|月|号|时候|期间|城市|地方|地铁|家里)$"
+    r"|[的了着不和跟与很]|还是|一直|已经"
+)
+# Firms that the segmenter's dictionary takes for places, verbs or the like (by hand).
+FIRMS = frozenset("京东 宜家 联想 招行 微软 平安 拼多多 海底捞 阿里".split())
+_LEAVES = re.compile(r"离职|辞|跳槽|上班|工作|任职|就职")
 _LEADING = re.compile(r"^(?:是|做|干|搞|当|管|在|负责|现在|还|也|都|就|平时|刚|一[个名位])+(?=..)")
 _NOT_VALUE = re.compile(
     r"^(?:什么|谁|哪|怎么|这|那|我|你|他|她|它|上了?$|的|了|着|过|是|不|没|一下|这个|那个|说|死|吧|呀|有点|很|也|都|得|到|一起|自己)|(?:什么|吗|呢|怎么)$"
 )
-# What may be stated by what somebody does not do.
-DENIALS = frozenset({"dislikes", "diet", "habit"})
-_NEGATED = re.compile(r"(?:没有?|不(?!太|怎么|再|是很)|别|未|并非|不是|没打算|不想|不打算)$")
 
 
 def facts(text: str) -> list[Value]:
     """The attribute values that ``text`` (one clause, subject included or not) states."""
     found: list[Value] = []
     places = _places(text)
-    for key, pattern in _compiled(places):
+    for key, pattern in _compiled(places, _firms(text, places)):
         for match in pattern.finditer(text):
             value = match.group("v").strip(" ，,的了")
             if not value or (
                 _NOT_VALUE.search(value) and key not in {"marital_status", "age", "habit"}
             ):
                 continue
-            if _NEGATED.search(text[: match.start("v")]) and key not in DENIALS:
+            stands = chinese(key, text, match)
+            if stands is Standing.NOT or (stands is Standing.PAST and key not in FORMER):
                 continue
+            kept = FORMER[key] if stands is Standing.PAST else key
             if any(
-                v.key == key and v.start < match.end("v") and match.start("v") < v.end
+                v.key in {key, kept} and v.start < match.end("v") and match.start("v") < v.end
                 for v in found
             ):
                 continue
-            if _taken(key, match, found) or (
-                key in {"company", "school", "former_company"} and _NOT_ORG.search(value)
-            ):
+            if key == "former_company" and value in places and not _LEAVES.search(match.group()):
                 continue
-            found.append(Value(key, _tidy(key, value), match.start("v"), match.end("v")))
+            if _taken(key, match, found) or not _employs(key, value, text[match.end("v") :]):
+                continue
+            found.append(Value(kept, _tidy(key, value), match.start("v"), match.end("v")))
     return found
+
+
+def _employs(key: str, value: str, after: str) -> bool:
+    """Whether a value can be an organisation, if ``key`` asks for one."""
+    if key not in {"company", "school", "former_company"}:
+        return True
+    if key == "former_company" and re.fullmatch(_JOB, value):
+        return False
+    if value in {"银行", "医院"} and re.match(r"上班|工作|任职|就职", after):
+        return True
+    return not _NOT_ORG.search(value)
 
 
 def _tidy(key: str, value: str) -> str:
@@ -222,18 +245,34 @@ def _taken(key: str, match: re.Match[str], found: list[Value]) -> bool:
     return any(v.key in stronger and v.start < end and start < v.end for v in found)
 
 
+def _firms(text: str, places: tuple[str, ...]) -> tuple[str, ...]:
+    """The X of 在X上班 that may name an employer: a noun that is no place and no time."""
+    found = []
+    for match in re.finditer(
+        r"在\s?(?P<v>[\u4e00-\u9fff]{2,8}?)(?:那边|那儿)?(?:上班|工作|任职|就职)", text
+    ):
+        value = match.group("v")
+        known = value in FIRMS
+        noun = tagged(value)[0][1][:1] in {"n", "j"}
+        if known or (
+            noun and not _NOT_FIRM.search(value) and not any(place in value for place in places)
+        ):
+            found.append(value)
+    return tuple(found)
+
+
 def _places(text: str) -> tuple[str, ...]:
     """Words of ``text`` that are places, by the segmenter's dictionary."""
     words = [
         word
         for word, flag in tagged(text)
-        if flag in {"ns", "nsf"} and len(word) > 1 and not word.endswith("人")
+        if flag in {"ns", "nsf"} and len(word) > 1 and word not in FIRMS and not word.endswith("人")
     ]
     tags = segmenter().word_tag_tab
     for size in (4, 3, 2):
         for start in range(len(text) - size + 1):
             piece = text[start : start + size]
-            if tags.get(piece) == "ns" and piece not in words:
+            if tags.get(piece) == "ns" and piece not in words and piece not in FIRMS:
                 words.append(piece)
     from memories.providers.offline.lexicons import english_places
 
@@ -246,17 +285,18 @@ def _places(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=256)
-def _compiled(places: tuple[str, ...]) -> list[tuple[str, re.Pattern[str]]]:
-    """The rules with the clause's own places filled in."""
+def _compiled(places: tuple[str, ...], firms: tuple[str, ...]) -> list[tuple[str, re.Pattern[str]]]:
+    """The rules with the clause's own places and employers filled in."""
     place = "(?:" + "|".join(map(re.escape, places)) + "|新加坡)" if places else "(?:(?!))"
     org = "(?:大厂|国企|央企|外企|体制内|互联网|银行|医院|学校|大学|律所|投行|部队|机关)"
+    firm = "(?:" + "|".join(map(re.escape, firms)) + ")"
     filled: list[tuple[str, re.Pattern[str]]] = []
     for key, pattern in _RULES:
         source = pattern.pattern
-        if "{PLACE}" in source or "{ORG}" in source:
-            if "{PLACE}" in source and not places:
+        if re.search(r"\{[A-Z]+\}", source):
+            if ("{PLACE}" in source and not places) or ("{FIRM}" in source and not firms):
                 continue
-            source = source.replace("{PLACE}", place).replace("{ORG}", org)
+            source = source.replace("{PLACE}", place).replace("{ORG}", org).replace("{FIRM}", firm)
             filled.append((key, re.compile(source, re.I)))
         else:
             filled.append((key, pattern))

@@ -5,18 +5,35 @@ from dataclasses import dataclass
 
 from memories.providers.offline.lexicons import relations
 from memories.providers.offline.names import tagged
-from memories.providers.offline.text import own_words, sentences
+from memories.providers.offline.text import HAN, own_words, sentences
 
-_LEAD_ZH = r"^(?:请|麻烦|拜托|求你?|你|您|能不能|可不可以|可以|帮我|给我|都|全部?|直接|那就?|还是|就|也|先|快|另外|还有|对了|所以|算了|刚才说的|刚说的|以后)*"
-_VERB_ZH = r"(?:忘(?:掉|了|记)|删(?:掉|除|了)|抹(?:掉|去)|清(?:除|空|掉))"
+_WISH_ZH = r"我?(?:想|要|希望|需要)(?:让|叫|请)?[你您]|让[你您]"
+_LEAD_ZH = rf"^(?:{_WISH_ZH}|请|麻烦|拜托|求你?|你|您|能不能|可不可以|可以|能|帮我|给我|都|全部?|彻底|直接|那就?|还是|就|也|先|快|另外|还有|对了|所以|算了|刚才说的|刚说的|以后)*"
+# Without such words 忘了小红 tells of somebody's bad memory.
+_POLITE_ZH = rf"^(?:那|就|还是|所以|算了)*(?:请你?|麻烦你?|拜托你?|求你|{_WISH_ZH}|能不能|可不可以|帮我|给我)+(?:把|都|也|就|彻底)*"
+# Nouns that mean what is remembered, not a matter of it: 小红的记忆, Dan's records.
+_STORE_ZH = r"(?:记忆|数据|资料|信息|记录|档案|印象)"
+_STORE_EN = r"(?:memory|memories|data|records?|info|information|details|facts|profile)"
+_ENDS_ZH = r"(?:吧|了|好吗|行吗|可以吗|吗|啊|呀)*$"
+_VERB_ZH = r"(?:忘(?:掉|了|记)|删(?:掉|除|了)|抹(?:掉|去)|清(?:除|空|掉)|移除)"
+# Not what one does out of a bad memory.
+_WIPE_ZH = r"(?:忘掉|删(?:掉|除|了)|抹(?:掉|去)|清(?:除|空|掉)|移除)"
 _SAID_ZH = r"我(?:之?前|刚才?|刚刚|上次|以前|昨天|今天|跟你|和你|对你|给你)*(?:说|讲|提|聊|告诉)"
-_LEAD_EN = r"(?:(?:oh|ok|okay|hey|and|also|actually|so|just|please|pls|can you|could you|would you|will you|you can|you should|i want you to|i['’]?d like you to|one more thing|then|now)[,:]?\s)*"
+_LEAD_EN = r"(?:(?:oh|ok|okay|hey|and|also|actually|so|just|please|pls|can you|could you|would you|will you|you can|you should|i (?:want|need) you to|i['’]?d like you to|one more thing|then|now)[,:]?\s)*"
+_VERB_EN = r"(?:forget|delete|erase|wipe|remove|clear|purge|reset|scrub)"
 _ASKS = [
     re.compile(
         rf"{_LEAD_ZH}把(?P<x>.{{1,24}}?)(?:都|全|全部|全都|也|给我|给|彻底|统统)*{_VERB_ZH}"
     ),
     re.compile(
-        rf"{_LEAD_ZH}{_VERB_ZH}(?:掉|了)?(?:{_SAID_ZH}|关于|有关|所有|一切|这[件些个]|那[件些个]|刚才|刚刚|上次|之前)"
+        rf"{_LEAD_ZH}{_VERB_ZH}(?:掉|了)?(?:{_SAID_ZH}|关于|有关|所有|全部|一切|这[件些个]|那[件些个]|刚才|刚刚|上次|之前)"
+    ),
+    re.compile(
+        rf"{_LEAD_ZH}{_WIPE_ZH}"
+        rf"(?:.{{1,30}}(?:这|那)(?:件事情?|个事实?|回事|事儿?){_ENDS_ZH}|[^，。]{{0,4}}(?:我|你|您)(?:自己|本人|个人|全部|所有|一切|的)*{_STORE_ZH}|.{{0,6}}(?:你|您)(?:所|都|已经)*(?:存|记|知道|保存|了解|掌握))"
+    ),
+    re.compile(
+        rf"{_POLITE_ZH}(?:忘记|忘了).{{1,30}}(?:这|那)(?:件事情?|个事实?|回事|事儿?){_ENDS_ZH}"
     ),
     re.compile(
         rf"(?:{_SAID_ZH}.{{0,16}}|这件?事|那件?事|这个|那个|这些|那些|刚才那?句?话?)(?:请|你|都|也|就|全)*{_VERB_ZH}吧"
@@ -33,7 +50,7 @@ _ASKS = [
     re.compile(
         rf"^{_LEAD_EN}"
         r"(?:please\s)?(?:forget|delete|erase|wipe|remove|disregard|strike|unlearn|don['’]?t (?:save|store|remember|record|keep|note)|do not (?:save|store|remember|record|keep))\s"
-        r"(?:what|whatever|that|this|it(?=$|[ ,.!])(?!$)|everything|anything|the (?:thing|part|stuff|bit)|all|my|him|her|i (?:ever |even |just )*(?:said|told|mentioned|brought)"
+        r"(?:what|whatever|that|this|it(?=$|[ ,.!])(?!$)|everything|anything|the (?:thing|part|stuff|bit|fact)|all|my|him|her|i (?:ever |even |just )*(?:said|told|mentioned|brought)"
         r"|about (?:(?-i:[A-Z])|what|everything|anything|all\b|my\b|our\b|him\b|her\b|them\b|.*\bi (?:just )?(?:told|said|mentioned)))",
         re.I,
     ),
@@ -59,10 +76,39 @@ _ASKS = [
     ),
     re.compile(r"\boff the record(?: please)?$", re.I),
     re.compile(
+        rf"^{_LEAD_EN}{_VERB_EN} (?:(?:out|all|of|the|any|every|your|my|entire|whole|personal)\s)*?"
+        rf"(?:(?:your|my) (?:entire |whole |personal )*{_STORE_EN}\b"
+        rf"|{_STORE_EN} (?:that )?(?:you(?:['’]ve| have)? (?:know|hold|have|got|keep|kept|stored?|saved?|collect|remember)|(?:about|on|of|regarding|concerning) (?:me\b|us\b|my\b|(?-i:[A-Z])))"
+        rf"|(?!(?:the|a|an|this line)\b).{{1,40}} from (?:your|the) (?:memory|memories|mind|records|notes))",
+        re.I,
+    ),
+    re.compile(
         rf"^{_LEAD_EN}get rid of (?:everything|anything|what|whatever|all) .*\b(?:know|said|told|have on|stored|saved|remember|mentioned)\b",
         re.I,
     ),
 ]
+# Shapes that fit texts, tables and keys as well: requests only where they name a known person
+# or an attribute.
+_ASKS_OF_SOMEBODY = [
+    re.compile(
+        rf"{_LEAD_ZH}{_WIPE_ZH}[^，。]{{1,12}}的(?:所有|全部|一切|任何|个人|的)*{_STORE_ZH}{_ENDS_ZH}"
+    ),
+    re.compile(rf"{_LEAD_ZH}{_WIPE_ZH}我的[^，。]{{1,8}}{_ENDS_ZH}"),
+    re.compile(
+        rf"{_POLITE_ZH}忘(?:掉|记|了)[^，。]{{1,10}}$|^(?:就|还是)*忘[掉记][^，。]{{1,8}}吧$"
+    ),
+    re.compile(
+        rf"^{_LEAD_EN}{_VERB_EN} (?:all |all of )?(?-i:[A-Z])[\w'’ -]{{0,30}}['’]s? {_STORE_EN}$",
+        re.I,
+    ),
+    re.compile(
+        r"^(?:.*\s)?(?:please|pls|can you|could you|would you|will you|i (?:want|need) you to"
+        r"|i['’]?d like you to)(?: please| just)? forget (?-i:[A-Z])[\w'’-]*(?: (?-i:[A-Z])[\w'’-]*)?"
+        r"(?: please| completely| altogether| entirely)?$",
+        re.I,
+    ),
+]
+_SHAPES = (*_ASKS, *_ASKS_OF_SOMEBODY)
 # A clause that asks beside one that says what is meant: 关于小兰的那些话，你忘了吧.
 _TAIL_ZH = r"(?:请|麻烦|也|都|就|全部?|全都|给我|帮我|直接|彻底|统统|一并)*"
 _TAILS = re.compile(
@@ -79,13 +125,13 @@ _NEVER_SAID = re.compile(
 )  # fmt: skip
 # Without one of these no sentence is a request.
 _TRIGGERS = re.compile(
-    r"忘|删|抹|清[除空掉]|当.{0,6}没|[别甭]|不[要用必许准想希愿]"
-    r"|forget|delete|erase|wipe|remov|disregard|strike|unlearn|pretend|get rid|don['’]?t|do not|n['’]?t want|rather|prefer|never said|no need|stop|off the record",
+    r"忘|删|抹|清[除空掉]|移除|当.{0,6}没|[别甭]|不[要用必许准想希愿]"
+    r"|forget|delete|erase|wipe|remov|disregard|strike|unlearn|pretend|get rid|don['’]?t|do not|n['’]?t want|rather|prefer|never said|no need|stop|off the record|clear|purge|reset|scrub",
     re.I,
 )
 _NOT = re.compile(
-    r"日程|提醒|闹钟|会议|文件|邮件|照片|相册|微信|好友|朋友圈|备忘|账号|软件|聊天记录|短信|代码"
-    r"|\b(?:file|photo|picture|email|reminder|calendar|alarm|app|account|line|row|code|message)s?\b",
+    r"日程|提醒|闹钟|会议|文件|邮件|照片|相册|微信|好友|朋友圈|备忘|账号|软件|聊天记录|短信|代码|表格|缓存|浏览器"
+    r"|\b(?:file|photo|picture|email|reminder|calendar|alarm|app|account|line|row|code|message|spreadsheet|browser|cache|cookie)s?\b",
     re.I,
 )
 _ASIDE = re.compile(
@@ -109,23 +155,37 @@ TOPICS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = tuple(
     )
 )  # fmt: skip
 _FILLER = re.compile(
-    r"我(?:之前|刚才|刚刚|上次|以前|跟你|和你)*(?:说|提|讲|告诉你?)(?:过|了)?(?:的)?|关于|有关|那[些个件]?|这[些个件]?|的?(?:事情?|话|内容|信息|东西|部分)|一切|所有|全部|全都"
+    rf"{_WISH_ZH}|能不能|可不可以|可以|帮我|给我|彻底|统统|以及|你(?:所|都|已经)*(?:记住|记得|记下|知道|了解|掌握|存|保存)(?:了|过)?的?|对(?=\s)|个人|任何|{_STORE_ZH}|"
+    r"我(?:之前|刚才|刚刚|上次|以前|跟你|和你)*(?:说|提|讲|告诉你?)(?:过|了)?(?:的)?|关于|有关|那[些个件]?|这[些个件]?|的?(?:事实|事情?|回事|(?<![电神童])话|内容|信息|东西|部分)|一切|所有|全部|全都"
     r"|忘(?:掉|了|记)|抹掉|抹去|清除|清空|删(?:掉|除|了)|(?:别|不要|不用|甭)再?(?:记(?:着|住|下来?|录|得)?|存|保存|保留)|当我?没(?:说|提)过?|不想"
-    r"|把|都|吧|请|麻烦|算了|还有|以后|千万|过|掉|下来|"
+    r"|把|都|吧|请|麻烦|算了|还有|以后|千万|过(?!敏)|移除|掉|下来|"
     r"\b(?:please|pls|forget|delete|erase|wipe|remove|disregard|strike|unlearn|what|that|this|everything|anything|about|the|thing|part|stuff|bit|"
     r"all|i|i've|said|told|tell|mentioned|you|just|earlier|before|from|don['’]?t|do|not|save|store|remember|record|keep|can|could|actually|also|and|"
-    r"him|her|he|she|his|it|its|was|is|my|of|to|again|ever|want|hear|name|'s|ok|okay|so|now|me|know|we|talked|discussed|for|on|with)\b",
+    r"him|her|he|she|his|it|its|was|is|my|of|to|again|ever|want|hear|name|'s|ok|okay|so|now|me|know|we|talked|discussed|for|on|with|"
+    r"in|at|a|an|am|are|were|has|have|had|clear|purge|reset|scrub|get|rid|would|will|like you|need|should|that['’]s|any|every|fact|entire|whole|personal|completely|altogether|"
+    rf"stored?|saved?|kept|collected|learn(?:ed|t)|ever|your|mind|notes|{_STORE_EN})\b",
     re.I,
 )
 
 
+# Verbs that many memories share: they name no matter beside a word that does.
+_COMMON = frozenset(
+    "喜欢 讨厌 住在 觉得 认为 打算 准备 去过 没有 现在 like likes love loves hate hates live lives"
+    " lived work works go goes went think thinks want wants".split()
+)
+
+# Nouns of one character that say nothing of what is meant.
+_VAGUE = frozenset("事人话点些家时中里上下心手头")
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
-    """``words`` and ``keys`` narrow it to a matter; ``last``: neither a person nor a matter
-    is named, so the last statement is meant."""
+    """``words`` and ``keys`` narrow it to a matter; neither: no matter is named. ``kin``: words
+    for somebody (前女友, ex), who need not be known."""
 
     words: tuple[str, ...]
     keys: tuple[str, ...]
+    kin: tuple[str, ...] = ()
 
 
 def may_ask(content: str) -> bool:
@@ -150,8 +210,19 @@ def _asking(clauses: list[str]) -> list[bool]:
     found = []
     for number, clause in enumerate(clauses):
         tail = _TAILS.search(clause) and (clause[:1] in "你您" or any(told[:number]))
-        found.append(bool(tail) or any(shape.search(clause) for shape in _ASKS))
+        found.append(bool(tail) or any(shape.search(clause) for shape in _SHAPES))
     return found
+
+
+def needs_somebody(text: str) -> bool:
+    """Whether the request counts only where it names a known person or an attribute."""
+    if _NEVER_SAID.search(text):
+        return False
+    clauses = _clauses(text)
+    asking = [clause for clause, asks in zip(clauses, _asking(clauses), strict=True) if asks]
+    return all(any(shape.search(clause) for shape in _ASKS_OF_SOMEBODY) for clause in asking) and (
+        not any(shape.search(clause) for clause in asking for shape in _ASKS)
+    )
 
 
 def request(text: str) -> str:
@@ -190,11 +261,14 @@ def matter(text: str, people: list[str]) -> Request:
     for person in sorted(people, key=len, reverse=True):
         text = text.replace(person, " ")
     plain = _FILLER.sub(" ", text)
-    keys = dict.fromkeys(key for shape, keys in TOPICS if shape.search(plain) for key in keys)
+    keys = dict.fromkeys(key for shape, keys in TOPICS if shape.search(text) for key in keys)
     words = [
         word
         for word, flag in tagged(plain)
-        if len(word) > 1 and (flag[0] in "nvaijelx" or flag == "eng") and word.strip()
+        if (len(word) > 1 and (flag[0] in "nvaijelx" or flag == "eng") and word.strip())
+        or (flag[0] == "n" and word not in _VAGUE and HAN.match(word))
     ]
-    words = [w for w in words if w.lower() not in relations() and not re.fullmatch(r"\W+", w)]
-    return Request(tuple(dict.fromkeys(words)), tuple(keys))
+    kin = [w for w, _ in tagged(plain) if w.lower() in relations()]
+    words = [w for w in words if w not in kin and not re.fullmatch(r"\W+", w)]
+    words = [w for w in words if w.lower() not in _COMMON] or words
+    return Request(tuple(dict.fromkeys(words)), tuple(keys), tuple(dict.fromkeys(kin)))

@@ -9,8 +9,8 @@ from memories.providers.offline.lexicons import (
     relations,
 )
 from memories.providers.offline.names import (
-    chinese_name_at,
     doubled_name_at,
+    name_beside_role,
 )
 from memories.providers.offline.names_latin import LATIN_NAME, latin_names
 from memories.providers.offline.people import Book, Someone
@@ -122,7 +122,7 @@ class Meeting:
                     return start, latin.end() + (
                         full.end() if full and is_surname and len(full.group()) > 3 else 0
                     )
-            stop = doubled_name_at(text, start) or chinese_name_at(text, start, strong=False)
+            stop = doubled_name_at(text, start) or name_beside_role(text, start)
             if stop is not None and closes_name(text, stop):
                 return start, stop
         return None
@@ -195,6 +195,9 @@ class Meeting:
     def _free(self, spots: list[Spot], start: int, end: int) -> bool:
         return all(end <= spot.start or start >= spot.end for spot in spots)
 
-    def _add(self, spots: list[Spot], spot: Spot) -> None:
-        if self._free(spots, spot.start, spot.end):
+    def _add(self, spots: list[Spot], spot: Spot) -> bool:
+        """Keep a spot where none is yet; whether it was kept."""
+        free = self._free(spots, spot.start, spot.end)
+        if free:
             spots.append(spot)
+        return free

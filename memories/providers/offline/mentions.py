@@ -3,6 +3,7 @@
 import re
 from collections.abc import Hashable, Iterable
 
+from contacts.lexicon import words
 from contacts.matching import candidate_keys, entries_of, find_mentions
 from contacts.types import Entry, Person
 from memories.providers.offline.lexicons import (
@@ -13,8 +14,9 @@ from memories.providers.offline.meeting import Spot
 from memories.providers.offline.names import (
     announced_person,
     chinese_name_at,
+    name_beside_role,
 )
-from memories.providers.offline.names_latin import LATIN_NAME, latin_names
+from memories.providers.offline.names_latin import LATIN_NAME, latin_names, surname_end
 from memories.providers.offline.people import Book, Someone
 from memories.providers.offline.places_of_names import (
     alias_pattern,
@@ -26,16 +28,18 @@ from memories.providers.offline.places_of_names import (
     person_place,
 )
 from memories.providers.offline.relation_words import (
+    is_vague,
     key_of,
     latin_gender,
     pronoun_gender,
     role_patterns,
+    role_said,
 )
 from memories.providers.offline.roles import RoleScanner
 from memories.providers.offline.text import HAN
 
 SURE = 0.5  # a mention with less confidence is a guess
-_PRONOUN_ZH = re.compile(r"[他她](?!妈的|们)|(?<![A-Za-z])[Tt][Aa](?![A-Za-z])")
+_PRONOUN_ZH = re.compile(r"(?<![吉其])[他她](?!妈的|们)|(?<![A-Za-z])[Tt][Aa](?![A-Za-z])")
 _PRONOUN_EN = re.compile(r"\b(she|her|hers|herself|he|him|his|himself)(?:'s|'ll|'d)?\b", re.I)
 _USER_ZH = re.compile(r"我(?!们|家那|老[板公婆])|本人|俺")
 _GROUP_USER = re.compile(r"我们|咱们|咱|\b(?:we|us|our|ours)\b", re.I)
@@ -174,7 +178,7 @@ class Scanner(RoleScanner):
         _, bare_zh, _, _ = role_patterns()
         for match in bare_zh.finditer(text):
             word = match.group("word")
-            end = chinese_name_at(text, match.end(), strong=False)
+            end = name_beside_role(text, match.end())
             latin = re.match(r"\s?(?=[A-Z][a-z])", text[match.end() :])
             span = (match.end(), end) if end is not None else None
             if latin:
@@ -189,9 +193,11 @@ class Scanner(RoleScanner):
                 continue
             if not closes_name(text, span[1]) or self.book.is_banned(text[span[0] : span[1]]):
                 continue
-            if re.search(r"[他她们的家]$", text[: match.start()]) and not text[
-                : match.start()
-            ].endswith("我们"):
+            sort = relations()[key_of(word)].subtype
+            if not re.search(r"我们$", text[: match.start()]) and (
+                text[: match.start()].endswith("家")
+                or self._is_anothers(text, spots, match.start(), sort)
+            ):
                 continue
             who, new = self._named(text[span[0] : span[1]], word, None)
             self._add(
@@ -209,19 +215,33 @@ class Scanner(RoleScanner):
                 and not (text[start] in "小阿老" and announced_person(text[:start]))
             ):
                 continue
-            end = chinese_name_at(text, start, strong=False)
+            end = chinese_name_at(text, start, strong=False) or self._is_mine(text, start)
             if (
                 end is None
                 or in_title(text, start)
                 or in_inscription(text, start)
                 or not self._free(spots, start, end)
                 or self.book.is_banned(text[start:end])
+                or text[start:end] in words("chinese_brands.txt")
             ):
                 continue
             if not person_place(text, start, end):
                 continue
             who, new = self._named(text[start:end], "", None)
             self._add(spots, Spot(start, end, who, "name", text[start:end], new))
+
+    def _is_mine(self, text: str, start: int) -> int | None:
+        """小雪是我妹妹: where a word ends that is a name because its bearer is said to be mine."""
+        end = name_beside_role(text, start)
+        return end if end is not None and role_said(text, end) else None
+
+    def learn_friends(self, text: str, spots: list[Spot]) -> None:
+        """小张是我朋友: of roles with many holders, which are no spot alone, the bearer is named.
+        For statements only: a question or the assistant's words say nothing of the user's."""
+        for spot in spots:
+            word = role_said(text, spot.end) if spot.how == "name" else ""
+            if spot.who is not None and word and is_vague(word):
+                self.relate(spot.who, word)
 
     def _latin_names(self, text: str, spots: list[Spot]) -> None:
         for start, end, sure in latin_names(text):
@@ -233,6 +253,7 @@ class Scanner(RoleScanner):
                 or self.book.is_banned(text[start:end])
             ):
                 continue
+            end = surname_end(text, end)
             who, new = self._named(text[start:end], "", None)
             if new:
                 who.gender = latin_gender(text[start:end])

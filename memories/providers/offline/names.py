@@ -20,7 +20,7 @@ _NOT_DOUBLED = _NOT_GIVEN | frozenset(
 _ORDINARY = frozenset(
     """小时 小学 小区 小说 小吃 小孩 小猫 小狗 小心 小声 小事 小组 小姐 小伙 小票 小费 小店 小号 小米 小麦 小葱 小菜
     小于 小型 小众 小鸟 小鱼 小腿 小鸡 小雨 小雪 小寒 小暑 小满 小名 小字 小看 小气 小康 小车 小院 小镇 小城 小岛 小路
-    小河 小山 小队 小班 小年 小酒 小锅 小火 小包 小白鼠 小朋友 小红书 小程序 小龙虾 小视频 小仙女 小帮手 小作文 小情绪 小问题
+    小河 小山 小队 小班 小年 小酒 小锅 小火 小包 小孔 小牛 小步 小解 小别 小白鼠 小朋友 小红书 小程序 小龙虾 小视频 小仙女 小帮手 小作文 小情绪 小问题
     小半 小衣服 小胖 小道 小结 小提 小舅 小姨 小姑 小叔 小弟 小妹 小哥 小三 小爱 小度 小冰 小艺 小布 小鹏 小天鹅 小心翼翼
     老师 老板 老公 老婆 老家 老妈 老爸 老弟 老妹 老姐 老哥 老乡 老是 老样 老早 老人 老头 老太 老年 老鼠 老虎 老实 老同 老朋 老毛
     老大 老二 老三 老外 老爷 老牌 老城 老街 老款 老手 老天 老娘 老爹 老百 老远 老化 老套 老一 老想 老说 老有 老去 老来 老在 老了 老上
@@ -47,6 +47,13 @@ _FUNCTION_SURNAMES = frozenset(
 _PERSON_BEFORE = re.compile(
     r"(?:传|听说|据说|以为|希望|担心|感觉|好像|跟|和|与|给|约了?|找|陪|让|问|帮|送|见了?|遇到|碰到|碰见|叫上|喊|请|带|把|对|同|、|替|被|向|听|去接|接|及|还有|加上|联系|想|认识了?)$"
 )
+# Words that people are called as well: believed where a role word stands beside them.
+_NAMES_TOO = frozenset(
+    """小雨 小雪 小鱼 小鸟 小米 小麦 小满 小寒 小花 小草 小虎 小龙 小马 小牛 小山 小河 小康 小路 小艺 小冰 小爱 小布 小鹏
+    小岛 小包 小豆 小枣 小葱 小月 小星 小北 小南 小溪 小舟 小雷 小贝 小七 小五 小六 小四""".split()
+)
+# Parts of speech (jieba's) that may follow the subject of a clause.
+_PREDICATE = frozenset("vdpctrumayfxe")
 RARE_CHARACTER = 3000  # occurrences in the segmenter's dictionary
 
 
@@ -129,7 +136,7 @@ def _by_form(rest: str, *, strong: bool) -> int | None:
         if (
             HAN.match(stem)
             and stem not in _NOT_GIVEN
-            and not _is_word(rest[:2])
+            and (not _is_word(rest[:2]) or _is_called(rest))
             and not _is_word(rest[:3])
         ) and (rest[0] != "老" or stem in surnames()):
             return 2
@@ -142,6 +149,39 @@ def _by_form(rest: str, *, strong: bool) -> int | None:
     ):
         return 2
     return None
+
+
+def _is_called(rest: str) -> bool:
+    """老 or 小 with a surname (小张, 老周): an address that the dictionary lists as a word,
+    unless its second character begins another one (小马路)."""
+    if rest[0] not in "老小" or rest[1] not in surnames() - _FUNCTION_SURNAMES:
+        return False
+    cut = [word for word, _ in tagged(rest)]
+    return cut[0] == rest[:2] or (len(cut[0]) == 1 and len(cut[1]) == 1)
+
+
+def name_beside_role(text: str, start: int) -> int | None:
+    """Where the name that begins at ``start`` ends, beside words for what its bearer is to
+    somebody (我朋友小雨, 小雪是我妹妹), or None. There a word that is a name too is believed,
+    as the subject of what follows."""
+    end = chinese_name_at(text, start, strong=False) or _full_name_beside(text, start)
+    if end is not None or text[start : start + 2] not in _NAMES_TOO:
+        return end
+    cut = tagged(text[start : start + 10])
+    size = 1 if cut[0][0] == text[start : start + 2] else 2
+    whole = "".join(word for word, _ in cut[:size]) == text[start : start + 2]
+    follows = all(flag[0] in _PREDICATE for _, flag in cut[size : size + 1])
+    return start + 2 if whole and follows else None
+
+
+def _full_name_beside(text: str, start: int) -> int | None:
+    """我同学高远在…: surname and given name that are a quality or a manner in the dictionary,
+    where neither can stand."""
+    word, flag = _token_at(text, start) or ("", "")
+    fits = len(word) == 2 and word[0] in surnames() and word[0] != word[1]
+    if not fits or flag[0] not in "adzb" or is_ordinary(word):
+        return None
+    return start + 2 if re.match(r"[在是住说姓叫]|搬到", text[start + 2 :]) else None
 
 
 def _dictionary(word: str) -> bool:
@@ -280,6 +320,16 @@ def unlisted_name(text: str) -> bool:
         and not _dictionary(text)
         and not is_ordinary(text)
         and not set(text) & _NOT_GIVEN
+    )
+
+
+def behind_name(text: str, end: int) -> bool:
+    """Whether a Chinese name ends right before ``end`` (小美|男朋友)."""
+    return any(
+        chinese_name_at(text, end - size, strong=False) == end
+        and (end == size or not text[: end - size].endswith(("我", "咱", "俺")))
+        for size in (2, 3, 4)
+        if end >= size
     )
 
 

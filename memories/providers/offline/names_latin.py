@@ -48,6 +48,16 @@ _PERSON_VERB = re.compile(
 )
 
 
+_CAPITAL_BEFORE = re.compile(r"(?<![\w'’-])(?P<w>[A-ZÀ-Þ][a-zà-ÿ]+)\s$")
+_MINE_BEFORE = re.compile(r"\b(?:my|our)\s[\w -]{2,24}\s$", re.I)
+_IS_MINE = re.compile(r"\s(?:is|was)\s(?:my|our)\b")
+# An employer called after people: work at Morgan Stanley.
+_WORKPLACE = re.compile(
+    r"\b(?:work(?:s|ed|ing)?|job|intern(?:s|ed|ing)?|interview(?:s|ed|ing)?|position|offer|shop(?:s|ped|ping)?|account|bank)\s(?:at|for|with|from)\s$",
+    re.I,
+)
+
+
 def _acts(before: str, after: str) -> bool:
     """Whether a capitalised everyday word is used as a name: in the middle of a sentence
     beside words for people, or at its head doing what people do."""
@@ -58,6 +68,22 @@ def _acts(before: str, after: str) -> bool:
             or bool(re.match(r"\s(?:is|was|has|will)\s\w+", after))
         )
     return bool(_PERSON_VERB.match(after)) or (HAN.search(after[:2]) is not None)
+
+
+def _is_surname(before: str) -> bool:
+    """Whether a given name stands right before: (Morgan) Stanley, (Jack) Daniel's."""
+    first = _CAPITAL_BEFORE.search(before)
+    return bool(
+        first and fold(first["w"]) in given_names() and fold(first["w"]) not in _NEVER_NAMES
+    )
+
+
+def surname_end(text: str, end: int) -> int:
+    """Where a full name ends whose given name ends at ``end``; ``end`` without a surname."""
+    full = re.match(r"\s(?P<w>[A-Z][a-z]{2,})(?![\w'’-]|\s[A-Z])", text[end:])
+    if full is None or is_stop_word(full["w"]) or full["w"] in english_places():
+        return end
+    return end + full.end()
 
 
 def latin_names(text: str) -> list[tuple[int, int, bool]]:
@@ -79,16 +105,21 @@ def latin_names(text: str) -> list[tuple[int, int, bool]]:
         ):
             continue
         before, after = text[: match.start()], text[match.end() :]
-        if re.match(
+        if _is_surname(before):
+            continue
+        if not (folded in given_names() and _MINE_BEFORE.search(before)) and re.match(
             r"\s?(?:Street|Road|Ave|Park|Inc|Corp|University|College|Hospital|Airport|Station|Bridge|Day|Hotel|Lake|County|School|Church|Hall)\b",
             after,
         ):
+            continue
+        if _WORKPLACE.search(before) and re.match(r"\s[A-Z][a-z]", after):
             continue
         clear = bool(_LATIN_AFTER.match(after)) or bool(_LATIN_BEFORE.search(before))
         if (
             titled
             or (known and not place and clear)
             or (folded in given_names() and not place and len(word) > 2 and _acts(before, after))
+            or (known and _IS_MINE.match(text, surname_end(text, match.end())))
         ):
             found.append((match.start(), match.end(), True))
         else:

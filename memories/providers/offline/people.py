@@ -1,9 +1,10 @@
 """The people of one extraction: who is known, who was met, who is out of the question."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from contacts.roles import is_anothers
 from contacts.types import Person
 from memories.providers.offline.lexicons import Relation, fold, relations
 from memories.providers.offline.text import HAN
@@ -69,6 +70,12 @@ class Someone:
             self.add_alias(before)
         self.named = True
 
+    def with_owners(self) -> Iterator["Someone"]:
+        """Whoever they belong to, and those in turn, outermost first; then themself."""
+        if self.owner is not None and self.owner is not self:
+            yield from self.owner.with_owners()
+        yield self
+
     def extracted(self) -> ExtractedPerson:
         return ExtractedPerson(
             ref=self.ref,
@@ -102,10 +109,8 @@ class Book:
         self.clock = 0
         self._by_id: dict[Hashable, Someone] = {}
         known = tuple(known)
-        names = tuple(name for person in known for name in (person.name, *person.aliases))
-        others = tuple(f"{name}{mark}" for name in names for mark in ("的", "'s ", "’s "))
         for number, person in enumerate(known, start=1):
-            through_other = person.relationship.startswith(others)
+            through_other = is_anothers(person.relationship)
             someone = Someone(
                 ref=f"k{number}",
                 name=person.name,
@@ -127,21 +132,16 @@ class Book:
     def foresee(self, met: Iterable[Someone]) -> None:
         """Know the names of people who are met later in what is being read. They count as
         met only once they are spoken of."""
-        known = {person.ref for person in self.people}
-        for person in met:
-            if person.contact_id is None and person.ref not in known:
-                self.people.append(
-                    replace(
-                        person,
-                        turn_ids=[],
-                        aliases=list(person.aliases),
-                        ref=f"f{len(self.people)}",
-                    )
-                )
-        by_name = {person.name: person for person in self.people}
+        here = {person.ref: person for person in self.people}
+        for person in (someone for each in met for someone in each.with_owners()):
+            if person.ref not in here:
+                ref = f"f{len(self.people)}"
+                copy = replace(person, turn_ids=[], aliases=list(person.aliases), ref=ref)
+                self.people.append(copy)
+                here[person.ref] = copy
         for person in self.people:
-            if person.owner is not None and person.owner not in self.people:
-                person.owner = by_name.get(person.owner.name)
+            if person.owner is not None:
+                person.owner = here[person.owner.ref]
 
     def ban(self, name: str) -> None:
         """``name`` is a pet, a celebrity, somebody in a story: never a contact."""

@@ -18,6 +18,10 @@ _MINE_ZH = r"(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门|们小�
 _ADJECTIVE_EN = r"(?:(?:old|new|best|good|dear|close|older|younger|elder|little|big|twin|former|current|nosy|lovely|awful|ex|college|high[- ]school|childhood|favou?rite|future|late|poor|sweet|amazing|next-door|upstairs|downstairs|lab|work|school|university|exchange|first|second|other|only|long-time|longtime|retired|running|gym|real|actual|own)\s){0,3}"
 
 
+_BEING = re.compile(r"(?:就|也|都|其实|现在)?是|\s?(?:is|was|['’]s)\s")
+_NOT_SAID = re.compile(r"\s?的|们|['’]s\b|\s(?:and|or|of)\b|吗|嘛|还是|或")
+
+
 @lru_cache(maxsize=1)
 def role_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     zh = "|".join(chinese_relation_words())
@@ -31,6 +35,19 @@ def role_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], 
     )
     bare_en = re.compile(rf"(?<![A-Za-z-])(?P<word>{_ADJECTIVE_EN}(?:{en}))\b", re.I)
     return mine_zh, bare_zh, mine_en, bare_en
+
+
+def role_said(text: str, end: int) -> str:
+    """The word for what somebody is said to be to the user right behind their name (小雪|是我妹妹,
+    Anna| is my friend), or an empty string. In "is my friend's sister" there is none."""
+    being = _BEING.match(text, end)
+    if being is None:
+        return ""
+    mine_zh, _, mine_en, _ = role_patterns()
+    mine = mine_zh.match(text, being.end()) or mine_en.match(text, being.end())
+    if mine is None or _NOT_SAID.match(text, mine.end()):
+        return ""
+    return mine.group("word")
 
 
 def former(word: str) -> bool:

@@ -11,7 +11,7 @@ from memories.providers.offline.third_person import is_past, third, told_of_user
 
 _OWN_ZH = re.compile(r"^(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门)?的?")
 _FILLER_ZH = re.compile(
-    r"^(?:(?:嗯+|啊|哦|噢|哎|唉|诶|哎呀|对了|对|是的|没错|不是|没有|好|好的|其实|不过|而且|但是|但|然后|所以|另外|还有|反正|就是|那|话说|说起来|说到|顺便|我?跟你说(?:个(?:正经的|事儿?|好消息|好玩的))?|停|先不玩了|哦?忘了?说了?|说正经的|说真的|那个|你知道吗|当然|总之|主要是|也是|是啊|是呀|哈哈|笑死)(?:[，,。!！\s]+|(?=[我他她小老阿]))|还有(?=我)|[嗯哦啊噢诶哎]+|哦对|先说一下|(?:so|oh|also|and|but|well|anyway|actually|honestly|turns out)[，,\s]+|(?:OK|yes|yeah|yep|no|ha|haha|lol|ugh|right|thanks)[，,!.]+\s*|(?:lol|haha|btw|yeah|yep)[，,]?\s)+",
+    r"^(?:(?:嗯+|啊|哦|噢|哎|唉|诶|哎呀|对了|对|是的|没错|好|好的|其实|不过|而且|但是|但|然后|所以|另外|还有|反正|就是|那|话说|说起来|说到|顺便|我?跟你说(?:个(?:正经的|事儿?|好消息|好玩的))?|停|先不玩了|哦?忘了?说了?|说正经的|说真的|那个|你知道吗|当然|总之|主要是|也是|是啊|是呀|哈哈|笑死)(?:[，,。!！\s]+|(?=[我他她小老阿]))|(?:不是|没有)[，,。!！\s]+|还有(?=我)|[嗯哦啊噢诶哎]+|哦对|先说一下|(?:so|oh|also|and|but|well|anyway|actually|honestly|turns out)[，,\s]+|(?:OK|yes|yeah|yep|no|ha|haha|lol|ugh|right|thanks)[，,!.]+\s*|(?:lol|haha|btw|yeah|yep)[，,]?\s)+",
     re.I,
 )
 _TAIL = re.compile(

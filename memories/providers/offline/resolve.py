@@ -20,6 +20,7 @@ NEAR = 0.95  # cosine above which nearly the same words are the same statement
 SAME_WORDS = 0.85  # SequenceMatcher ratio over normalised text
 RELATED = 0.86  # cosine above which a changed date speaks of the same event
 _OPPOSITE = {"likes": "dislikes", "interests": "dislikes", "dislikes": "likes"}
+_FORMER = {"former_company": "company", "former_location": "location"}
 _MOVED = re.compile(
     r"改到|改成|改为|改期|推迟|延期|提前到|挪到|取消|\b(?:moved to|pushed|postponed|rescheduled|brought forward|cancel+ed|called off)\b",
     re.I,
@@ -116,11 +117,7 @@ def _contradiction(case: ConflictCase, memory: StoredMemory) -> str:
                 return f"{label(new.key, 'en').lower()} is now {new.value}, not {old.value}"
             if _OPPOSITE.get(new.key) == old.key and _overlaps(new.value, old.value):
                 return f"{new.key} {new.value} now, {old.key} before"
-            if (
-                new.key == "former_company"
-                and old.key == "company"
-                and _overlaps(new.value, old.value)
-            ):
+            if _FORMER.get(new.key) == old.key and _overlaps(new.value, old.value):
                 return f"no longer at {old.value}"
     if _strangers(case, memory):
         return ""

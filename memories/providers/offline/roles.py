@@ -3,9 +3,16 @@
 import re
 from itertools import pairwise
 
+from contacts.lexicon.ownership import ZH_PRAISE
+from contacts.roles import is_owner
 from memories.providers.offline.lexicons import relations
 from memories.providers.offline.meeting import Meeting, Spot
-from memories.providers.offline.names import announced_person, chinese_name_at
+from memories.providers.offline.names import (
+    announced_person,
+    behind_name,
+    chinese_name_at,
+    name_beside_role,
+)
 from memories.providers.offline.names_latin import LATIN_NAME
 from memories.providers.offline.people import Someone
 from memories.providers.offline.places_of_names import OPENING, inside_word
@@ -27,8 +34,60 @@ _OF_TOPIC = frozenset(
 _INTRODUCED = re.compile(r"(?:来了|认识了?|交了|招了|遇到了?|搬来了?)(?:一?[个位名])?新?来?的?$")
 
 
+# Between somebody's spot and what somebody else is to them.
+_TO_OWNED = re.compile(
+    r"(?:'s|’s)\s|\s(?=[a-z])|\s?(?:们家|他们家|她们家|们|家|他|她)?的?(?:那个|这个|那位)?\s?"
+)
 # Of these one has so many that "a friend" is nobody in particular.
 _CIRCLE = re.compile(r"friend|朋友|同学|classmate|cousin", re.I)
+
+
+# Someone or other, and the user's friend or colleague who could be any of them.
+_ANYBODY = re.compile(
+    r"(?:[他她](?!妈的)|别人|人家|有人|某人)|(?:he|she|they|his|her|their|someone|somebody)\b", re.I
+)
+_STRANGER_EN = re.compile(
+    r"[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s(?:lives|lived|moved|works|worked|studies|studied|teaches|likes|loves|hates|wants|speaks|plays|is\s(?:an?|from|allergic|married))\b"
+)
+# Somebody who lives or works around the user: 我家楼下的邻居老何.
+_AROUND_ME = re.compile(
+    r"(?:我|咱|俺)们?家?(?:楼[上下]|隔壁|对[面门]|旁边|附近|小区|公司|单位|学校|部门)里?的?"
+)
+_WITH_ME = re.compile(r"们?\s?(?:[和跟与]我|and I\b)|s?,?\sand\s(?:I|me)\b")
+
+
+LEAD = 4  # characters that may lead up to a subject: 昨天, 邻居
+
+
+def of_a_stranger(text: str, spots: list[Spot]) -> bool:
+    """Whether a clause opens with somebody nobody was met in (我朋友老家在湖南, 他的女儿三岁了 when
+    nobody was spoken of): what it says is not true of the user."""
+    mine_zh, _, mine_en, _ = role_patterns()
+    start = next((n for n in range(LEAD, 0, -1) if OPENING.fullmatch(text, 0, n)), 0)
+    around = _AROUND_ME.match(text, start)
+    if around and any(s.who is not None and 0 <= s.start - around.end() < LEAD for s in spots):
+        return True
+    if not spots and _is_name_and_role(text, start):
+        return True
+    match = next(
+        (m for p in (mine_zh, mine_en, _ANYBODY) if (m := p.match(text, start)) is not None), None
+    )
+    if match is None and not spots and _STRANGER_EN.match(text):
+        return True
+    if match is None or _WITH_ME.match(text, match.end()):
+        return False
+    if any(spot.who is not None and spot.start <= match.end() for spot in spots):
+        return False
+    return not any(spot.who is None and spot.start >= match.end() for spot in spots)
+
+
+def _is_name_and_role(text: str, start: int) -> bool:
+    """小美男朋友…: a name, maybe, and what somebody is to its bearer."""
+    _, bare_zh, _, _ = role_patterns()
+    end = chinese_name_at(text, start, strong=False)
+    match = bare_zh.match(text, end) if end is not None else None
+    sort = relations()[match.group("word")].subtype if match else None
+    return sort in {Subtype.FAMILY, Subtype.PARTNER}
 
 
 class RoleScanner(Meeting):
@@ -46,7 +105,7 @@ class RoleScanner(Meeting):
         for match in mine_en.finditer(text):
             self._role_spot(text, spots, match.start(), match.end(), match.group("word"))
         for match in re.finditer(_TEAM_ZH, text):
-            end = chinese_name_at(text, match.end(), strong=False)
+            end = name_beside_role(text, match.end())
             latin = LATIN_NAME.match(text, match.end())
             end = latin.end() if latin else end
             if end is not None and not self.book.is_banned(text[match.end() : end]):
@@ -74,67 +133,63 @@ class RoleScanner(Meeting):
         self._add(spots, Spot(start, end, who, "role", text[start:end], new))
 
     def _owned_relations(self, text: str, spots: list[Spot]) -> None:
-        """Her son, 小沈的男朋友, 他妹妹: a relation right after somebody else's spot."""
+        """Her son, 小沈的男朋友, 他妹妹, my friend Ben's sister Ivy: a relation right after
+        somebody else's spot, which may be another's owner in turn (我妈的朋友的儿子)."""
+        owners = sorted(spots, key=lambda spot: spot.start)
+        for owner in owners:
+            if owner.who is None or owner.how == "user" or owner not in spots:
+                continue
+            owned = self._owned_by(text, owner, spots)
+            if owned is not None:
+                inside = (s for s in spots if s.start >= owned.start and s.end <= owned.end)
+                for spot in list(inside):
+                    spots.remove(spot)
+                if self._add(spots, owned):
+                    owners.append(owned)
+                else:
+                    spots.append(owner)
+
+    def _owned_by(self, text: str, owner: Spot, spots: list[Spot]) -> Spot | None:
+        """The relation of ``owner``'s that follows it, with the name that may follow that."""
+        if owner.who is None:
+            return None
         _, bare_zh, _, bare_en = role_patterns()
-        for owner in sorted(spots, key=lambda spot: spot.start):
-            if owner.who is None or owner.how == "user":
-                continue
-            tail = text[owner.end :]
-            lead = re.match(
-                r"(?:'s|’s)\s|\s(?=[a-z])|(?:们家|他们家|她们家|们|家|他|她)?的?(?:那个|这个|那位)?\s?",
-                tail,
-            )
-            start = owner.end + (lead.end() if lead else 0)
-            possessive = (
-                re.fullmatch(r"(?:her|his)", owner.text, re.I)
-                or HAN.search(owner.text[-1])
-                or re.match(r"['’]s", tail)
-            )
-            if not possessive:
-                continue
-            match = bare_zh.match(text, start) or bare_en.match(text, start)
-            household = re.match(r"们?家的?(?=(.)\1)", tail)
-            if match is None and household is not None:
-                child = self._name_after(text, owner.end + household.end())
-                if child is not None and not self.book.is_banned(text[child[0] : child[1]]):
-                    owned = self.book.by_name(text[child[0] : child[1]]) or self.owned(
-                        owner.who, "孩子"
-                    )
-                    owned.give_name(text[child[0] : child[1]])
-                    spots.remove(owner)
-                    self._add(
-                        spots,
-                        Spot(owner.start, child[1], owned, "owned", text[owner.start : child[1]]),
-                    )
-                    continue
-            if match is None or (owner.end == start and not HAN.search(text[start])):
-                continue
-            word = match.group("word")
-            end = match.end()
-            if cuts_word(text, end, word):
-                continue
-            named = self._name_after(text, end)
-            owned = self.owned(owner.who, word)
-            if named is not None and not self.book.is_banned(text[named[0] : named[1]]):
-                self._name_owned(owned, text[named[0] : named[1]])
-                owned = self.book.by_name(text[named[0] : named[1]]) or owned
-                end = named[1]
-            if owner.how == "pronoun":
-                spots.remove(owner)
-                self._add(
-                    spots,
-                    Spot(
-                        owner.start, end, owned, "owned", text[owner.start : end], not owned.named
-                    ),
-                )
-            else:
-                spots.remove(owner)
-                self._add(
-                    spots,
-                    Spot(
-                        owner.start, end, owned, "owned", text[owner.start : end], not owned.named
-                    ),
-                )
+        tail = text[owner.end :]
+        lead = _TO_OWNED.match(tail)
+        start = owner.end + (lead.end() if lead else 0)
+        possessive = (
+            re.fullmatch(r"(?:her|his)", owner.text, re.I)
+            or HAN.search(owner.text[-1])
+            or re.match(r"['’]s|\s?的", tail)
+            or (lead and lead.group().strip() and HAN.match(tail))
+        )
+        if not possessive:
+            return None
+        match = bare_zh.match(text, start) or bare_en.match(text, start)
+        household = re.match(r"们?家的?(?=(.)\1)", tail)
+        if match is None and household is not None:
+            child = self._name_after(text, owner.end + household.end())
+            if child is not None and not self.book.is_banned(text[child[0] : child[1]]):
+                name = text[child[0] : child[1]]
+                owned = self.book.by_name(name) or self.owned(owner.who, "孩子")
+                owned.give_name(name)
+                return Spot(owner.start, child[1], owned, "owned", text[owner.start : child[1]])
+        if match is None or (owner.end == start and not HAN.search(text[start])):
+            return None
+        word, end = match.group("word"), match.end()
+        if cuts_word(text, end, word):
+            return None
+        named = next(
+            ((s.start, s.end) for s in spots if s.start == end and s.how == "name"),
+            self._name_after(text, end),
+        )
+        owned = self.owned(owner.who, word)
+        if named is not None and not self.book.is_banned(text[named[0] : named[1]]):
+            self._name_owned(owned, text[named[0] : named[1]])
+            owned = self.book.by_name(text[named[0] : named[1]]) or owned
+            end = named[1]
+        new = not owned.named
+        return Spot(owner.start, end, owned, "owned", text[owner.start : end], new)
 
     def _bare_relations(self, text: str, spots: list[Spot], topic: Someone | None) -> None:
         """妈, 老公, 室友 without a possessor: the speaker's own when the word allows that."""
@@ -153,10 +208,7 @@ class RoleScanner(Meeting):
         word = match.group("word")
         relation = relations()[word]
         before = text[: match.start()]
-        named = next((s for s in spots if s.start == match.end() and s.how == "name"), None)
-        if named is not None and named.who is not None and relation.bare:
-            self.relate(named.who, match.group() if match.group() in relations() else word)
-            named.start, named.text = match.start(), text[match.start() : named.end]
+        if relation.bare and self._before_name(text, spots, match):
             return
         if _INTRODUCED.search(before) and (relation.bare or relation.subtype is not Subtype.FAMILY):
             who = self._foreseen(word) or (self.book.by_relation(word) if relation.bare else None)
@@ -197,6 +249,30 @@ class RoleScanner(Meeting):
         if who is None:
             who = self._meet_role(match.group() if match.group() in relations() else word)
         self._add(spots, Spot(match.start(), match.end(), who, "role", match.group(), new))
+
+    def _before_name(self, text: str, spots: list[Spot], match: re.Match[str]) -> bool:
+        """Whether a name follows the role word (老板沈总); its bearer is that to the user, unless
+        the words before say whose they are."""
+        named = next((s for s in spots if s.start == match.end() and s.how == "name"), None)
+        if named is None or named.who is None:
+            return False
+        whole, word = match.group(), match.group("word")
+        if not self._is_anothers(text, spots, match.start(), relations()[word].subtype):
+            self.relate(named.who, whole if whole in relations() else word)
+            named.start, named.text = match.start(), text[match.start() : named.end]
+        return True
+
+    def _is_anothers(self, text: str, spots: list[Spot], start: int, sort: Subtype) -> bool:
+        """Whether the role word at ``start`` says what somebody is to another, not to the user:
+        behind a person, or behind 的 and what may be one (小美的男朋友)."""
+        before = text[:start]
+        if any(s.who is not None and s.end == start for s in spots) or behind_name(text, start):
+            return True
+        if not before.endswith("的"):
+            return before.endswith(("他", "她", "们"))
+        if before.endswith("我的") or ZH_PRAISE.search(before):
+            return False
+        return sort in {Subtype.FAMILY, Subtype.PARTNER} or is_owner(before[:-1])
 
     def _bare_english(self, text: str, spots: list[Spot]) -> None:
         """来了个 intern; Mom; "the landlord" of whom the user spoke before."""

@@ -17,11 +17,14 @@ from memories.providers.offline.acts import (
 from memories.providers.offline.answers import Answers
 from memories.providers.offline.bonds import Bonds
 from memories.providers.offline.calling import Callings
+from memories.providers.offline.corrections import without_false_start
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.hearsay import own_values
 from memories.providers.offline.identity import Identities
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
+from memories.providers.offline.roles import of_a_stranger
 from memories.providers.offline.secrets import holds_secret
 from memories.providers.offline.subjects import Subjects
 from memories.providers.offline.talk import Part, Talk
@@ -53,6 +56,11 @@ _REPORTED = re.compile(
 )
 
 
+# 不是老何, it's not Ben: whom a statement does not mean tells nothing of anybody.
+_IS_NOT = re.compile(
+    r"(?:(?:并|可|也)?不(?:是|叫)|(?:it['’]?s |it is |it was |and |but )?not )(?P<who>[^，,。\s]+)$",
+    re.I,
+)
 _FIRST_HAND = re.compile(r"亲口|自己.{0,3}说|跟我说|told me|himself|herself")
 
 
@@ -84,6 +92,7 @@ class Statements(Part):
     def sentence(self, turn: Turn, sentence: Sentence, *, laughing: bool, gossip: bool) -> None:
         text = without_note(sentence.text)
         shift = sentence.start + len(sentence.text) - len(text)
+        said, text = text, without_false_start(text)
         sentence = Sentence(text, shift, sentence.end_mark)
         act = judge(text, sentence.end_mark)
         if act is Act.INJECTS or act is Act.GREETS:
@@ -98,7 +107,7 @@ class Statements(Part):
         if act in {Act.GOSSIPS, Act.JOKES, Act.SUPPOSES} and len(clauses(sentence)) == 1:
             self.subjects.salience_only(turn, text)
             return
-        self.statement(turn, sentence, laughing=laughing, gossip=gossip, quote="")
+        self.statement(turn, sentence, laughing=laughing, gossip=gossip, quote=said)
 
     def statement(
         self,
@@ -130,15 +139,16 @@ class Statements(Part):
         act = judge(text, clause.end_mark if clause.end_mark[:1] in {"?", "？"} else "")
         if act in {Act.SUPPOSES, Act.JOKES} or (flow.laughing and re.search(r"[“\"]", text)):
             flow.supposing = True
-        if self.callings.names_introduced(text):
+        if self._says_who_not(text) or self.callings.names_introduced(text):
             return
         spots = self.scanner.scan(text, topic=self.at.topic)
+        self.scanner.learn_friends(text, spots)
         self.identities.learn_gender(spots)
         if self.subjects.is_impersonal(text, spots) or self._sets_scene(flow, clause, text, spots):
             return
         spots = self.identities.equate(text, spots)
         subject, explicit = self.subjects.subject(text, spots)
-        spoken_name = self.callings.name(text, spots, subject, flow.turn, first=opening)
+        spoken_name = self._names(flow, text, spots, subject, first=opening)
         self.subjects.note_people(spots, flow.turn)
         subject = self.subjects.alive(subject)
         self.bonds.infer_social(text, spots, subject)
@@ -150,7 +160,7 @@ class Statements(Part):
             return
         if holds_secret(text) or self._claims_paste(text, subject, flow.turn):
             return
-        values = read_values(text, spots)
+        values, explicit = self._values(text, spots, subject, explicit)
         if spoken_name and not values:
             self.identities.introduce(flow.turn, subject, flow.sentence)
         elif not self._completes(flow, text, subject, values, fresh=opening and not explicit):
@@ -158,6 +168,27 @@ class Statements(Part):
             if first and not explicit:
                 text, spots, values = self.answers.answered(text, spots, values)
             self._draft(flow, subject, Piece(text, spots, values, explicit), act)
+
+    def _names(
+        self, flow: _Flow, text: str, spots: list[Spot], subject: Someone | None, *, first: bool
+    ) -> bool:
+        """Whether a clause only says a name; what somebody would be called names nobody."""
+        if flow.supposing:
+            return False
+        return self.callings.name(text, spots, subject, flow.turn, first=first)
+
+    def _values(
+        self, text: str, spots: list[Spot], subject: Someone | None, explicit: bool
+    ) -> tuple[list[Value], bool]:
+        """The values that a clause states, none of a stranger's, and whether it says whose."""
+        if subject is None and of_a_stranger(text, spots):
+            return [], True
+        return own_values(text, spots, subject, read_values(text, spots)), explicit
+
+    def _says_who_not(self, text: str) -> bool:
+        """不是老何, not Ben: a clause that only says whom the user does not mean."""
+        denied = _IS_NOT.match(text)
+        return denied is not None and self.book.by_name(denied.group("who")) is not None
 
     def _sets_scene(self, flow: _Flow, clause: Sentence, text: str, spots: list[Spot]) -> bool:
         """Clauses that only name a thing or a person, or say what the person is."""

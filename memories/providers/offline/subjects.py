@@ -27,7 +27,9 @@ _INTRODUCES = re.compile(
     re.I,
 )
 _SAYS = re.compile(
-    r"(?:今天|昨天|刚才?|还|也|又|跟我|告诉我)*(?:说|提到|抱怨|告诉我)(?:过|了)?[，,：:]?\s?|\s(?:says?|said|mentioned|told me|thinks?)\s(?:that\s)?",
+    r"(?:今天|昨天|刚才?|还|也|又|[跟和对]我|告诉我)*(?:说|提到|抱怨|告诉(?:我们?)?|听说|觉得|认为|透露)(?:过|了)?[，,：:]?\s?"
+    r"|\s(?:just\s)?(?:says?|said|mentioned|told (?:me|us)|tells (?:me|us)|thinks?|thought|heard|meant|mean|knows|believes|claims|claimed|found out|announced)\s(?:that\s)?(?:(?:her|his|their|my)\s\w+\s)?"
+    r"|介绍我们?认识了?(?:[他她]的?[\u4e00-\u9fff]{2,3})?|\sintroduced (?:me|us) to (?:(?:her|his|their)\s\S+\s)?",
     re.I,
 )
 _OBJECT_OF = re.compile(r"[比跟和对给把被让帮陪向找问为替]$")
@@ -70,10 +72,19 @@ class Subjects(Part):
         before = text[: first.start]
         if first.how == "owned" and first.who is not None and before.endswith("是"):
             return first.who.owner, True
-        second = next((s for s in spots if s.start >= first.end and s.who is not first.who), None)
-        reported = second is not None and _SAYS.fullmatch(text[first.end : second.start])
-        if second is not None and second.who is not None and reported:
-            return second.who, True
+        told_of = next(
+            (
+                s.who
+                for s in spots
+                if s.start >= first.end
+                and s.who not in {None, first.who}
+                and s.how != "pronoun"
+                and _SAYS.fullmatch(text[first.end : s.start])
+            ),
+            None,
+        )
+        if told_of is not None:
+            return told_of, True
         if _SUBJECT_LEAD.match(before):
             return first.who, True
         if first.who is None:

@@ -5,9 +5,10 @@ from memories.providers.offline import corrections, forgetting
 from memories.providers.offline.acts import is_joke_confession
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.misnamed import Misnamed
 from memories.providers.offline.statements import Statements
 from memories.providers.offline.talk import Part, Talk
-from memories.providers.offline.text import Sentence
+from memories.providers.offline.text import HAN, Sentence
 from memories.providers.offline.wipes import Wipes
 from memories.types import Turn
 
@@ -19,6 +20,7 @@ class Takebacks(Part):
         super().__init__(talk)
         self.statements = statements
         self.wipes = Wipes(talk)
+        self.misnamed = Misnamed(talk)
 
     def takes_back(self, turn: Turn, sentence: Sentence, rest: list[Sentence]) -> bool:
         """Corrections and retractions; True when the sentence did nothing else."""
@@ -86,7 +88,10 @@ class Takebacks(Part):
             self._retract_last(turn)
 
     def _correct(self, turn: Turn, sentence: Sentence, change: corrections.Replacement) -> bool:
-        """Put the right value where the wrong one stood."""
+        """Put the right value where the wrong one stood, the right person where a wrong one."""
+        mistaken = self.misnamed.person(change.old) if change.old else None
+        if mistaken is not None and self.misnamed.is_name(change.new, mistaken):
+            return self.misnamed.rename(turn, mistaken, change.new) and change.whole
         for draft in reversed(self.drafts):
             if change.moved and (
                 draft.turn.id == turn.id
@@ -106,21 +111,24 @@ class Takebacks(Part):
                 return change.whole
         if change.moved:
             return False
-        if change.old and change.new:
-            self.at.stale = change.old
-            head = sentence.text[: change.start]
-            key = corrections.kind_of(change.new, head)
-            text = f"{head}{key}{change.new}"
-            self.statements.statement(turn, Sentence(text, sentence.start), quote=sentence.text)
-            last = self.drafts[-1] if self.drafts else None
-            if (
-                key == "在"
-                and last is not None
-                and last.turn.id == turn.id
-                and last.subject is not None
-                and last.pieces
-                and not last.pieces[0].values
-            ):
-                last.pieces[0].values.append(Value("company", change.new, 0, 0))
+        if change.old and change.new and mistaken is None and HAN.search(sentence.text):
+            self._state_right(turn, sentence, change)
             return True
         return False
+
+    def _state_right(self, turn: Turn, sentence: Sentence, change: corrections.Replacement) -> None:
+        """What is corrected was never noted: the right value is a statement of its own."""
+        self.at.stale = change.old
+        head = sentence.text[: change.start]
+        text = head + corrections.restated(sentence.text, change)
+        self.statements.statement(turn, Sentence(text, sentence.start), quote=sentence.text)
+        last = self.drafts[-1] if self.drafts else None
+        if (
+            corrections.names_employer(sentence.text, change)
+            and last is not None
+            and last.turn.id == turn.id
+            and last.subject is not None
+            and last.pieces
+            and not last.pieces[0].values
+        ):
+            last.pieces[0].values.append(Value("company", change.new.removeprefix("在"), 0, 0))

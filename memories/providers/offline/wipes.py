@@ -1,35 +1,38 @@
 """Carrying out what the user asks to forget, in what is being read and for what was kept."""
 
-import re
 from uuid import UUID
 
-from memories.providers.offline import forgetting
+from memories.providers.offline import forgetting, forgetting_scope
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
 from memories.types import ForgetRequest, Turn
 
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
-_WHOLE = re.compile(
-    r"一切|所有|全部|都|关于|有关|的(?:事|一切)|\b(?:everything|anything|about|all)\b", re.I
-)
-_JUST = re.compile(r"刚才|刚刚|刚说|刚提|\bjust\b", re.I)
 
 
 class Wipes(Part):
     """Drops what is to be forgotten from the drafts, and asks for the rest to be hidden."""
 
     def ask(self, turn: Turn, text: str, *, alone: bool) -> None:
-        """One request. Without a person or a matter it means the last statement; not
-        ``alone``, that is the rest of its own sentence, which nobody has read."""
-        self.asked_in = turn.id
-        self.dropped: list[int] = [] if alone else [turn.id]
+        """One request. Without a person or a matter it means all that is kept where it says
+        so, else the last statement; not ``alone``, that is the rest of its own sentence, which
+        nobody has read."""
         spots = [spot for spot in self.talk.known_spots(text) if spot.who is not None]
         people = list(dict.fromkeys(spot.who for spot in spots if spot.who is not None))
-        matter = forgetting.matter(text, [spot.text for spot in spots])
+        called = [spot.text for spot in spots]
+        matter = forgetting.matter(text, called)
+        if not (people or matter.keys) and forgetting.needs_somebody(text):
+            return
+        self.asked_in = turn.id
+        self.dropped: list[int] = [] if alone else [turn.id]
         if matter.words or matter.keys:
             self._matter(people, matter)
-        elif people and _WHOLE.search(text) and not _JUST.search(text):
+        elif matter.kin and not people and forgetting_scope.whole_person(text, called):
+            self._matter([], forgetting.Request(matter.kin, ()))
+        elif not people and forgetting_scope.everything(text):
+            self._everything()
+        elif people and forgetting_scope.whole_person(text, called):
             for person in people:
                 self._person(person)
         elif alone:
@@ -44,10 +47,12 @@ class Wipes(Part):
         words: tuple[str, ...] = (),
         keys: tuple[str, ...] = (),
         turn_ids: tuple[int, ...] = (),
+        *,
+        everything: bool = False,
     ) -> None:
         """A request of an earlier batch has been carried out, and perhaps taken back since."""
         if self.asked_in in self.wanted:
-            asked = ForgetRequest(contact_id, words, keys, turn_ids, self.asked_in)
+            asked = ForgetRequest(contact_id, words, keys, turn_ids, self.asked_in, everything)
             self.talk.forget.append(asked)
 
     def _matter(self, people: list[Someone], matter: forgetting.Request) -> None:
@@ -57,7 +62,8 @@ class Wipes(Part):
             text = draft.text().lower()
             said = any(word.lower() in text for word in matter.words)
             keys = {value.key for piece in draft.pieces for value in piece.values}
-            if about and (said or (people and keys & set(matter.keys))):
+            own = not people and not draft.people()
+            if about and (said or ((people or own) and keys & set(matter.keys))):
                 self._drop(draft)
         known = [person.contact_id for person in people if person.contact_id is not None]
         targets: list[UUID | None] = [*known] or [None]
@@ -66,6 +72,15 @@ class Wipes(Part):
                 names = () if known else tuple(p.name for p in people)
                 words = (*names, *matter.words)
                 self._request(contact_id, words, matter.keys)
+
+    def _everything(self) -> None:
+        """All that was said so far, of anybody."""
+        for draft in list(self.drafts):
+            self._drop(draft)
+        for person in self.book.people:
+            person.turn_ids.clear()
+        self.at.topic = None
+        self._request(everything=True)
 
     def _person(self, person: Someone) -> None:
         """Everything about a person; they are met again only if spoken of again."""

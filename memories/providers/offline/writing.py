@@ -200,13 +200,10 @@ class Writer(Part):
         if not owners:
             return
         owner = owners[0]
-        text = (
-            re.sub(
-                r"[^\w\u4e00-\u9fff].*", "", draft.pieces[0].text[draft.pieces[0].spots[0].end :]
-            )
-            if draft.pieces and draft.pieces[0].spots
-            else ""
+        said = next(
+            (s for piece in draft.pieces[:1] for s in piece.spots if s.who is subject), None
         )
+        text = re.sub(r"[^\w\u4e00-\u9fff].*", "", draft.pieces[0].text[said.end :]) if said else ""
         if (
             text
             and len(text) <= 12

@@ -1,0 +1,230 @@
+"""Times that go by a name: feasts, quarters, half a year ago, from March to May.
+
+Without a year each is the latest that has begun, or the next to end where the question looks
+ahead; of a feast of the moon only the years in the tables are known.
+"""
+
+import calendar
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+
+import regex
+from dateutil.easter import easter
+
+from memories.dates.words import PAST_EN, DateHit, chinese_number, midnight, month_span
+
+_Match = regex.Match[str]
+
+# Chinese feasts of the moon as month and day, a year after the other from FIRST_YEAR: 正月初一,
+# 五月初五, 八月十五 as the packages lunardate 0.2.2 and holidays 0.109 reckon them, which agree.
+FIRST_YEAR = 2000
+_SPRING_FESTIVAL = """
+0205 0124 0212 0201 0122 0209 0129 0218 0207 0126 0214 0203 0123 0210 0131 0219 0208 0128 0216
+0205 0125 0212 0201 0122 0210 0129 0217 0206 0126 0213 0203 0123 0211 0131 0219 0208 0128 0215
+0204 0124 0212 0201 0122 0210 0130 0217 0206 0126 0214 0202 0123
+""".split()
+_DRAGON_BOAT = """
+0606 0625 0615 0604 0622 0611 0531 0619 0608 0528 0616 0606 0623 0612 0602 0620 0609 0530 0618
+0607 0625 0614 0603 0622 0610 0531 0619 0609 0528 0616 0605 0624 0612 0601 0620 0610 0530 0618
+0607 0527 0614 0603 0622 0611 0531 0619 0608 0529 0615 0604 0623
+""".split()
+_MID_AUTUMN = """
+0912 1001 0921 0911 0928 0918 1006 0925 0914 1003 0922 0912 0930 0919 0908 0927 0915 1004 0924
+0913 1001 0921 0910 0929 0917 1006 0925 0915 1003 0922 0912 1001 0919 0908 0927 0916 1004 0924
+0913 1002 0920 0910 0928 0917 1005 0925 0915 1004 0922 0911 0930
+""".split()
+
+
+def _moon(table: list[str]) -> Callable[[int], date | None]:
+    def day(year: int) -> date | None:
+        at = year - FIRST_YEAR
+        if not 0 <= at < len(table):
+            return None
+        return date(year, int(table[at][:2]), int(table[at][2:]))
+
+    return day
+
+
+def _fixed(month: int, day: int) -> Callable[[int], date | None]:
+    return lambda year: date(year, month, day)
+
+
+def _thanksgiving(year: int) -> date:
+    """The fourth Thursday of November (United States Code, title 5, § 6103)."""
+    first = date(year, 11, 1)
+    return first + timedelta(days=(calendar.THURSDAY - first.weekday()) % 7 + 21)
+
+
+# The words, the day of a year, and of how many days before and from it on people speak so:
+# 春节 from New Year's Eve to the seventh, 国庆 and 五一 for the free days.
+_FEASTS: tuple[tuple[str, Callable[[int], date | None], int, int], ...] = (
+    (r"春节|大年(?!纪)|过年(?!期)|chinese new year|lunar new year|spring festival", _moon(_SPRING_FESTIVAL), 1, 7),
+    (r"除夕|大年三十|年三十|年夜", _moon(_SPRING_FESTIVAL), 1, 0),
+    (r"元宵|lantern festival", _moon(_SPRING_FESTIVAL), -14, 15),
+    (r"端午|dragon boat(?: festival)?", _moon(_DRAGON_BOAT), 0, 1),
+    (r"中秋|mid-?autumn(?: festival)?|moon festival", _moon(_MID_AUTUMN), 0, 1),
+    (r"国庆", _fixed(10, 1), 0, 7),
+    (r"五一(?!班)|劳动节", _fixed(5, 1), 0, 5),
+    (r"元旦", _fixed(1, 1), 0, 1),
+    (r"情人节", _fixed(2, 14), 0, 1),
+    (r"儿童节", _fixed(6, 1), 0, 1),
+    (r"万圣节", _fixed(10, 31), 0, 1),
+    (r"平安夜", _fixed(12, 24), 0, 1),
+    (r"圣诞", _fixed(12, 25), 0, 1),
+    (r"复活节|easter", easter, 2, 2),
+    (r"感恩节|thanksgiving", _thanksgiving, 0, 4),
+)  # fmt: skip
+# Also a given name: 王国庆, 小中秋.
+_SURNAMES = (
+    "王李张刘陈杨赵黄吴徐孙胡朱郭罗梁宋郑谢韩唐冯董程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴"
+    "钟汪姜范石姚谭廖邹熊陆郝孔崔邱秦侯邵孟龙雷钱汤尹黎武乔贺赖龚小老阿"
+)
+_HAN = regex.compile(r"\p{Han}")
+_HABIT_ZH = regex.compile(
+    r"一般|通常|平时|每年|每次|每逢|习惯|习俗|喜欢|都会|都要|送什么|什么意思|由来|几月"
+)
+_YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2,
+          "last year": -1, "this year": 0, "next year": 1}  # fmt: skip
+_YEAR_ZH = r"(?:(?P<year>大前年|前年|去年|今年|明年|后年|(?:19|20)\d\d年?)的?)?"
+_YEAR_EN = r"(?:,? (?:of |in )?(?P<year_en>(?:19|20)\d\d|last year|this year|next year))?"
+_LATE_ZH = r"(?:[节夜]|假期|长假|期间|当天|那天)*"
+_MONTHS = {name.lower(): n for n, name in enumerate(calendar.month_abbr) if n}
+_MONTH_EN = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_MONTH_ZH = r"(?:1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])"
+_ORDER = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_STEPS = {"上": -1, "last": -1, "previous": -1, "这": 0, "本": 0, "this": 0, "下": 1, "next": 1}
+
+# A feast or quarter of a year; None where it has none.
+_OfYear = Callable[[int], tuple[datetime, datetime] | None]
+
+
+def named_times(text: str, now: datetime, ahead: bool) -> list[DateHit]:
+    """The times that ``text`` (Chinese simplified) names, as whole days in the zone of ``now``;
+    ``ahead``: it asks for what is to come."""
+    found: list[DateHit] = []
+    for pattern, read in _NAMED:
+        for match in pattern.finditer(text):
+            if all(match.end() <= hit.start or match.start() >= hit.end for hit in found):
+                span = read(match, now, ahead)
+                if span is not None:
+                    found.append(DateHit(match.start(), match.end(), match[0], *span))
+    return found
+
+
+def _of(
+    match: _Match, now: datetime, ahead: bool, of_year: _OfYear
+) -> tuple[datetime, datetime] | None:
+    """That of the year given, else the next to end or the latest begun."""
+    year = _year_given(match)
+    if year:
+        return of_year(now.year + _YEARS[year] if year in _YEARS else int(year.rstrip("年")))
+    years = [now.year - 1, now.year, now.year + 1]
+    for number in years if ahead else reversed(years):
+        span = of_year(number)
+        if span and (span[1] > now if ahead else span[0] <= now):
+            return span
+    return None
+
+
+def _feast(
+    day: Callable[[int], date | None], before: int, days: int
+) -> Callable[[_Match, datetime, bool], tuple[datetime, datetime] | None]:
+    def read(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, datetime] | None:
+        def of_year(year: int) -> tuple[datetime, datetime] | None:
+            at = day(year)
+            if at is None:
+                return None
+            start = midnight(now).replace(year=at.year, month=at.month, day=at.day)
+            return start - timedelta(days=before), start + timedelta(days=days)
+
+        if not (ahead or _year_given(match)) and _every_year(match.string):
+            return None
+        return _of(match, now, ahead, of_year)
+
+    return read
+
+
+def _every_year(text: str) -> bool:
+    """Whether a question about a feast asks for what is done each time (what they eat at
+    Easter), not for one of them."""
+    if _HAN.search(text):
+        return _HABIT_ZH.search(text) is not None
+    return PAST_EN.search(text) is None
+
+
+def _year_given(match: _Match) -> str:
+    groups = match.groupdict()
+    return (groups.get("year") or groups.get("year_en") or "").lower()
+
+
+def _quarter(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, datetime] | None:
+    word = match["n"].lower()
+    number = _ORDER.get(word) or chinese_number(word)
+
+    def of_year(year: int) -> tuple[datetime, datetime]:
+        first = 3 * number - 2
+        return month_span(year, first, now)[0], month_span(year, first + 2, now)[1]
+
+    return _of(match, now, ahead, of_year)
+
+
+def _step_quarter(match: _Match, now: datetime, _ahead: bool) -> tuple[datetime, datetime]:
+    first = (now.month - 1) // 3 * 3 + 1 + 3 * _STEPS[match["step"].lower()]
+    return month_span(now.year, first, now)[0], month_span(now.year, first + 2, now)[1]
+
+
+def _half(match: _Match, now: datetime, _ahead: bool) -> tuple[datetime, datetime]:
+    """Half a year away: that month; half a month: the week around that day."""
+    words = match[0].lower()
+    sign = 1 if words[-1] == "后" or words.startswith("in ") or "now" in words else -1
+    if "年" in words or "year" in words:
+        return month_span(now.year, now.month + 6 * sign, now)
+    day = midnight(now) + timedelta(days=15 * sign)
+    return day - timedelta(days=3), day + timedelta(days=4)
+
+
+def _months(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, datetime] | None:
+    """From the first of a month to the last of another."""
+    first, last = _month(match["a"]), _month(match["b"])
+    groups = match.groupdict()
+    from_year = groups.get("from_year")
+
+    def of_year(year: int) -> tuple[datetime, datetime] | None:
+        begins = int(from_year) if from_year else year - (first > last)
+        since, until = month_span(begins, first, now)[0], month_span(year, last, now)[1]
+        return (since, until) if since < until else None
+
+    if from_year and not groups.get("year_en"):
+        return of_year(int(from_year) + (first > last))
+    return _of(match, now, ahead, of_year)
+
+
+def _month(word: str) -> int:
+    return _MONTHS.get(word[:3].lower()) or chinese_number(word)
+
+
+_Read = Callable[[_Match, datetime, bool], tuple[datetime, datetime] | None]
+# In the order in which they are believed.
+_NAMED: list[tuple[regex.Pattern[str], _Read]] = [
+    (regex.compile(rf"\b(?:between|from)\s(?P<a>{_MONTH_EN})\.?(?:,? (?P<from_year>(?:19|20)\d\d))?\s(?:and|to|until|till|through)\s(?:the end of )?(?P<b>{_MONTH_EN})\b(?!\.? \d{{1,2}}(?!\d)){_YEAR_EN}", regex.I), _months),
+    (regex.compile(rf"{_YEAR_ZH}(?<![\d年月日个])(?P<a>{_MONTH_ZH})月?份?(?:到|至|-|~|—)(?P<b>{_MONTH_ZH})月份?(?![\d一二三四五六七八九十])"), _months),
+    (regex.compile(rf"{_YEAR_ZH}第?(?P<n>[一二三四1-4])季度"), _quarter),
+    (regex.compile(rf"{_YEAR_ZH}(?<![\dA-Za-z])Q(?P<n>[1-4])(?![\dA-Za-z]){_YEAR_EN}", regex.I), _quarter),
+    (regex.compile(rf"\b(?P<n>{'|'.join(_ORDER)}) quarter\b(?! (?:of the (?!year)|final)){_YEAR_EN}", regex.I), _quarter),
+    (regex.compile(r"(?P<step>[上这本下])一?个?季度|\b(?P<step>last|previous|this|next) quarter\b", regex.I), _step_quarter),
+    (regex.compile(r"(?<![一二两三四五六七八九十几\d年])半(?:年|个月)[以之]?[前后]|\b(?:half a year|half a month) (?:ago|from now)|\bin half a (?:year|month)\b", regex.I), _half),
+    *(
+        (
+            regex.compile(rf"(?<!\w){_YEAR_ZH}(?:{words})\b{_YEAR_EN}", regex.I)
+            if words.isascii()
+            else regex.compile(
+                rf"{_YEAR_ZH}(?<![{_SURNAMES}])(?:{words}){_LATE_ZH}(?![哥姐叔伯]){_YEAR_EN}", regex.I
+            ),
+            _feast(day, before, days),
+        )
+        for words, day, before, days in _FEASTS
+    ),
+]  # fmt: skip
