@@ -23,18 +23,18 @@ def test_every_tab_of_a_person_who_is_hardly_known_can_be_read(
     assert "小红" in page(reviewer, hong, tab)
 
 
-@pytest.mark.parametrize("tab", TABS[:5])
 def test_a_tab_takes_the_same_statements_however_much_is_known(
-    reviewer: Client, user: EndUser, hong: Contact, tab: str, django_assert_max_num_queries
+    reviewer: Client, user: EndUser, hong: Contact, django_assert_max_num_queries
 ) -> None:
-    page(reviewer, hong, tab)
+    page(reviewer, hong, TABS[0])
     for number in range(60):
         make_memory(user, f"小红 memory {number}", hong)
         other = make_contact(user, f"Person {number}")
         relations.relate(user, other, "colleague", hong)
         book.edit_contact(user, hong.pk, {"gender": ["female", "male"][number % 2]}, actor="app:x")
-    with django_assert_max_num_queries(16):
-        page(reviewer, hong, tab)
+    for tab in TABS[:5]:
+        with django_assert_max_num_queries(16, info=tab):
+            page(reviewer, hong, tab)
 
 
 def test_the_card_is_shown_as_injected_and_in_the_other_language(
