@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 
 from accounts.models import EndUser
-from contacts import attribute_keys, cards, finding, names, relations
+from contacts import attribute_keys, cards, finding, names, namesakes, relations
 from contacts.models import Contact, ContactKey, Relation
 from contacts.text import truncate
 from contacts.types import Person
@@ -56,6 +56,18 @@ def find(end_user: EndUser, name: str) -> list[Contact]:
     if named:
         return named
     return list(standing.filter(keys__key=key, keys__how="alias", aliases__contains=[name]))
+
+
+def named(
+    end_user: EndUser, name: str, relationship: str, *, namesake: bool = False
+) -> Contact | None:
+    """The one contact that bears ``name``; where a ``namesake`` of the known one is meant, who
+    of its bearers that is by ``relationship``. None when it is nobody, or anybody, of them."""
+    found = find(end_user, name)
+    if not namesake:
+        return found[0] if len(found) == 1 else None
+    place = namesakes.meant([each.relationship for each in found], relationship, another=True)
+    return found[place] if place is not None else None
 
 
 def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:

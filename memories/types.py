@@ -67,9 +67,9 @@ class ExtractionRequest:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPerson:
-    """A person met in a batch. ``ref`` is unique in the reply; ``contact_id`` is set when
-    it is one of the request's known people. ``name`` is how the user calls them best
-    (小红, Anna, 妈妈); ``relationship`` is to the end user, in the end user's words."""
+    """A person met in a batch. ``ref`` is unique in the reply; ``contact_id`` is set for one of
+    the request's people; a ``namesake`` is another than those of this name. ``name``: how the
+    user calls them best (小红, 妈妈); ``relationship``: to the end user, in their words."""
 
     ref: str
     name: str
@@ -77,14 +77,13 @@ class ExtractedPerson:
     aliases: tuple[str, ...] = ()
     relationship: str = ""
     gender: str = ""
+    namesake: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user.
-
-    Keys are an open set; the canonical ones are in ``contacts.attributes``.
-    """
+    """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user;
+    keys are an open set, the canonical ones are in ``contacts.attributes``."""
 
     key: str
     value: str

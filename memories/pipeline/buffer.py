@@ -1,6 +1,6 @@
 """Messages in, batches out: what arrived waits here until a worker claims a range of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -205,7 +205,15 @@ def _relevant_people(end_user: EndUser, texts: Sequence[str]) -> list[Person]:
     }
     recent = Contact.objects.of(end_user).standing().light().order_by("-last_mentioned_at", "id")
     others = [c.person for c in recent[:KNOWN_CONTACTS] if c.id not in named]
-    return [*named.values(), *others]
+    return [*_first_of_name_first(named), *others]
+
+
+def _first_of_name_first(named: Mapping[UUID, Person]) -> list[Person]:
+    """Of people who share a name the one who had it first comes first: a bare name is theirs."""
+    if len({person.name for person in named.values()}) == len(named):
+        return list(named.values())
+    places = dict(Contact.objects.filter(pk__in=named).values_list("pk", "namesake"))
+    return sorted(named.values(), key=lambda person: places.get(person.id, 0))
 
 
 def _language(end_user: EndUser, up_to_seq: int) -> str:

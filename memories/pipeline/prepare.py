@@ -39,8 +39,11 @@ def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
     ids = {}
     for person in extraction.people:
         known = identity.survivor(end_user, person.contact_id) if person.contact_id else None
-        found = [known] if known else identity.find(end_user, person.name)
-        ids[person.ref] = found[0].id if len(found) == 1 else uuid4()
+        if known is None:
+            known = identity.named(
+                end_user, person.name, person.relationship, namesake=person.namesake
+            )
+        ids[person.ref] = known.id if known else uuid4()
     return ids
 
 

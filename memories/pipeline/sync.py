@@ -51,7 +51,8 @@ def sync_contacts(
     """
     contacts: dict[str, Contact] = {}
     created = 0
-    for person in people:
+    # Whoever else bears a name comes after the one who is known by it.
+    for person in sorted(people, key=lambda person: person.namesake):
         times = mentions.get(person.ref) or [said_at]
         contact, made = _contact_for(end_user, person, min(times))
         if contact is None:
@@ -77,10 +78,10 @@ def _contact_for(
         known = identity.survivor(end_user, person.contact_id)
         if known is not None:
             return known, False
-    found = identity.find(end_user, person.name)
-    if len(found) == 1:
-        return found[0], False
-    if len(found) > 1:
+    found = identity.named(end_user, person.name, person.relationship, namesake=person.namesake)
+    if found is not None:
+        return found, False
+    if not person.namesake and identity.find(end_user, person.name):
         return None, False
     try:
         return identity.create(
@@ -89,6 +90,7 @@ def _contact_for(
             relationship=person.relationship,
             gender=person.gender,
             mentioned_at=said_at,
+            namesake=person.namesake,
         )
     except identity.InvalidContact:
         return None, False

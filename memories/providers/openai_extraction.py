@@ -6,11 +6,13 @@ what refers to an id that was never given is dropped.
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from contacts import namesakes
 from contacts.types import Person
 from memories.providers.openai_forgetting import ForgetReader
 from memories.providers.openai_schemas import ExtractionOut, FactOut, MemoryOut, PersonOut
@@ -205,6 +207,7 @@ class ExtractionPrompt:
                 aliases=self._heard_names(out.aliases, {folded(name)}),
                 relationship=clean(out.relationship, MAX_NAME),
                 gender=out.gender,
+                namesake=self._is_namesake(name, clean(out.relationship, MAX_NAME)),
             )
         else:
             taken = {folded(text) for text in (known.name, *known.aliases)}
@@ -216,6 +219,27 @@ class ExtractionPrompt:
                 relationship=clean(out.relationship, MAX_NAME) or known.relationship,
                 gender=known.gender or out.gender,
             )
+
+    def _is_namesake(self, name: str, relationship: str) -> bool:
+        """Whether a new person bears the name of a known one and is another by what was said,
+        not by an id that the model overlooked."""
+        key = folded(name)
+        same = [
+            person.relationship
+            for person in self._request.people
+            if key in map(folded, (person.name, *person.aliases))
+        ]
+        return bool(same) and (
+            all(namesakes.is_someone_else(relationship, known) for known in same)
+            or any(self._says_another(turn, name) for turn in self._request.turns)
+        )
+
+    def _says_another(self, turn: Turn, name: str) -> bool:
+        said = self._said[turn.id] if turn.role == USER else ""
+        return any(
+            namesakes.says_another(said, found.start(), found.end())
+            for found in re.finditer(re.escape(name), said)
+        )
 
     def _heard_names(self, names: Iterable[str], taken: set[str]) -> tuple[str, ...]:
         """Those of ``names`` that somebody used in the conversation and that are not taken."""

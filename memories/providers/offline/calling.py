@@ -2,6 +2,7 @@
 
 import re
 
+from contacts.namesakes import says_another
 from memories.providers.offline import naming
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
@@ -48,7 +49,9 @@ class Callings(Part):
             zero = not found.pronoun and not any(s.who is who for s in spots)
             if zero and who.named and found.plain and found.name != who.name:
                 continue
-            self.book.call(who, found.name, found.formal)
+            end = found.name_start + len(found.name)
+            another = self.scanner.renewing and says_another(text, found.name_start, end)
+            self.book.call(who, found.name, found.formal, another=another)
             only = only or len(text) - found.name_start - len(found.name) < 4
         only = self._equations(text, spots) or only
         if self._full_name(text):

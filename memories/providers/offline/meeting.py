@@ -127,15 +127,21 @@ class Meeting:
                 return start, stop
         return None
 
-    def _named(self, name: str, word: str, owner: Someone | None) -> tuple[Someone, bool]:
-        """The person called ``name`` who is a ``word``; met now or known already."""
-        who = self.book.by_name(name)
+    def _named(
+        self, name: str, word: str, owner: Someone | None, *, another: bool = False
+    ) -> tuple[Someone, bool]:
+        """The person called ``name`` who is a ``word``; met now or known already. ``another``
+        where the words say that it's somebody else than the one known by this name."""
+        who = self.book.bearer(name, word if owner is None else "", another=another)
         if who is None:
+            taken = self.book.by_name(name) is not None
             unnamed = self.book.by_relation(word, owner) if word else None
             if unnamed is not None and not unnamed.named and not is_vague(word):
                 unnamed.give_name(name)
+                unnamed.namesake = taken
                 return unnamed, True
             who = self.book.meet(name, named=True, word=key_of(word) if word else "", owner=owner)
+            who.namesake = taken
             if word and owner is None:
                 who.relationship = relationship_label(word)
             return who, True

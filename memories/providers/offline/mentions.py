@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 from contacts.lexicon import words
 from contacts.matching import candidate_keys, entries_of, find_mentions
 from contacts.types import Entry, Person
+from memories.providers.offline.bearers import Bearers
 from memories.providers.offline.lexicons import (
     fold,
     relations,
@@ -35,7 +36,6 @@ from memories.providers.offline.relation_words import (
     role_patterns,
     role_said,
 )
-from memories.providers.offline.roles import RoleScanner
 from memories.providers.offline.text import HAN
 
 SURE = 0.5  # a mention with less confidence is a guess
@@ -58,7 +58,7 @@ _AFTER_CAUSE = re.compile(
 )
 
 
-class Scanner(RoleScanner):
+class Scanner(Bearers):
     """Finds the people of clauses and writes newly met ones into the book."""
 
     def __init__(self, book: Book, known: Iterable[Person] = ()) -> None:
@@ -104,7 +104,10 @@ class Scanner(RoleScanner):
             kind = "role" if mention.how == "kinship" else "name"
             if mention.confidence >= SURE and kind == "name":
                 words = text[mention.start : mention.end]
-                self._add(spots, Spot(mention.start, mention.end, someone, "name", words))
+                new = False
+                if fold(words) in {fold(someone.name), *map(fold, someone.aliases)}:
+                    someone, new = self._bearer(text, spots, mention.start, mention.end, someone)
+                self._add(spots, Spot(mention.start, mention.end, someone, "name", words, new))
         folded = fold(text) if len(fold(text)) == len(text) else text.lower()
         names = [
             (alias, person)
@@ -123,16 +126,11 @@ class Scanner(RoleScanner):
                     continue
                 if in_title(text, match.start()):
                     continue
-                self._add(
-                    spots,
-                    Spot(
-                        match.start(),
-                        match.end(),
-                        person,
-                        "name",
-                        text[match.start() : match.end()],
-                    ),
-                )
+                if not self._free(spots, match.start(), match.end()):
+                    continue
+                who, new = self._bearer(text, spots, match.start(), match.end(), person)
+                words = text[match.start() : match.end()]
+                self._add(spots, Spot(match.start(), match.end(), who, "name", words, new))
 
     def _guys(self, text: str, spots: list[Spot]) -> None:
         for match in _GUY.finditer(text):

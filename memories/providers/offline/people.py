@@ -4,11 +4,15 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
+from contacts import namesakes
 from contacts.roles import is_anothers
 from contacts.types import Person
 from memories.providers.offline.lexicons import Relation, fold, relations
 from memories.providers.offline.text import HAN
 from memories.types import ExtractedPerson, Subtype
+
+NOT_YET = -9  # the clock when somebody was last seen who wasn't
+JUST_NOW = 2  # turns of the user for which a bare name means whoever was spoken of by it
 
 
 @dataclass(eq=False, slots=True)
@@ -29,7 +33,8 @@ class Someone:
     owned_as: str = ""
     social: Subtype | None = None
     turn_ids: list[int] = field(default_factory=list)
-    seen: int = -9
+    seen: int = NOT_YET
+    namesake: bool = False  # met here, beside another of this name
 
     @property
     def is_contact(self) -> bool:
@@ -84,6 +89,7 @@ class Someone:
             aliases=tuple(self.aliases),
             relationship=self.relationship,
             gender=self.gender,
+            namesake=self.namesake and self.contact_id is None,
         )
 
 
@@ -136,7 +142,9 @@ class Book:
         for person in (someone for each in met for someone in each.with_owners()):
             if person.ref not in here:
                 ref = f"f{len(self.people)}"
-                copy = replace(person, turn_ids=[], aliases=list(person.aliases), ref=ref)
+                copy = replace(
+                    person, turn_ids=[], aliases=list(person.aliases), ref=ref, seen=NOT_YET
+                )
                 self.people.append(copy)
                 here[person.ref] = copy
         for person in self.people:
@@ -156,10 +164,36 @@ class Book:
 
     def by_name(self, name: str) -> Someone | None:
         """Who is called ``name``; the one spoken of last when there are several."""
-        wanted = fold(name)
-        hits = [p for p in self.people if wanted in {fold(p.name), *map(fold, p.aliases)}]
-        hits.sort(key=self.rank)
+        hits = sorted(self._called(name), key=self.rank)
         return hits[0] if hits else None
+
+    def _called(self, name: str) -> list[Someone]:
+        wanted = fold(name)
+        return [p for p in self.people if wanted in {fold(p.name), *map(fold, p.aliases)}]
+
+    def bearer(self, name: str, word: str = "", *, another: bool = False) -> Someone | None:
+        """Who is called ``name`` and is the user's ``word``, if that is said; None when nobody
+        is or it must be somebody else, as where the words say that it's ``another``."""
+        hits = sorted(self._called(name), key=self.rank)
+        if another:
+            hits.sort(key=lambda person: not person.namesake)
+            if hits and hits[0].namesake:
+                hits = hits[:1]
+                another = False
+        place = namesakes.meant([p.relationship for p in hits], word, another=another)
+        return hits[place] if place is not None else None
+
+    def is_shared(self, name: str) -> bool:
+        """Whether several people are called ``name``."""
+        return len(self._called(name)) > 1
+
+    def spoken_last(self, known: Someone, name: str) -> Someone:
+        """``known``, or another called ``name``: whom the talk was about just now, or else
+        the first of the known people."""
+        called = self._called(name)
+        just_now = [p for p in called if self.clock - p.seen <= JUST_NOW]
+        first = next((p for p in called if p.contact_id is not None), known)
+        return min(just_now, key=self.rank, default=first)
 
     def by_id(self, contact_id: Hashable) -> Someone | None:
         """The known contact with this id."""
@@ -225,6 +259,7 @@ class Book:
         kept.word = kept.word or other.word
         kept.gender = kept.gender or other.gender
         kept.social = kept.social or other.social
+        kept.namesake = kept.namesake or other.namesake
         kept.turn_ids += [turn for turn in other.turn_ids if turn not in kept.turn_ids]
         if other.owner is None or other.named:
             kept.add_alias(other.name)
@@ -236,10 +271,14 @@ class Book:
             if person.owner is other:
                 person.owner = kept
 
-    def call(self, who: Someone, name: str, formal: bool) -> None:
-        """``who`` is called ``name``, ``formal`` where it is more than a nickname."""
-        other = self.by_name(name)
-        if other is not None and other is not who:
+    def call(self, who: Someone, name: str, formal: bool, *, another: bool = False) -> None:
+        """``who`` is called ``name``, ``formal`` where it is more than a nickname; ``another``
+        where they aren't the one who is known by it."""
+        other = None if who in self._called(name) else self.by_name(name)
+        if other is not None and who.owner is None:
+            other = self.bearer(name, who.relationship, another=another)
+            who.namesake = other is None
+        if other is not None:
             self.merge(who, other)
         if not who.named:
             if formal or not HAN.search(name) or who.relation is None:
@@ -268,7 +307,9 @@ class Book:
                 for p in self.recent
                 if p.gender == gender and p not in shut and self.clock - p.seen <= 1
             ]
-            if sure:
+            beside = next(iter(self.recent), None)
+            other = beside is not None and beside.namesake and not beside.gender
+            if sure and not (other and beside is not None and beside.name == sure[0].name):
                 return sure[0]
         for person in self.recent:
             if person in shut:

@@ -2,6 +2,7 @@
 
 import re
 
+from contacts.namesakes import says_another
 from memories.providers.offline.lexicons import fold
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.names import tagged
@@ -24,6 +25,10 @@ _WITH = re.compile(
 )
 _INTRODUCES = re.compile(
     r"(?:来了|有|认识了?|交了|找了|遇到了?|碰到了?|招了|请了|there's|there is|met|hired|have|got)[一两三]?个?(?:新)?$",
+    re.I,
+)
+_TELLS_OF = re.compile(
+    r"^[^，,]*(?:有|认识|遇到|碰到|来)[^，,]*$|^(?:another|a different|there)\b|\bI(?:['’]ve| also| just)* (?:have|know|met|got)\b",
     re.I,
 )
 _SAYS = re.compile(
@@ -63,6 +68,13 @@ class Subjects(Part):
         first = next((s for s in spots if s.how != "group"), None)
         met = next((s for s in spots if s.who is not None), None)
         opens_with_user = first is not None and first.who is None
+        another = next((s for s in spots if says_another(text, s.start, s.end)), None)
+        if (
+            another is not None
+            and another.who is not None
+            and _TELLS_OF.search(text[: another.start])
+        ):
+            return another.who, True
         if opens_with_user and met is not None and _INTRODUCES.search(text[: met.start]):
             return met.who, True
         if met is None and re.match(r"(?:my|our)\s", text, re.I):

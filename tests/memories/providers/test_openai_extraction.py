@@ -296,3 +296,27 @@ class TestText:
     @pytest.mark.parametrize("text", ["2025-02-30", "", "0001-01-01", "9999-12-31", "tomorrow"])
     def test_a_date_outside_of_a_life_is_none(self, text):
         assert moment(text, SAID_AT) is None
+
+
+class TestNamesakes:
+    """A new person of a known name is another where the words say so, not by a slip of ids."""
+
+    def _person(self, provider, server, said: str, relationship: str):
+        person = {"id": "n1", "name": "阿梅", "relationship": relationship}
+        server.reply_json(answer(memory(people=["n1"]), people=[person]))
+        aunt = Person(MEI.id, MEI.name, MEI.aliases, "姑姑", MEI.gender)
+        found = provider.extract(request(turn(1, said), people=(aunt,))).value
+        (person,) = found.people
+        return person.contact_id, person.namesake
+
+    @pytest.mark.parametrize(
+        ("said", "relationship"), [("我同事阿梅开了茶馆", "同事"), ("另一个阿梅开了茶馆", "")]
+    )
+    def test_words_for_somebody_else_make_a_namesake(self, provider, server, said, relationship):
+        assert self._person(provider, server, said, relationship) == (None, True)
+
+    @pytest.mark.parametrize(
+        ("said", "relationship"), [("阿梅开了茶馆", ""), ("我姑姑阿梅开了茶馆", "姑姑")]
+    )
+    def test_a_new_id_alone_does_not(self, provider, server, said, relationship):
+        assert self._person(provider, server, said, relationship) == (None, False)
