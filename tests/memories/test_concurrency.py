@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from functools import cache
 
 import pytest
 from django.db import connection, transaction
@@ -32,7 +33,9 @@ def knowledge(end_user):
     return contacts, memories, links
 
 
+@cache
 def undisturbed():
+    """What a run without any accident knows; the same in every test."""
     end_user = receive(make_app(), "undisturbed", incoming()).end_user
     run.process(end_user.pk)
     return knowledge(end_user)

@@ -105,7 +105,7 @@ STEPS = st.lists(
     st.tuples(st.sampled_from(EVENTS), NUMBERS, NUMBERS, NUMBERS), min_size=3, max_size=12
 )
 STRICT = settings(
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
