@@ -21,6 +21,8 @@ from accounts.changes import CHUNK, PAIRED, Row, Rows, held_rows
 from accounts.models import Change
 from accounts.putting_back import references, wanted_now
 
+_SIDES = ("before", "after")
+
 
 def forget(change: Change) -> None:
     """Takes ``change``, whose rows were put back, out of the records of those made since."""
@@ -132,6 +134,3 @@ def _without(row: dict[str, Any], undone: dict[str, Any] | None) -> dict[str, An
         kept += [name for name in PAIRED.get(label, ()) if name in before and name not in kept]
         before, after = ({name: side[name] for name in kept} for side in (before, after))
     return {**row, "before": before, "after": after}
-
-
-_SIDES = ("before", "after")

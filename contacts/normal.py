@@ -129,3 +129,14 @@ def original_span(offsets: list[int], start: int, end: int) -> tuple[int, int]:
     while stop < len(offsets) - 1 and offsets[stop] == last:
         stop += 1
     return offsets[start], offsets[stop]
+
+
+def simplified(text: str) -> str:
+    """``text`` with simplified characters for traditional ones, place by place."""
+    return text if text.isascii() else "".join(map(_simple, text))
+
+
+@lru_cache(maxsize=16384)
+def _simple(char: str) -> str:
+    new = normalise(char) if is_han(char) else char
+    return new if len(new) == 1 else char

@@ -21,6 +21,7 @@ from memories.types import Turn
 
 _CONTACT, _RELATION = Contact._meta.label_lower, Relation._meta.label_lower
 _VERBS = ("remove_relation", "edit_contact")
+_ENDS = ("subject_id", "object_id")
 
 Key = tuple[UUID, str, UUID | None]
 
@@ -52,6 +53,9 @@ class Denials:
         return not any(self.came[t.id] > at and word in normalise(t.content) for t in self.turns)
 
 
+NONE = Denials({}, {}, ())
+
+
 def since(end_user: EndUser, turns: Sequence[Turn]) -> Denials:
     """What was taken away after the first of ``turns`` had come. Two statements."""
     rows = Message.objects.of(end_user).filter(pk__in=[turn.id for turn in turns])
@@ -78,10 +82,6 @@ def _taken_away(end_user: EndUser, change: Change) -> Iterable[Key]:
             contact = identity.survivor(end_user, UUID(row["id"]))
             if contact is not None:
                 yield from ((contact.id, key, None) for key in _names(before) - _names(after))
-
-
-NONE = Denials({}, {}, ())
-_ENDS = ("subject_id", "object_id")
 
 
 def _names(side: Mapping[str, Any]) -> set[str]:

@@ -8,6 +8,7 @@ best then. When that is nobody, or someone who is no contact, it means no contac
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 
+from contacts.normal import simplified
 from contacts.pronouns import kin, others, unspoken
 from contacts.pronouns import lexicon as lex
 from contacts.pronouns import weights as w
@@ -17,7 +18,7 @@ from contacts.pronouns.focus import Focus, Referent, clues
 from contacts.pronouns.grammar import HAN, quotes
 from contacts.pronouns.others import Other
 from contacts.pronouns.relations import Relation
-from contacts.pronouns.turn import Span, Turn, beside, inside, simplified
+from contacts.pronouns.turn import Span, Turn, beside, inside
 from contacts.rolewords import find_roles
 from contacts.types import Mention, Person, Utterance
 

@@ -1,26 +1,14 @@
 """One utterance, taken apart: simplified text, clauses, and the names that stand in it."""
 
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 
-from contacts.normal import is_han, normalise
+from contacts.normal import simplified
 from contacts.pronouns import lexicon as lex
 from contacts.pronouns import weights as w
 from contacts.pronouns.grammar import Clauses
 from contacts.types import Utterance
 
 Span = tuple[int, int]
-
-
-def simplified(text: str) -> str:
-    """``text`` with simplified characters for traditional ones, place by place."""
-    return text if text.isascii() else "".join(map(_simple, text))
-
-
-@lru_cache(maxsize=16384)
-def _simple(char: str) -> str:
-    new = normalise(char) if is_han(char) else char
-    return new if len(new) == 1 else char
 
 
 class Turn:

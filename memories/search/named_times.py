@@ -11,6 +11,7 @@ from datetime import date, datetime, timedelta
 import regex
 from dateutil.easter import easter
 
+from contacts.lexicon import surnames
 from memories.dates.words import PAST_EN, DateHit, chinese_number, midnight, month_span
 
 _Match = regex.Match[str]
@@ -75,10 +76,7 @@ _FEASTS: tuple[tuple[str, Callable[[int], date | None], int, int], ...] = (
     (r"感恩节|thanksgiving", _thanksgiving, 0, 4),
 )  # fmt: skip
 # Also a given name: 王国庆, 小中秋.
-_SURNAMES = (
-    "王李张刘陈杨赵黄吴徐孙胡朱郭罗梁宋郑谢韩唐冯董程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴"
-    "钟汪姜范石姚谭廖邹熊陆郝孔崔邱秦侯邵孟龙雷钱汤尹黎武乔贺赖龚小老阿"
-)
+_SURNAMES = "".join(sorted(surnames.SINGLE - surnames.WEAK)) + "小老阿"
 _HAN = regex.compile(r"\p{Han}")
 _HABIT_ZH = regex.compile(
     r"一般|通常|平时|每年|每次|每逢|习惯|习俗|喜欢|都会|都要|送什么|什么意思|由来|几月"

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import regex
 
-from contacts.pronouns.turn import simplified
+from contacts.normal import simplified
 from memories.dates import find_dates
 from memories.dates.words import (
     NUMBER_ZH,

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from memories.providers.offline.forgetting_scope import STORE_EN, STORE_ZH
 from memories.providers.offline.lexicons import relations
 from memories.providers.offline.names import tagged
 from memories.providers.offline.text import HAN, own_words, sentences
@@ -11,9 +12,7 @@ _WISH_ZH = r"我?(?:想|要|希望|需要)(?:让|叫|请)?[你您]|让[你您]"
 _LEAD_ZH = rf"^(?:{_WISH_ZH}|请|麻烦|拜托|求你?|你|您|能不能|可不可以|可以|能|帮我|给我|都|全部?|彻底|直接|那就?|还是|就|也|先|快|另外|还有|对了|所以|算了|刚才说的|刚说的|以后)*"
 # Without such words 忘了小红 tells of somebody's bad memory.
 _POLITE_ZH = rf"^(?:那|就|还是|所以|算了)*(?:请你?|麻烦你?|拜托你?|求你|{_WISH_ZH}|能不能|可不可以|帮我|给我)+(?:把|都|也|就|彻底)*"
-# Nouns that mean what is remembered, not a matter of it: 小红的记忆, Dan's records.
-_STORE_ZH = r"(?:记忆|数据|资料|信息|记录|档案|印象)"
-_STORE_EN = r"(?:memory|memories|data|records?|info|information|details|facts|profile)"
+_STORE_ZH = rf"(?:{STORE_ZH}|印象)"
 _ENDS_ZH = r"(?:吧|了|好吗|行吗|可以吗|吗|啊|呀)*$"
 _VERB_ZH = r"(?:忘(?:掉|了|记)|删(?:掉|除|了)|抹(?:掉|去)|清(?:除|空|掉)|移除)"
 # Not what one does out of a bad memory.
@@ -77,8 +76,8 @@ _ASKS = [
     re.compile(r"\boff the record(?: please)?$", re.I),
     re.compile(
         rf"^{_LEAD_EN}{_VERB_EN} (?:(?:out|all|of|the|any|every|your|my|entire|whole|personal)\s)*?"
-        rf"(?:(?:your|my) (?:entire |whole |personal )*{_STORE_EN}\b"
-        rf"|{_STORE_EN} (?:that )?(?:you(?:['’]ve| have)? (?:know|hold|have|got|keep|kept|stored?|saved?|collect|remember)|(?:about|on|of|regarding|concerning) (?:me\b|us\b|my\b|(?-i:[A-Z])))"
+        rf"(?:(?:your|my) (?:entire |whole |personal )*{STORE_EN}\b"
+        rf"|{STORE_EN} (?:that )?(?:you(?:['’]ve| have)? (?:know|hold|have|got|keep|kept|stored?|saved?|collect|remember)|(?:about|on|of|regarding|concerning) (?:me\b|us\b|my\b|(?-i:[A-Z])))"
         rf"|(?!(?:the|a|an|this line)\b).{{1,40}} from (?:your|the) (?:memory|memories|mind|records|notes))",
         re.I,
     ),
@@ -98,7 +97,7 @@ _ASKS_OF_SOMEBODY = [
         rf"{_POLITE_ZH}忘(?:掉|记|了)[^，。]{{1,10}}$|^(?:就|还是)*忘[掉记][^，。]{{1,8}}吧$"
     ),
     re.compile(
-        rf"^{_LEAD_EN}{_VERB_EN} (?:all |all of )?(?-i:[A-Z])[\w'’ -]{{0,30}}['’]s? {_STORE_EN}$",
+        rf"^{_LEAD_EN}{_VERB_EN} (?:all |all of )?(?-i:[A-Z])[\w'’ -]{{0,30}}['’]s? {STORE_EN}$",
         re.I,
     ),
     re.compile(
@@ -163,7 +162,7 @@ _FILLER = re.compile(
     r"all|i|i've|said|told|tell|mentioned|you|just|earlier|before|from|don['’]?t|do|not|save|store|remember|record|keep|can|could|actually|also|and|"
     r"him|her|he|she|his|it|its|was|is|my|of|to|again|ever|want|hear|name|'s|ok|okay|so|now|me|know|we|talked|discussed|for|on|with|"
     r"in|at|a|an|am|are|were|has|have|had|clear|purge|reset|scrub|get|rid|would|will|like you|need|should|that['’]s|any|every|fact|entire|whole|personal|completely|altogether|"
-    rf"stored?|saved?|kept|collected|learn(?:ed|t)|ever|your|mind|notes|{_STORE_EN})\b",
+    rf"stored?|saved?|kept|collected|learn(?:ed|t)|ever|your|mind|notes|{STORE_EN})\b",
     re.I,
 )
 

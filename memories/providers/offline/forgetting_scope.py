@@ -3,8 +3,9 @@ person, or the last thing said."""
 
 import re
 
-_STORE_ZH = r"(?:记忆|数据|资料|信息|记录|档案)"
-_STORE_EN = r"(?:memory|memories|data|records?|info|information|details|facts|profile)"
+# Nouns that mean what is remembered, not a matter of it: 小红的记忆, Dan's records.
+STORE_ZH = r"(?:记忆|数据|资料|信息|记录|档案)"
+STORE_EN = r"(?:memory|memories|data|records?|info|information|details|facts|profile)"
 # Something just said, or pointed at: no more than that is meant.
 _JUST = re.compile(
     r"刚才|刚刚|刚说|刚提|[这那][个件句条段次些]|\b(?:just|earlier today|this|that(?! you)|those|it)\b",
@@ -14,23 +15,23 @@ _JUST = re.compile(
 _SOMEBODY = re.compile(r"[他她]|\b(?:he|him|his|she|her|they|them|their|ours?)\b|\w['’]s\b", re.I)
 _EVERYTHING = re.compile(
     # 删除我的所有数据, 清空你的记忆
-    rf"(?:所有|全部|一切|整个|[我你您]的)(?:的|个人|所有|全部|一切)*{_STORE_ZH}|(?:清空|重置)(?:所有|全部|掉|了)*{_STORE_ZH}"
+    rf"(?:所有|全部|一切|整个|[我你您]的)(?:的|个人|所有|全部|一切)*{STORE_ZH}|(?:清空|重置)(?:所有|全部|掉|了)*{STORE_ZH}"
     # 把你记住的全部删掉, 关于我的一切
     r"|[你您](?:所|都|已经)*(?:记住|记得|记下|知道|了解|掌握|保存|存)(?:了|过|下)?的(?!.{1,8}的(?:事|话))"
-    rf"|(?:关于|有关)我(?:自己|本人)?的(?:一切|所有|全部|事|{_STORE_ZH})"
+    rf"|(?:关于|有关)我(?:自己|本人)?的(?:一切|所有|全部|事|{STORE_ZH})"
     # 忘了我跟你说过的一切, 把一切都忘掉
     r"|我[^，。]{0,8}(?:说|讲|聊|告诉)(?:你|过|了)*的?(?:一切|所有|全部)|^(?:请|你)*把(?:一切|所有|全部)的?(?:东西|事情?)?(?:都|全|给我)*[忘删抹清]"
     r"|(?:忘掉|删除|删掉|清除|抹去)(?:一切|所有|全部)的?(?:东西|事情?)?(?:吧|了)*$"
     r"|\b(?:everything|anything|all|whatever)\b.*\b(?:you(?:['’]ve| have)?(?: ever)? (?:know|remember|learn|store|save|keep|kept|collect|got|have)"
     r"|(?:about|on) me\b|i(?:['’]ve| have)? (?:ever )?(?:told|shared|ever said)|from (?:your|the) (?:memory|records|mind))"
     r"|\bwhat(?:ever)? you (?:know|remember|have stored|stored|saved|have) (?:about|on|of) me\b"
-    rf"|(?<!from )(?<!in )\b(?:my|your|all)(?: (?:of|the|my|your|entire|whole|personal|stored|saved))* {_STORE_EN}\b(?! (?:of|about|on) (?!me\b))"
+    rf"|(?<!from )(?<!in )\b(?:my|your|all)(?: (?:of|the|my|your|entire|whole|personal|stored|saved))* {STORE_EN}\b(?! (?:of|about|on) (?!me\b))"
     r"|\b(?:forget|delete|erase|wipe|remove|purge|clear) (?:absolutely )?(?:everything|all)(?: please| now)?$",
     re.I,
 )  # fmt: skip
 _WHOLE = re.compile(
-    rf"一切|所有|全部|都|关于|有关|的(?:事|一切)|{_STORE_ZH}|印象"
-    rf"|\b(?:everything|anything|about|all|{_STORE_EN})\b|\bfrom your (?:mind|notes)\b",
+    rf"一切|所有|全部|都|关于|有关|的(?:事|一切)|{STORE_ZH}|印象"
+    rf"|\b(?:everything|anything|about|all|{STORE_EN})\b|\bfrom your (?:mind|notes)\b",
     re.I,
 )
 # Asked of a bare name; not what only asks to keep nothing (别记, don't save).
