@@ -13,8 +13,8 @@ from rest_framework.views import APIView
 
 from accounts.authentication import ApiKeyAuthentication
 from accounts.errors import ApiError
+from accounts.fields import Strict
 from accounts.models import App, EndUser
-from accounts.strict import Strict
 
 MAX_EXTERNAL_ID = 200
 # What a server puts in place of bytes that are not UTF-8: two broken ids would be one user.

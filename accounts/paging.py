@@ -14,7 +14,7 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.strict import Strict
+from accounts.fields import Strict
 
 DEFAULT_LIMIT, MAX_LIMIT = 50, 200
 

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from accounts.api import UserView, documented
 from accounts.errors import ApiError, conflict
 from accounts.paging import page
-from contacts import book, identity
+from contacts import edit, store
 from contacts.models import Contact, ContactQuerySet
 from contacts.serializers import (
     ChangedContact,
@@ -56,7 +56,7 @@ class Contacts(UserView):
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(ContactForm)
         with transaction.atomic(), _refusals():
-            contact, change = book.create_contact(
+            contact, change = edit.create_contact(
                 self.end_user_for_writing(), values.pop("name"), actor=self.actor, **values
             )
         return Response(detail(contact, change.id), status=status.HTTP_201_CREATED)
@@ -69,7 +69,7 @@ class OneContact(UserView):
         summary="One person; the id of a merged one answers with the survivor",
     )
     def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        contact = identity.survivor(self.end_user, contact_id)
+        contact = store.survivor(self.end_user, contact_id)
         if contact is None:
             raise ApiError(404, "unknown_contact", "This user has no such contact.")
         return Response(detail(contact))
@@ -87,7 +87,7 @@ class OneContact(UserView):
         values = self.body(ContactForm, partial=True)
         options = {name: values.pop(name) for name in ("why", "namesake") if name in values}
         with _refusals():
-            contact, change = book.edit_contact(
+            contact, change = edit.edit_contact(
                 self.end_user, contact_id, values, actor=self.actor, **options
             )
         contact.refresh_from_db()
@@ -99,9 +99,9 @@ def _refusals() -> Iterator[None]:
     """Turns the refusals of the contact book into those of the API."""
     try:
         yield
-    except book.UnknownContact as error:
+    except edit.UnknownContact as error:
         raise ApiError(404, "unknown_contact", str(error)) from error
-    except book.NameTaken as error:
+    except edit.NameTaken as error:
         raise conflict(f"{error} The other is {error.holder}.", "name_taken") from error
 
 

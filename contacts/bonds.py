@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
-from contacts import identity, merge, relations
+from contacts import merge, relations, store
 from contacts.models import Relation
 
 
@@ -44,7 +44,7 @@ def add_relation(
         if made is not None and made.pk not in known:
             recorder.watch([made], created=True)
         for contact in (subject, other):
-            identity.save(contact, [])
+            store.save(contact, [])
     return change
 
 
@@ -60,5 +60,5 @@ def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str
         recorder.watch([row])
         row.delete()
         for pk in people:
-            identity.save(merge.standing(held, pk), [])
+            store.save(merge.standing(held, pk), [])
     return change

@@ -7,7 +7,7 @@ that finds names in texts finds it as well. No text holds these keys: they carry
 
 from collections.abc import Iterator
 
-from contacts import attribute_keys
+from contacts import attribute_index
 from contacts.names import is_cjk, is_han, name_key, readings, syllable
 from contacts.types import NameKey, Person
 
@@ -36,7 +36,7 @@ def typed(text: str) -> str:
 
 def company(text: str) -> list[str]:
     """The keys of people who work at what was typed; the first may be the beginning of one."""
-    return attribute_keys.keys_for("company", text)
+    return attribute_index.keys_for("company", text)
 
 
 def sort_key(name: str) -> str:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import descriptions, pronouns, relations
-from contacts.descriptions import Description
+from contacts import coreference, relations
 from contacts.key_index import Hit, hits, person_of
-from contacts.matching import candidate_keys, find_mentions
+from contacts.matching import descriptions
+from contacts.matching.descriptions import Description
+from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.types import Entry, Mention, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
@@ -32,7 +33,7 @@ def who_is_meant(
     message = message[:CHARACTERS]
     described = descriptions.describe(message)
     attributes = descriptions.keys_of(described)
-    if not pronouns.refers_back(message):
+    if not coreference.refers_back(message):
         found = hits(end_user, candidate_keys(message), attributes=attributes)
         named = find_mentions(message, _entries(found))
         return _with_described(named, _fitting(described, found)), _cards(found)
@@ -43,7 +44,7 @@ def who_is_meant(
     entries = _entries(found)
     named = find_mentions(message, entries)
     related, cards = relations.of_hits(found)
-    meant = pronouns.resolve(
+    meant = coreference.resolve(
         Utterance("user", message, tuple(named)),
         _utterances(session, entries),
         _utterances(before, entries),

@@ -1,6 +1,6 @@
 """Who is one person and who is two: the only writer of identity between contacts.
 
-``not_the_same`` is a verb. The others are the parts of ``memories.merging``'s verbs that
+``not_the_same`` is a verb. The others are the parts of ``memories.corrections.merge_contacts``'s verbs that
 concern contacts: they run inside its transaction, under the end user's lock, and tell its
 recorder what they touch.
 """
@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from accounts.changes import Recorder, recording, snapshot
 from accounts.models import Change, EndUser
-from contacts import identity, names, relations, uniting
+from contacts import merge_values, names, relations, store
 from contacts.models import Contact, Relation, Suggestion
 from contacts.roles import roles_of
 
@@ -86,7 +86,7 @@ def absorb(
     recorder: Recorder,
     *,
     actor: str,
-    without: Collection[uniting.Part] = (),
+    without: Collection[merge_values.Part] = (),
 ) -> None:
     """Makes the loser a tombstone whose names, profile, relations and counts are the
     survivor's from now on. The tombstone keeps its own columns for the day of an undo.
@@ -96,12 +96,12 @@ def absorb(
     end_user = survivor.end_user
     recorder.watch([loser, survivor])
     loser.merged_into = survivor
-    identity.save(loser, ["merged_into"])
+    store.save(loser, ["merged_into"])
     _move_relations(end_user, loser, survivor, recorder)
     _settle_suggestions(end_user, loser, survivor, recorder, actor)
     _unite(loser, survivor, without)
-    identity.save(survivor, _UNITED)
-    identity.render_around(end_user, [survivor.id])
+    store.save(survivor, _UNITED)
+    store.render_around(end_user, [survivor.id])
 
 
 def rehearse(loser: Contact, survivor: Contact) -> None:
@@ -111,9 +111,9 @@ def rehearse(loser: Contact, survivor: Contact) -> None:
     _unite(loser, survivor, ())
 
 
-def _unite(loser: Contact, survivor: Contact, without: Collection[uniting.Part]) -> None:
+def _unite(loser: Contact, survivor: Contact, without: Collection[merge_values.Part]) -> None:
     """Gives the survivor (unsaved) what the loser has."""
-    given = uniting.lacking(
+    given = merge_values.lacking(
         {
             "aliases": [loser.name, *loser.aliases, *_role_alias(loser, survivor)],
             "attributes": loser.attributes,
@@ -121,13 +121,13 @@ def _unite(loser: Contact, survivor: Contact, without: Collection[uniting.Part])
         },
         without,
     )
-    identity.add_aliases(survivor, given["aliases"])
+    store.add_aliases(survivor, given["aliases"])
     survivor.relationship = survivor.relationship or loser.relationship
     survivor.gender = survivor.gender or loser.gender
-    survivor.attributes = uniting.attributes(survivor.attributes, given["attributes"])
-    survivor.timeline = uniting.timeline(survivor.timeline, given["timeline"])
-    survivor.personality = uniting.text(survivor.personality, loser.personality)
-    survivor.personality_sources = uniting.sources(
+    survivor.attributes = merge_values.attributes(survivor.attributes, given["attributes"])
+    survivor.timeline = merge_values.timeline(survivor.timeline, given["timeline"])
+    survivor.personality = merge_values.text(survivor.personality, loser.personality)
+    survivor.personality_sources = merge_values.sources(
         survivor.personality_sources, loser.personality_sources
     )
     survivor.mention_count += loser.mention_count
@@ -166,7 +166,7 @@ def _move_relations(
             row.subject_id, row.object_id = subject, other
             row.save(update_fields=["subject", "object"])
         else:
-            both = uniting.sources(twin.sources, row.sources)
+            both = merge_values.sources(twin.sources, row.sources)
             twin.sources = [UUID(pk) for pk in both] if twin.sources and row.sources else []
             twin.save(update_fields=["sources"])
             row.delete()
@@ -252,14 +252,14 @@ def part(
     that the two are two. Raises identity.InvalidContact."""
     end_user = old.end_user
     recorder.watch([old])
-    new, _ = identity.create(end_user, name, relationship=relationship, namesake=True)
+    new, _ = store.create(end_user, name, relationship=relationship, namesake=True)
     new.end_user = end_user
     recorder.watch([new], created=True)
     ids = {str(pk) for pk in moved}
-    divided = {key: uniting.divided(held, ids) for key, held in old.attributes.items()}
+    divided = {key: merge_values.divided(held, ids) for key, held in old.attributes.items()}
     old.attributes = {key: stay for key, (stay, _) in divided.items() if stay}
     new.attributes = {key: go for key, (_, go) in divided.items() if go}
-    old.timeline, new.timeline = uniting.divided(old.timeline, ids)
+    old.timeline, new.timeline = merge_values.divided(old.timeline, ids)
     if old.personality_sources and ids.issuperset(old.personality_sources):
         new.personality, old.personality = old.personality, ""
         new.personality_sources, old.personality_sources = old.personality_sources, []
@@ -269,9 +269,9 @@ def part(
     new.mention_count = len(ids)
     _part_relations(old, new, set(moved), recorder)
     tell_apart(old, new, recorder, actor=actor)
-    identity.save(old, _UNITED)
-    identity.save(new, _UNITED)
-    identity.render_around(end_user, [old.id, new.id])
+    store.save(old, _UNITED)
+    store.save(new, _UNITED)
+    store.render_around(end_user, [old.id, new.id])
     return new
 
 
@@ -281,19 +281,19 @@ def unpart(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None
     somebody stated of it."""
     given = next(row["after"] for row in rows if row["id"] == str(new.id))
     now = snapshot(new)
-    more = uniting.stated_since(now, given)
-    identity.add_aliases(old, more["aliases"])
+    more = merge_values.stated_since(now, given)
+    store.add_aliases(old, more["aliases"])
     old.relationship = old.relationship or more["relationship"]
     old.gender = old.gender or more["gender"]
-    old.attributes = uniting.attributes(old.attributes, more["attributes"])
-    old.timeline = uniting.timeline(old.timeline, more["timeline"])
-    old.personality = uniting.text(old.personality, more["personality"])
+    old.attributes = merge_values.attributes(old.attributes, more["attributes"])
+    old.timeline = merge_values.timeline(old.timeline, more["timeline"])
+    old.personality = merge_values.text(old.personality, more["personality"])
     old.mention_count += max(0, new.mention_count - given["mention_count"])
     if now["first_mentioned_at"] != given["first_mentioned_at"]:
         old.first_mentioned_at = min(old.first_mentioned_at, new.first_mentioned_at)
     if now["last_mentioned_at"] != given["last_mentioned_at"]:
         old.last_mentioned_at = max(old.last_mentioned_at, new.last_mentioned_at)
-    identity.save(old, _UNITED)
+    store.save(old, _UNITED)
     told = {row["id"]: row["after"]["sources"] for row in rows if _made_relation(row)}
     for row in Relation.objects.of(old.end_user).among([new.id]).order_by("pk"):
         subject, other = (old if at.id == new.id else at for at in (row.subject, row.object))

@@ -1,7 +1,7 @@
 """Names as keys: one spelling for each, and every key under which a person can be found.
 
 A text is turned into the keys that may stand in it by
-:func:`contacts.matching.candidate_keys`; a person into the keys of :func:`lookup_keys`. Where
+:func:`contacts.matching.mentions.candidate_keys`; a person into the keys of :func:`lookup_keys`. Where
 the two meet, one indexed lookup has found all who may be meant.
 """
 
@@ -14,9 +14,9 @@ from nicknames import NickNamer
 from pypinyin import Style, lazy_pinyin
 
 from contacts.lexicon import surnames, titles
+from contacts.matching.role_mentions import RoleWord, find_roles
 from contacts.normal import is_han, normalise, normalise_with_offsets, original_span
 from contacts.roles import Role, groups, is_anothers, kinship, roles_of, terms
-from contacts.rolewords import RoleWord, find_roles
 from contacts.types import How, NameKey, Person
 
 __all__ = [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from contacts import segment
+from contacts import segmentation
 from contacts.lexicon import ownership
 from contacts.lexicon import roles as lexicon
 from contacts.normal import is_han, normalise
@@ -146,7 +146,7 @@ def is_owner(words: str) -> bool:
         return True
     if _NOBODY.search(words) or ownership.ZH_PRAISE.search(f"{words}的"):
         return False
-    cut = segment.cut(words) if is_han(words[-1]) else ()
+    cut = segmentation.cut(words) if is_han(words[-1]) else ()
     return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _NOBODY_TAGS
 
 

@@ -8,9 +8,9 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from accounts.fields import Flag, Strict, Text
 from accounts.paging import Page, PageQuery
-from accounts.strict import Flag, Strict, Text
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
 
 MAX_ALIASES = 50
@@ -100,8 +100,8 @@ class ContactForm(Strict):
 
 def _clean(name: str) -> str:
     try:
-        return identity.clean_name(name)
-    except identity.InvalidContact as error:
+        return store.clean_name(name)
+    except store.InvalidContact as error:
         raise serializers.ValidationError(str(error)) from error
 
 
@@ -149,7 +149,7 @@ class ContactSerializer(serializers.ModelSerializer):
         ]
 
     def get_attributes(self, contact: Contact) -> dict[str, str | list[str]]:
-        return identity.flat_attributes(contact)
+        return store.flat_attributes(contact)
 
     def get_attribute_sources(self, contact: Contact) -> dict[str, list[dict[str, Any]]]:
         return contact.attributes

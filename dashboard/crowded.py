@@ -9,11 +9,11 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
-from contacts import identity, names
+from contacts import names, store
 from contacts.models import Contact, ContactKey
 from memories.bench.crowd import fill
-from memories.providers.configured import embedder
-from memories.search import neighbours, vectors
+from memories.providers.factory import embedder
+from memories.search import ann, vectors
 
 CHUNK = 2000
 OTHERS = 1000  # end users beside the large one
@@ -35,9 +35,9 @@ def make(contacts: int, memories: int, *, progress: bool) -> EndUser:
     app = App.objects.create(name="crowded")
     others = [EndUser(app=app, external_id=f"other {n}", language="zh") for n in range(OTHERS)]
     EndUser.objects.bulk_create(others)
-    neighbours.drop_others("")
+    ann.drop_others("")
     end_user = crowd(app, "crowded", contacts, memories, progress=progress)
-    neighbours.build(vectors.space(embedder()))
+    ann.build(vectors.space(embedder()))
     _run("VACUUM ANALYZE")
     return end_user
 
@@ -85,7 +85,7 @@ def _people(end_user: EndUser, count: int, progress: bool) -> None:
             (
                 ContactKey(end_user=end_user, contact=row, key=k.key, how=k.how, text=k.text)
                 for row in rows
-                for k in identity.all_keys_of(row)
+                for k in store.all_keys_of(row)
             ),
             batch_size=CHUNK * 2,
             ignore_conflicts=True,

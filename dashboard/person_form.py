@@ -6,7 +6,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
 
 
@@ -40,8 +40,8 @@ class PersonForm(forms.Form):
 
     def clean_name(self) -> str:
         try:
-            return identity.clean_name(self.cleaned_data["name"])
-        except identity.InvalidContact as error:
+            return store.clean_name(self.cleaned_data["name"])
+        except store.InvalidContact as error:
             raise ValidationError(
                 _("A name needs at least one letter or digit."), code="name"
             ) from error

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from contacts.lookup import HISTORY
-from memories import inject
+from memories.context import build
 
 BY_HAND = "hand"
 SESSION = "session:"  # before the id of a stored session
@@ -50,7 +50,7 @@ class QuestionForm(forms.Form):
             ("linked", _("Memories of people")),
             ("search", _("Search")),
         ],
-        initial=list(inject.ALL),
+        initial=list(build.ALL),
         required=False,
     )
 

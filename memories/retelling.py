@@ -16,12 +16,12 @@ from uuid import UUID
 from accounts.changes import recording_anew
 from accounts.inverse import taken_back
 from accounts.models import Change, EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact, Relation
-from memories import reshapes
+from memories.corrections import lineage
 
 _RELATION = Relation._meta.label_lower
-_OTHERS = ("merge", reshapes.MERGE, reshapes.SPLIT)  # an undo takes these back as a whole
+_OTHERS = ("merge", lineage.MERGE, lineage.SPLIT)  # an undo takes these back as a whole
 # Whose is what memories say, once a change has moved it: the places among its subjects of the
 # one it was taken from, of the one it was given to, and of the memories.
 _MOVES = {"split": (0, 1, slice(2, None)), "move": (1, 2, slice(0, 1))}
@@ -128,7 +128,7 @@ def tell_again(end_user: EndUser, change: Change, words: Words, undone: Collecti
     change.save(update_fields=["rows"])
     for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=ends):
         contact.end_user = end_user
-        identity.save(contact, [])
+        store.save(contact, [])
 
 
 def _told(change: Change) -> list[dict[str, Any]]:
@@ -267,6 +267,6 @@ def _given(
         return None
     to = UUID(change.subjects[_MOVES[change.verb][1]])
     for pk in _were(to, denial.sources, undone):
-        if (contact := identity.survivor(end_user, pk)) is not None:
+        if (contact := store.survivor(end_user, pk)) is not None:
             return contact
     return None

@@ -6,20 +6,23 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
-from memories import derived, erasing, job_runs, jobs, suggesting, sweeping
+from memories.corrections import auto_merge, derived
+from memories.erasure import due
+from memories.jobs import job_runs, sweep, table
 from memories.models import JobRun
-from memories.pipeline import backfill, remote, run
+from memories.pipeline import backfill, run
 from memories.pipeline.embed import embed_missing
-from memories.providers.configured import embedder
+from memories.pipeline.remote import submit
+from memories.providers.factory import embedder
 from memories.queue import enqueue
 
 
 def extract(end_user_id: int) -> None:
     """Extracts what is due for an end user, then consolidates when that is due. What may
     wait for a batch of the model server is left to the sweep."""
-    while remote.is_urgent(end_user_id) and run.extract_next(end_user_id):
+    while submit.is_urgent(end_user_id) and run.extract_next(end_user_id):
         pass
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None and run.consolidation_due(end_user):
@@ -58,7 +61,7 @@ def contact_changed(contact_id: str) -> None:
         if end_user is None or current is None:
             return
         current.end_user = end_user
-        identity.save(current, [])
+        store.save(current, [])
         derived.write_profile_memory(current)
     backfill.link_contact(contact.pk)
     embed_missing(end_user, embedder())
@@ -70,21 +73,21 @@ def link_backfill(contact_id: str) -> None:
 
 def erase(erasure_id: str) -> None:
     """Erases what a user asked to forget, where nothing is to be waited for."""
-    erasing.erase(UUID(erasure_id))
+    due.erase(UUID(erasure_id))
 
 
 def suggest(end_user_id: int) -> None:
     """Proposes merges for what changed lately among an end user's contacts."""
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None:
-        suggesting.suggest_merges(end_user, since=timezone.now() - sweeping.SUGGEST_BACK)
+        auto_merge.suggest_merges(end_user, since=timezone.now() - sweep.SUGGEST_BACK)
 
 
 def run_job(name: str) -> None:
     """Runs a maintenance job, and queues the rest of it where it stopped at its bound."""
     try:
-        done = jobs.run(name)
-    except jobs.AlreadyRunning:
+        done = table.run(name)
+    except table.AlreadyRunning:
         return
     if done.state == JobRun.State.DONE and done.cursor:
         enqueue("resume_job", name)

@@ -2,14 +2,14 @@ from django.urls import path
 
 from memories.api import (
     changes,
+    contacts,
     context,
     edges,
-    forgetting,
+    erasures,
     history,
     memories,
     messages,
-    people,
-    reshaping,
+    rewrite,
     search,
     users,
 )
@@ -22,7 +22,7 @@ urlpatterns = [
     path("users/<path:user>/memories/", memories.Memories.as_view(), name="api-memories"),
     path(
         "users/<path:user>/memories/merge/",
-        reshaping.MergeMemories.as_view(),
+        rewrite.MergeMemories.as_view(),
         name="api-memories-merge",
     ),
     path(
@@ -32,7 +32,7 @@ urlpatterns = [
     ),
     path(
         "users/<path:user>/memories/<uuid:memory_id>/split/",
-        reshaping.SplitMemory.as_view(),
+        rewrite.SplitMemory.as_view(),
         name="api-memory-split",
     ),
     path(
@@ -62,22 +62,22 @@ urlpatterns = [
     ),
     path(
         "users/<path:user>/contacts/<uuid:contact_id>/merge/",
-        people.Merge.as_view(),
+        contacts.Merge.as_view(),
         name="api-contact-merge",
     ),
     path(
         "users/<path:user>/contacts/<uuid:contact_id>/split/",
-        people.Split.as_view(),
+        contacts.Split.as_view(),
         name="api-contact-split",
     ),
     path(
         "users/<path:user>/contacts/<uuid:contact_id>/not-the-same/",
-        people.NotTheSame.as_view(),
+        contacts.NotTheSame.as_view(),
         name="api-contact-not-the-same",
     ),
     path(
         "users/<path:user>/contacts/<uuid:contact_id>/resolve/",
-        people.Resolve.as_view(),
+        contacts.Resolve.as_view(),
         name="api-contact-resolve",
     ),
     path("users/<path:user>/changes/", changes.Changes.as_view(), name="api-changes"),
@@ -93,12 +93,12 @@ urlpatterns = [
     ),
     path(
         "users/<path:user>/forgetting/",
-        forgetting.Forgettings.as_view(),
+        erasures.Forgettings.as_view(),
         name="api-forgettings",
     ),
     path(
         "users/<path:user>/forgetting/<uuid:erasure_id>/erase/",
-        forgetting.Erase.as_view(),
+        erasures.Erase.as_view(),
         name="api-forgetting-erase",
     ),
     path("users/<path:user>/export/", users.Export.as_view(), name="api-export"),

@@ -5,8 +5,8 @@ from django.core.management import call_command
 from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
-from mio_site import postgres
-from mio_site.postgres import ServerError
+from mio_site.postgres import instance
+from mio_site.postgres.instance import ServerError
 
 __all__ = ["ServerError", "ensure_migrated", "ensure_running"]
 
@@ -19,7 +19,7 @@ def ensure_running() -> None:
     Raises ServerError, whose message says what to do.
     """
     if settings.MIO_EMBEDDED_POSTGRES:
-        postgres.ensure_running(settings.MIO_HOME)
+        instance.ensure_running(settings.MIO_HOME)
 
 
 def ensure_migrated() -> None:

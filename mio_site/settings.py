@@ -8,7 +8,7 @@ from typing import Any
 import environ
 from csp.constants import NONE, SELF
 
-from mio_site import postgres
+from mio_site.postgres import instance
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -96,7 +96,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "dashboard.context.chrome",
+                "dashboard.context_processors.chrome",
             ],
         },
     }
@@ -161,7 +161,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
 MIO_EMBEDDED_POSTGRES = not env.str("DATABASE_URL", default="")
 _connection: dict[str, Any] = (
-    postgres.connection(MIO_HOME) if MIO_EMBEDDED_POSTGRES else env.db("DATABASE_URL")
+    instance.connection(MIO_HOME) if MIO_EMBEDDED_POSTGRES else env.db("DATABASE_URL")
 )
 DATABASES = {
     "default": {

@@ -5,11 +5,11 @@ from datetime import UTC, datetime
 from typing import Any
 
 from accounts.models import App, EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact, Suggestion
 from memories.hashing import content_hash
 from memories.models import Link, Memory, Message
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from memories.search import vectors
 from memories.search.tokens import tokenise
 
@@ -31,10 +31,10 @@ def make_contact(end_user: EndUser, name: str = "小红", **fields: Any) -> Cont
     """A contact through its own verb; extra ``fields`` are set on it."""
     aliases = fields.pop("aliases", ())
     relationship = fields.pop("relationship", "")
-    contact, _ = identity.create(end_user, name, aliases=aliases, relationship=relationship)
+    contact, _ = store.create(end_user, name, aliases=aliases, relationship=relationship)
     for field, value in fields.items():
         setattr(contact, field, value)
-    identity.save(contact, list(fields))
+    store.save(contact, list(fields))
     return contact
 
 
@@ -80,7 +80,7 @@ def make_memory(
         Link.objects.create(
             end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.EXTRACTOR
         )
-        identity.save(contact, [])
+        store.save(contact, [])
     return memory
 
 

@@ -8,7 +8,7 @@ import rest_framework  # noqa: F401
 from django.contrib.postgres import fields  # noqa: F401
 from django.db import models  # noqa: F401
 
-from contacts import names, segment
+from contacts import names, segmentation
 
 names.name_key("小红")
-segment.frequency("朋友")
+segmentation.frequency("朋友")

@@ -12,7 +12,7 @@ from django.db.models.expressions import RawSQL
 from django.utils.dateparse import parse_datetime
 
 from accounts.models import Change, EndUser
-from contacts import identity
+from contacts import store
 from contacts.attributes import ATTRIBUTES, is_single, label
 from contacts.models import Contact
 from contacts.normal import normalise
@@ -261,7 +261,7 @@ def card_of(contact: Contact, language: str) -> Card:
     own = contact.end_user.language or "en"
     if language not in ("en", "zh") or language == own:
         return Card(contact.card, own, True)
-    return Card(identity.card_text(contact, language), language, False)
+    return Card(store.card_text(contact, language), language, False)
 
 
 def tombstone(contact: Contact, merged: str) -> Contact | None:

@@ -8,10 +8,10 @@ from django.db.models import Prefetch, QuerySet
 
 from accounts.models import EndUser
 from contacts.text import truncate
-from dashboard.drawing import Drawing, Node, line, ring
+from dashboard.graph_layout import Drawing, Node, line, ring
 from memories import graph
 from memories.models import Edge, Link, Memory, Message
-from memories.search.results import Hit
+from memories.search.ranking import Hit
 
 FOUND = 30  # results of a search
 MOST_MESSAGES = 20

@@ -12,7 +12,7 @@ from contacts.merge import InvalidMerge
 from contacts.models import Contact, Suggestion
 from contacts.normal import normalise
 from contacts.text import estimate_tokens
-from memories import doubts, merging
+from memories.corrections import merge_contacts, review_links
 from memories.models import Link, Memory, Message
 
 MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
@@ -39,7 +39,7 @@ def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
     # Of each as many as are ever counted or shown: the database need not join the others.
     doubtful, twins = (
         rows.filter(end_user__in=users).order_by("-pk").values("pk")[: MOST + 1]
-        for rows in (doubts.doubtful(), doubts.between_namesakes())
+        for rows in (review_links.doubtful(), review_links.between_namesakes())
     )
     return (
         Link.objects.filter(pk__in=doubtful.union(twins))
@@ -148,7 +148,7 @@ class Preview:
 def preview(loser: Contact, survivor: Contact) -> Preview | str:
     """What the card of the survivor would be, or why they can't be merged."""
     try:
-        card = merging.rehearsed_card(loser.end_user, loser.pk, survivor.pk)
+        card = merge_contacts.rehearsed_card(loser.end_user, loser.pk, survivor.pk)
     except InvalidMerge as error:
         return str(error)
     return Preview(card, estimate_tokens(card))

@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST
 
 from dashboard import feedback
-from dashboard.context import THEME
+from dashboard.context_processors import THEME
 
 YEAR = 365 * 24 * 3600
 

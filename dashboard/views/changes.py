@@ -14,7 +14,8 @@ from dashboard import access, feedback, paging
 from dashboard.access import valid_ids
 from dashboard.queries import changes as queries
 from dashboard.words import language_of
-from memories import corrections, queue
+from memories import queue
+from memories.corrections import edit_memories
 
 
 @access.page
@@ -50,7 +51,7 @@ def _take_back(request: HttpRequest, end_user: EndUser, rows: Iterable[Change]) 
     try:
         with transaction.atomic():
             for row in rows:
-                corrections.undo(row, actor=access.actor(request))
+                edit_memories.undo(row, actor=access.actor(request))
     except CannotUndo as error:
         feedback.refused(request, str(error))
     else:

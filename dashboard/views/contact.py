@@ -10,7 +10,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact
 from contacts.text import estimate_tokens
@@ -26,7 +26,7 @@ def standing(request: HttpRequest, user: int, pk: UUID) -> tuple[EndUser, Contac
     end_user = access.get_end_user(request, user)
     contact = access.get_contact(end_user, pk)
     if contact.merged_into_id:
-        survivor = identity.survivor(end_user, pk)
+        survivor = store.survivor(end_user, pk)
         if survivor is None:
             raise Http404
         contact = survivor

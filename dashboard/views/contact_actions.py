@@ -12,14 +12,15 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import Change, EndUser
-from contacts import bonds, book, identity
+from contacts import bonds, store
 from contacts.attributes import ATTRIBUTES
+from contacts.edit import NameTaken, UnknownContact, create_contact, edit_contact
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from dashboard import access, feedback
 from dashboard.person_form import PersonForm
 from dashboard.views.contact import standing
-from memories import merging
+from memories.corrections import merge_contacts
 
 MAX_VALUE = 500
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
@@ -58,10 +59,10 @@ def create(request: HttpRequest, user: int) -> HttpResponse:
         values = dict(form.cleaned_data)
         name, why, namesake = (values.pop(field) for field in ("name", "why", "namesake"))
         try:
-            person, change = book.create_contact(
+            person, change = create_contact(
                 end_user, name, actor=access.actor(request), why=why, namesake=namesake, **values
             )
-        except book.NameTaken as error:
+        except NameTaken as error:
             _name_taken(form, error)
         else:
             feedback.done(
@@ -87,7 +88,7 @@ def edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         if not values:
             return redirect("dashboard:contact", end_user.pk, person.pk)
         try:
-            _contact, change = book.edit_contact(
+            _contact, change = edit_contact(
                 end_user,
                 person.pk,
                 values,
@@ -95,7 +96,7 @@ def edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
                 why=form.cleaned_data["why"],
                 namesake=form.cleaned_data["namesake"],
             )
-        except book.NameTaken as error:
+        except NameTaken as error:
             _name_taken(form, error)
         else:
             feedback.done(request, _("Saved."), change)
@@ -103,7 +104,7 @@ def edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     return _form_page(request, end_user, form, person, 422)
 
 
-def _name_taken(form: PersonForm, error: book.NameTaken) -> None:
+def _name_taken(form: PersonForm, error: NameTaken) -> None:
     form.holder = error.holder  # type: ignore[attr-defined]
     form.add_error("name", _("Somebody of this name is known already."))
 
@@ -130,8 +131,8 @@ def aliases(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
             values = {"name": alias, "aliases": [*others, person.name]}
             said = _("%(alias)s is the name now.")
     try:
-        identity.clean_name(alias)
-    except identity.InvalidContact:
+        store.clean_name(alias)
+    except store.InvalidContact:
         typed = {"alias": request.POST.get("alias", "")}
         address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
         return redirect(f"{address}?{urlencode(typed)}#names-title")
@@ -146,12 +147,12 @@ def _edit(
     request: HttpRequest, end_user: EndUser, person: Contact, values: dict[str, Any], said: str
 ) -> None:
     try:
-        _contact, change = book.edit_contact(
+        _contact, change = edit_contact(
             end_user, person.pk, values, actor=access.actor(request), why=_why(request)
         )
-    except book.NameTaken:
+    except NameTaken:
         feedback.refused(request, _("Somebody of this name is known already."))
-    except book.UnknownContact as error:
+    except UnknownContact as error:
         feedback.refused(request, str(error))
     else:
         feedback.done(request, said, change)
@@ -219,7 +220,7 @@ def resolve(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     actor = access.actor(request)
     _verb(
         request,
-        lambda: merging.resolve_attribute(end_user, person.pk, key, value, actor=actor)[1],
+        lambda: merge_contacts.resolve_attribute(end_user, person.pk, key, value, actor=actor)[1],
         _("Kept “%(value)s”.") % {"value": feedback.apart(value)},
     )
     return to_tab(request, person)

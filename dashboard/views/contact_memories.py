@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from accounts.models import Change, EndUser
-from contacts import identity
+from contacts import store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from dashboard import access, feedback
@@ -24,7 +24,9 @@ from dashboard.told import told
 from dashboard.views.contact import standing
 from dashboard.views.contact_actions import to_tab
 from dashboard.views.picking import picker
-from memories import corrections, forget, merging, queue
+from memories import queue
+from memories.corrections import edit_memories, merge_contacts
+from memories.erasure import erase
 from memories.models import Memory
 
 MAX_CONTENT = 10_000
@@ -51,7 +53,7 @@ def _each(
     try:
         with transaction.atomic():
             changes = [verb(memory) for memory in memories]
-    except (corrections.InvalidCorrection, InvalidMerge) as error:
+    except (edit_memories.InvalidCorrection, InvalidMerge) as error:
         feedback.refused(request, str(error))
         return False
     feedback.done(request, said, *changes)
@@ -74,7 +76,7 @@ def unlink(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     _each(
         request,
         memories,
-        lambda memory: corrections.unlink(end_user, memory.pk, person.pk, actor=actor),
+        lambda memory: edit_memories.unlink(end_user, memory.pk, person.pk, actor=actor),
         said % {"count": len(memories), "name": feedback.apart(person.name)},
     )
     return to_tab(request, person, "memories")
@@ -90,7 +92,7 @@ def outdate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     said = ngettext(
         "%(count)s memory is outdated now.", "%(count)s memories are outdated now.", len(memories)
     )
-    change = corrections.outdate(end_user, memories, actor=access.actor(request))
+    change = edit_memories.outdate(end_user, memories, actor=access.actor(request))
     feedback.done(request, said % {"count": len(memories)}, change)
     return to_tab(request, person, "memories")
 
@@ -139,7 +141,7 @@ def move(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     _each(
         request,
         memories,
-        lambda memory: corrections.move(end_user, memory.pk, person.pk, other.pk, actor=actor),
+        lambda memory: edit_memories.move(end_user, memory.pk, person.pk, other.pk, actor=actor),
         said % {"count": len(memories), "name": feedback.apart(other.name)},
     )
     return to_tab(request, person, "memories")
@@ -182,14 +184,14 @@ def split(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     if not form.is_valid():
         return _split_page(request, person, memories, form, 422)
     try:
-        new, change = merging.split(
+        new, change = merge_contacts.split(
             end_user,
             person.pk,
             [memory.pk for memory in memories],
             actor=access.actor(request),
             **form.cleaned_data,
         )
-    except (InvalidMerge, identity.InvalidContact) as error:
+    except (InvalidMerge, store.InvalidContact) as error:
         form.add_error(None, told(str(error)))
         return _split_page(request, person, memories, form, 422)
     feedback.done(
@@ -240,14 +242,14 @@ def edit_memory(request: HttpRequest, user: int, contact: UUID, memory: UUID) ->
     if said["content"] == row.content:
         return to_tab(request, person, "memories")
     try:
-        change = corrections.edit(
+        change = edit_memories.edit(
             end_user,
             row.pk,
             {"content": said["content"]},
             actor=access.actor(request),
             why=said["why"],
         )
-    except corrections.InvalidCorrection as error:
+    except edit_memories.InvalidCorrection as error:
         form.add_error("content", told(str(error)))
         return _edit_page(request, person, row, form, 422)
     queue.enqueue("embed", end_user.pk)
@@ -269,7 +271,7 @@ def _forget_page(
 def show_forget(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     """Everything that forgetting a person would erase."""
     end_user, person = standing(request, user, contact)
-    plan = forget.rehearse_contact(end_user, person.pk)
+    plan = erase.rehearse_contact(end_user, person.pk)
     return _forget_page(request, end_user, person, plan=plan, whole=True)
 
 
@@ -277,7 +279,7 @@ def show_forget(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
 def forget_person(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     """Erases a person with everything about them."""
     end_user, person = standing(request, user, contact)
-    forget.forget_contact(end_user, person.pk)
+    erase.forget_contact(end_user, person.pk)
     feedback.done(request, _("The person and everything about them is erased."))
     return redirect("dashboard:contacts", end_user.pk)
 
@@ -289,7 +291,7 @@ def show_forget_memories(request: HttpRequest, user: int, contact: UUID) -> Http
     memories = _chosen(request, person)
     if not memories:
         return _nothing_chosen(request, person)
-    plan = forget.rehearse_memories(end_user, [memory.pk for memory in memories])
+    plan = erase.rehearse_memories(end_user, [memory.pk for memory in memories])
     return _forget_page(request, end_user, person, plan=plan, chosen=memories)
 
 
@@ -300,7 +302,7 @@ def forget_memories(request: HttpRequest, user: int, contact: UUID) -> HttpRespo
     memories = _chosen(request, person)
     if not memories:
         return _nothing_chosen(request, person)
-    gone = forget.forget_these(end_user, [memory.pk for memory in memories], (), (), ())
+    gone = erase.forget_these(end_user, [memory.pk for memory in memories], (), (), ())
     said = ngettext("%(count)s memory is erased.", "%(count)s memories are erased.", gone.memories)
     feedback.done(request, said % {"count": gone.memories})
     return to_tab(request, person, "memories")

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from dashboard import access, charts
 from dashboard.queries import home as queries
 from dashboard.queries import review
-from memories.providers.configured import embedder, language_provider
+from memories.providers.factory import embedder, language_provider
 
 FIRST = 5  # of each kind
 

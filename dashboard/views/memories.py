@@ -13,11 +13,15 @@ from accounts.models import EndUser
 from dashboard import access, feedback, paging
 from dashboard.queries import memories as queries
 from dashboard.told import told
-from memories import corrections, edging, forget, history, queue, rescoring
+from memories import queue
+from memories.corrections import edit_edges, edit_memories
+from memories.erasure import erase
+from memories.history import versions
+from memories.jobs import rescore
 from memories.models import Memory
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from memories.search import recall
-from memories.search.intents import Intent
+from memories.search.query import Intent
 from memories.types import MemoryType
 
 MAX_QUERY = 2000
@@ -89,12 +93,12 @@ def _one(request: HttpRequest, end_user: EndUser, row: Memory, **more: Any) -> H
         "memory": queries.with_people(Memory.objects.of(end_user)).get(pk=row.pk),
         "messages_": queries.sources(row),
         "quoted": [row.quote],
-        "versions": history.versions(end_user, row.pk),
+        "versions": versions.versions(end_user, row.pk),
         "near": near,
         "picture": queries.picture(row, near) if near else None,
-        "parts": rescoring.parts(end_user, [row.pk]).get(row.pk),
+        "parts": rescore.parts(end_user, [row.pk]).get(row.pk),
         "replacement": queries.replacements(end_user, [row]).get(row.pk),
-        "kinds": edging.STATED,
+        "kinds": edit_edges.STATED,
         **more,
     }
     return render(request, "dashboard/memories/one.html", context, status=422 if more else 200)
@@ -115,10 +119,10 @@ def edit(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
         problem = _("A profile follows from its memories: correct these, or the person.")
     else:
         try:
-            change = corrections.edit(
+            change = edit_memories.edit(
                 end_user, row.pk, {"content": content}, actor=access.actor(request)
             )
-        except corrections.InvalidCorrection as error:
+        except edit_memories.InvalidCorrection as error:
             problem = told(str(error))
     if problem:
         return _one(request, end_user, row, problem=problem, content=content)
@@ -133,8 +137,8 @@ def outdate(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
     end_user = access.get_end_user(request, user)
     row = access.get_memory(end_user, memory)
     with transaction.atomic():
-        held = corrections.locked(end_user)
-        change = corrections.outdate(held, [row], actor=access.actor(request))
+        held = edit_memories.locked(end_user)
+        change = edit_memories.outdate(held, [row], actor=access.actor(request))
     feedback.done(request, _("Marked as no longer true."), change)
     return feedback.back(request, "dashboard:memory", end_user.pk, row.pk)
 
@@ -147,13 +151,13 @@ def connect(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
     kind, other = request.POST.get("kind", ""), request.POST.get("other", "").strip()
     try:
         target = access.get_memory(end_user, UUID(other.rstrip("/").rpartition("/")[2]))
-        _edge, change = edging.connect(
+        _edge, change = edit_edges.connect(
             end_user, row.pk, target.pk, kind, actor=access.actor(request)
         )
         feedback.done(request, _("Connected."), change)
     except ValueError as error:
         # A badly formed id, or what the verb itself refuses.
-        asked = isinstance(error, corrections.InvalidCorrection)
+        asked = isinstance(error, edit_memories.InvalidCorrection)
         problem = told(str(error)) if asked else _("Paste the address of a memory.")
         typed = {"kind": kind, "other": other}
         return _one(request, end_user, row, unconnected=problem, typed=typed)
@@ -166,9 +170,9 @@ def disconnect(request: HttpRequest, user: int, memory: UUID, edge: int) -> Http
     end_user = access.get_end_user(request, user)
     row = access.get_memory(end_user, memory)
     try:
-        change = edging.disconnect(end_user, row.pk, edge, actor=access.actor(request))
+        change = edit_edges.disconnect(end_user, row.pk, edge, actor=access.actor(request))
         feedback.done(request, _("Not connected any more."), change)
-    except corrections.InvalidCorrection as error:
+    except edit_memories.InvalidCorrection as error:
         feedback.refused(request, str(error))
     return redirect("dashboard:memory", end_user.pk, row.pk)
 
@@ -181,7 +185,7 @@ def before_forgetting(request: HttpRequest, user: int, memory: UUID) -> HttpResp
     context = {
         "end_user": end_user,
         "memory": row,
-        "rehearsal": forget.rehearse_memories(end_user, [row.pk]),
+        "rehearsal": erase.rehearse_memories(end_user, [row.pk]),
     }
     return render(request, "dashboard/memories/forget.html", context)
 
@@ -192,13 +196,13 @@ def forget_memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse
     end_user = access.get_end_user(request, user)
     row = access.get_memory(end_user, memory)
     try:
-        gone = forget.forget_memory(end_user, row.pk)
+        gone = erase.forget_memory(end_user, row.pk)
         feedback.done(
             request,
             _("Erased for good. Memories: %(memories)d, messages: %(messages)d.")
             % {"memories": gone.memories, "messages": gone.messages},
         )
-    except forget.NothingToForget as error:
+    except erase.NothingToForget as error:
         feedback.refused(request, str(error))
     return redirect("dashboard:memories", end_user.pk)
 

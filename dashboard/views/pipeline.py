@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 
 from dashboard import access, feedback, fragments, paging
 from dashboard.queries import pipeline as queries
-from memories import jobs, queue
+from memories import queue
+from memories.jobs import table
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import run
 
@@ -55,7 +56,7 @@ def consolidations(request: HttpRequest) -> HttpResponse:
 @access.page
 def job_list(request: HttpRequest) -> HttpResponse:
     """The maintenance jobs: last run, effect, next run."""
-    return _page(request, "jobs", jobs=jobs.overview())
+    return _page(request, "jobs", jobs=table.overview())
 
 
 @access.page
@@ -103,7 +104,7 @@ def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
 @access.admin_action
 def run_job(request: HttpRequest, job: str) -> HttpResponse:
     """Hands a job to the workers now."""
-    if job not in jobs.JOBS:
+    if job not in table.JOBS:
         raise Http404
     queue.enqueue("run_job", job)
     feedback.done(request, _("“%(job)s” starts as soon as a worker is free.") % {"job": job})

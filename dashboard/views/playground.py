@@ -19,10 +19,10 @@ from accounts.models import EndUser
 from dashboard import access, fragments
 from dashboard.queries import playground as queries
 from dashboard.question_form import BY_HAND, QuestionForm
-from memories import inject
-from memories.providers.configured import chat_model
+from memories.context import build
 from memories.providers.errors import ProviderError
-from memories.providers.openai_chat import ChatMessage, ChatModel
+from memories.providers.factory import chat_model
+from memories.providers.openai.chat import ChatMessage, ChatModel
 
 LINES = "application/x-ndjson"  # a JSON object a line: text, error, or done
 
@@ -40,14 +40,14 @@ def ask(request: HttpRequest, user: int) -> HttpResponse:
     form = QuestionForm(request.POST)
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
-    return _page(request, end_user, form, trace=inject.trace(end_user, **form.asked()))
+    return _page(request, end_user, form, trace=build.trace(end_user, **form.asked()))
 
 
 def _page(
     request: HttpRequest,
     end_user: EndUser,
     form: QuestionForm,
-    trace: inject.Trace | None = None,
+    trace: build.Trace | None = None,
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
@@ -77,7 +77,7 @@ def reply(request: HttpRequest, user: int) -> HttpResponse | StreamingHttpRespon
     form, chat = QuestionForm(request.POST), chat_model()
     if not form.is_valid() or chat is None:
         return _page(request, end_user, form, status=422)
-    trace = inject.trace(end_user, **form.asked())
+    trace = build.trace(end_user, **form.asked())
     messages = _conversation(end_user, form, trace.injection.system_prompt)
     if request.accepts(LINES) and not request.accepts("text/html"):
         return _streamed(chat, messages)
@@ -93,7 +93,7 @@ def reply(request: HttpRequest, user: int) -> HttpResponse | StreamingHttpRespon
 
 def _conversation(end_user: EndUser, form: QuestionForm, prompt: str) -> list[ChatMessage]:
     asked = form.asked()
-    before = asked["history"] or inject.stored_turns(end_user, asked["session_id"])[0]
+    before = asked["history"] or build.stored_turns(end_user, asked["session_id"])[0]
     system = [ChatMessage("system", prompt)] if prompt else []
     turns = [
         ChatMessage(cast(Literal["user", "assistant"], role), text)

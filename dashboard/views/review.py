@@ -17,7 +17,7 @@ from dashboard import access, feedback
 from dashboard.evidence import in_words
 from dashboard.queries import review as queries
 from dashboard.words import language_of
-from memories import corrections, doubts, merging
+from memories.corrections import edit_memories, merge_contacts, review_links
 from memories.models import Link
 
 M = TypeVar("M", bound=Model)
@@ -105,7 +105,7 @@ def decide(request: HttpRequest, user: int, one: UUID, other: UUID) -> HttpRespo
     try:
         match request.POST.get("decision"):
             case "merge":
-                change = merging.merge(end_user, goes.pk, stays.pk, actor=actor, why=why)
+                change = merge_contacts.merge(end_user, goes.pk, stays.pk, actor=actor, why=why)
                 feedback.done(
                     request, _("%(other)s and %(one)s are one person now.") % names, change
                 )
@@ -176,14 +176,14 @@ def decide_link(request: HttpRequest, user: int, link: int) -> HttpResponse:
     try:
         match request.POST.get("decision"):
             case "right":
-                change = doubts.confirm(end_user, row.pk, actor=actor)
+                change = review_links.confirm(end_user, row.pk, actor=actor)
                 feedback.done(request, _("Confirmed: it is about %(name)s.") % name, change)
             case "wrong":
-                change = corrections.unlink(end_user, row.memory_id, row.contact_id, actor=actor)
+                change = edit_memories.unlink(end_user, row.memory_id, row.contact_id, actor=actor)
                 feedback.done(request, _("It is not about %(name)s any more.") % name, change)
             case "move":
                 target = access.get_contact(end_user, _uuid(request.POST.get("to", "")))
-                change = corrections.move(
+                change = edit_memories.move(
                     end_user, row.memory_id, row.contact_id, target.pk, actor=actor
                 )
                 feedback.done(
@@ -191,7 +191,7 @@ def decide_link(request: HttpRequest, user: int, link: int) -> HttpResponse:
                 )
             case _:
                 feedback.refused(request, _("Choose right, wrong, or another person."))
-    except corrections.InvalidCorrection as error:
+    except edit_memories.InvalidCorrection as error:
         feedback.refused(request, str(error))
     return feedback.back(request, "dashboard:links")
 
@@ -200,7 +200,7 @@ def _uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError as error:
-        raise corrections.InvalidCorrection(_("Choose the person that it is about.")) from error
+        raise edit_memories.InvalidCorrection(_("Choose the person that it is about.")) from error
 
 
 urls = [

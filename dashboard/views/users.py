@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from accounts.models import ApiKey, App
 from dashboard import access, feedback, paging
 from dashboard.queries import users as queries
-from memories import forget, portability, queue
+from memories import portability, queue
+from memories.erasure import erase
 from memories.models import Erasure
 
 MAX_NAME = 100
@@ -80,7 +81,7 @@ def before_forgetting(request: HttpRequest, user: int) -> HttpResponse:
 def forget_user(request: HttpRequest, user: int) -> HttpResponse:
     """Erases an end user for good."""
     end_user = access.get_end_user(request, user)
-    gone = forget.forget_everything(end_user)
+    gone = erase.forget_everything(end_user)
     feedback.done(
         request,
         _("Erased %(user)s. People: %(contacts)d, memories: %(memories)d, messages: %(messages)d.")

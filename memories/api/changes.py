@@ -12,10 +12,11 @@ from rest_framework.response import Response
 from accounts.api import UserView, documented
 from accounts.changes import CannotUndo
 from accounts.errors import ApiError, conflict
+from accounts.fields import Strict
 from accounts.models import Change, EndUser
 from accounts.paging import Page, PageQuery, page
-from accounts.strict import Strict
-from memories import corrections, queue
+from memories import queue
+from memories.corrections import edit_memories
 
 
 class ChangeSerializer(serializers.ModelSerializer):
@@ -91,7 +92,7 @@ class Undo(UserView):
         change = _change(self.end_user, change_id)
         try:
             with transaction.atomic():
-                corrections.undo(change, actor=self.actor)
+                edit_memories.undo(change, actor=self.actor)
                 queue.enqueue("embed", self.end_user.pk)
         except CannotUndo as error:
             raise conflict(str(error), "cannot_undo") from error

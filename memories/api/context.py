@@ -9,11 +9,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.strict import Strict, Text, Whole
+from accounts.fields import Strict, Text, Whole
 from contacts.lookup import HISTORY
-from memories import inject
-from memories.api.forgetting import ForgettingSerializer
+from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
+from memories.context import build
 from memories.models import Message
 
 MAX_HISTORY = 500
@@ -33,7 +33,7 @@ class ContextForm(Strict):
     limit = Whole(min_value=1, max_value=100, default=10, help_text="Memories at most.")
     token_budget = Whole(min_value=1, max_value=100_000, default=1500)
     include = serializers.ListField(
-        child=serializers.ChoiceField(inject.ALL), default=list(inject.ALL), max_length=10
+        child=serializers.ChoiceField(build.ALL), default=list(build.ALL), max_length=10
     )
 
 
@@ -75,7 +75,7 @@ Context = inline_serializer(
 )
 
 
-def context_body(injection: inject.Injection) -> dict[str, Any]:
+def context_body(injection: build.Injection) -> dict[str, Any]:
     """An injection as the endpoint and the command show it."""
     return asdict(injection)
 
@@ -90,7 +90,7 @@ class ContextView(UserView):
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(ContextForm)
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
-        injection = inject.build(
+        injection = build.build(
             self.find_user(),
             asked["message"],
             session_id=asked.get("session_id") or "",

@@ -10,9 +10,10 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.strict import Identifier, Strict, Text
-from memories import edging, graph
+from accounts.fields import Identifier, Strict, Text
+from memories import graph
 from memories.api.requested import check_memory, refusals
+from memories.corrections import edit_edges
 from memories.models import Edge, Memory
 
 MOST = 100
@@ -22,7 +23,7 @@ SHARES = Edge.SHARES_ENTITY.rstrip(":")
 MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
 DIRECTIONS = ("out", "in", "both")
 
-KINDS = [kind.value for kind in edging.STATED]
+KINDS = [kind.value for kind in edit_edges.STATED]
 
 
 class EdgesQuery(Strict):
@@ -126,7 +127,7 @@ class MemoryEdges(UserView):
         if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
             raise serializers.ValidationError({"target": ["This user has no such memory."]})
         with refusals(), transaction.atomic():
-            edge, change = edging.connect(
+            edge, change = edit_edges.connect(
                 self.end_user,
                 memory_id,
                 asked["target"],
@@ -158,7 +159,7 @@ class OneEdge(UserView):
         if edge_id > LARGEST_ID or not edges.filter(pk=edge_id).exists():
             raise ApiError(404, "unknown_edge", "This memory has no such edge.")
         with refusals(), transaction.atomic():
-            change = edging.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
+            change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
         return Response(EdgeTakenAway({"change_id": change.id}).data)
 
 

@@ -12,12 +12,12 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
+from accounts.fields import PastInstant, Strict
 from accounts.models import EndUser
 from accounts.paging import page
-from accounts.strict import PastInstant, Strict
-from memories import believed, history
 from memories.api.requested import unknown_memory
 from memories.api.serializers import shown, with_relations
+from memories.history import as_of, versions
 from memories.models import Memory
 
 
@@ -73,7 +73,7 @@ class MemoryHistory(UserView):
         summary="All versions of a memory: what it replaced, its edits, what replaced it",
     )
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
-        found = history.versions(self.end_user, memory_id)
+        found = versions.versions(self.end_user, memory_id)
         if not found:
             raise unknown_memory()
         return Response(Versions({"results": [asdict(version) for version in found]}).data)
@@ -89,7 +89,7 @@ class ContactHistory(UserView):
     )
     def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         moment = self.query(AsOfQuery).get("as_of") or timezone.now()
-        found = believed.contact_as_of(self.end_user, contact_id, moment)
+        found = as_of.contact_as_of(self.end_user, contact_id, moment)
         if found is None:
             raise ApiError(404, "unknown_contact", "This user had no such contact then.")
         return Response(ContactAsOf(asdict(found)).data)
@@ -100,14 +100,14 @@ def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) ->
     if "q" in query or query.get("status") != Memory.Status.ACTIVE or query["kind"] != "fact":
         problem = "What was believed then is listed by type and contact only."
         raise serializers.ValidationError({"as_of": [problem]})
-    then = believed.at(end_user, query["as_of"])
+    then = as_of.at(end_user, query["as_of"])
     contact = query.get("contact")
-    rows = believed.rows(then, believed.survivor(then, contact) if contact else None)
+    rows = as_of.rows(then, as_of.survivor(then, contact) if contact else None)
     if "type" in query:
         rows = rows.filter(type=query["type"])
 
     def show(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-        found = believed.seen(then, memories)
+        found = as_of.seen(then, memories)
         as_then = shown([memory for memory, _ in found])
         return [
             {**row, "contacts": [str(pk) for pk in about], "superseded_by": []}

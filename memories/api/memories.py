@@ -13,9 +13,9 @@ from accounts.api import UserView, documented
 from accounts.errors import conflict
 from accounts.models import EndUser
 from accounts.paging import page
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
-from memories import corrections, queue
+from memories import queue
 from memories.api.history import believed_page
 from memories.api.requested import changed, check_memory, memory_of, refusals
 from memories.api.serializers import (
@@ -29,6 +29,7 @@ from memories.api.serializers import (
     shown,
     with_relations,
 )
+from memories.corrections import edit_memories
 from memories.models import Memory, MemoryQuerySet
 from memories.search.tokens import tokenise
 from memories.types import Subtype
@@ -47,7 +48,7 @@ class Memories(UserView):
         if "as_of" in query:
             return believed_page(request, self.end_user, query)
         if contact := query.get("contact"):
-            current = identity.survivor(self.end_user, contact)
+            current = store.survivor(self.end_user, contact)
             query["contact"] = current.id if current else contact
         rows = _chosen(self.end_user, query)
         return page(request, with_relations(rows), "said_at", query, shown)
@@ -65,7 +66,7 @@ class Memories(UserView):
             end_user = self.end_user_for_writing()
             people = _contacts(end_user, values.pop("contacts"), "contacts")
             values.setdefault("subtype", Subtype.OTHER if people else Subtype.SELF)
-            memory, change = corrections.add(
+            memory, change = edit_memories.add(
                 end_user,
                 " ".join(values.pop("content").split()),
                 actor=self.actor,
@@ -100,7 +101,7 @@ class OneMemory(UserView):
             values["content"] = " ".join(values["content"].split())
         why = values.pop("why", "")
         with transaction.atomic(), refusals():
-            change = corrections.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
+            change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
             queue.enqueue("embed", self.end_user.pk)
         return Response(changed(self.end_user, memory_id, change))
 
@@ -119,7 +120,7 @@ class Move(UserView):
         (source,) = _contacts(self.end_user, [asked["from"]], "from")
         (target,) = _contacts(self.end_user, [asked["to"]], "to")
         with transaction.atomic(), refusals():
-            change = corrections.move(
+            change = edit_memories.move(
                 self.end_user,
                 memory_id,
                 source.id,
@@ -146,7 +147,7 @@ def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
 
 def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contact]:
     """The contacts with these ids, or those that they were merged into, each once."""
-    found = [identity.survivor(end_user, pk) for pk in ids]
+    found = [store.survivor(end_user, pk) for pk in ids]
     if None in found:
         raise serializers.ValidationError({field: ["This user has no such contact."]})
     return list({contact.id: contact for contact in found if contact}.values())

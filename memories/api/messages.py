@@ -12,10 +12,10 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.strict import Flag, PastMoment, Strict, Text
-from memories import catching_up, queue
+from accounts.fields import Flag, PastMoment, Strict, Text
+from memories import queue
 from memories.models import Message
-from memories.pipeline import buffer
+from memories.pipeline import buffer, catch_up
 
 MAX_MESSAGES = 500
 MAX_CONTENT = 100_000
@@ -107,12 +107,12 @@ class Process(UserView):
         end_user = self.end_user
         if not wait:
             queue.enqueue("process", end_user.pk)
-            return Response({"pending": catching_up.pending(end_user.pk)}, status=202)
+            return Response({"pending": catch_up.pending(end_user.pk)}, status=202)
         try:
-            done = catching_up.catch_up(end_user.pk, until=time.monotonic() + WAIT_SECONDS)
-        except catching_up.OutOfTime as error:
+            done = catch_up.catch_up(end_user.pk, until=time.monotonic() + WAIT_SECONDS)
+        except catch_up.OutOfTime as error:
             raise ApiError(504, "timeout", str(error), retry_after=1) from error
-        except catching_up.Postponed as error:
+        except catch_up.Postponed as error:
             raise ApiError(503, "postponed", str(error), retry_after=error.seconds) from error
         return Response(
             {

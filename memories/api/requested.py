@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.errors import ApiError, conflict
 from accounts.models import Change, EndUser
 from memories.api.serializers import ChangedMemory, with_relations
-from memories.corrections import InvalidCorrection
+from memories.corrections.edit_memories import InvalidCorrection
 from memories.models import Memory
 
 

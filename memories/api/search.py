@@ -11,12 +11,12 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from memories.api.serializers import Found, SearchForm, TimeRange, with_relations
 from memories.models import Memory
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from memories.search import recall
-from memories.search.results import Hit
+from memories.search.ranking import Hit
 
 Results = inline_serializer(
     "SearchResults",
@@ -59,7 +59,7 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
     statuses = {*asked["statuses"]}
     if asked["include_outdated"]:
         statuses.add(Memory.Status.OUTDATED)
-    contacts = [identity.survivor(end_user, pk) for pk in asked["contacts"]]
+    contacts = [store.survivor(end_user, pk) for pk in asked["contacts"]]
     if None in contacts:
         raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
     return recall.search(

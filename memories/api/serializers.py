@@ -6,8 +6,8 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 
+from accounts.fields import Flag, Identifier, Moment, Number, PastInstant, Strict, Text, Whole
 from accounts.paging import Page, PageQuery
-from accounts.strict import Flag, Identifier, Moment, Number, PastInstant, Strict, Text, Whole
 from memories.models import Edge, Link, Memory
 from memories.types import MemoryType, Subtype
 

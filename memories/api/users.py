@@ -10,8 +10,9 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.strict import Flag, Identifier, Strict
-from memories import forget, portability
+from accounts.fields import Flag, Identifier, Strict
+from memories import portability
+from memories.erasure import erase
 
 
 class Export(UserView):
@@ -62,12 +63,12 @@ class Forget(UserView):
         asked = self.body(ForgetForm)
         try:
             if "contact" in asked:
-                gone = forget.forget_contact(self.end_user, asked["contact"])
+                gone = erase.forget_contact(self.end_user, asked["contact"])
             elif "memory" in asked:
-                gone = forget.forget_memory(self.end_user, asked["memory"])
+                gone = erase.forget_memory(self.end_user, asked["memory"])
             else:
-                gone = forget.forget_everything(self.end_user)
-        except forget.NothingToForget as error:
+                gone = erase.forget_everything(self.end_user)
+        except erase.NothingToForget as error:
             raise ApiError(404, "not_found", str(error)) from error
         return Response(
             {"contacts": gone.contacts, "memories": gone.memories, "messages": gone.messages}

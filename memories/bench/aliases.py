@@ -8,13 +8,13 @@ from uuid import NAMESPACE_OID, uuid5
 
 from tqdm import tqdm
 
-from contacts.compare import Verdict, compare
-from contacts.likeness.records import Record, record
+from contacts.resolution.model import Verdict, compare
+from contacts.resolution.records import Record, record
 from contacts.types import Person
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
-from memories.providers.configured import embedder
 from memories.providers.embeddings import Embedder
+from memories.providers.factory import embedder
 
 # What an operator is asked about; an ambiguous pair is shown as undecided.
 SUGGESTED: frozenset[Verdict] = frozenset({"certain", "likely"})

@@ -16,16 +16,16 @@ import numpy as np
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
-from contacts.identity import flat_attributes
 from contacts.models import Contact
 from contacts.names import kinship
+from contacts.store import flat_attributes
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
 from memories.bench.scratch import scratch_database
 from memories.models import Memory
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 
 FOUND = 0.88  # cosine from which a stored memory says what a gold one says
 FORBIDDEN = 0.92

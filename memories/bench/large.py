@@ -14,8 +14,8 @@ from accounts.models import App, EndUser
 from memories.bench.crowd import Source, fill
 from memories.bench.measure import percentiles
 from memories.models import Memory
-from memories.providers.configured import embedder
-from memories.search import nearest, neighbours, recall, vectors
+from memories.providers.factory import embedder
+from memories.search import ann, dense, recall, vectors
 
 SIZES = (50, 1800, 10_000)
 # Large enough for the graph: one of them is most of its partition.
@@ -32,11 +32,11 @@ def run(app: App, rows: int, *, progress: bool) -> dict[str, Any]:
     both ways' times for the largest user."""
     sizes = _users(app, rows)
     space, dimensions = vectors.space(embedder()), embedder().dimensions
-    neighbours.drop_others("")
+    ann.drop_others("")
     started = time.perf_counter()
     fill(sizes, space, dimensions, progress=progress)
     filled = time.perf_counter()
-    neighbours.build(space)
+    ann.build(space)
     built = time.perf_counter()
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
@@ -95,13 +95,13 @@ def _graph(user: EndUser, space: str, asked: list[list[float]]) -> dict[str, Any
         }
         for vector in asked
     ]
-    exact = [nearest.one_by_one(one, 1, "")[0][0] for one in params]
-    along = [nearest.along_graph(one, 1)[0] for one in params]
+    exact = [dense.one_by_one(one, 1, "")[0][0] for one in params]
+    along = [dense.along_graph(one, 1)[0] for one in params]
     return {
         "memories": len(exact[0]) and Memory.objects.of(user).count(),
-        "chosen": neighbours.pay(user.pk, space, max(DEPTHS)),
-        "exact": percentiles(_timed(lambda n: nearest.one_by_one(params[n], 1, ""))),
-        "along_graph": percentiles(_timed(lambda n: nearest.along_graph(params[n], 1))),
+        "chosen": ann.pay(user.pk, space, max(DEPTHS)),
+        "exact": percentiles(_timed(lambda n: dense.one_by_one(params[n], 1, ""))),
+        "along_graph": percentiles(_timed(lambda n: dense.along_graph(params[n], 1))),
         **{
             f"recall@{depth}": round(
                 float(

@@ -18,16 +18,16 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
-from contacts import identity, names
+from contacts import names, store
 from contacts.models import Contact, ContactKey
-from memories import inject
 from memories.bench import large
 from memories.bench.measure import percentiles
 from memories.bench.scratch import scratch_database
+from memories.context import build
 from memories.hashing import content_hash
 from memories.models import Link, Memory
 from memories.pipeline.buffer import Incoming, receive
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.tokens import tokenise
 from memories.search.vectors import add, space
@@ -77,11 +77,11 @@ def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> di
 
 
 def _cards(end_user: EndUser) -> None:
-    inject.build(end_user, "小红最近怎么样了，还在忙吗", include=("cards",))
+    build.build(end_user, "小红最近怎么样了，还在忙吗", include=("cards",))
 
 
 def _full(end_user: EndUser) -> None:
-    inject.build(end_user, "小红最近怎么样了，还在忙吗")
+    build.build(end_user, "小红最近怎么样了，还在忙吗")
 
 
 def _search(end_user: EndUser, vector: list[float]) -> None:
@@ -157,7 +157,7 @@ def _name(number: int) -> str:
 
 def _save_contacts(contacts: list[Contact]) -> None:
     Contact.objects.bulk_create(contacts, batch_size=CHUNK)
-    keys = {c.name: identity.keys_of(c.person) for c in {c.name: c for c in contacts}.values()}
+    keys = {c.name: store.keys_of(c.person) for c in {c.name: c for c in contacts}.values()}
     ContactKey.objects.bulk_create(
         (
             ContactKey(end_user=c.end_user, contact=c, key=k.key, how=k.how, text=k.text)

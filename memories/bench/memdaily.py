@@ -15,9 +15,9 @@ from tqdm import tqdm
 
 from accounts.models import App, EndUser
 from contacts.names import normalise
-from memories import inject
 from memories.bench.retrieval import Library, Means, found, read, recall_at
 from memories.bench.scratch import scratch_database
+from memories.context import build
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.types import Turn
@@ -113,7 +113,7 @@ def _answered(
         end_user = _remembered(app, f"profile {name}", rows)
         for row in rows:
             if row["entities"] == "roles" and row["type"] in ANSWERED_TYPES:
-                prompt = inject.build(end_user, row["question"]).system_prompt
+                prompt = build.build(end_user, row["question"]).system_prompt
                 asked += 1
                 right += normalise(str(row["answer"])) in normalise(prompt)
     return {"answer_in_context": round(100 * right / asked, 1)} if asked else {}

@@ -6,7 +6,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from contacts.matching import entries_of, find_mentions
+from contacts.matching.mentions import entries_of, find_mentions
 from memories.bench.datasets import people_of, read_lines
 from memories.bench.metrics import SetCase, score_sets
 

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from accounts.models import App, EndUser
 from memories.hashing import content_hash
-from memories.pipeline.store import store
-from memories.providers.configured import embedder
+from memories.pipeline.store_memories import store
 from memories.providers.embeddings import Embedder
+from memories.providers.factory import embedder
 from memories.search import recall
-from memories.search.around import around
+from memories.search.neighbour_turns import around
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype, Turn

@@ -6,9 +6,9 @@ Weeks start on Monday. A day is written ISO (2024-03-13), a month 2024年5月 / 
 import re
 from datetime import datetime
 
-from memories.dates.chinese import chinese_dates
-from memories.dates.english import english_dates
-from memories.dates.words import DateHit
+from memories.dates.date_words import DateHit
+from memories.dates.dates_en import english_dates
+from memories.dates.dates_zh import chinese_dates
 
 
 def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:

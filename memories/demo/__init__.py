@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from accounts.models import App, EndUser
-from memories import suggesting
+from memories.corrections import auto_merge
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 
@@ -27,6 +27,6 @@ def load() -> EndUser:
     app, _ = App.objects.get_or_create(name=APP)
     end_user = receive(app, USER, conversation()).end_user
     run.process(end_user.pk)
-    suggesting.suggest_merges(end_user)
+    auto_merge.suggest_merges(end_user)
     end_user.refresh_from_db()
     return end_user

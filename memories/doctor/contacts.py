@@ -6,9 +6,10 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact, ContactKey
-from memories import derived, profiles, settling
+from memories import profiles
+from memories.corrections import derived, refresh
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows
 from memories.doctor.index import embed_users
 from memories.models import CONSOLIDATED_IMPORTANCE, Memory
@@ -41,13 +42,13 @@ def cards_are_current() -> Iterator[Finding]:
     """A standing contact's card is what its profile and newest memories render to."""
     contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
     for contact in contacts.iterator(CHUNK):
-        if contact.card != identity.card_text(contact, contact.end_user.language):
+        if contact.card != store.card_text(contact, contact.end_user.language):
             yield Finding(contact.end_user_id, contact.id, "card is out of date")
 
 
 def _render_cards(findings: Sequence[Finding]) -> None:
     for contact in _locked_contacts(findings):
-        identity.save(contact, [])
+        store.save(contact, [])
 
 
 def keys_are_current() -> Iterator[Finding]:
@@ -55,7 +56,7 @@ def keys_are_current() -> Iterator[Finding]:
     merged one by none."""
     contacts = Contact.objects.light().prefetch_related("keys").order_by("pk")
     for contact in contacts.iterator(CHUNK):
-        wanted = {(key.key, key.how) for key in identity.all_keys_of(contact)}
+        wanted = {(key.key, key.how) for key in store.all_keys_of(contact)}
         if wanted != {(key.key, key.how) for key in contact.keys.all()}:
             yield Finding(
                 contact.end_user_id, contact.id, "lookup keys differ from the names and attributes"
@@ -64,7 +65,7 @@ def keys_are_current() -> Iterator[Finding]:
 
 def _rebuild_keys(findings: Sequence[Finding]) -> None:
     for contact in _locked_contacts(findings):
-        identity.index(contact)
+        store.index(contact)
 
 
 def merged_contacts_have_no_keys() -> Iterator[Finding]:
@@ -121,8 +122,8 @@ def profiles_rest_on_their_own_memories() -> Iterator[Finding]:
 
 def _rebuild_profiles(findings: Sequence[Finding]) -> None:
     for contact in _locked_contacts(findings):
-        settling.prune(contact)
-        identity.save(contact, derived.PROFILE_FIELDS)
+        refresh.prune(contact)
+        store.save(contact, derived.PROFILE_FIELDS)
         derived.write_profile_memory(contact)
     embed_users(findings)
 
@@ -168,7 +169,7 @@ def _point_at_profiles(findings: Sequence[Finding]) -> None:
             end_user = EndUser.objects.lock(end_user_id or 0)
             if end_user is not None:
                 mine = [f.subject for f in findings if f.end_user_id == end_user_id]
-                settling.point_at_profiles(end_user, mine)
+                refresh.point_at_profiles(end_user, mine)
 
 
 def _locked_contacts(findings: Sequence[Finding]) -> Iterator[Contact]:

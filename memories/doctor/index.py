@@ -6,12 +6,12 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories import surroundings
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows
 from memories.models import AROUND, AROUND_SHARE, Memory
-from memories.models.index import POSTINGS
+from memories.models.search_index import POSTINGS
 from memories.pipeline.embed import embed_missing
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
+from memories.search import context_tokens
 from memories.search.tokens import own, tokenise
 from memories.search.vectors import space
 
@@ -29,7 +29,7 @@ def _rebuild_tokens(findings: Sequence[Finding]) -> None:
     for end_user in {finding.end_user_id for finding in findings}:
         with transaction.atomic():
             if held := EndUser.objects.lock(end_user or 0):
-                surroundings.retokenise(held, ids)
+                context_tokens.retokenise(held, ids)
 
 
 def embeddings_are_current() -> Iterator[Finding]:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from django.db.models import Q
 from django.utils import timezone
 
-from memories import job_runs, schedules, sweeping
 from memories.doctor.findings import GRACE, Check, Finding, Fix, rows
+from memories.jobs import job_runs, schedules, sweep
 from memories.models import Batch, Consolidation, Work
 
 
@@ -65,7 +65,7 @@ def schedules_are_installed() -> Iterator[Finding]:
 CHECKS: dict[Check, Fix | None] = {
     messages_have_no_gaps: None,
     batches_have_no_gaps: None,
-    no_work_is_abandoned: lambda _findings: sweeping.sweep(),
+    no_work_is_abandoned: lambda _findings: sweep.sweep(),
     no_job_is_abandoned: lambda _findings: job_runs.end_dead(timezone.now()),
     schedules_are_installed: lambda _findings: schedules.install(),
 }

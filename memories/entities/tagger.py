@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import regex
 
 from contacts.names import is_cjk
-from memories.entities import chinese, english
+from memories.entities import entities_en, entities_zh
 from memories.entities.named import LONGEST, Kind, Named
 
 # What a stretch of text is, when several rules claim it: a quoted title may hold anything, a
@@ -22,9 +22,9 @@ def tag(text: str, people: Mapping[str, str] | None = None) -> tuple[Named, ...]
     """
     found = [*_people(text, people or {})]
     if _HAN.search(text):
-        found += chinese.find(text)
+        found += entities_zh.find(text)
     if _LATIN.search(text):
-        found += english.find(text)
+        found += entities_en.find(text)
     found.sort(key=_precedence)
     kept: list[Named] = []
     for one in found:

@@ -1,7 +1,5 @@
 """What: messages, the memories drawn from them, and whom these are about."""
 
-from memories.models.index import AROUND, AROUND_SHARE, Corpus, Posting, Vector
-from memories.models.ledger import Erasure, Injected, JobRun, ModelCall, Retrieval
 from memories.models.links import Edge, Entity, EntityLink, Link, LinkQuerySet
 from memories.models.memory import (
     CONSOLIDATED_IMPORTANCE,
@@ -10,6 +8,8 @@ from memories.models.memory import (
     Memory,
     MemoryQuerySet,
 )
+from memories.models.records import Erasure, Injected, JobRun, ModelCall, Retrieval
+from memories.models.search_index import AROUND, AROUND_SHARE, Corpus, Posting, Vector
 from memories.models.work import (
     Batch,
     Consolidation,

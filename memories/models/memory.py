@@ -13,7 +13,7 @@ from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts.models import EndUser, ScopedQuerySet
-from memories.models import index
+from memories.models import search_index
 from memories.models.work import Batch
 from memories.types import MemoryType, StoredFact, StoredMemory, Subtype
 
@@ -35,7 +35,7 @@ class MemoryQuerySet(ScopedQuerySet):
 
     def holding(self, end_user: EndUser | int, tokens: Iterable[str]) -> Self:
         """The end user's memories that hold all of these search tokens themselves."""
-        words = index.Posting.objects.of(end_user).filter(times__gte=1)
+        words = search_index.Posting.objects.of(end_user).filter(times__gte=1)
         rows = self.of(end_user)
         for token in tokens:
             rows = rows.filter(pk__in=words.filter(token=token).values("memory"))
@@ -211,7 +211,7 @@ class Memory(models.Model):
             GinIndex(F("end_user"), OpClass("facts", "jsonb_path_ops"), name="memory_facts"),
         ]
         triggers = [
-            *index.TRIGGERS,
+            *search_index.TRIGGERS,
             # Words that changed are compared anew, whoever changed them.
             pgtrigger.Trigger(
                 name="compared_anew",

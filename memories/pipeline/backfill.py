@@ -10,15 +10,15 @@ from uuid import UUID
 from django.db import transaction
 
 from accounts.models import EndUser
-from contacts import identity
-from contacts.matching import candidate_keys, entries_of, find_mentions
+from contacts import store
+from contacts.matching.disambiguation import is_gainsaid
+from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.models import Contact
 from contacts.names import kinship
-from contacts.resolving import is_gainsaid
 from contacts.types import Entry, Mention, Person
-from memories import linking
+from memories.context.linked import unlinked_naming
 from memories.models import Link
-from memories.people import unlinked_naming
+from memories.pipeline import linker
 
 # A machine's later guess is less sure than what extraction said at the time.
 CONFIDENCE = 0.7
@@ -62,17 +62,17 @@ def link_contact(contact_id: UUID) -> int:
             return 0
         about = _linked(end_user, [naming.memory for naming in found])
         free = [naming.memory for naming in found if naming.is_free(about[naming.memory])]
-        made = linking.link(
+        made = linker.link(
             end_user, [(memory, current, CONFIDENCE) for memory in free], Link.MadeBy.BACKFILL
         )
         if made:
-            identity.save(current, [])
+            store.save(current, [])
     return made
 
 
 def _alike(contact: Contact) -> list[Person]:
     """The other contacts who are found by a name that finds this one."""
-    keys = [key.key for key in identity.keys_of(contact.person) if key.how in _NAMING]
+    keys = [key.key for key in store.keys_of(contact.person) if key.how in _NAMING]
     sharing = Contact.objects.of(contact.end_user_id).standing().light()
     sharing = sharing.filter(keys__key__in=keys, keys__how__in=_NAMING).exclude(pk=contact.pk)
     return [other.person for other in sharing.order_by("id").distinct()]

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import App, EndUser
 from contacts.key_index import hits
-from contacts.matching import candidate_keys, find_mentions
+from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
 from contacts.types import Person
 from memories import queue

@@ -8,9 +8,10 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
-from memories import derived, profiles
+from memories import profiles
+from memories.corrections import derived
 from memories.models import Consolidation, Link
 from memories.types import ProfilePatch, ProfileRequest
 
@@ -84,6 +85,6 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     taken = [pk for memory, pk in absorbed.items() if memory not in again]
     Link.objects.filter(pk__in=taken).update(consolidated_at=timezone.now())
     derived.set_profile(contact, profile)
-    identity.save(contact, derived.PROFILE_FIELDS)
+    store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
     derived.let_sources_step_back(end_user, absorbed)

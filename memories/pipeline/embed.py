@@ -7,7 +7,7 @@ from django.db.models import Exists, Func, IntegerField, OuterRef
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories import ledger
+from memories import model_calls
 from memories.models import Memory, Vector
 from memories.providers.embeddings import Embedder
 from memories.search import vectors
@@ -37,7 +37,7 @@ def embed_missing(end_user: EndUser, embedder: Embedder) -> int:
         ready = [pk for pk, _, is_prepared, _ in rows if is_prepared]
         open_rows = [(pk, content) for pk, content, is_prepared, _ in rows if not is_prepared]
         Memory.objects.of(end_user).filter(pk__in=ready).update(embedding_model=space)
-        made = ledger.embed(end_user, embedder, [content for _, content in open_rows])
+        made = model_calls.embed(end_user, embedder, [content for _, content in open_rows])
         embedded = [
             Embedded(pk, content, vector)
             for (pk, content), vector in zip(open_rows, made, strict=True)

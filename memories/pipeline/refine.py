@@ -16,14 +16,15 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.text import estimate_tokens
-from memories import ledger, reshapes, reshaping
+from memories import model_calls
 from memories.budget import Budget
-from memories.corrections import InvalidCorrection
-from memories.faithful import adds, loses
+from memories.corrections import lineage, rewrite
+from memories.corrections.edit_memories import InvalidCorrection
 from memories.models import Memory
-from memories.providers.configured import language_provider
+from memories.providers.factory import language_provider
 from memories.search.tokens import tokenise
 from memories.types import Refinement
+from memories.verification import adds, loses
 
 # MIRA: longer than a threshold, at least 7 days old, accessed at least 5 times. It
 # names no length: 50 tokens are about 50 Chinese characters or 35 English words, twice an
@@ -82,7 +83,7 @@ def _candidates(memories: QuerySet[Memory]) -> QuerySet[Memory]:
 def _refine(end_user: EndUser, memories: Sequence[Memory]) -> Counter[str]:
     provider = language_provider()
     shown = [memory.as_stored() for memory in memories]
-    found: Mapping[UUID, Refinement] = ledger.ask(
+    found: Mapping[UUID, Refinement] = model_calls.ask(
         end_user, provider, "refine", lambda: provider.refine(shown, end_user.language or "en")
     )
     done: Counter[str] = Counter()
@@ -99,7 +100,7 @@ def _split(end_user: EndUser, memory: Memory, found: Refinement) -> str:
     """The original stays, so that a split loses nothing; but it must not add."""
     if any(_adds(piece, memory.content) for piece in found.pieces):
         return "discarded"
-    return _kept("split", reshaping.split, end_user, memory, found.pieces, found.reason)
+    return _kept("split", rewrite.split, end_user, memory, found.pieces, found.reason)
 
 
 def _trim(end_user: EndUser, memory: Memory, found: Refinement) -> str:
@@ -109,7 +110,7 @@ def _trim(end_user: EndUser, memory: Memory, found: Refinement) -> str:
     lost = any(value not in found.trimmed for value in told)
     if lost or loses(found.trimmed, memory.content) or _adds(found.trimmed, memory.content):
         return "discarded"
-    return _kept("trimmed", reshaping.trim, end_user, memory, found.trimmed, found.reason)
+    return _kept("trimmed", rewrite.trim, end_user, memory, found.trimmed, found.reason)
 
 
 def _adds(text: str, source: str) -> bool:
@@ -129,7 +130,7 @@ def _kept(
 ) -> str:
     """``done``, or that the memory has changed meanwhile so that it can't be."""
     try:
-        verb(end_user, memory.pk, wording, actor=reshapes.MACHINE, why=f"It was long: {reason}")
+        verb(end_user, memory.pk, wording, actor=lineage.MACHINE, why=f"It was long: {reason}")
     except InvalidCorrection:
         return "discarded"
     return done

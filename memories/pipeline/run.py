@@ -16,20 +16,21 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories import denials, ledger
+from memories import model_calls
+from memories.corrections import denials
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import (
     buffer,
+    candidates,
     consolidate,
-    context_use,
+    context_usage,
     embed,
-    forgetting,
-    prepare,
-    store,
-    sync,
+    forget_requests,
+    store_memories,
+    sync_contacts,
 )
-from memories.providers.configured import embedder, language_provider
 from memories.providers.errors import ProviderError, TransientError
+from memories.providers.factory import embedder, language_provider
 from memories.search.vectors import space
 from memories.types import Draft, Extraction, ExtractionRequest
 
@@ -57,7 +58,7 @@ def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
 def _extract(batch: Batch) -> None:
     provider, end_user = language_provider(), batch.end_user
     request = buffer.request_for(batch)
-    extraction = ledger.ask(end_user, provider, "extract", lambda: provider.extract(request))
+    extraction = model_calls.ask(end_user, provider, "extract", lambda: provider.extract(request))
     take_in(batch, request, extraction)
 
 
@@ -65,27 +66,31 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
     """Everything that follows an extraction, however its answer came. Raises LostClaim and
     ProviderError; nothing is written then."""
     provider, vectors, end_user = language_provider(), embedder(), batch.end_user
-    people = prepare.people_ids(end_user, extraction)
-    drafts = prepare.drafts_of(end_user, extraction, request, people, vectors)
-    cases = prepare.conflict_cases(end_user, drafts, space(vectors))
+    people = candidates.people_ids(end_user, extraction)
+    drafts = candidates.drafts_of(end_user, extraction, request, people, vectors)
+    cases = candidates.conflict_cases(end_user, drafts, space(vectors))
     resolutions = (
-        ledger.ask(end_user, provider, "resolve", lambda: provider.resolve(cases)) if cases else {}
+        model_calls.ask(end_user, provider, "resolve", lambda: provider.resolve(cases))
+        if cases
+        else {}
     )
     with transaction.atomic():
         locked = _hold(batch)
-        sync.learn_user_names(locked, extraction.user_names)
-        forgetting.forget_asked(locked, extraction.forget)
+        sync_contacts.learn_user_names(locked, extraction.user_names)
+        forget_requests.forget_asked(locked, extraction.forget)
         denied = denials.since(locked, request.turns)
-        synced = sync.sync_contacts(
+        synced = sync_contacts.sync_contacts(
             locked, extraction.people, _mentions(drafts), request.turns[-1].said_at, denied
         )
         real = {people[ref]: contact.id for ref, contact in synced.contacts.items()}
-        drafts = [prepare.settle(draft, real) for draft in drafts]
-        store.retract(locked, extraction.retracted_turn_ids, request.turns[-1].said_at)
-        stored = store.store(locked, drafts, resolutions, space(vectors), batch)
-        sync.relate(locked, extraction.relations, synced.contacts, drafts, stored.ids, denied)
-        sync.link_drafts(locked, drafts, stored.ids, synced.contacts)
-        context_use.note(locked, request.turns, drafts, stored.ids, stored.added)
+        drafts = [candidates.settle(draft, real) for draft in drafts]
+        store_memories.retract(locked, extraction.retracted_turn_ids, request.turns[-1].said_at)
+        stored = store_memories.store(locked, drafts, resolutions, space(vectors), batch)
+        sync_contacts.relate(
+            locked, extraction.relations, synced.contacts, drafts, stored.ids, denied
+        )
+        sync_contacts.link_drafts(locked, drafts, stored.ids, synced.contacts)
+        context_usage.note(locked, request.turns, drafts, stored.ids, stored.added)
         _finish(
             batch,
             memories=len(stored.added),
@@ -132,7 +137,9 @@ def _consolidate(work: Consolidation) -> None:
     if not links:
         _finish(work, memories=0)
         return
-    patch = ledger.ask(end_user, provider, "consolidate", lambda: provider.consolidate(request))
+    patch = model_calls.ask(
+        end_user, provider, "consolidate", lambda: provider.consolidate(request)
+    )
     with transaction.atomic():
         locked = _hold(work)
         consolidate.write(work, links, patch)

@@ -5,6 +5,6 @@ and made anew. Ids are kept where they are free in the database that reads the d
 """
 
 from memories.portability.document import NOT_CARRIED, SECTIONS, export_user
-from memories.portability.reading import CannotImport, import_user
+from memories.portability.load import CannotImport, import_user
 
 __all__ = ["NOT_CARRIED", "SECTIONS", "CannotImport", "export_user", "import_user"]

@@ -14,12 +14,8 @@ import openai
 from pydantic import BaseModel, ValidationError
 
 from memories.providers.errors import PermanentError
+from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.providers.text import encodable, middle_cut
-from memories.providers.transport import (
-    ModelServer,
-    RawReply,
-    UnsupportedParameterError,
-)
 
 LOCAL_MODEL = "multilingual-e5-small"
 LOCAL_DIMENSIONS = 384

@@ -12,7 +12,7 @@ import regex
 from dateutil.easter import easter
 
 from contacts.lexicon import surnames
-from memories.dates.words import PAST_EN, DateHit, chinese_number, midnight, month_span
+from memories.dates.date_words import PAST_EN, DateHit, chinese_number, midnight, month_span
 
 _Match = regex.Match[str]
 

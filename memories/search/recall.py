@@ -15,13 +15,13 @@ from memories import graph
 from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
-from memories.search import bm25, bridge
-from memories.search.history import asks_past
-from memories.search.intents import WEIGHTS, Intent, infer
-from memories.search.nearest import nearest
+from memories.search import bm25, second_hop
+from memories.search.dense import nearest
+from memories.search.outdated_weight import asks_past
+from memories.search.query import WEIGHTS, Intent, infer
 from memories.search.questions import parts
-from memories.search.results import Found, Hit, ordered
-from memories.search.timespan import Span, span
+from memories.search.ranking import Found, Hit, ordered
+from memories.search.time_range import Span, span
 from memories.search.tokens import query_weights
 from memories.search.vectors import space
 
@@ -124,7 +124,8 @@ class _Arms:
         """Both arms over all that is wanted, and the step on from the best hit by words."""
         first = self._words([bm25.Question(dict(words), {}) for words in self.asked], depth, within)
         steps = [
-            bridge.onward(words, best.tokens) for words, best in zip(self.asked, first, strict=True)
+            second_hop.onward(words, best.tokens)
+            for words, best in zip(self.asked, first, strict=True)
         ]
         second = self._words([step or bm25.Question({}, {}) for step in steps], depth, within)
         meaning, others = self._meaning(depth, within)

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 import regex
 import snowballstemmer
 
-from contacts import segment
+from contacts import segmentation
 from contacts.normal import normalise
 from memories.search import concepts
 from memories.search.stopwords import QUESTION_WORDS, STOP_WORDS
@@ -106,7 +106,7 @@ def _number(number: str) -> Iterator[str]:
 
 def _han(stretch: str, unwanted: frozenset[str], after_number: bool) -> Iterator[str]:
     singles = ""
-    for index, word in enumerate(w.text for w in segment.cut(stretch)):
+    for index, word in enumerate(w.text for w in segmentation.cut(stretch)):
         if word in _UNITS and after_number and index == 0:
             word = _UNITS[word]
         dropped = word in STOP_WORDS or word in unwanted
@@ -121,7 +121,7 @@ def _han(stretch: str, unwanted: frozenset[str], after_number: bool) -> Iterator
         for size in _SHORTER:
             if len(word) > size:
                 parts = (word[i : i + size] for i in range(len(word) - size + 1))
-                yield from (part for part in parts if segment.frequency(part))
+                yield from (part for part in parts if segmentation.frequency(part))
         yield word
         yield from concepts.role(word)
     yield from _pairs(singles)
@@ -132,7 +132,7 @@ def _pairs(singles: str) -> Iterator[str]:
     if len(singles) == 1:
         yield singles
         return
-    yield from (char for char in singles if segment.tag(char)[:1] in _WORDS_ALONE)
+    yield from (char for char in singles if segmentation.tag(char)[:1] in _WORDS_ALONE)
     yield from (singles[i : i + 2] for i in range(len(singles) - 1))
 
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django_q.models import OrmQ
 
 from accounts.models import Change, EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact, json_value
 from memories import tasks
 from memories.models import Link, Memory
@@ -54,7 +54,7 @@ def test_a_contact_shows_what_is_known_and_where_it_comes_from(
         "interests": [json_value("sailing"), json_value("chess")],
     }
     contact.timeline = [{"text": "moved to Bergen", "at": "2025", "sources": [str(memory.id)]}]
-    identity.save(contact, ["attributes", "timeline", "aliases"])
+    store.save(contact, ["attributes", "timeline", "aliases"])
 
     status, body = client.get(f"{ADDRESS}{contact.id}/")
 
@@ -132,7 +132,7 @@ def test_contacts_are_found_by_name_alias_and_other_spellings(
 ) -> None:
     contact = make_contact(zoe, "王秀英")
     contact.aliases = ["Auntie Xiu"]
-    identity.save(contact, ["aliases"])
+    store.save(contact, ["aliases"])
     make_contact(zoe, "Oda")
     for wanted in ("秀英", "auntie", "XIU", "wangxiuying"):
         rows = client.get(f"{ADDRESS}?q={wanted}")[1]["results"]
@@ -235,7 +235,7 @@ def test_a_correction_changes_what_is_given_and_nothing_else(
         "interests": [json_value("chess", [source.id])],
         "location": [json_value("Bergen", [source.id])],
     }
-    identity.save(contact, ["attributes"])
+    store.save(contact, ["attributes"])
 
     status, body = client.patch(
         f"{ADDRESS}{contact.id}/",
@@ -253,7 +253,7 @@ def test_a_correction_changes_what_is_given_and_nothing_else(
 
     client.post(f"users/zoe/changes/{body['change_id']}/undo/")
     contact.refresh_from_db()
-    assert identity.flat_attributes(contact) == {"interests": "chess", "location": "Bergen"}
+    assert store.flat_attributes(contact) == {"interests": "chess", "location": "Bergen"}
     assert "Bergen" in contact.card
 
 

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts.compare import WEIGHTS, Comparison, among_rivals, compare
-from contacts.likeness import kinds, naming, traits, wording
-from contacts.likeness.latin import two_scripts
-from contacts.likeness.records import MAX_FACT, MAX_FACTS, Record, record
-from contacts.likeness.signs import WORDS
+from contacts.resolution import demographics, name_similarity, name_types, text_overlap
+from contacts.resolution.features import WORDS
+from contacts.resolution.model import WEIGHTS, Comparison, among_rivals, compare
+from contacts.resolution.records import MAX_FACT, MAX_FACTS, Record, record
+from contacts.resolution.similarity_latin import two_scripts
 from contacts.types import Person
 
 SUGGESTED = {"certain", "likely"}
@@ -61,12 +61,12 @@ def codes(found: Comparison, *, against: bool = False) -> set[str]:
 def test_two_names_relate_the_same_way_whichever_comes_first(
     first: str, second: str, how: str
 ) -> None:
-    assert naming.relate((first,), (second,)).how == how
-    assert naming.relate((second,), (first,)).how == how
+    assert name_similarity.relate((first,), (second,)).how == how
+    assert name_similarity.relate((second,), (first,)).how == how
 
 
 def test_an_alias_counts_as_a_name() -> None:
-    assert naming.relate(("Nora", "小谢"), ("谢丽",)).how == "nickname"
+    assert name_similarity.relate(("Nora", "小谢"), ("谢丽",)).how == "nickname"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_an_alias_counts_as_a_name() -> None:
      ("the plumber from work", "role"), ("Nora", "full"), ("nora_77", "handle"), ("老三", "role")],
 )  # fmt: skip
 def test_what_sort_of_name_it_is(name: str, kind: str) -> None:
-    assert kinds.kind_of(name) == kind
+    assert name_types.kind_of(name) == kind
 
 
 def test_a_nickname_with_the_same_life_is_one_person() -> None:
@@ -125,9 +125,9 @@ def test_what_one_person_cannot_be_speaks_against(
 
 
 def test_someone_elses_age_is_not_the_persons_own() -> None:
-    assert not traits.ages(who("谢丽", "同事", "妈妈今年七十岁"))
-    assert not traits.ages(who("谢丽", "同事", "在高中当老师"))
-    (age,) = traits.ages(who("谢丽", "同事", "女儿在读小学"))
+    assert not demographics.ages(who("谢丽", "同事", "妈妈今年七十岁"))
+    assert not demographics.ages(who("谢丽", "同事", "在高中当老师"))
+    (age,) = demographics.ages(who("谢丽", "同事", "女儿在读小学"))
     assert age.low > 20
 
 
@@ -243,7 +243,7 @@ def test_structured_attributes_agree_and_differ() -> None:
 def test_a_word_that_everyone_shares_counts_for_nothing() -> None:
     pair = who("小丽", "朋友", "住在厦门"), who("丽丽", "朋友", "厦门人")
     people = [*pair, *(who(f"友{n}", "朋友", "厦门") for n in range(9))]
-    rarity = wording.rarity_of([person.words for person in people])
+    rarity = text_overlap.rarity_of([person.words for person in people])
     assert "words" in codes(compare(*pair))
     assert "words" not in codes(compare(*pair, rarity=rarity))
 
@@ -256,16 +256,19 @@ def test_many_who_fit_make_each_less_likely_but_not_a_stated_one() -> None:
 
 
 def test_what_a_person_says_with_their_numbers_is_read_alike() -> None:
-    assert wording.plain("三百八 三月十二日 二〇二一年 八千") == "380 3月12日 2021年 8000"
-    assert set(wording.read(["March 12th"])) == set(wording.read(["3月12号"]))
+    assert text_overlap.plain("三百八 三月十二日 二〇二一年 八千") == "380 3月12日 2021年 8000"
+    assert set(text_overlap.read(["March 12th"])) == set(text_overlap.read(["3月12号"]))
 
 
 def test_years_and_counts_are_named_only_where_nothing_else_is_shared() -> None:
-    first, second = wording.read(["2026年5月去大理一周"]), wording.read(["2026年5月在大理待一周"])
-    assert wording.shared(first, second, {}).words[0] == "大理"
-    assert not {"2026", "5", "1"} & set(wording.shared(first, second, {}).words)
-    year = wording.read(["2026年"])
-    assert wording.shared(year, year, {}).words == ("2026",)
+    first, second = (
+        text_overlap.read(["2026年5月去大理一周"]),
+        text_overlap.read(["2026年5月在大理待一周"]),
+    )
+    assert text_overlap.shared(first, second, {}).words[0] == "大理"
+    assert not {"2026", "5", "1"} & set(text_overlap.shared(first, second, {}).words)
+    year = text_overlap.read(["2026年"])
+    assert text_overlap.shared(year, year, {}).words == ("2026",)
 
 
 def test_a_record_reads_a_bounded_number_of_bounded_texts() -> None:
@@ -306,7 +309,10 @@ def test_a_comparison_is_the_same_both_ways_round(first: Record, second: Record)
 
 def test_every_pair_of_names_relates_symmetrically() -> None:
     for a, b in product(NAMES, NAMES):
-        assert naming.relate((a,), (b,)).how == naming.relate((b,), (a,)).how, (a, b)
+        assert name_similarity.relate((a,), (b,)).how == name_similarity.relate((b,), (a,)).how, (
+            a,
+            b,
+        )
 
 
 @pytest.mark.parametrize(

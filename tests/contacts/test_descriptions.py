@@ -2,8 +2,8 @@
 
 import pytest
 
-from contacts import attribute_keys, identity, lookup
-from contacts.descriptions import describe
+from contacts import attribute_index, lookup, store
+from contacts.matching.descriptions import describe
 from contacts.models import json_value
 from memories.doctor import contacts as checks
 from tests.factories import make_contact, make_end_user
@@ -139,9 +139,9 @@ def test_a_description_replaces_the_role_word_that_it_is_made_with(end_user):
 
 
 def test_keys_follow_the_attributes(end_user):
-    contact = identity.find(end_user, "林悦")[0]
+    contact = store.find(end_user, "林悦")[0]
     contact.attributes = {"company": [json_value("小米")]}
-    identity.save(contact, ["attributes"])
+    store.save(contact, ["attributes"])
     assert semantic(end_user, "谁在腾讯上班？") == []
     assert semantic(end_user, "谁在小米上班？") == ["林悦"]
     assert [f for f in checks.keys_are_current() if f.end_user_id == end_user.pk] == []
@@ -161,8 +161,8 @@ def test_another_users_people_fit_nothing(end_user):
 
 def test_the_keys_of_a_contact_are_bounded():
     values = [json_value(f"hobby number {n} of very many words here") for n in range(500)]
-    keys = list(attribute_keys.keys_of({f"a{n}": values for n in range(50)}))
-    assert len(keys) == attribute_keys.MAX_KEYS
+    keys = list(attribute_index.keys_of({f"a{n}": values for n in range(50)}))
+    assert len(keys) == attribute_index.MAX_KEYS
     assert all(len(key.key) <= 250 and len(key.text) <= 200 for key in keys)
 
 
@@ -174,7 +174,7 @@ def test_the_keys_of_a_contact_are_bounded():
     ],
 )  # fmt: skip
 def test_a_birthday_is_one_in_all_spellings(one, other):
-    assert attribute_keys.month_day(one) == attribute_keys.month_day(other) == "05-12"
+    assert attribute_index.month_day(one) == attribute_index.month_day(other) == "05-12"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_a_birthday_is_one_in_all_spellings(one, other):
     ],
 )  # fmt: skip
 def test_values_agree_when_they_say_the_same(attribute, asked, held, fits):
-    assert bool(attribute_keys.agree(attribute, asked, held)) == fits
+    assert bool(attribute_index.agree(attribute, asked, held)) == fits
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contacts.matching import candidate_keys, entries_of, find_mentions
+from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.types import Mention, Person
 
 

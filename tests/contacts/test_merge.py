@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from accounts.inverse import taken_back
 from accounts.models import EndUser
-from contacts import identity, uniting
+from contacts import merge_values, store
 from contacts.models import Contact, Suggestion, json_value
-from memories import derived
+from memories.corrections import derived
 from memories.models import Memory
 from tests.api import ApiClient, assert_error
 from tests.factories import make_contact, make_end_user, make_memory
@@ -142,7 +142,7 @@ def test_a_role_that_only_the_loser_had_still_finds_the_person(client, zoe):
     contact = Contact.objects.get(pk=friend.pk)
     assert contact.relationship == "朋友"
     assert contact.aliases == ["周姐", "老板"]
-    assert "kin:boss" in {key.key for key in identity.keys_of(contact.person)}
+    assert "kin:boss" in {key.key for key in store.keys_of(contact.person)}
 
 
 # Pure --------------------------------------------------------------------------------------
@@ -160,25 +160,27 @@ ATTRIBUTES = st.dictionaries(
 
 @given(ATTRIBUTES, ATTRIBUTES)
 def test_uniting_loses_no_value_and_repeats_none(mine: Any, theirs: Any) -> None:
-    united = uniting.attributes(mine, theirs)
+    united = merge_values.attributes(mine, theirs)
     for side in (mine, theirs):
-        assert uniting.parts({"attributes": side}) <= uniting.parts({"attributes": united})
+        assert merge_values.parts({"attributes": side}) <= merge_values.parts(
+            {"attributes": united}
+        )
     for entries in united.values():
         values = [entry["value"].lower() for entry in entries]
         assert len(values) == len(set(values))
-    assert uniting.attributes(united, theirs) == united
+    assert merge_values.attributes(united, theirs) == united
 
 
 @given(ATTRIBUTES, ATTRIBUTES)
 def test_what_was_united_comes_apart_again(mine: Any, theirs: Any) -> None:
-    assert taken_back(mine, uniting.attributes(mine, theirs), uniting.attributes(mine, theirs)) == (
-        mine
-    )
+    assert taken_back(
+        mine, merge_values.attributes(mine, theirs), merge_values.attributes(mine, theirs)
+    ) == (mine)
 
 
 @given(ATTRIBUTES, ATTRIBUTES, st.lists(ENTRY, unique_by=lambda e: e["value"].lower()))
 def test_what_came_later_outlives_the_taking_back(mine: Any, theirs: Any, more: Any) -> None:
-    after = uniting.attributes(mine, theirs)
+    after = merge_values.attributes(mine, theirs)
     later = {f"later {n}": [entry] for n, entry in enumerate(more)}
     left = taken_back(mine, after, {**after, **later})
     assert left == {**mine, **later}
@@ -201,7 +203,7 @@ def test_events_are_in_order_and_each_once() -> None:
 
     mine = [event("born", "1990", "a"), event("moved", "2020-05", "b"), event("hm", "", "b")]
     theirs = [event("school", "1997", "c"), event("Moved", "2020-05", "d")]
-    assert uniting.timeline(mine, theirs) == [
+    assert merge_values.timeline(mine, theirs) == [
         event("born", "1990", "a"),
         event("school", "1997", "c"),
         event("moved", "2020-05", "b", "d"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contacts.namesakes import is_someone_else, meant, says_another
+from contacts.resolution.namesakes import is_someone_else, meant, says_another
 
 
 def _says(text: str, name: str) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from contacts.pronouns import Relation, refers_back, resolve, stated_relations
+from contacts.coreference import Relation, refers_back, resolve, stated_relations
 from contacts.types import Mention, Utterance
 from tests.contacts.conversation import ALL, KEYS, OTTO, RITA, YUN, meant, person, say, talk
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contacts.pronouns import Relation, refers_back, resolve
+from contacts.coreference import Relation, refers_back, resolve
 from tests.contacts.conversation import ALL, say, talk
 
 

@@ -3,13 +3,13 @@ All people here are invented."""
 
 import pytest
 
-from contacts.compare import Comparison, compare
-from contacts.likeness import naming
-from contacts.likeness.records import Record
-from contacts.likeness.sounded import same_nickname
 from contacts.models import Suggestion
 from contacts.names import name_key
-from contacts.suggestions import suggest
+from contacts.resolution import name_similarity
+from contacts.resolution.model import Comparison, compare
+from contacts.resolution.phonetic_zh import same_nickname
+from contacts.resolution.records import Record
+from contacts.resolution.suggestions import suggest
 from tests.factories import make_contact, make_end_user, make_memory
 
 SUGGESTED = {"certain", "likely"}
@@ -66,8 +66,8 @@ def verdict(first: str, second: str, *, alike: bool) -> Comparison:
 
 @pytest.mark.parametrize(("first", "second"), ONE_NAME)
 def test_a_nickname_is_known_by_its_sound_in_either_script(first: str, second: str) -> None:
-    assert naming.relate((first,), (second,)).how == "nickname"
-    assert naming.relate((second,), (first,)).how == "nickname"
+    assert name_similarity.relate((first,), (second,)).how == "nickname"
+    assert name_similarity.relate((second,), (first,)).how == "nickname"
 
 
 @pytest.mark.parametrize(("first", "second"), OTHER_NAMES)

@@ -13,13 +13,13 @@ from django.utils import timezone
 from accounts.models import Change, EndUser
 from contacts import merge as identities
 from contacts import relations
-from contacts.compare import compare
-from contacts.likeness.blocking import MAX_PAIRS, Block, pairs, vector_blocks
-from contacts.likeness.records import Record
 from contacts.models import Contact, Suggestion
-from contacts.suggestions import suggest
-from memories import corrections, merging
-from memories.suggesting import suggest_merges
+from contacts.resolution.blocking import MAX_PAIRS, Block, pairs, vector_blocks
+from contacts.resolution.model import compare
+from contacts.resolution.records import Record
+from contacts.resolution.suggestions import suggest
+from memories.corrections import edit_memories, merge_contacts
+from memories.corrections.auto_merge import suggest_merges
 from tests.factories import make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -118,7 +118,7 @@ def test_a_postponed_suggestion_is_not_withdrawn(end_user: EndUser) -> None:
 
 def test_a_merged_contact_is_not_compared(end_user: EndUser) -> None:
     one, other = potters(end_user)
-    merging.merge(end_user, other.id, one.id, actor="operator:ann")
+    merge_contacts.merge(end_user, other.id, one.id, actor="operator:ann")
     assert suggest(end_user).compared == 0
 
 
@@ -195,7 +195,7 @@ def test_a_merge_that_was_undone_is_not_made_again(end_user: EndUser) -> None:
     known(end_user, "闪电", "同事", "闪电真名叫谢丽")
     known(end_user, "谢丽", "同事", "谢丽负责采购")
     suggest_merges(end_user)
-    corrections.undo(Change.objects.of(end_user).get(verb="merge"), actor="operator:ann")
+    edit_memories.undo(Change.objects.of(end_user).get(verb="merge"), actor="operator:ann")
     assert suggest_merges(end_user).merged == 0
     assert Contact.objects.of(end_user).standing().count() == 2
 

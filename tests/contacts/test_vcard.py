@@ -9,10 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
-from contacts import identity, vcard
+from contacts import store
 from contacts.models import Contact, Relation, json_value
-from contacts.vcard import Entry, NotVCard, Related
-from contacts.vcard_writing import write
+from contacts.vcard import read
+from contacts.vcard.read import Entry, NotVCard, Related
+from contacts.vcard.write import write
 from memories.models import Memory
 from tests.factories import make_app, make_contact, make_end_user
 
@@ -64,7 +65,7 @@ def run(*args):
 
 
 def test_a_card_is_read_with_all_that_it_says():
-    xia, tom = vcard.read(BOOK.encode())
+    xia, tom = read.read(BOOK.encode())
     assert (xia.name, xia.aliases) == ("沈知夏", ("夏夏", "小夏"))
     assert xia.attributes == {
         "birthday": ("1992-08-03",),
@@ -91,16 +92,16 @@ def test_version_2_1_with_quoted_printable_and_its_own_charset():
         "N;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=E6=9D=8E;=E6=95=8F\r\n"
         "FN;CHARSET=UTF-8;QUOTED-PRINTABLE:=E6=9D=8E=\r\n=E6=95=8F\r\nTEL;CELL:123456\r\nEND:VCARD\r\n"
     )
-    (entry,) = vcard.read(old.encode())
+    (entry,) = read.read(old.encode())
     assert (entry.name, entry.aliases) == ("李敏", ())
     chinese = "BEGIN:VCARD\nVERSION:2.1\nFN;CHARSET=GB18030:李敏\nEND:VCARD\n".encode("gb18030")
-    assert vcard.read(chinese)[0].name == "李敏"
+    assert read.read(chinese)[0].name == "李敏"
 
 
 def test_a_line_folded_in_the_middle_of_a_character_is_read():
     raw = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:沈知夏\r\nEND:VCARD\r\n".encode()
     cut = raw.index("知".encode()) + 1
-    assert vcard.read(raw[:cut] + b"\r\n " + raw[cut:])[0].name == "沈知夏"
+    assert read.read(raw[:cut] + b"\r\n " + raw[cut:])[0].name == "沈知夏"
 
 
 def test_a_relation_by_uid_names_the_person():
@@ -108,7 +109,7 @@ def test_a_relation_by_uid_names_the_person():
         "BEGIN:VCARD\nVERSION:4.0\nFN:Ann\nUID:urn:uuid:1\nEND:VCARD\n"
         "BEGIN:VCARD\nVERSION:4.0\nFN:Bo\nRELATED;TYPE=sibling:urn:uuid:1\nEND:VCARD\n"
     )
-    assert vcard.read(text.encode())[1].related == (Related("Ann", "sibling"),)
+    assert read.read(text.encode())[1].related == (Related("Ann", "sibling"),)
 
 
 @pytest.mark.parametrize(
@@ -123,12 +124,12 @@ def test_a_relation_by_uid_names_the_person():
         (b"BEGIN:VCARD\nFN;CHARSET=KLINGON;ENCODING=QUOTED-PRINTABLE:=41\nEND:VCARD\n", "Entry 1"),
         (b"BEGIN:VCARD\nFN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=FF=FE\nEND:VCARD\n", "Entry 1"),
         (b"\x00\x01\x02" * 10, "can't be read"),
-        (b"x" * (vcard.MAX_BYTES + 1), "larger than"),
+        (b"x" * (read.MAX_BYTES + 1), "larger than"),
     ],
 )
 def test_what_is_no_vcard_is_refused_with_its_place(content, said):
     with pytest.raises(NotVCard, match=said):
-        vcard.read(content)
+        read.read(content)
 
 
 @pytest.mark.django_db
@@ -137,7 +138,7 @@ def test_an_address_book_becomes_contacts(file):
     figures = run("import_vcard", "--user", "zoe", file(BOOK), "--json")
     assert (figures["created"], figures["updated"], figures["notes"]) == (2, 0, 2)
     end_user = EndUser.objects.get(external_id="zoe")
-    xia = identity.find(end_user, "沈知夏")[0]
+    xia = store.find(end_user, "沈知夏")[0]
     assert xia.aliases == ["夏夏", "小夏"]
     assert xia.attributes["company"] == [json_value("青禾设计")]
     stated = Relation.objects.of(end_user).values_list("subject__name", "kind", "object__name")
@@ -219,7 +220,7 @@ def test_what_is_known_outlives_an_address_book(file):
         "--json",
     )
     contact.refresh_from_db()
-    assert identity.flat_attributes(contact) == {"company": "Acme", "phone": "1234567"}
+    assert store.flat_attributes(contact) == {"company": "Acme", "phone": "1234567"}
 
 
 @pytest.mark.django_db
@@ -247,7 +248,7 @@ def test_an_export_imported_again_is_the_same_address_book(file, tmp_path, versi
                     "company": [json_value("甲"), json_value("乙")], "birthday": [json_value("五月初五")]},
     )  # fmt: skip
     make_contact(first, "王磊")
-    identity.create(first, "王磊", namesake=True)
+    store.create(first, "王磊", namesake=True)
     out = str(tmp_path / "out.vcf")
     call_command("export_vcard", "--user", "zoe", out, "--version", version, stdout=StringIO())
     second = make_end_user(app=first.app, external_id="eve", language="zh")
@@ -281,5 +282,5 @@ def test_what_is_written_is_read_back(name, aliases, values, note, kind, version
         (Related(name, kind),), (note,) if note else (), 2,
     )  # fmt: skip
     text = write([entry], version)
-    assert vcard.read(text.encode()) == [entry]
+    assert read.read(text.encode()) == [entry]
     assert all(len(line.encode()) <= 75 for line in text.split("\r\n"))

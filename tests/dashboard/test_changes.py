@@ -6,8 +6,8 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import EndUser
-from contacts import book
-from memories import corrections, merging
+from contacts import edit
+from memories.corrections import edit_memories, merge_contacts
 from memories.models import Memory
 from tests.factories import make_contact, make_memory
 
@@ -23,8 +23,8 @@ def test_an_edited_person_is_named_with_what_was_and_what_is(
 ) -> None:
     hong = make_contact(user, "小红", relationship="朋友")
     values = {"relationship": "同事", "aliases": ["阿红"], "attributes": {"company": ["腾讯"]}}
-    book.edit_contact(user, hong.pk, values, actor=OPERATOR, why="she said so")
-    book.edit_contact(user, hong.pk, {"attributes": {"company": ["百度"]}}, actor=OPERATOR)
+    edit.edit_contact(user, hong.pk, values, actor=OPERATOR, why="she said so")
+    edit.edit_contact(user, hong.pk, {"attributes": {"company": ["百度"]}}, actor=OPERATOR)
     html = page(reviewer, user)
     assert reverse("dashboard:contact", args=[user.pk, hong.pk]) in html
     assert "she said so" in html
@@ -36,7 +36,7 @@ def test_an_edited_person_is_named_with_what_was_and_what_is(
 
 def test_a_memory_is_shown_as_it_was_and_as_it_is(reviewer: Client, user: EndUser) -> None:
     memory = make_memory(user, "小红住在深圳", make_contact(user, "小红"))
-    corrections.edit(user, memory.pk, {"content": "小红住在广州"}, actor=OPERATOR)
+    edit_memories.edit(user, memory.pk, {"content": "小红住在广州"}, actor=OPERATOR)
     html = page(reviewer, user)
     assert '<del><bdi class="said">小红住在深圳</bdi></del>' in html
     assert '<ins><bdi class="said">小红住在广州</bdi></ins>' in html
@@ -44,7 +44,7 @@ def test_a_memory_is_shown_as_it_was_and_as_it_is(reviewer: Client, user: EndUse
 
 def test_both_of_a_merge_are_named_though_one_is_gone(reviewer: Client, user: EndUser) -> None:
     one, other = make_contact(user, "小红"), make_contact(user, "红红")
-    merging.merge(user, other.pk, one.pk, actor=OPERATOR)
+    merge_contacts.merge(user, other.pk, one.pk, actor=OPERATOR)
     html = page(reviewer, user)
     assert "小红" in html
     assert "红红" in html
@@ -53,7 +53,7 @@ def test_both_of_a_merge_are_named_though_one_is_gone(reviewer: Client, user: En
 def test_the_changes_of_a_person_say_the_same(reviewer: Client, user: EndUser) -> None:
     hong, ming = make_contact(user, "小红"), make_contact(user, "小明")
     memory = make_memory(user, "小红会弹琴", hong)
-    corrections.move(user, memory.pk, hong.pk, ming.pk, actor=OPERATOR)
+    edit_memories.move(user, memory.pk, hong.pk, ming.pk, actor=OPERATOR)
     at = reverse("dashboard:contact", args=[user.pk, hong.pk])
     html = reviewer.get(f"{at}?tab=changes").content.decode()
     assert reverse("dashboard:contact", args=[user.pk, ming.pk]) in html
@@ -62,7 +62,7 @@ def test_the_changes_of_a_person_say_the_same(reviewer: Client, user: EndUser) -
 
 def test_what_is_to_be_forgotten_is_not_told_again(reviewer: Client, user: EndUser) -> None:
     memory = make_memory(user, "小红住在深圳", make_contact(user, "小红"))
-    corrections.edit(user, memory.pk, {"content": "小红住在广州"}, actor=OPERATOR)
+    edit_memories.edit(user, memory.pk, {"content": "小红住在广州"}, actor=OPERATOR)
     Memory.objects.update(status=Memory.Status.ARCHIVED)
     html = page(reviewer, user)
     assert "住在" not in html
@@ -70,7 +70,7 @@ def test_what_is_to_be_forgotten_is_not_told_again(reviewer: Client, user: EndUs
 
 def test_long_lists_of_subjects_are_cut(reviewer: Client, user: EndUser) -> None:
     memories = [make_memory(user, f"fact {number}") for number in range(9)]
-    corrections.outdate(user, memories, actor=OPERATOR)
+    edit_memories.outdate(user, memories, actor=OPERATOR)
     html = page(reviewer, user)
     assert html.count("fact ") == 3
     assert "and 6 more" in html
@@ -81,6 +81,6 @@ def test_the_page_costs_as_many_statements_for_many_changes(
 ) -> None:
     people = [make_contact(user, f"Person {number}") for number in range(20)]
     for person in people:
-        book.edit_contact(user, person.pk, {"relationship": "friend"}, actor=OPERATOR)
+        edit.edit_contact(user, person.pk, {"relationship": "friend"}, actor=OPERATOR)
     with django_assert_max_num_queries(14):
         assert page(reviewer, user).count("<ins>") == 20

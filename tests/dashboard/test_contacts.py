@@ -2,10 +2,11 @@ import pytest
 from django.test import Client
 
 from accounts.models import EndUser
-from contacts import book, identity
+from contacts import edit, store
 from contacts.models import Contact
 from dashboard.queries import contacts as queries
-from memories import corrections, portability
+from memories import portability
+from memories.corrections import edit_memories
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_suggestion
 
@@ -57,7 +58,7 @@ def test_a_western_name_is_found_by_any_of_its_words(
 @pytest.mark.parametrize("typed", ["腾讯", "腾"])
 def test_a_person_is_found_by_company(reviewer: Client, user: EndUser, typed: str) -> None:
     contact = make_contact(user, "小红")
-    book.edit_contact(user, contact.pk, {"attributes": {"company": ["腾讯"]}}, actor="app:x")
+    edit.edit_contact(user, contact.pk, {"attributes": {"company": ["腾讯"]}}, actor="app:x")
     make_contact(user, "张伟")
     assert listed(reviewer, user, q=typed) == ["小红"]
 
@@ -72,7 +73,7 @@ def test_what_nobody_is_called_finds_nobody(reviewer: Client, user: EndUser, typ
 
 def test_a_renamed_person_is_found_by_the_new_name(reviewer: Client, user: EndUser) -> None:
     contact = make_contact(user, "小红")
-    book.edit_contact(user, contact.pk, {"name": "王秀英", "aliases": []}, actor="app:x")
+    edit.edit_contact(user, contact.pk, {"name": "王秀英", "aliases": []}, actor="app:x")
     assert listed(reviewer, user, q="wxy") == ["王秀英"]
     assert listed(reviewer, user, q="xh") == []
 
@@ -98,14 +99,14 @@ def test_only_those_with_contradicting_values(reviewer: Client, user: EndUser) -
     values = {"小红": {"company": ["腾讯", "字节"]}, "张伟": {"interests": ["徒步", "摄影"]}}
     for name, attributes in values.items():
         contact = make_contact(user, name)
-        book.edit_contact(user, contact.pk, {"attributes": attributes}, actor="app:x")
+        edit.edit_contact(user, contact.pk, {"attributes": attributes}, actor="app:x")
     assert listed(reviewer, user, only="conflict") == ["小红"]
 
 
 def test_only_those_whom_no_operator_has_looked_after(reviewer: Client, user: EndUser) -> None:
     one, other = make_contact(user, "小红"), make_contact(user, "张伟")
-    book.edit_contact(user, one.pk, {"gender": "female"}, actor="operator:li")
-    book.edit_contact(user, other.pk, {"gender": "male"}, actor="app:x")
+    edit.edit_contact(user, one.pk, {"gender": "female"}, actor="operator:li")
+    edit.edit_contact(user, other.pk, {"gender": "male"}, actor="app:x")
     assert listed(reviewer, user, only="unconfirmed") == ["张伟"]
 
 
@@ -126,9 +127,9 @@ def test_people_are_sorted_and_paged_without_gaps(reviewer: Client, user: EndUse
 def test_names_are_sorted_as_they_are_read(reviewer: Client, user: EndUser) -> None:
     people = [make_contact(user, name) for name in ("张伟", "Zoe", "曾敏", "Bob", "小红", "阿明")]
     assert listed(reviewer, user, sort="name") == ["阿明", "Bob", "小红", "曾敏", "张伟", "Zoe"]
-    _, change = book.edit_contact(user, people[0].pk, {"name": "白伟"}, actor="operator:li")
+    _, change = edit.edit_contact(user, people[0].pk, {"name": "白伟"}, actor="operator:li")
     assert listed(reviewer, user, sort="name")[:2] == ["阿明", "白伟"]
-    corrections.undo(change, actor="operator:li")
+    edit_memories.undo(change, actor="operator:li")
     assert listed(reviewer, user, sort="name")[-2:] == ["张伟", "Zoe"]
     copy = portability.import_user(user.app, portability.export_user(user), external_id="copy")
     assert listed(reviewer, copy, sort="name") == listed(reviewer, user, sort="name")
@@ -266,7 +267,7 @@ def test_who_is_not_signed_in_is_sent_to_the_door(user: EndUser) -> None:
 def test_the_api_finds_people_in_the_same_way(user: EndUser) -> None:
     contact = make_contact(user, "小红")
     assert list(Contact.objects.all().found_by(user, "xh")) == [contact]
-    identity.save(contact, [])
+    store.save(contact, [])
 
 
 @pytest.mark.parametrize("name", ["👩‍👩‍👧‍👦" * 18, "﷽" * 30, "e\u0301\u0301\u0301" * 50])

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from accounts.models import EndUser
 from contacts.models import Contact, Relation
-from memories import corrections
+from memories.corrections import edit_memories
 from memories.models import Batch, Edge, Erasure, Link, Memory
 from tests.dashboard.signin import signed_in
 from tests.dashboard.walk import ASKING, KINDS, addresses
@@ -100,8 +100,10 @@ def hostile() -> EndUser:
             make_memory(user, f"{place} {n} {text}"[:10_000], person, facts=facts_, **fields)
     Link.objects.update(confidence=0.5)
     memories = list(Memory.objects.of(user))
-    corrections.edit(user, memories[0].pk, {"content": f"new {TURNED}{TAG}"}, actor=TAG, why=IMAGE)
-    corrections.outdate(user, memories[1:2], actor=TURNED)
+    edit_memories.edit(
+        user, memories[0].pk, {"content": f"new {TURNED}{TAG}"}, actor=TAG, why=IMAGE
+    )
+    edit_memories.outdate(user, memories[1:2], actor=TURNED)
     for other in memories[2:]:
         Edge.objects.create(
             end_user=user, source=memories[0], target=other, kind=f"shares_entity:{TAG}", reason=TAG

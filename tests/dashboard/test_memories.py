@@ -9,9 +9,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import Change, EndUser
-from memories import corrections
+from memories.corrections import edit_memories
 from memories.models import Edge, Memory
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from tests.dashboard.signin import signed_in
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, make_message
 
@@ -76,7 +76,7 @@ def test_what_is_no_longer_true_is_struck_through_beside_what_replaced_it(
     reviewer: Client, zoe: EndUser
 ) -> None:
     old, new = make_memory(zoe, "Greta lives in Bern."), make_memory(zoe, "Greta lives in Graz.")
-    corrections.outdate(zoe, [old], actor="extractor", why="She moved.", by=new.pk)
+    edit_memories.outdate(zoe, [old], actor="extractor", why="She moved.", by=new.pk)
     page = listed(reviewer, zoe, status="outdated").content.decode()
     assert '<del><bdi class="said">Greta lives in Bern.' in page
     assert "Greta lives in Graz." in page

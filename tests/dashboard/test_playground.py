@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard.question_form import turns
-from memories import corrections, inject
+from memories.context import build
+from memories.corrections import edit_memories
 from memories.models import Edge, Memory
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from tests.dashboard.playground import OPTIONS, SHE, ask, at, marks, talk, text
 from tests.dashboard.signin import signed_in
 from tests.factories import make_contact, make_memory
@@ -64,7 +65,7 @@ def test_the_page_shows_precisely_what_the_api_says(
     make_memory(user, "小红下周去北京出差", hong, embedding=vector)
     make_memory(user, "小红喜欢爬山")
     answer = ask(reviewer, user, "小红什么时候出差").context["answer"]
-    built = inject.build(user, "小红什么时候出差")
+    built = build.build(user, "小红什么时候出差")
     traced = answer.trace.injection
     assert traced.system_prompt == built.system_prompt
     assert (traced.contacts, traced.memories) == (built.contacts, built.memories)
@@ -106,7 +107,7 @@ def test_trying_writes_nothing_and_a_viewer_may(user: EndUser, hong: Contact) ->
     assert response.context["answer"].memories
     assert {query["sql"].split()[0] for query in captured} <= {"SELECT", "WITH"}
     assert marks(user) == before
-    inject.build(user, "小红什么时候出差")
+    build.build(user, "小红什么时候出差")
     changed = [old != new for old, new in zip(before, marks(user), strict=True)]
     assert changed == [True, True, True, False, True, True]
 
@@ -247,6 +248,6 @@ def test_what_is_no_longer_true_is_history_when_the_past_is_asked_for(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
     make_memory(user, "小红下周去北京出差", hong)
-    corrections.outdate(user, list(Memory.objects.of(user)), actor="operator:x")
+    edit_memories.outdate(user, list(Memory.objects.of(user)), actor="operator:x")
     old = ask(reviewer, user, "小红以前什么时候出差").context["answer"].memories
     assert [one.memory.status for one in old] == ["outdated"]

@@ -8,11 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import Change, EndUser
-from contacts import identity
-from contacts.likeness.signs import WORDS
+from contacts import store
 from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
+from contacts.resolution.features import WORDS
 from dashboard.evidence import SIGNS
-from memories import merging
+from memories.corrections import merge_contacts
 from memories.models import Link
 from tests.factories import make_contact, make_end_user, make_memory, make_message, make_suggestion
 
@@ -286,17 +286,17 @@ def test_the_preview_of_two_who_are_well_known_is_the_card_that_a_merge_gives(
         "location": [json_value("Rome", [gone.pk])],
     }
     gretta.aliases = ["Grets"]
-    identity.save(gretta, ["attributes", "aliases"])
+    store.save(gretta, ["attributes", "aliases"])
     Link.objects.filter(memory=job).update(consolidated_at=timezone.now())
     moved = []
-    really = merging.hand_over
+    really = merge_contacts.hand_over
     monkeypatch.setattr(
-        merging,
+        merge_contacts,
         "hand_over",
         lambda links, *rest: moved.append(len(links)) or really(links, *rest),  # type: ignore[func-returns-value]
     )
-    rehearsed = merging.rehearsed_card(zoe, gretta.pk, greta.pk)
-    merging.merge(zoe, gretta.pk, greta.pk, actor="operator:li")
+    rehearsed = merge_contacts.rehearsed_card(zoe, gretta.pk, greta.pk)
+    merge_contacts.merge(zoe, gretta.pk, greta.pk, actor="operator:li")
     assert rehearsed == Contact.objects.get(pk=greta.pk).card
     assert "Acme" in rehearsed
     assert "Rome" not in rehearsed

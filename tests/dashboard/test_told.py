@@ -6,10 +6,10 @@ from pathlib import Path
 
 from django.utils import translation
 
-from contacts.hits import REASONS
-from contacts.pronouns.weights import ZERO
+from contacts.coreference.weights import ZERO
+from contacts.matching.spans import REASONS
 from dashboard import told
-from memories.pipeline.remote import WHY_NOT
+from memories.pipeline.remote.submit import WHY_NOT
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEAKING = ("contacts", "memories")

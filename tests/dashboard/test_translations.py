@@ -10,14 +10,15 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from accounts.models import Change, EndUser
-from contacts import book
+from contacts import edit
 from contacts.models import Contact, Relation
 from dashboard import words
 from dashboard.evidence import SIGNS
 from dashboard.templatetags import mio
-from memories import corrections, jobs
+from memories.corrections import edit_memories
+from memories.jobs import table
 from memories.models import Batch, Consolidation, Edge, Erasure, Link, Memory, ModelCall, Work
-from memories.models.ledger import JobRun
+from memories.models.records import JobRun
 from memories.types import MemoryType
 from tests.dashboard.signin import signed_in
 from tests.dashboard.walk import addresses
@@ -38,7 +39,7 @@ CHINESE = {"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}
 ALLOWED = {
     "Mio", "English", "API", "ID", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
-    "multilingual", "e", "small", "mio", *jobs.JOBS,
+    "multilingual", "e", "small", "mio", *table.JOBS,
 }  # fmt: skip
 # What somebody wrote or a program is called stands in these as it is.
 QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}
@@ -110,11 +111,11 @@ def full() -> EndUser:
             end_user=user, source=kept[0], target=other, kind=edge, reason=reason, confidence=0.8
         )
     Link.objects.update(confidence=0.5)
-    corrections.outdate(user, [kept[1]], actor="extractor", why="no longer at 腾讯")
-    corrections.edit(
+    edit_memories.outdate(user, [kept[1]], actor="extractor", why="no longer at 腾讯")
+    edit_memories.edit(
         user, kept[0].pk, {"content": "小红换了说法"}, actor="operator:管理员", why="核实"
     )
-    book.edit_contact(user, people[0].pk, {"attributes": {"hometown": ["成都"]}},
+    edit.edit_contact(user, people[0].pk, {"attributes": {"hometown": ["成都"]}},
                       actor="operator:管理员", why="更正")  # fmt: skip
     for verb in words.VERBS:
         for actor in ("app:应用甲", *words.ACTORS):
@@ -147,7 +148,7 @@ def _worked(user: EndUser, person: Contact) -> None:
         for outcome in ModelCall.Outcome:
             ModelCall.objects.create(end_user=user, provider="offline", model="rules",
                                      purpose=purpose, outcome=outcome, tokens_in=12345)  # fmt: skip
-    for name in jobs.JOBS:
+    for name in table.JOBS:
         JobRun.objects.create(job=name, state=JobRun.State.FAILED, finished_at=SOME_DAY,
                               effect=dict.fromkeys(words.COUNTS, 1),
                               error="The process that ran it is gone.")  # fmt: skip
@@ -228,7 +229,7 @@ def test_an_undo_that_comes_too_late_is_refused_in_chinese(full: EndUser) -> Non
 def test_a_person_s_own_words_are_left_alone(full: EndUser) -> None:
     memory = Memory.objects.of(full).filter(status="active").order_by("pk")[0]
     why = "The user took this back."
-    corrections.edit(full, memory.pk, {"content": "换个说法"}, actor="operator:管理员", why=why)
+    edit_memories.edit(full, memory.pk, {"content": "换个说法"}, actor="operator:管理员", why=why)
     at = reverse("dashboard:changes", args=[full.pk])
     page = signed_in("admin").get(at, headers=CHINESE).content.decode()
     assert why in page

@@ -3,9 +3,9 @@
 from typing import Any
 
 from accounts.models import Change, EndUser
-from contacts import identity, relations
+from contacts import relations, store
 from contacts.models import Contact, Relation
-from memories import corrections, merging
+from memories.corrections import edit_memories, merge_contacts
 from memories.models import Memory
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.knowledge import assert_sound
@@ -32,15 +32,15 @@ class Friends:
         memory = make_memory(self.end_user, content, subject, other, **fields)
         relations.relate(self.end_user, subject, "friend", other, [memory.id])
         for contact in (subject, other):
-            identity.save(Contact.objects.get(pk=contact.pk), [])
+            store.save(Contact.objects.get(pk=contact.pk), [])
         return memory
 
     def merge(self, loser: Contact, survivor: Contact) -> Change:
-        return merging.merge(self.end_user, loser.id, survivor.id, actor=ANN)
+        return merge_contacts.merge(self.end_user, loser.id, survivor.id, actor=ANN)
 
     def split(self, contact: Contact, name: str, *memories: Memory) -> Change:
         ids = [memory.id for memory in memories]
-        return merging.split(self.end_user, contact.id, ids, name=name, actor=ANN)[1]
+        return merge_contacts.split(self.end_user, contact.id, ids, name=name, actor=ANN)[1]
 
     def told(self) -> Told:
         """Who is whose what, and what says so."""
@@ -57,5 +57,5 @@ def friend(subject: str, other: str, *said: str) -> tuple[str, str, str, frozens
 
 def undo(change: Change) -> None:
     change.refresh_from_db()
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_sound(change.end_user)

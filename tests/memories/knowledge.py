@@ -7,9 +7,9 @@ from django.utils import timezone
 
 from accounts.changes import TRACKED
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact, ContactKey, Relation, Suggestion
-from memories import derived
+from memories.corrections import derived
 from memories.doctor import CHECKS, index, work
 from memories.models import Link, Memory
 from memories.types import AttributeValue, TimelineEvent
@@ -85,10 +85,10 @@ def absorbed(contact: Contact, memory: Memory, key: str = "", value: str = "", e
     )
     derived.set_profile(contact, patch)
     Link.objects.filter(contact=contact, memory=memory).update(consolidated_at=timezone.now())
-    identity.save(contact, derived.PROFILE_FIELDS)
+    store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
     derived.let_sources_step_back(contact.end_user, [memory.id])
-    identity.save(contact, [])
+    store.save(contact, [])
 
 
 def assert_sound(end_user: EndUser) -> None:

@@ -1,9 +1,9 @@
 """Liz and Elizabeth, who are one person in two contacts, and their merge."""
 
 from accounts.models import Change, EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
-from memories import merging
+from memories.corrections import merge_contacts
 from tests.factories import make_contact, make_memory
 from tests.memories.knowledge import absorbed
 
@@ -17,7 +17,7 @@ def liz_and_elizabeth(end_user: EndUser) -> tuple[Contact, Contact]:
         end_user, "Elizabeth", aliases=["Beth"], relationship="colleague", mention_count=4
     )
     for contact in (liz, elizabeth):
-        identity.save(contact, ["aliases"])
+        store.save(contact, ["aliases"])
     absorbed(liz, make_memory(end_user, "Liz lives in Turin.", liz), "location", "Turin")
     absorbed(liz, make_memory(end_user, "Liz hikes.", liz), "interests", "hiking")
     absorbed(liz, make_memory(end_user, "Liz married.", liz), event="married")
@@ -47,4 +47,4 @@ def values(contact: Contact, key: str) -> list[str]:
 
 def merged(people: tuple[Contact, Contact], **options: str) -> Change:
     liz, elizabeth = people
-    return merging.merge(liz.end_user, liz.id, elizabeth.id, **{"actor": ANN, **options})
+    return merge_contacts.merge(liz.end_user, liz.id, elizabeth.id, **{"actor": ANN, **options})

@@ -1,6 +1,6 @@
 """Memories of Nora and Ivan to be reshaped, and all that reshaping may touch."""
 
-from memories import reshaping
+from memories.corrections import rewrite
 from memories.models import Edge, Memory
 from tests.memories.knowledge import knowledge
 
@@ -21,11 +21,11 @@ def everything(end_user):
 
 
 def split(end_user, memory, *pieces, actor=ANN):
-    return reshaping.split(end_user, memory.id, list(pieces), actor=actor)
+    return rewrite.split(end_user, memory.id, list(pieces), actor=actor)
 
 
 def merge(end_user, content, *memories, actor=ANN):
-    return reshaping.merge_memories(end_user, [m.id for m in memories], content, actor=actor)
+    return rewrite.merge_memories(end_user, [m.id for m in memories], content, actor=actor)
 
 
 def piece(end_user, content):

@@ -11,10 +11,13 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from accounts.models import Change
-from memories import corrections, erasing, inject, sweeping
+from memories.context import build
+from memories.corrections import edit_memories
+from memories.erasure import due
+from memories.jobs import sweep
 from memories.models import Erasure, Memory
 from memories.pipeline import run
-from memories.pipeline.forgetting import forget_asked
+from memories.pipeline.forget_requests import forget_asked
 from memories.types import ForgetRequest
 from tests.api import assert_error
 from tests.factories import SOME_DAY, make_contact, make_memory, make_message
@@ -34,7 +37,7 @@ def at(moment) -> str:
 
 def test_the_history_of_a_memory_tells_each_version(client, zoe):
     memory = make_memory(zoe, "Bob sings", source_message_ids=[4], quote="bob sings")
-    change = corrections.edit(zoe, memory.id, {"content": "Bob hums"}, actor="app:x", why="typo")
+    change = edit_memories.edit(zoe, memory.id, {"content": "Bob hums"}, actor="app:x", why="typo")
     status, body = client.get(f"users/zoe/memories/{memory.id}/history/")
     assert status == 200
     first, second = body["results"]
@@ -53,10 +56,10 @@ def test_the_list_of_a_moment_is_what_was_believed_then(client, zoe):
     bob = make_contact(zoe, "Bob")
     rome = make_memory(zoe, "Bob lives in Rome", bob)
     oslo = make_memory(zoe, "Bob lives in Oslo", bob, said_at=SOME_DAY + 4 * DAY)
-    corrections.outdate(zoe, [rome], actor="extractor", valid_to=oslo.said_at, by=oslo.id)
+    edit_memories.outdate(zoe, [rome], actor="extractor", valid_to=oslo.said_at, by=oslo.id)
     make_memory(zoe, "Zoe paints", type="preference")
     before = timezone.now()
-    corrections.edit(zoe, oslo.id, {"content": "Bob lives in Bern"}, actor="app:x")
+    edit_memories.edit(zoe, oslo.id, {"content": "Bob lives in Bern"}, actor="app:x")
     status, body = client.get(f"users/zoe/memories/{at(SOME_DAY + DAY)}&contact={bob.id}")
     assert (status, body["count"]) == (200, 1)
     (row,) = body["results"]
@@ -157,7 +160,7 @@ def test_the_prompt_says_so_in_that_session_only_and_never_what(client, zoe, ask
 
 
 def test_what_was_erased_is_told_for_a_day(client, zoe, asked):
-    erasing.erase(asked.pk)
+    due.erase(asked.pk)
     (told,) = context(client)["forgetting"]
     assert (told["state"], told["memories"], told["change_id"]) == ("erased", 1, None)
     Erasure.objects.update(finished_at=timezone.now() - timedelta(days=1, seconds=1))
@@ -180,19 +183,19 @@ def test_who_has_nothing_to_forget_pays_no_statement_for_it(client, zoe, django_
     make_contact(zoe, "Eva")
     zoe.refresh_from_db()
     with django_assert_num_queries(1):
-        inject.build(zoe, "Eva?", include=["cards"])
+        build.build(zoe, "Eva?", include=["cards"])
     bob = make_contact(zoe, "Bob")
     make_memory(zoe, "Bob sings", bob)
     forget_asked(zoe, [ForgetRequest(bob.id)])
     zoe.refresh_from_db()
     with django_assert_num_queries(2):
-        assert inject.build(zoe, "Eva?", include=["cards"]).forgetting
+        assert build.build(zoe, "Eva?", include=["cards"]).forgetting
 
 
 def test_the_list_shows_every_state(client, zoe, asked):
     status, body = client.get("users/zoe/forgetting/")
     assert (status, body["count"], body["results"][0]["state"]) == (200, 1, "hidden")
-    corrections.undo(asked.change, actor="app:x")
+    edit_memories.undo(asked.change, actor="app:x")
     assert client.get("users/zoe/forgetting/")[1]["results"][0]["state"] == "cancelled"
 
 
@@ -206,7 +209,7 @@ def test_an_app_may_erase_without_waiting(client, zoe, asked):
 
 
 def test_what_was_undone_is_not_erased(client, zoe, asked):
-    corrections.undo(Change.objects.get(verb="hide"), actor="app:x")
+    edit_memories.undo(Change.objects.get(verb="hide"), actor="app:x")
     assert_error(client.post(f"users/zoe/forgetting/{asked.id}/erase/"), 409, "conflict")
     assert Memory.objects.of(zoe).filter(content="Bob sings").exists()
 
@@ -232,7 +235,7 @@ def test_a_request_to_forget_waits_for_no_cadence(client, zoe):
 def test_a_lost_task_is_found_by_the_sweep(client, zoe):
     say(client, "Please forget everything about Bob")
     OrmQ.objects.all().delete()
-    sweeping.sweep()
+    sweep.sweep()
     assert "memories.tasks.extract" in queued()
 
 

@@ -3,9 +3,9 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts import identity, relations
+from contacts import relations, store
 from contacts.models import Relation
-from memories import corrections
+from memories.corrections import edit_memories
 from memories.models import Memory
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed, assert_same, assert_sound, knowledge
@@ -25,11 +25,11 @@ def test_moving_a_memory_takes_nothing_from_others_whom_it_is_about(end_user):
     for contact in (anna, cleo):
         absorbed(contact, memory, "location", "Rome")
     before = {"anna": fresh(anna).memory_ids}
-    change = corrections.move(end_user, memory.id, anna.id, bea.id, actor=ANN)
+    change = edit_memories.move(end_user, memory.id, anna.id, bea.id, actor=ANN)
     assert values(anna, "location") == []
     assert values(cleo, "location") == ["Rome"]
     absorbed(fresh(bea), memory, "location", "Rome")
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert values(bea, "location") == []
     assert fresh(anna).memory_ids == before["anna"]
     assert values(anna, "location") == ["Rome"]
@@ -41,11 +41,11 @@ def test_a_memory_moves_from_the_survivor_by_the_old_id_too(end_user, people):
     merged(people)
     tom = make_contact(end_user, "Tom")
     memory = Memory.objects.get(content="Liz hikes.")
-    corrections.move(end_user, memory.id, liz.id, tom.id, actor=ANN)
+    edit_memories.move(end_user, memory.id, liz.id, tom.id, actor=ANN)
     assert memory.id in fresh(tom).memory_ids
     assert memory.id not in fresh(elizabeth).memory_ids
-    with pytest.raises(corrections.InvalidCorrection):
-        corrections.move(end_user, memory.id, tom.id, tom.id, actor=ANN)
+    with pytest.raises(edit_memories.InvalidCorrection):
+        edit_memories.move(end_user, memory.id, tom.id, tom.id, actor=ANN)
     assert_sound(end_user)
 
 
@@ -54,13 +54,13 @@ def test_a_relation_that_a_moved_memory_states_moves_with_it(end_user):
     memory = make_memory(end_user, "Her brother is Tom.", anna)
     relations.relate(end_user, tom, "brother", anna, [memory.id])
     for contact in (anna, tom):
-        identity.save(fresh(contact), [])
+        store.save(fresh(contact), [])
     before = knowledge(end_user)
-    change = corrections.move(end_user, memory.id, anna.id, bea.id, actor=ANN)
+    change = edit_memories.move(end_user, memory.id, anna.id, bea.id, actor=ANN)
     assert Relation.objects.get().object == bea
     assert "Bea" in fresh(tom).card
     assert "Tom" in fresh(bea).card
     assert_sound(end_user)
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(knowledge(end_user), before, "relations")
     assert_sound(end_user)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.dates import find_dates, write_dates
-from memories.dates.words import chinese_number
+from memories.dates.date_words import chinese_number
 
 SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
 

@@ -3,9 +3,9 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts import bonds, book
+from contacts import bonds, edit
 from contacts.models import Contact, Relation
-from memories import corrections, merging
+from memories.corrections import edit_memories, merge_contacts
 from memories.models import Batch, Link, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -58,7 +58,7 @@ def take_away(end_user: EndUser, name: str = "Oliver") -> None:
     bonds.remove_relation(end_user, Relation.objects.get().pk, actor=ANN)
     one = Contact.objects.get(name=name)
     left = [alias for alias in one.aliases if alias != "Olly"]
-    book.edit_contact(end_user, one.id, {"aliases": left}, actor=ANN)
+    edit.edit_contact(end_user, one.id, {"aliases": left}, actor=ANN)
 
 
 def test_what_waited_when_a_person_took_it_away_does_not_bring_it_back(server, end_user):
@@ -85,7 +85,7 @@ def test_what_was_taken_away_and_given_back_is_learnt_again(server, end_user):
     read(end_user, server)
     say(end_user)
     removed = bonds.remove_relation(end_user, Relation.objects.get().pk, actor=ANN)
-    corrections.undo(removed, actor=ANN)
+    edit_memories.undo(removed, actor=ANN)
     read(end_user, server)
     assert known() == (True, True)
 
@@ -96,8 +96,8 @@ def test_it_stays_away_from_the_one_whom_they_were_merged_into(server, end_user)
     say(end_user)
     take_away(end_user)
     oliver = Contact.objects.get(name="Oliver")
-    otis, _ = book.create_contact(end_user, "Otis", actor=ANN)
-    merging.merge(end_user, oliver.id, otis.id, actor=ANN)
+    otis, _ = edit.create_contact(end_user, "Otis", actor=ANN)
+    merge_contacts.merge(end_user, oliver.id, otis.id, actor=ANN)
     read(end_user, server)
     assert known("Otis") == (False, False)
 
@@ -106,7 +106,7 @@ def test_a_link_that_a_person_rejected_is_not_made_by_whatever_is_said_again(ser
     say(end_user)
     read(end_user, server)
     memory, nina = Memory.objects.get(kind="fact"), Contact.objects.get(name="Nina")
-    corrections.unlink(end_user, memory.id, nina.id, actor=ANN)
+    edit_memories.unlink(end_user, memory.id, nina.id, actor=ANN)
     say(end_user)
     read(end_user, server)
     assert Link.objects.get(contact=nina, memory=memory).rejected

@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import EndUser
-from memories import corrections, edging
-from memories.corrections import InvalidCorrection
+from memories.corrections import edit_edges, edit_memories
+from memories.corrections.edit_memories import InvalidCorrection
 from memories.models import Edge, Memory
 from tests.factories import make_end_user, make_memory
 
@@ -28,22 +28,22 @@ def test_an_edge_is_stated_with_its_reason_and_undone(
     zoe: EndUser, two: tuple[Memory, Memory]
 ) -> None:
     one, other = two
-    edge, change = edging.connect(zoe, one.pk, other.pk, "causes", actor=ANN, why="she said so")
+    edge, change = edit_edges.connect(zoe, one.pk, other.pk, "causes", actor=ANN, why="she said so")
     assert (edge.source_id, edge.target_id, edge.reason) == (one.pk, other.pk, "she said so")
     assert Edge.both_ways.count() == 2
     assert change is not None
     assert (change.verb, change.actor) == ("connect", ANN)
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert not Edge.both_ways.exists()
 
 
 def test_the_same_edge_is_stated_once(zoe: EndUser, two: tuple[Memory, Memory]) -> None:
     one, other = two
-    edge, _ = edging.connect(zoe, one.pk, other.pk, "conflicts", actor=ANN)
+    edge, _ = edit_edges.connect(zoe, one.pk, other.pk, "conflicts", actor=ANN)
     for ends in ((one, other), (other, one)):
         ids = [memory.pk for memory in ends]
-        assert edging.connect(zoe, *ids, "conflicts", actor=ANN) == (edge, None)
-    _, change = edging.connect(zoe, other.pk, one.pk, "causes", actor=ANN)
+        assert edit_edges.connect(zoe, *ids, "conflicts", actor=ANN) == (edge, None)
+    _, change = edit_edges.connect(zoe, other.pk, one.pk, "causes", actor=ANN)
     assert change is not None
 
 
@@ -52,11 +52,11 @@ def test_an_edge_is_taken_away_from_either_side_and_comes_back(
 ) -> None:
     one, other = two
     for end in two:
-        edge, _ = edging.connect(zoe, one.pk, other.pk, "causes", actor=ANN, why="so")
+        edge, _ = edit_edges.connect(zoe, one.pk, other.pk, "causes", actor=ANN, why="so")
         row = Edge.both_ways.get(source=end)
-        change = edging.disconnect(zoe, end.pk, row.pk, actor=ANN)
+        change = edit_edges.disconnect(zoe, end.pk, row.pk, actor=ANN)
         assert not Edge.both_ways.exists()
-        corrections.undo(change, actor=ANN)
+        edit_memories.undo(change, actor=ANN)
         assert Edge.objects.get() == edge
         assert Edge.both_ways.count() == 2
 
@@ -65,9 +65,9 @@ def test_where_a_memory_comes_from_cannot_be_taken_away(
     zoe: EndUser, two: tuple[Memory, Memory]
 ) -> None:
     one, other = two
-    corrections.outdate(zoe, [other], actor=ANN, by=one.pk)
+    edit_memories.outdate(zoe, [other], actor=ANN, by=one.pk)
     with pytest.raises(InvalidCorrection):
-        edging.disconnect(zoe, one.pk, Edge.objects.get().pk, actor=ANN)
+        edit_edges.disconnect(zoe, one.pk, Edge.objects.get().pk, actor=ANN)
     assert Edge.objects.exists()
 
 
@@ -78,7 +78,7 @@ def test_what_a_machine_states_nobody_states_by_hand(
     zoe: EndUser, two: tuple[Memory, Memory], kind: str
 ) -> None:
     with pytest.raises(InvalidCorrection):
-        edging.connect(zoe, two[0].pk, two[1].pk, kind, actor=ANN)
+        edit_edges.connect(zoe, two[0].pk, two[1].pk, kind, actor=ANN)
 
 
 def test_an_edge_needs_two_memories_of_the_user_that_are_not_archived(
@@ -89,15 +89,15 @@ def test_an_edge_needs_two_memories_of_the_user_that_are_not_archived(
     stranger = make_memory(make_end_user(), "stranger")
     for target in (one.pk, hidden.pk, stranger.pk, uuid4()):
         with pytest.raises(InvalidCorrection):
-            edging.connect(zoe, one.pk, target, "causes", actor=ANN)
+            edit_edges.connect(zoe, one.pk, target, "causes", actor=ANN)
     assert not Edge.objects.exists()
 
 
 def test_another_users_edge_cannot_be_taken_away(zoe: EndUser, two: tuple[Memory, Memory]) -> None:
     one, other = two
-    edge, _ = edging.connect(zoe, one.pk, other.pk, "causes", actor=ANN)
+    edge, _ = edit_edges.connect(zoe, one.pk, other.pk, "causes", actor=ANN)
     with pytest.raises(InvalidCorrection):
-        edging.disconnect(make_end_user(), one.pk, edge.pk, actor=ANN)
+        edit_edges.disconnect(make_end_user(), one.pk, edge.pk, actor=ANN)
     with pytest.raises(InvalidCorrection):
-        edging.disconnect(zoe, make_memory(zoe, "three").pk, edge.pk, actor=ANN)
+        edit_edges.disconnect(zoe, make_memory(zoe, "three").pk, edge.pk, actor=ANN)
     assert Edge.both_ways.count() == 2

@@ -14,11 +14,13 @@ from accounts.models import Change
 from contacts import relations
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from memories import corrections, graph, hiding, merging, reshapes, reshaping
-from memories.corrections import InvalidCorrection
+from memories import graph
+from memories.corrections import edit_memories, lineage, merge_contacts, rewrite
+from memories.corrections.edit_memories import InvalidCorrection
+from memories.corrections.hide import hide
 from memories.hashing import content_hash
 from memories.models import Edge, Entity, EntityLink, Link, Memory
-from memories.pipeline import store
+from memories.pipeline import store_memories
 from memories.types import Draft, ExtractedMemory, MemoryType, Resolution, Subtype, Verdict
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import (
@@ -49,7 +51,7 @@ class World:
             self.end_user, self.people[0], "friend", self.people[1], [self.memory(0).id]
         )
         for contact in self.people[:2]:
-            corrections.identity.save(Contact.objects.get(pk=contact.pk), [])
+            edit_memories.identity.save(Contact.objects.get(pk=contact.pk), [])
         self.learn(0, 0, 0)
         self.learn(1, 1, 1)
         self.relate(0, 1, 2)
@@ -65,13 +67,13 @@ class World:
 
     def person(self, n: int) -> Contact:
         """The n-th person, or whom they were merged into."""
-        found = corrections.identity.survivor(self.end_user, self.people[n % 3].id)
+        found = edit_memories.identity.survivor(self.end_user, self.people[n % 3].id)
         assert found is not None
         found.end_user = self.end_user
         return found
 
     def actor(self, n: int) -> str:
-        return reshapes.MACHINE if n % 2 else "operator:ann"
+        return lineage.MACHINE if n % 2 else "operator:ann"
 
     def _said(self, a: int, b: int) -> tuple[str, Contact, dict[str, Any]]:
         self.told += 1
@@ -97,19 +99,17 @@ class World:
         draft = Draft(key, content, SOME_DAY, extracted, (), [0.1, 0.2, 0.3], ["x", str(c)])
         verdict = [Verdict.SUPERSEDES, Verdict.COMPLEMENTS, Verdict.NEW][c % 3]
         target = self.active(b).id
-        stored = store.store(
+        stored = store_memories.store(
             self.end_user, [draft], {key: Resolution(verdict, (target,), "newer")}, SPACE
         )
-        Memory.objects.filter(pk__in=stored.added).update(
-            tokens=reshaping.derived.tokenise(content)
-        )
+        Memory.objects.filter(pk__in=stored.added).update(tokens=rewrite.derived.tokenise(content))
         Link.objects.bulk_create(
             [
                 Link(end_user=self.end_user, contact=one, memory_id=pk, made_by="extractor")
                 for pk in stored.added
             ]
         )
-        corrections.identity.save(Contact.objects.get(pk=one.pk), [])
+        edit_memories.identity.save(Contact.objects.get(pk=one.pk), [])
 
     def learn(self, a: int, b: int, c: int) -> None:
         """A profile takes a memory in."""
@@ -137,49 +137,49 @@ class World:
     def outdate(self, a: int, b: int, c: int) -> None:
         by = self.active(b)
         memories = [memory for memory in [self.memory(a)] if memory != by]
-        corrections.outdate(self.end_user, memories, actor="extractor", by=by.id)
+        edit_memories.outdate(self.end_user, memories, actor="extractor", by=by.id)
 
     def hide(self, a: int, b: int, c: int) -> None:
-        hiding.hide(self.end_user, [self.memory(a)], actor="extractor")
+        hide(self.end_user, [self.memory(a)], actor="extractor")
 
     def edit(self, a: int, b: int, c: int) -> None:
         content = f"{NAMES[b % 3]} edits {a} {c}."
         memory = self.memory(a)
-        corrections.edit(self.end_user, memory.id, {"content": content}, actor="operator:ann")
+        edit_memories.edit(self.end_user, memory.id, {"content": content}, actor="operator:ann")
         self.ever.add(content)
 
     def unlink(self, a: int, b: int, c: int) -> None:
-        corrections.unlink(
+        edit_memories.unlink(
             self.end_user, self.memory(a).id, self.people[b % 3].id, actor="operator:ann"
         )
 
     def unite(self, a: int, b: int, c: int) -> None:
         one, other = self.people[a % 3], self.people[b % 3]
-        merging.merge(self.end_user, one.id, other.id, actor="operator:ann")
+        merge_contacts.merge(self.end_user, one.id, other.id, actor="operator:ann")
 
     def split(self, a: int, b: int, c: int) -> None:
         whole = self.memory(a)
         pieces = [f"{part.strip(' .')}." for part in whole.content.split(". ")]
-        reshaping.split(self.end_user, whole.id, pieces, actor=self.actor(c))
+        rewrite.split(self.end_user, whole.id, pieces, actor=self.actor(c))
         self.ever.update(pieces)
 
     def trim(self, a: int, b: int, c: int) -> None:
         memory = self.memory(a)
         content = memory.content.replace(" a lot", "").replace(" was", "")
-        reshaping.trim(self.end_user, memory.id, content, actor=self.actor(c))
+        rewrite.trim(self.end_user, memory.id, content, actor=self.actor(c))
         self.ever.add(content)
 
     def merge(self, a: int, b: int, c: int) -> None:
         chosen = {m.id: m for m in (self.active(a), self.active(b), self.active(a + c % 2))}
         longest = max(chosen.values(), key=lambda memory: len(memory.content)).content
         content = longest if c % 3 == 0 else " ".join(sorted(m.content for m in chosen.values()))
-        reshaping.merge_memories(self.end_user, list(chosen), content, actor=self.actor(c))
+        rewrite.merge_memories(self.end_user, list(chosen), content, actor=self.actor(c))
         self.ever.add(content)
 
     def undo(self, a: int, b: int, c: int) -> None:
         changes = Change.objects.of(self.end_user).filter(undone_at=None)
         if changes:
-            corrections.undo(changes[a % len(changes)], actor="operator:ann")
+            edit_memories.undo(changes[a % len(changes)], actor="operator:ann")
 
     def do(self, step: tuple[str, int, int, int]) -> bool:
         verb, *numbers = step
@@ -271,7 +271,7 @@ class Engine(TestCase):
             world.do(step)
         for change in Change.objects.of(world.end_user).order_by("-created_at"):
             note(f"undo {change.verb}")
-            corrections.undo(change, actor="operator:ann")
+            edit_memories.undo(change, actor="operator:ann")
         assert_whole(world)
         after = knowledge(world.end_user)
         assert edges() == stated

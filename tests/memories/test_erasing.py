@@ -10,7 +10,9 @@ from django_q.models import OrmQ
 
 from accounts.models import Change, EndUser
 from contacts.models import Contact
-from memories import corrections, erasing, forget, merging, queue
+from memories import queue
+from memories.corrections import edit_memories, merge_contacts
+from memories.erasure import due, erase
 from memories.models import (
     Edge,
     Entity,
@@ -23,7 +25,7 @@ from memories.models import (
 )
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
-from memories.pipeline.forgetting import forget_asked
+from memories.pipeline.forget_requests import forget_asked
 from memories.types import ForgetRequest
 from tests.factories import (
     make_app,
@@ -100,14 +102,14 @@ def test_a_request_takes_effect_at_once_and_is_due_after_the_grace_period(end_us
 def test_nothing_is_erased_before_it_is_due(end_user):
     say(end_user, "把我说的关于小兰的事都忘掉吧")
     before = everything_stored()
-    assert erasing.erase_due() == {"erasures": 0, "contacts": 0, "memories": 0, "messages": 0}
+    assert due.erase_due() == {"erasures": 0, "contacts": 0, "memories": 0, "messages": 0}
     assert everything_stored() == before
 
 
 def test_after_the_erasure_no_table_has_a_word_of_it(end_user):
     lan = Contact.objects.of(end_user).get(name="小兰")
     memory = Memory.objects.of(end_user).filter(content__contains="章鱼丸", kind="fact").first()
-    corrections.edit(end_user, memory.id, {"content": "小兰卖章鱼丸和芒果汁"}, actor="app:x")
+    edit_memories.edit(end_user, memory.id, {"content": "小兰卖章鱼丸和芒果汁"}, actor="app:x")
     other = make_contact(end_user, "阿兰")
     make_suggestion(lan, other, evidence=[{"text": "小兰 阿兰", "weight": 1}])
     tea = Memory.objects.of(end_user).get(content__contains="乌龙茶", kind="fact")
@@ -119,13 +121,13 @@ def test_after_the_erasure_no_table_has_a_word_of_it(end_user):
     )
     EntityLink.objects.create(end_user=end_user, entity=shop, memory=memory)
     Injected.objects.create(end_user=end_user, memory_ids=[memory.id, tea.id])
-    corrections.outdate(end_user, [tea], actor="extractor", why="小兰的章鱼丸", by=memory.id)
+    edit_memories.outdate(end_user, [tea], actor="extractor", why="小兰的章鱼丸", by=memory.id)
     queue.enqueue("link_backfill", str(lan.id))
     run.process(end_user.pk)
     say(end_user, "把我说的关于小兰的事都忘掉吧", "今天好热")
     ids = [str(pk) for pk in (lan.id, memory.id)]
     make_due()
-    effect = erasing.erase_due()
+    effect = due.erase_due()
     assert effect["erasures"] == 1
     assert effect["memories"] > 0
     assert places_of("小兰", "章鱼丸", "芒果") == []
@@ -147,25 +149,25 @@ def test_a_second_run_and_a_killed_one_change_nothing(end_user, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("memories.erasures.report_until", killed)
+        patched.setattr("memories.corrections.erasure_requests.report_until", killed)
         with pytest.raises(KeyboardInterrupt):
-            erasing.erase_due()
+            due.erase_due()
     assert everything_stored() == before
-    assert erasing.erase_due()["erasures"] == 1
+    assert due.erase_due()["erasures"] == 1
     after = everything_stored()
-    assert erasing.erase_due()["erasures"] == 0
-    assert erasing.erase(Erasure.objects.get().pk) is None
+    assert due.erase_due()["erasures"] == 0
+    assert due.erase(Erasure.objects.get().pk) is None
     assert everything_stored() == after
 
 
 def test_an_undo_calls_the_erasure_off(end_user):
     before = {m.content for m in Memory.objects.of(end_user).active().filter(kind="fact")}
     say(end_user, "把我说的关于小兰的事都忘掉吧")
-    corrections.undo(Change.objects.get(verb="hide"), actor="app:x")
+    edit_memories.undo(Change.objects.get(verb="hide"), actor="app:x")
     erasure = Erasure.objects.get()
     assert (erasure.state, erasure.words) == ("cancelled", [])
     make_due()
-    assert erasing.erase_due()["erasures"] == 0
+    assert due.erase_due()["erasures"] == 0
     now = {m.content for m in Memory.objects.of(end_user).active().filter(kind="fact")}
     assert now == before
     assert Contact.objects.of(end_user).filter(name="小兰").exists()
@@ -174,7 +176,7 @@ def test_an_undo_calls_the_erasure_off(end_user):
 
 def test_a_request_that_was_undone_is_not_carried_out_again_by_the_next_batch(end_user):
     say(end_user, "把我说的关于小兰的事都忘掉吧")
-    corrections.undo(Change.objects.get(verb="hide"), actor="app:x")
+    edit_memories.undo(Change.objects.get(verb="hide"), actor="app:x")
     receive(end_user.app, "ann", [Incoming("user", "明天要早起", session_id="s")])
     run.process(end_user.pk)
     assert Erasure.objects.count() == 1
@@ -187,7 +189,7 @@ def test_what_was_never_stored_is_wiped_from_the_messages(end_user):
     erasure = Erasure.objects.get()
     assert erasure.change is None
     make_due()
-    erasing.erase_due()
+    due.erase_due()
     assert places_of("花盆", "别记这个") == []
     assert "乌龙茶" in everything_stored()
 
@@ -198,7 +200,7 @@ def test_without_a_grace_period_the_next_worker_erases(end_user, settings):
     erasure = Erasure.objects.get()
     names = [task.name() for task in OrmQ.objects.all()]
     assert f"erase {erasure.pk}" in names
-    assert erasing.erase(erasure.pk) is not None
+    assert due.erase(erasure.pk) is not None
     assert places_of("小兰") == []
 
 
@@ -216,7 +218,7 @@ def test_the_assistants_echo_goes_with_what_it_echoes(end_user):
     )  # fmt: skip
     run.process(end_user.pk)
     make_due()
-    erasing.erase_due()
+    due.erase_due()
     assert places_of("舍曲林", "吃药") == []
 
 
@@ -225,7 +227,7 @@ def test_what_is_told_anew_after_the_request_stays(end_user):
     say(end_user, "我朋友小兰搬到漳州了。", session="t")
     run.process(end_user.pk)
     make_due()
-    erasing.erase_due()
+    due.erase_due()
     assert "漳州" in everything_stored()
     assert Memory.objects.of(end_user).active().filter(content__contains="漳州").exists()
     assert_sound(end_user)
@@ -235,16 +237,16 @@ def test_merged_names_come_back_with_an_undo_and_go_with_the_erasure():
     end_user = make_end_user(language="zh")
     lan, nickname = make_contact(end_user, "小兰"), make_contact(end_user, "兰兰")
     make_memory(end_user, "小兰在卖章鱼丸", lan)
-    merging.merge(end_user, nickname.id, lan.id, actor="operator:x")
+    merge_contacts.merge(end_user, nickname.id, lan.id, actor="operator:x")
     forget_asked(end_user, [ForgetRequest(lan.id)])
     assert not Contact.objects.of(end_user).exists()
-    corrections.undo(Change.objects.get(verb="hide"), actor="operator:x")
+    edit_memories.undo(Change.objects.get(verb="hide"), actor="operator:x")
     nickname.refresh_from_db()
     assert nickname.merged_into_id == lan.id
     assert_sound(end_user)
     forget_asked(end_user, [ForgetRequest(lan.id)])
     make_due()
-    erasing.erase_due()
+    due.erase_due()
     assert places_of("小兰", "兰兰", "章鱼丸") == []
 
 
@@ -255,7 +257,7 @@ def test_a_message_with_other_news_loses_only_the_sentence():
         end_user, "Bob sold his boat", source_message_ids=[message.pk], quote="Bob sold his boat"
     )
     song = make_memory(end_user, "Ann sings", source_message_ids=[message.pk], quote="Ann sings")
-    forget.forget_memory(end_user, boat.id)
+    erase.forget_memory(end_user, boat.id)
     message.refresh_from_db()
     assert message.content == "Ann sings. Bob is sad about it."
     song.refresh_from_db()
@@ -271,7 +273,7 @@ def test_a_memory_loses_its_quote_when_the_message_is_emptied():
     bob = make_memory(
         end_user, "Bob sings", source_message_ids=[message.pk], quote="Ann and Bob sing"
     )
-    forget.forget_memory(end_user, bob.id)
+    erase.forget_memory(end_user, bob.id)
     ann.refresh_from_db()
     assert (ann.content, ann.quote) == ("Ann sings", "")
     assert "Bob" not in everything_stored()
@@ -286,11 +288,11 @@ def test_what_says_the_same_goes_too():
     whole = make_memory(end_user, "Bob sings bass in a choir in Graz")
     piece = make_memory(end_user, "Bob sings bass")
     Edge.objects.create(end_user=end_user, source=piece, target=whole, kind="part_of")
-    forget.forget_memory(end_user, sings.id)
+    erase.forget_memory(end_user, sings.id)
     paints.refresh_from_db()
     assert (paints.status, paints.merged_into_id) == ("active", None)
     assert not Memory.objects.filter(pk__in=[united.pk, sings.pk]).exists()
-    forget.forget_memory(end_user, piece.id)
+    erase.forget_memory(end_user, piece.id)
     assert not Memory.objects.filter(pk__in=[whole.pk, piece.pk]).exists()
 
 
@@ -299,6 +301,6 @@ def test_other_users_keep_theirs(end_user):
     run.process(other.pk)
     say(end_user, "把我说的关于小兰的事都忘掉吧")
     make_due()
-    erasing.erase_due()
+    due.erase_due()
     assert Link.objects.of(other).exists()
     assert Message.objects.of(other).get().content == "我朋友小兰在卖章鱼丸。"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories import faithful
+from memories import verification
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from memories import faithful
     ],
 )
 def test_lost_particulars_are_named(text, source, lost):
-    assert faithful.loses(text, source) == lost
+    assert verification.loses(text, source) == lost
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_lost_particulars_are_named(text, source, lost):
     ],
 )
 def test_added_particulars_are_named(text, sources, added):
-    assert faithful.adds(text, sources) == added
+    assert verification.adds(text, sources) == added

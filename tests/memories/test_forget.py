@@ -5,7 +5,9 @@ from django_q.models import OrmQ, Success
 
 from accounts.models import Change, EndUser
 from contacts.models import Contact
-from memories import corrections, forget, queue
+from memories import queue
+from memories.corrections import edit_memories
+from memories.erasure import erase
 from memories.models import Link, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -43,13 +45,13 @@ def test_forgetting_everything_leaves_no_row_of_the_user(end_user):
     other = make_end_user(app=end_user.app)
     make_memory(other, "别人的记忆", make_contact(other, "别人"))
     memory = Memory.objects.of(end_user).filter(kind="fact").first()
-    corrections.edit(end_user, memory.id, {"content": "改过的华为"}, actor="a")
+    edit_memories.edit(end_user, memory.id, {"content": "改过的华为"}, actor="a")
     queue.enqueue("extract", end_user.pk)
     Success.objects.create(
         id="1", name=f"extract {end_user.pk}", func="f", started="2026-01-01T00:00Z",
         stopped="2026-01-01T00:00Z", success=True,
     )  # fmt: skip
-    gone = forget.forget_everything(end_user)
+    gone = erase.forget_everything(end_user)
     assert gone.messages == len(TALK)
     assert gone.contacts >= 2
     left = everything_stored()
@@ -58,12 +60,12 @@ def test_forgetting_everything_leaves_no_row_of_the_user(end_user):
     assert not OrmQ.objects.exists()
     assert not Success.objects.exists()
     assert "别人的记忆" in left
-    assert forget.forget_everything(end_user) == forget.Forgotten()
+    assert erase.forget_everything(end_user) == erase.Forgotten()
 
 
 def test_forgetting_a_person_leaves_nothing_that_names_them(end_user):
     contact = Contact.objects.of(end_user).get(name="小梅")
-    forget.forget_contact(end_user, contact.id)
+    erase.forget_contact(end_user, contact.id)
     left = everything_stored()
     assert not [word for word in ("小梅", "华为", "东莞") if word in left]
     assert "老韩" in left
@@ -77,7 +79,7 @@ def test_forgetting_a_person_takes_merged_names_and_others_profiles_along(end_us
     make_memory(end_user, "老韩和小梅是邻居", mei, han)
     tombstone = make_contact(end_user, "梅梅", merged_into=mei)
     run.process(end_user.pk)
-    forget.forget_contact(end_user, mei.id)
+    erase.forget_contact(end_user, mei.id)
     assert "小梅" not in everything_stored()
     assert not Contact.objects.filter(pk=tombstone.pk).exists()
     assert Contact.objects.filter(pk=han.pk).exists()
@@ -85,7 +87,7 @@ def test_forgetting_a_person_takes_merged_names_and_others_profiles_along(end_us
 
 def test_forgetting_a_memory_takes_its_words_and_what_was_learnt_from_it(end_user):
     memory = Memory.objects.of(end_user).filter(content__contains="乌龙茶", kind="fact").get()
-    gone = forget.forget_memory(end_user, memory.id)
+    gone = erase.forget_memory(end_user, memory.id)
     assert gone.memories == 1
     assert "乌龙茶" not in everything_stored()
     assert Memory.objects.of(end_user).filter(content__contains="华为").exists()
@@ -96,25 +98,25 @@ def test_a_message_that_another_memory_rests_on_keeps_what_was_said_of_that():
     message = make_message(end_user, "Ann has a cat. Ann has a dog")
     cat = make_memory(end_user, "Ann has a cat", source_message_ids=[message.pk], quote="has a cat")
     make_memory(end_user, "Ann has a dog", source_message_ids=[message.pk])
-    assert forget.forget_memory(end_user, cat.id).messages == 0
+    assert erase.forget_memory(end_user, cat.id).messages == 0
     message.refresh_from_db()
     assert message.content == "Ann has a dog"
 
 
 def test_the_audit_trail_forgets_too(end_user):
     memory = Memory.objects.of(end_user).filter(content__contains="乌龙茶", kind="fact").get()
-    corrections.edit(end_user, memory.id, {"content": "用户爱喝乌龙茶"}, actor="a")
+    edit_memories.edit(end_user, memory.id, {"content": "用户爱喝乌龙茶"}, actor="a")
     assert Change.objects.exists()
-    forget.forget_memory(end_user, memory.id)
+    erase.forget_memory(end_user, memory.id)
     assert "乌龙茶" not in everything_stored()
 
 
-@pytest.mark.parametrize("verb", [forget.forget_contact, forget.forget_memory])
+@pytest.mark.parametrize("verb", [erase.forget_contact, erase.forget_memory])
 def test_what_is_not_there_or_not_yours_can_not_be_forgotten(end_user, verb):
     other = make_end_user()
     contact = make_contact(other, "别人")
     memory = make_memory(other, "别人的记忆", contact)
     for pk in (contact.id, memory.id):
-        with pytest.raises(forget.NothingToForget):
+        with pytest.raises(erase.NothingToForget):
             verb(end_user, pk)
     assert Link.objects.of(other).count() == 1

@@ -9,7 +9,8 @@ from django.db import close_old_connections, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Change, EndUser
-from memories import corrections, graph, hiding
+from memories import graph
+from memories.corrections import edit_memories, hide
 from memories.graph import neighbours
 from memories.models import Edge, Memory
 from tests.factories import SOME_DAY, make_end_user, make_memory
@@ -28,7 +29,7 @@ def joined(
 
 
 def archive(memory: Memory) -> Change:
-    change = hiding.hide(memory.end_user, [memory], actor="operator:x")
+    change = hide.hide(memory.end_user, [memory], actor="operator:x")
     assert change is not None
     return change
 
@@ -137,7 +138,7 @@ def test_outdated_memories_are_neighbours_and_their_edges_stay(
     a, b, c, *_ = five
     joined(a, b)
     joined(b, c)
-    corrections.outdate(zoe, [b], actor="operator:x")
+    edit_memories.outdate(zoe, [b], actor="operator:x")
 
     assert set(neighbours(zoe, [a.pk], hops=2)) == {b.pk, c.pk}
     assert Edge.both_ways.count() == 4
@@ -183,7 +184,7 @@ def test_archiving_takes_the_edges_and_its_undo_brings_them_back(
     assert neighbours(zoe, [a.pk], hops=2) == {}
     assert not Edge.both_ways.exists()
 
-    corrections.undo(hidden, actor="operator:x")
+    edit_memories.undo(hidden, actor="operator:x")
 
     assert set(neighbours(zoe, [a.pk], hops=2)) == {b.pk, c.pk}
     assert set(Edge.objects.values_list("pk", flat=True)) == edges
@@ -193,10 +194,10 @@ def test_archiving_takes_the_edges_and_its_undo_brings_them_back(
 def test_an_edit_to_archived_takes_the_edges_too(zoe: EndUser, five: list[Memory]) -> None:
     a, b, *_ = five
     joined(a, b)
-    change = corrections.edit(zoe, b.pk, {"status": "archived"}, actor="operator:x")
+    change = edit_memories.edit(zoe, b.pk, {"status": "archived"}, actor="operator:x")
     assert not Edge.both_ways.exists()
 
-    corrections.undo(change, actor="operator:x")
+    edit_memories.undo(change, actor="operator:x")
     assert set(neighbours(zoe, [a.pk])) == {b.pk}
     assert Edge.both_ways.count() == 2
 
@@ -207,10 +208,10 @@ def test_an_edge_that_was_found_again_meanwhile_is_no_obstacle_to_an_undo(
     a, b, *_ = five
     joined(a, b)
     hidden = archive(b)
-    corrections.edit(zoe, b.pk, {"status": "active"}, actor="operator:x")
+    edit_memories.edit(zoe, b.pk, {"status": "active"}, actor="operator:x")
     again = joined(a, b)
 
-    corrections.undo(hidden, actor="operator:x")
+    edit_memories.undo(hidden, actor="operator:x")
 
     assert [edge.pk for edge in Edge.objects.all()] == [again.pk]
     assert_sound(zoe)
@@ -220,7 +221,7 @@ def test_a_memory_that_comes_back_is_looked_at_again(zoe: EndUser, five: list[Me
     a = five[0]
     Memory.objects.update(related_at=SOME_DAY)
     hidden = archive(a)
-    corrections.undo(hidden, actor="operator:x")
+    edit_memories.undo(hidden, actor="operator:x")
     assert list(Memory.objects.filter(related_at=None)) == [a]
 
 
@@ -228,11 +229,11 @@ def test_superseding_shows_from_both_sides_and_its_undo_takes_both_rows(
     zoe: EndUser, five: list[Memory]
 ) -> None:
     newer, older, *_ = five
-    change = corrections.outdate(zoe, [older], actor="extractor", by=newer.pk)
+    change = edit_memories.outdate(zoe, [older], actor="extractor", by=newer.pk)
     assert set(neighbours(zoe, [older.pk])) == {newer.pk}
     assert set(neighbours(zoe, [newer.pk])) == {older.pk}
     assert change is not None
-    corrections.undo(change, actor="operator:x")
+    edit_memories.undo(change, actor="operator:x")
     assert not Edge.both_ways.exists()
 
 

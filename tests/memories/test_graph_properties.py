@@ -7,10 +7,12 @@ from hypothesis.extra.django import TestCase
 
 from accounts.changes import CannotUndo
 from accounts.models import Change
-from memories import corrections, edging, hiding, reshaping, tagging
-from memories.corrections import InvalidCorrection
+from memories.corrections import edit_edges, edit_memories, rewrite
+from memories.corrections.edit_memories import InvalidCorrection
+from memories.corrections.hide import hide
 from memories.graph import neighbours
 from memories.models import Edge, Memory
+from memories.pipeline import tag_entities
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.knowledge import assert_sound
 
@@ -42,39 +44,39 @@ class World:
         content = f"Person {len(self.said)} moved to {PLACES[a % 3]}. They like it."
         self.said.add(content)
         memory = make_memory(self.end_user, content, self.people[b % 2])
-        tagging.tag(self.end_user, [memory])
+        tag_entities.tag(self.end_user, [memory])
 
     def connect(self, a: int, b: int, c: int) -> None:
         ends = self.memory(a).pk, self.memory(b).pk
-        edging.connect(self.end_user, *ends, KINDS[c % 4], actor=ANN)
+        edit_edges.connect(self.end_user, *ends, KINDS[c % 4], actor=ANN)
 
     def supersede(self, a: int, b: int, _c: int) -> None:
         if self.memory(a) != self.memory(b):
-            corrections.outdate(self.end_user, [self.memory(a)], actor=ANN, by=self.memory(b).pk)
+            edit_memories.outdate(self.end_user, [self.memory(a)], actor=ANN, by=self.memory(b).pk)
 
     def hide(self, a: int, _b: int, _c: int) -> None:
-        hiding.hide(self.end_user, [self.memory(a)], actor=ANN)
+        hide(self.end_user, [self.memory(a)], actor=ANN)
 
     def set_status(self, a: int, b: int, _c: int) -> None:
         status = ["archived", "active", "outdated"][b % 3]
-        corrections.edit(self.end_user, self.memory(a).pk, {"status": status}, actor=ANN)
+        edit_memories.edit(self.end_user, self.memory(a).pk, {"status": status}, actor=ANN)
 
     def split(self, a: int, _b: int, c: int) -> None:
         pieces = [f"{part.strip('.')}, note {c}." for part in self.memory(a).content.split(". ")]
-        reshaping.split(self.end_user, self.memory(a).pk, pieces, actor=ANN)
+        rewrite.split(self.end_user, self.memory(a).pk, pieces, actor=ANN)
 
     def merge(self, a: int, b: int, c: int) -> None:
         ids = [self.memory(a).pk, self.memory(b).pk]
-        reshaping.merge_memories(self.end_user, ids, f"All of it, told {c}.", actor=ANN)
+        rewrite.merge_memories(self.end_user, ids, f"All of it, told {c}.", actor=ANN)
 
     def tag_again(self, a: int, b: int, _c: int) -> None:
         active = [m for m in (self.memory(a), self.memory(b)) if m.status == "active"]
-        tagging.tag(self.end_user, active)
+        tag_entities.tag(self.end_user, active)
 
     def undo(self, a: int, _b: int, _c: int) -> None:
         changes = Change.objects.of(self.end_user).filter(undone_at=None).order_by("-created_at")
         if changes:
-            corrections.undo(changes[a % len(changes)], actor=ANN)
+            edit_memories.undo(changes[a % len(changes)], actor=ANN)
 
     # What must hold.
 
@@ -141,7 +143,7 @@ class GraphProperties(TestCase):
         live(world, [step for step in steps if step[0] not in unrecorded])
         world.look()
         for change in Change.objects.of(world.end_user).order_by("-created_at"):
-            corrections.undo(change, actor=ANN)
+            edit_memories.undo(change, actor=ANN)
         world.check()
         assert edges(world) == before
 

@@ -9,11 +9,12 @@ from django.utils import timezone
 
 from accounts.changes import recording
 from accounts.models import Change
-from contacts import identity
+from contacts import store
 from contacts.models import json_value
-from memories import corrections, derived, history, merging
+from memories.corrections import derived, edit_memories, merge_contacts
+from memories.history.versions import Version, as_of, contact_as_of, versions
 from memories.models import Edge
-from memories.pipeline.forgetting import forget_asked
+from memories.pipeline.forget_requests import forget_asked
 from memories.types import ForgetRequest
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed
@@ -32,13 +33,13 @@ def told(versions):
 
 
 def believed(end_user, moment, contact=None):
-    found = history.as_of(end_user, moment, contact.id if contact else None)
+    found = as_of(end_user, moment, contact.id if contact else None)
     return {memory.content for memory in found}
 
 
 def superseded(end_user, old, content, *about, at):
     new = make_memory(end_user, content, *about, said_at=at)
-    corrections.outdate(
+    edit_memories.outdate(
         end_user, [old], actor="extractor", why="moved", valid_to=at, by=new.id, certainty=0.8
     )
     return new
@@ -49,8 +50,8 @@ def superseded(end_user, old, content, *about, at):
 
 def test_a_memory_that_never_changed_has_one_version(end_user):
     memory = make_memory(end_user, "Bob sings", source_message_ids=[7], quote="bob sings")
-    (version,) = history.versions(end_user, memory.id)
-    assert version == history.Version(
+    (version,) = versions(end_user, memory.id)
+    assert version == Version(
         memory_id=memory.id,
         content="Bob sings",
         status="active",
@@ -68,7 +69,7 @@ def test_the_chain_is_the_same_from_each_of_its_ends(end_user):
     first = make_memory(end_user, "Bob lives in Rome")
     second = superseded(end_user, first, "Bob lives in Oslo", at=SOME_DAY + DAY)
     third = superseded(end_user, second, "Bob lives in Bern", at=SOME_DAY + 2 * DAY)
-    chains = {memory: history.versions(end_user, memory.id) for memory in (first, second, third)}
+    chains = {memory: versions(end_user, memory.id) for memory in (first, second, third)}
     for chain in chains.values():
         assert sorted(told(chain)) == sorted(
             [
@@ -90,16 +91,18 @@ def test_another_memory_that_was_superseded_by_the_same_one_is_no_version_of_it(
     one, other = make_memory(end_user, "Bob is in Rome"), make_memory(end_user, "Bob is in Pisa")
     new = superseded(end_user, one, "Bob is in Oslo", at=SOME_DAY + DAY)
     Edge.objects.create(end_user=end_user, source=new, target=other, kind="supersedes")
-    ids = {version.memory_id for version in history.versions(end_user, one.id)}
+    ids = {version.memory_id for version in versions(end_user, one.id)}
     assert ids == {one.id, new.id}
 
 
 def test_edits_tell_what_it_said_before_who_changed_it_and_why(end_user):
     memory = make_memory(end_user, "Bob sings")
-    corrections.edit(end_user, memory.id, {"content": "Bob hums"}, actor="operator:eva", why="typo")
-    corrections.edit(end_user, memory.id, {"importance": 0.9}, actor="operator:eva")
-    corrections.edit(end_user, memory.id, {"content": "Bob whistles"}, actor="app:chat")
-    found = history.versions(end_user, memory.id)
+    edit_memories.edit(
+        end_user, memory.id, {"content": "Bob hums"}, actor="operator:eva", why="typo"
+    )
+    edit_memories.edit(end_user, memory.id, {"importance": 0.9}, actor="operator:eva")
+    edit_memories.edit(end_user, memory.id, {"content": "Bob whistles"}, actor="app:chat")
+    found = versions(end_user, memory.id)
     assert told(found) == [
         ("Bob sings", "active"), ("Bob hums", "active"), ("Bob whistles", "active"),
     ]  # fmt: skip
@@ -114,16 +117,16 @@ def test_edits_tell_what_it_said_before_who_changed_it_and_why(end_user):
 
 def test_an_edit_that_was_undone_never_was(end_user):
     memory = make_memory(end_user, "Bob sings")
-    change = corrections.edit(end_user, memory.id, {"content": "Bob hums"}, actor="operator:eva")
-    corrections.undo(change, actor="operator:eva")
-    assert told(history.versions(end_user, memory.id)) == [("Bob sings", "active")]
+    change = edit_memories.edit(end_user, memory.id, {"content": "Bob hums"}, actor="operator:eva")
+    edit_memories.undo(change, actor="operator:eva")
+    assert told(versions(end_user, memory.id)) == [("Bob sings", "active")]
 
 
 def test_what_was_stated_by_an_app_says_so(end_user):
-    memory, change = corrections.add(
+    memory, change = edit_memories.add(
         end_user, "Bob sings", actor="app:chat", why="form", type="personal", subtype="friend"
     )
-    (version,) = history.versions(end_user, memory.id)
+    (version,) = versions(end_user, memory.id)
     assert (version.who, version.why, version.change_id) == ("app:chat", "form", change.id)
 
 
@@ -134,20 +137,20 @@ def test_merged_and_split_memories_are_one_chain(end_user):
     Edge.objects.create(end_user=end_user, source=piece, target=part, kind="part_of")
     chains = {(united, part), (part, united, piece), (piece, part)}
     for memory, *others in chains:
-        ids = {version.memory_id for version in history.versions(end_user, memory.id)}
+        ids = {version.memory_id for version in versions(end_user, memory.id)}
         assert ids == {memory.id, *(other.id for other in others)}
 
 
 def test_outdated_without_a_record_still_has_its_end(end_user):
     memory = make_memory(end_user, "Bob sings", status="outdated", outdated_at=SOME_DAY + DAY)
-    found = history.versions(end_user, memory.id)
+    found = versions(end_user, memory.id)
     assert told(found)[-1] == ("Bob sings", "outdated")
     assert found[-1].since == SOME_DAY + DAY
 
 
 def test_nobody_sees_the_versions_of_anothers_memory(end_user):
     memory = make_memory(make_end_user(), "Bob sings")
-    assert history.versions(end_user, memory.id) == []
+    assert versions(end_user, memory.id) == []
 
 
 def test_a_long_chain_takes_as_many_statements_as_a_short_one(end_user):
@@ -156,7 +159,7 @@ def test_a_long_chain_takes_as_many_statements_as_a_short_one(end_user):
     for number in range(2, 9):
         memory = superseded(end_user, memory, f"Bob is {number}", at=SOME_DAY + number * DAY)
         with CaptureQueriesContext(connection) as queries:
-            assert len(history.versions(end_user, memory.id)) == 2 * number - 1
+            assert len(versions(end_user, memory.id)) == 2 * number - 1
         counts.append(len(queries))
     assert set(counts) == {3}
 
@@ -175,10 +178,10 @@ def test_a_memory_is_believed_from_when_it_was_said_until_it_was_superseded(end_
 
 def test_later_edits_are_not_seen_and_undone_ones_never(end_user):
     memory = make_memory(end_user, "Bob sings")
-    undone = corrections.edit(end_user, memory.id, {"content": "Bob hums"}, actor="operator:x")
-    corrections.undo(undone, actor="operator:x")
+    undone = edit_memories.edit(end_user, memory.id, {"content": "Bob hums"}, actor="operator:x")
+    edit_memories.undo(undone, actor="operator:x")
     before = timezone.now()
-    corrections.edit(end_user, memory.id, {"content": "Bob whistles"}, actor="operator:x")
+    edit_memories.edit(end_user, memory.id, {"content": "Bob whistles"}, actor="operator:x")
     assert believed(end_user, before) == {"Bob sings"}
     assert believed(end_user, timezone.now()) == {"Bob whistles"}
 
@@ -186,11 +189,11 @@ def test_later_edits_are_not_seen_and_undone_ones_never(end_user):
 def test_a_memory_that_was_outdated_by_hand_was_believed_before(end_user):
     memory = make_memory(end_user, "Bob sings")
     before = timezone.now()
-    corrections.edit(end_user, memory.id, {"status": "outdated"}, actor="operator:x")
+    edit_memories.edit(end_user, memory.id, {"status": "outdated"}, actor="operator:x")
     assert believed(end_user, before) == {"Bob sings"}
     assert believed(end_user, timezone.now()) == set()
     again = timezone.now()
-    corrections.edit(end_user, memory.id, {"status": "active"}, actor="operator:x")
+    edit_memories.edit(end_user, memory.id, {"status": "active"}, actor="operator:x")
     assert believed(end_user, timezone.now()) == {"Bob sings"}
     assert believed(end_user, again) == set()
 
@@ -201,18 +204,18 @@ def test_what_the_user_asked_to_forget_stays_forgotten_whatever_the_moment(end_u
     before = timezone.now()
     forget_asked(end_user, [ForgetRequest(bob.id)])
     assert believed(end_user, before) == set()
-    assert history.contact_as_of(end_user, bob.id, before) is None
+    assert contact_as_of(end_user, bob.id, before) is None
 
 
 def test_memories_were_about_whom_they_were_linked_to_then(end_user):
     bob, bea = make_contact(end_user, "Bob"), make_contact(end_user, "Bea")
     memory = make_memory(end_user, "Sings bass", bob)
     before = timezone.now()
-    corrections.move(end_user, memory.id, bob.id, bea.id, actor="operator:x")
+    edit_memories.move(end_user, memory.id, bob.id, bea.id, actor="operator:x")
     assert believed(end_user, before, bob) == {"Sings bass"}
     assert believed(end_user, before, bea) == set()
     assert believed(end_user, timezone.now(), bea) == {"Sings bass"}
-    (then,) = history.as_of(end_user, before)
+    (then,) = as_of(end_user, before)
     assert then.contacts == (bob.id,)
 
 
@@ -221,12 +224,12 @@ def test_before_a_merge_there_were_two_people(end_user):
     make_memory(end_user, "Bob sings", bob)
     make_memory(end_user, "Rob paints", rob)
     before = timezone.now()
-    merging.merge(end_user, rob.id, bob.id, actor="operator:x")
+    merge_contacts.merge(end_user, rob.id, bob.id, actor="operator:x")
     assert believed(end_user, before, bob) == {"Bob sings"}
     assert believed(end_user, before, rob) == {"Rob paints"}
     assert believed(end_user, timezone.now(), rob) == {"Bob sings", "Rob paints"}
-    assert history.contact_as_of(end_user, rob.id, before).name == "Rob"
-    assert history.contact_as_of(end_user, rob.id, timezone.now()).name == "Bob"
+    assert contact_as_of(end_user, rob.id, before).name == "Rob"
+    assert contact_as_of(end_user, rob.id, timezone.now()).name == "Bob"
 
 
 def test_merged_memories_stood_for_themselves_before(end_user):
@@ -248,9 +251,11 @@ def test_the_number_of_statements_does_not_grow(end_user):
     counts = []
     for number in range(4):
         memory = make_memory(end_user, f"Bob is {number}", bob)
-        corrections.edit(end_user, memory.id, {"content": f"Bob has {number}"}, actor="operator:x")
+        edit_memories.edit(
+            end_user, memory.id, {"content": f"Bob has {number}"}, actor="operator:x"
+        )
         with CaptureQueriesContext(connection) as queries:
-            assert len(history.as_of(end_user, before, bob.id)) == number + 1
+            assert len(as_of(end_user, before, bob.id)) == number + 1
         counts.append(len(queries))
     assert len(set(counts)) == 1
     assert counts[0] <= 7
@@ -260,7 +265,7 @@ def test_the_number_of_statements_does_not_grow(end_user):
 
 
 def attributes(end_user, contact, moment):
-    known = history.contact_as_of(end_user, contact.id, moment)
+    known = contact_as_of(end_user, contact.id, moment)
     return {key: [value.value for value in values] for key, values in known.attributes.items()}
 
 
@@ -274,7 +279,7 @@ def test_an_attribute_counts_if_one_of_its_sources_was_believed(end_user):
     assert attributes(end_user, bob, timezone.now()) == {
         "location": ["Rome"], "interests": ["singing"],
     }  # fmt: skip
-    then = history.contact_as_of(end_user, bob.id, SOME_DAY + DAY)
+    then = contact_as_of(end_user, bob.id, SOME_DAY + DAY)
     assert [event["text"] for event in then.timeline] == ["Moved to Rome"]
     assert then.attributes["location"][0].since == SOME_DAY
     assert then.memory_ids == (lives.id,)
@@ -307,14 +312,14 @@ def test_what_was_stated_counts_and_a_personality_only_when_all_of_it_was_known(
     late = make_memory(end_user, "Bob is shy", bob, said_at=SOME_DAY + 5 * DAY)
     bob.attributes = {"birthday": [json_value("May 1")]}
     bob.personality, bob.personality_sources = "Shy.", [str(late.id)]
-    identity.save(bob, derived.PROFILE_FIELDS)
-    then = history.contact_as_of(end_user, bob.id, SOME_DAY + DAY)
+    store.save(bob, derived.PROFILE_FIELDS)
+    then = contact_as_of(end_user, bob.id, SOME_DAY + DAY)
     assert {key: v[0].value for key, v in then.attributes.items()} == {"birthday": "May 1"}
     assert then.personality == ""
-    assert history.contact_as_of(end_user, bob.id, timezone.now()).personality == "Shy."
+    assert contact_as_of(end_user, bob.id, timezone.now()).personality == "Shy."
 
 
 def test_who_was_not_met_yet_was_not_known(end_user):
     bob = make_contact(end_user, "Bob", first_mentioned_at=SOME_DAY)
-    assert history.contact_as_of(end_user, bob.id, SOME_DAY - DAY) is None
-    assert history.contact_as_of(make_end_user(), bob.id, timezone.now()) is None
+    assert contact_as_of(end_user, bob.id, SOME_DAY - DAY) is None
+    assert contact_as_of(make_end_user(), bob.id, timezone.now()) is None

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import EndUser
-from memories import corrections, derived
+from memories.corrections import derived, edit_memories
 from memories.hashing import content_hash
 from memories.models import AROUND, AROUND_SHARE, Corpus, Memory, Posting, Vector
 from memories.search import tokens, vectors
@@ -140,7 +140,7 @@ def test_other_words_drop_the_vectors_and_wait_for_new_ones() -> None:
 def test_an_edit_of_anything_else_keeps_the_vectors() -> None:
     end_user = make_end_user()
     memory = make_memory(end_user, "Anna drinks tea", embedding=UNIT)
-    corrections.edit(end_user, memory.pk, {"importance": 0.9}, actor="operator:ann")
+    edit_memories.edit(end_user, memory.pk, {"importance": 0.9}, actor="operator:ann")
     assert memory.vectors.count() == 1
 
 

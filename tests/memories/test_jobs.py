@@ -9,9 +9,9 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memories import job_runs, jobs
 from memories.budget import Budget
-from memories.jobs import AlreadyRunning, EachUser, Job
+from memories.jobs import job_runs, table
+from memories.jobs.table import AlreadyRunning, EachUser, Job
 from memories.models import JobRun
 from memories.providers.errors import OutputError, TransientError
 from tests.memories.visits import Visits, abandon, bound
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_run_visits_all_users_in_order_and_says_what_it_did(visits) -> None:
     visits.users = [5, 2, 4, 1, 3]
-    run = jobs.run("visit")
+    run = table.run("visit")
     assert visits.made == [1, 2, 3, 4, 5]
     run.refresh_from_db()
     assert (run.state, run.cursor, run.error) == ("done", {}, "")
@@ -35,10 +35,10 @@ def test_a_run_visits_all_users_in_order_and_says_what_it_did(visits) -> None:
 
 def test_a_run_stops_at_its_bound_and_the_next_goes_on(visits, monkeypatch) -> None:
     bound(monkeypatch, users=2)
-    first = jobs.run("visit")
+    first = table.run("visit")
     assert (first.state, first.cursor) == ("done", {"at": 3, "tries": 0})
-    jobs.run("visit")
-    last = jobs.run("visit")
+    table.run("visit")
+    last = table.run("visit")
     assert visits.made == [1, 2, 3, 4, 5]
     assert last.cursor == {}
 
@@ -55,9 +55,9 @@ def test_a_user_whose_work_is_more_than_the_budget_gets_the_rest_next_time(
             waiting[pk] -= 1
 
     visits.then = then
-    assert jobs.run("visit").effect["calls"] == 10
-    assert jobs.run("visit").effect["calls"] == 10
-    assert jobs.run("visit").cursor == {}
+    assert table.run("visit").effect["calls"] == 10
+    assert table.run("visit").effect["calls"] == 10
+    assert table.run("visit").cursor == {}
     assert visits.made == [1, 2, 3, 3, 3, 4, 5]
     assert waiting == {3: 0}
 
@@ -67,7 +67,7 @@ def test_a_user_who_would_take_all_budgets_for_ever_lets_the_others_have_their_t
 ) -> None:
     bound(monkeypatch, rows=10)
     visits.then = lambda pk, budget: budget.spend(rows=99 * (pk == 2))
-    while (run := jobs.run("visit")).cursor:
+    while (run := table.run("visit")).cursor:
         assert run.state == "done"
     assert visits.made == [1, 2, 2, 2, 3, 4, 5]
     assert run.effect["left_out"] == 1
@@ -75,16 +75,16 @@ def test_a_user_who_would_take_all_budgets_for_ever_lets_the_others_have_their_t
 
 def test_a_run_for_one_user_leaves_the_cursor_where_it_was(visits, monkeypatch) -> None:
     bound(monkeypatch, users=2)
-    jobs.run("visit")
-    run = jobs.run("visit", only=5)
+    table.run("visit")
+    run = table.run("visit", only=5)
     assert run.effect == {"users": 1, "touched": 2}
-    jobs.run("visit")
+    table.run("visit")
     assert visits.made == [1, 2, 5, 3, 4]
 
 
 def test_a_job_that_is_not_done_by_user_is_not_run_for_one() -> None:
     with pytest.raises(ValueError, match="user by user"):
-        jobs.run("sweep", only=1)
+        table.run("sweep", only=1)
     assert not JobRun.objects.exists()
 
 
@@ -96,12 +96,12 @@ def test_a_second_run_is_refused_while_the_first_is_alive(visits) -> None:
 
     def then(pk: int, _budget: Budget) -> None:
         try:
-            jobs.run("visit")
+            table.run("visit")
         except AlreadyRunning:
             refused.append(pk)
 
     visits.then = then
-    jobs.run("visit")
+    table.run("visit")
     assert refused == [1, 2, 3, 4, 5] == visits.made
     assert JobRun.objects.count() == 1
 
@@ -122,7 +122,7 @@ def test_of_eight_that_start_together_one_runs(visits) -> None:
     def start() -> None:
         ready.wait(timeout=30)
         try:
-            outcomes.append(jobs.run("visit").state)
+            outcomes.append(table.run("visit").state)
         except AlreadyRunning:
             outcomes.append("refused")
             refused.release()
@@ -140,7 +140,7 @@ def test_of_eight_that_start_together_one_runs(visits) -> None:
 
 def test_a_dead_run_is_taken_over_from_its_cursor(visits) -> None:
     gone = abandon({"at": 4, "tries": 1})
-    jobs.run("visit")
+    table.run("visit")
     assert visits.made == [4, 5]
     gone.refresh_from_db()
     assert (gone.state, gone.error, gone.cursor) == ("failed", job_runs.DIED, {"at": 4, "tries": 1})
@@ -153,7 +153,7 @@ def test_a_run_that_was_taken_over_writes_nothing_and_stops(visits) -> None:
             assert job_runs.claim("visit", timedelta(minutes=1)) is not None
 
     visits.then = then
-    run = jobs.run("visit")
+    run = table.run("visit")
     assert visits.made == [1, 2]
     assert (run.state, run.error) == ("failed", job_runs.DIED)
     newer = JobRun.objects.get(state="running")
@@ -165,16 +165,16 @@ def test_a_run_that_was_taken_over_writes_nothing_and_stops(visits) -> None:
 
 def test_where_the_model_server_is_away_the_run_stops_and_begins_there_again(visits) -> None:
     visits.fail(3, TransientError("busy"), times=1)
-    run = jobs.run("visit")
+    run = table.run("visit")
     assert (run.state, run.error) == ("failed", "User 3: busy")
     assert run.effect == {"users": 3, "touched": 4}
-    assert jobs.run("visit").state == "done"
+    assert table.run("visit").state == "done"
     assert visits.made == [1, 2, 3, 3, 4, 5]
 
 
 def test_what_another_try_cannot_help_fails_the_run_but_keeps_nobody_waiting(visits) -> None:
     visits.fail(3, OutputError("not in form"))
-    run = jobs.run("visit")
+    run = table.run("visit")
     assert (run.state, run.error, run.cursor) == ("failed", "User 3: not in form", {})
     assert visits.made == [1, 2, 3, 4, 5]
 
@@ -182,11 +182,11 @@ def test_what_another_try_cannot_help_fails_the_run_but_keeps_nobody_waiting(vis
 def test_an_unforeseen_error_is_written_down_raised_and_gone_on_from(visits) -> None:
     visits.fail(3, ZeroDivisionError("oops"), times=1)
     with pytest.raises(ZeroDivisionError):
-        jobs.run("visit")
+        table.run("visit")
     run = JobRun.objects.get()
     assert (run.state, run.error) == ("failed", "ZeroDivisionError: oops")
     assert run.effect == {"users": 3, "touched": 4}
-    jobs.run("visit")
+    table.run("visit")
     assert visits.made == [1, 2, 3, 3, 4, 5]
 
 
@@ -215,10 +215,10 @@ def test_whatever_fails_every_user_gets_their_turn_once_and_the_job_comes_to_its
     visits.then = then
     with pytest.MonkeyPatch.context() as patch:
         each = EachUser(lambda: visits.users, visits, users=most)
-        patch.setitem(jobs.JOBS, "visit", Job("visit", 60, "", each))
+        patch.setitem(table.JOBS, "visit", Job("visit", 60, "", each))
         for _ in range(200):
             try:
-                run = jobs.run("visit")
+                run = table.run("visit")
             except (KeyboardInterrupt, ZeroDivisionError):
                 continue
             if not run.cursor:
@@ -228,7 +228,7 @@ def test_whatever_fails_every_user_gets_their_turn_once_and_the_job_comes_to_its
         pk
         for pk in visits.users
         if pk not in failures
-        or (failures[pk][0] < jobs.MOST_TRIES and not isinstance(failures[pk][1], OutputError))
+        or (failures[pk][0] < table.MOST_TRIES and not isinstance(failures[pk][1], OutputError))
     ]
     assert went_well == healthy
-    assert max(visits.made.count(pk) for pk in users) <= jobs.MOST_TRIES
+    assert max(visits.made.count(pk) for pk in users) <= table.MOST_TRIES

@@ -8,7 +8,8 @@ from django_q.brokers import get_broker
 from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler
 
-from memories import job_runs, jobs, schedules, sweeping, tasks
+from memories import tasks
+from memories.jobs import job_runs, schedules, sweep, table
 from memories.models import JobRun
 from memories.providers.errors import TransientError
 from tests.factories import make_end_user, make_memory
@@ -45,25 +46,25 @@ def test_resuming_what_is_finished_or_running_does_nothing(visits) -> None:
 
 def test_the_sweep_goes_on_with_what_was_left_lying(visits) -> None:
     visits.fail(3, TransientError("busy"), times=1)
-    jobs.run("visit")
-    assert "resume" not in jobs.run("sweep").effect  # the server is given a while
+    table.run("visit")
+    assert "resume" not in table.run("sweep").effect  # the server is given a while
     JobRun.objects.filter(job="visit").update(finished_at=timezone.now() - job_runs.RESUME_AFTER)
-    assert jobs.run("sweep").effect == {"resume": 1}
+    assert table.run("sweep").effect == {"resume": 1}
     assert queued() == [("resume_job", ("visit",))]
     tasks.resume_job("visit")
     assert visits.made == [1, 2, 3, 3, 4, 5]
-    assert sweeping.sweep()["resume"] == 0
+    assert sweep.sweep()["resume"] == 0
 
 
 def test_the_sweep_goes_on_with_a_job_whose_process_died(visits) -> None:
     abandon({"at": 4, "tries": 1})
-    assert sweeping.sweep()["resume"] == 1
+    assert sweep.sweep()["resume"] == 1
 
 
-@pytest.mark.parametrize("name", jobs.JOBS)
+@pytest.mark.parametrize("name", table.JOBS)
 def test_every_job_of_the_table_runs_on_an_empty_database_and_does_nothing(name: str) -> None:
     schedules.install()
-    run = jobs.run(name)
+    run = table.run(name)
     assert (run.state, run.error, run.effect) == ("done", "", {})
 
 
@@ -71,8 +72,8 @@ def test_every_job_of_the_table_runs_on_an_empty_database_and_does_nothing(name:
 def test_every_job_is_scheduled_with_its_interval_and_the_queue_can_read_it() -> None:
     schedules.install()
     rows = {row.name: row for row in Schedule.objects.all()}
-    assert {name: row.minutes or jobs.MONTH for name, row in rows.items()} == {
-        f"mio: {job.name}": job.minutes for job in jobs.JOBS.values()
+    assert {name: row.minutes or table.MONTH for name, row in rows.items()} == {
+        f"mio: {job.name}": job.minutes for job in table.JOBS.values()
     }
     row = rows["mio: rescore"]
     scheduler(broker=get_broker())
@@ -95,8 +96,8 @@ def test_installing_again_replaces_what_differs_and_removes_what_is_gone() -> No
 def test_rescoring_as_a_job_reaches_every_user_with_memories() -> None:
     rows = [make_memory(make_end_user(activity_days=50), "Greta hums.") for _ in range(3)]
     make_end_user(activity_days=50)
-    assert jobs.run("rescore").effect == {"users": 3, "changed": 3}
+    assert table.run("rescore").effect == {"users": 3, "changed": 3}
     for row in rows:
         row.refresh_from_db()
         assert row.importance < 0.5
-    assert jobs.run("rescore").effect == {"users": 3}
+    assert table.run("rescore").effect == {"users": 3}

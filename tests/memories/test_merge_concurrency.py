@@ -4,10 +4,10 @@ import pytest
 from django.db import connection, transaction
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from memories import corrections, merging
+from memories.corrections import edit_memories, merge_contacts
 from memories.models import Batch, Link, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -62,7 +62,7 @@ def test_a_merge_in_the_middle_of_an_extraction_loses_no_link_and_leaves_none_be
         EndUser.objects.lock(end_user.pk)
         worker = start(PROCESS, end_user.pk)
         wait_until_blocked(cursor)
-        change = merging.merge(end_user, jie.id, mei.id, actor=ANN)
+        change = merge_contacts.merge(end_user, jie.id, mei.id, actor=ANN)
     worker.finish()
     run.process(end_user.pk)
 
@@ -74,7 +74,7 @@ def test_a_merge_in_the_middle_of_an_extraction_loses_no_link_and_leaves_none_be
     assert_sound(end_user)
 
     later = set(Memory.objects.about(mei.id).values_list("pk", flat=True))
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     apart = {
         pk
         for contact in (jie, mei)
@@ -114,11 +114,11 @@ def test_a_consolidation_that_has_read_before_a_merge_writes_nothing_after_it():
         cursor.execute("LOCK TABLE memories_modelcall IN EXCLUSIVE MODE")
         worker = start(PROCESS, end_user.pk)
         wait_until_blocked(cursor)  # a model has answered, and nothing is written yet
-        merging.merge(end_user, jie.id, mei.id, actor=ANN)
+        merge_contacts.merge(end_user, jie.id, mei.id, actor=ANN)
     worker.finish()
     run.process(end_user.pk)
     assert not Link.objects.of(end_user).unconsolidated().exists()
-    assert identity.survivor(end_user, jie.id) == mei
+    assert store.survivor(end_user, jie.id) == mei
     assert_sound(end_user)
     with pytest.raises(InvalidMerge):
-        merging.merge(end_user, mei.id, jie.id, actor=ANN)
+        merge_contacts.merge(end_user, mei.id, jie.id, actor=ANN)

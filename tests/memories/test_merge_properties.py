@@ -12,13 +12,14 @@ from hypothesis.extra.django import TestCase
 
 from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
-from contacts import book, identity, relations
+from contacts import relations, store
+from contacts.edit import NameTaken, edit_contact
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Contact
 from contacts.names import name_key, normalise
-from memories import corrections, linking, merging
+from memories.corrections import edit_memories, merge_contacts
 from memories.models import Consolidation, Link, Memory
-from memories.pipeline import consolidate
+from memories.pipeline import consolidate, linker
 from memories.types import AttributeValue, ProfilePatch, TimelineEvent
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.knowledge import assert_same, assert_sound, knowledge, overlook_readings
@@ -54,7 +55,7 @@ class World:
 
     def at(self, n: int) -> Contact:
         """The n-th person, or whom they were merged into."""
-        found = identity.survivor(self.end_user, self.people[n % len(self.people)])
+        found = store.survivor(self.end_user, self.people[n % len(self.people)])
         assert found is not None
         found.end_user = self.end_user
         return found
@@ -74,15 +75,15 @@ class World:
 
     def link(self, a: int, b: int, c: int) -> None:
         pairs = [(self.memory(b), self.at(a), 0.7)]
-        if linking.link(self.end_user, pairs, Link.MadeBy.BACKFILL):
-            identity.save(self.at(a), [])
+        if linker.link(self.end_user, pairs, Link.MadeBy.BACKFILL):
+            store.save(self.at(a), [])
 
     def learn(self, a: int, b: int, c: int) -> None:
         contact = self.at(a)
-        identity.add_aliases(contact, [f"{WORDS[b % 5]} {c % 3}"])
+        store.add_aliases(contact, [f"{WORDS[b % 5]} {c % 3}"])
         contact.mention_count += 1
         contact.last_mentioned_at = timezone.now()
-        identity.save(contact, ["aliases", "mention_count", "last_mentioned_at"])
+        store.save(contact, ["aliases", "mention_count", "last_mentioned_at"])
 
     def consolidate(self, a: int, b: int, c: int) -> None:
         contact = self.at(a)
@@ -104,44 +105,44 @@ class World:
         one, other = self.at(a), self.at(b)
         relations.relate(self.end_user, one, "friend", other, [self.memory(c).id])
         for contact in (one, other):
-            identity.save(Contact.objects.get(pk=contact.pk), [])
+            store.save(Contact.objects.get(pk=contact.pk), [])
 
     def move(self, a: int, b: int, c: int) -> None:
         memory = self.memory(c)
-        corrections.move(self.end_user, memory.id, self.at(a).id, self.at(b).id, actor=ANN)
+        edit_memories.move(self.end_user, memory.id, self.at(a).id, self.at(b).id, actor=ANN)
 
     def unlink(self, a: int, b: int, c: int) -> None:
-        corrections.unlink(self.end_user, self.memory(b).id, self.at(a).id, actor=ANN)
+        edit_memories.unlink(self.end_user, self.memory(b).id, self.at(a).id, actor=ANN)
 
     def edit(self, a: int, b: int, c: int) -> None:
         values = {"content": f"Edited {a} {c}."}
-        corrections.edit(self.end_user, self.memory(b).id, values, actor=ANN)
+        edit_memories.edit(self.end_user, self.memory(b).id, values, actor=ANN)
 
     def outdate(self, a: int, b: int, c: int) -> None:
-        corrections.outdate(self.end_user, [self.memory(b)], actor=ANN)
+        edit_memories.outdate(self.end_user, [self.memory(b)], actor=ANN)
 
     def rename(self, a: int, b: int, c: int) -> None:
-        book.edit_contact(self.end_user, self.at(a).id, {"name": f"{WORDS[b % 5]}"}, actor=ANN)
+        edit_contact(self.end_user, self.at(a).id, {"name": f"{WORDS[b % 5]}"}, actor=ANN)
 
     def describe(self, a: int, b: int, c: int) -> None:
         values = {"attributes": {KEYS[b % 3]: [WORDS[c % 5]]}, "relationship": WORDS[c % 5]}
-        book.edit_contact(self.end_user, self.at(a).id, values, actor=ANN)
+        edit_contact(self.end_user, self.at(a).id, values, actor=ANN)
 
     def merge(self, a: int, b: int, c: int) -> None:
-        merging.merge(self.end_user, self.at(a).id, self.at(b).id, actor=ANN)
+        merge_contacts.merge(self.end_user, self.at(a).id, self.at(b).id, actor=ANN)
 
     def split(self, a: int, b: int, c: int) -> None:
         contact = self.at(a)
         facts = Memory.objects.about(contact.id).filter(kind="fact").order_by("content")
         ids = list(facts.values_list("pk", flat=True))[b % 3 :: 2]
-        new, _ = merging.split(self.end_user, contact.id, ids, name=WORDS[c % 5], actor=ANN)
+        new, _ = merge_contacts.split(self.end_user, contact.id, ids, name=WORDS[c % 5], actor=ANN)
         self.people.append(new.id)
 
     def resolve(self, a: int, b: int, c: int) -> None:
         contact = self.at(a)
         key = KEYS[b % 3]
         values = [entry["value"] for entry in contact.attributes.get(key, [])] or ["none"]
-        merging.resolve_attribute(
+        merge_contacts.resolve_attribute(
             self.end_user, contact.id, key, values[c % len(values)], actor=ANN
         )
 
@@ -153,7 +154,7 @@ class World:
         if self.merged:
             changes = changes.exclude(pk=self.merged.pk)
         if changes:
-            corrections.undo(changes[a % len(changes)], actor=ANN)
+            edit_memories.undo(changes[a % len(changes)], actor=ANN)
             there = set(Contact.objects.values_list("pk", flat=True))
             self.people = [pk for pk in self.people if pk in there]
 
@@ -164,8 +165,8 @@ class World:
         except (
             CannotUndo,
             InvalidMerge,
-            book.NameTaken,
-            corrections.InvalidCorrection,
+            NameTaken,
+            edit_memories.InvalidCorrection,
         ) as refusal:
             note(f"{step}: {refusal}")
         else:
@@ -224,7 +225,7 @@ class MergeAndUndo(TestCase):
     def test_whatever_happens_in_between_nothing_is_lost_or_doubled(self, between: Any) -> None:
         world = self.shared[0].again()
         one, other = world.people[:2]
-        world.merged = merging.merge(world.end_user, one, other, actor=ANN)
+        world.merged = merge_contacts.merge(world.end_user, one, other, actor=ANN)
         for step in between:
             world.do(step)
             assert_nothing_twice(world)
@@ -233,7 +234,7 @@ class MergeAndUndo(TestCase):
         united = world.at(0).id
         before = world.known(united), world.names(united)
 
-        corrections.undo(world.merged, actor=ANN)
+        edit_memories.undo(world.merged, actor=ANN)
 
         assert_sound(world.end_user)
         assert_nothing_twice(world)
@@ -265,11 +266,11 @@ class MergeAndUndo(TestCase):
         before, known = ours(), world.known(one, other)
         known |= {pk for row in before["relations"] for pk in row["sources"]}
         keys = [row for row in knowledge(world.end_user)["keys"] if row[0] in (one, other)]
-        merged = merging.merge(world.end_user, one, other, actor=ANN)
+        merged = merge_contacts.merge(world.end_user, one, other, actor=ANN)
         strangers = Strangers(world, {one, other}, known)
         for step in between:
             strangers.do(step)
-        corrections.undo(merged, actor=ANN)
+        edit_memories.undo(merged, actor=ANN)
         assert_sound(world.end_user)
         now = ours()
         for state in (now, before):
@@ -292,7 +293,7 @@ class MergeAndUndo(TestCase):
             world.do(step)
         for change in Change.objects.of(world.end_user).order_by("-created_at"):
             note(f"undo {change.verb}")
-            corrections.undo(change, actor=ANN)
+            edit_memories.undo(change, actor=ANN)
             assert_sound(world.end_user)
         after = knowledge(world.end_user)
         overlook_readings(after, before)
@@ -311,7 +312,7 @@ class Strangers:
 
     def _at(self, n: int) -> Contact:
         strangers = [pk for pk in self.world.people if pk not in self.family]
-        found = identity.survivor(self.world.end_user, strangers[n % len(strangers)])
+        found = store.survivor(self.world.end_user, strangers[n % len(strangers)])
         assert found is not None
         found.end_user = self.world.end_user
         return found

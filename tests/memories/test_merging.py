@@ -4,12 +4,13 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Change, EndUser
-from contacts import identity, lookup
+from contacts import lookup, store
 from contacts.merge import InvalidMerge, UnknownPerson
 from contacts.models import Contact
-from memories import corrections, forget, hiding, merging
+from memories.corrections import edit_memories, hide, merge_contacts
+from memories.erasure import erase
 from memories.models import Consolidation, Link, Memory
-from memories.pipeline import consolidate, sync
+from memories.pipeline import consolidate, sync_contacts
 from memories.types import AttributeValue, ExtractedPerson, ProfilePatch
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed, assert_same, assert_sound, knowledge
@@ -37,7 +38,7 @@ def test_the_survivor_has_all_that_both_had(end_user, people):
     facts = Memory.objects.of(end_user).filter(kind="fact").values_list("pk", flat=True)
     assert set(facts) < set(survivor.memory_ids)
     assert len(survivor.memory_ids) == len(facts) + 1, "each once, and the profile"
-    assert identity.survivor(end_user, liz.id) == survivor
+    assert store.survivor(end_user, liz.id) == survivor
     meant, _ = lookup.who_is_meant(end_user, "How is Lizzie?", lambda: ((), ()))
     assert [mention.person.id for mention in meant] == [survivor.id]
     assert "Also called: Beth, Liz, Lizzie" in survivor.card
@@ -58,21 +59,21 @@ def test_resolving_keeps_the_chosen_value_and_can_be_undone(end_user, people):
     _, elizabeth = people
     merged(people)
     before = knowledge(end_user)
-    contact, change = merging.resolve_attribute(
+    contact, change = merge_contacts.resolve_attribute(
         end_user, elizabeth.id, "location", "turin", actor=ANN
     )
     assert values(contact, "location") == ["Turin"]
     assert "Genoa" not in fresh(contact).card
     with pytest.raises(InvalidMerge):
-        merging.resolve_attribute(end_user, elizabeth.id, "location", "Oslo", actor=ANN)
-    corrections.undo(change, actor=ANN)
+        merge_contacts.resolve_attribute(end_user, elizabeth.id, "location", "Oslo", actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 
 
 def test_what_makes_no_sense_is_refused_and_changes_nothing(end_user, people):
     liz, elizabeth = people
     tom, stranger = make_contact(end_user, "Tom"), make_contact(make_end_user(), "Tom")
-    merging.merge(end_user, tom.id, liz.id, actor=ANN)
+    merge_contacts.merge(end_user, tom.id, liz.id, actor=ANN)
     before, changes = knowledge(end_user), Change.objects.count()
     for loser, survivor, error in (
         (liz.id, liz.id, InvalidMerge),
@@ -82,7 +83,7 @@ def test_what_makes_no_sense_is_refused_and_changes_nothing(end_user, people):
         (stranger.id, liz.id, UnknownPerson),
     ):
         with pytest.raises(error):
-            merging.merge(end_user, loser, survivor, actor=ANN)
+            merge_contacts.merge(end_user, loser, survivor, actor=ANN)
     assert_same(knowledge(end_user), before)
     assert Change.objects.count() == changes
 
@@ -117,7 +118,7 @@ def test_a_consolidation_after_a_merge_reads_what_was_new_about_both(end_user, p
 def test_extraction_that_refers_to_a_merged_contact_reaches_the_survivor(end_user, people):
     liz, elizabeth = people
     merged(people)
-    synced = sync.sync_contacts(
+    synced = sync_contacts.sync_contacts(
         end_user,
         [
             ExtractedPerson("a", "Liz", contact_id=liz.id, aliases=("Lizbet",)),
@@ -135,10 +136,10 @@ def test_extraction_that_refers_to_a_merged_contact_reaches_the_survivor(end_use
 def test_forgetting_a_memory_after_a_merge_leaves_nothing_of_it_anywhere(end_user, people):
     liz, _ = people
     change = merged(people)
-    forget.forget_memory(end_user, Memory.objects.get(content="Liz lives in Turin.").id)
+    erase.forget_memory(end_user, Memory.objects.get(content="Liz lives in Turin.").id)
     for model in (Contact, Memory, Change):
         assert "Turin" not in str(list(model.objects.of(end_user).values()))
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert values(liz, "location") == []
     assert_sound(end_user)
 
@@ -147,8 +148,8 @@ def test_forgetting_a_contact_takes_all_that_was_ever_merged_into_it(end_user, p
     _, elizabeth = people
     merged(people)
     lisbeth = make_contact(end_user, "Lisbeth")
-    merging.merge(end_user, elizabeth.id, lisbeth.id, actor=ANN)
-    forget.forget_contact(end_user, lisbeth.id)
+    merge_contacts.merge(end_user, elizabeth.id, lisbeth.id, actor=ANN)
+    erase.forget_contact(end_user, lisbeth.id)
     for model in (Contact, Memory, Change, Link):
         assert not model.objects.of(end_user).exists(), model
 
@@ -160,8 +161,8 @@ def test_what_an_emptied_profile_spoke_for_stands_for_itself_after_a_merge(
     told = make_memory(end_user, "Ada lives in Turin.", ada)
     absorbed(ada, told, "location", "Turin")
     told.refresh_from_db()
-    hiding.hide(end_user, [told], actor="extractor")
-    merging.merge(end_user, ada.id, bea.id, actor=ANN)
+    hide.hide(end_user, [told], actor="extractor")
+    merge_contacts.merge(end_user, ada.id, bea.id, actor=ANN)
     assert_sound(end_user)
     told.refresh_from_db()
     assert told.consolidated_into is None

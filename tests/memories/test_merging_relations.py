@@ -3,10 +3,10 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts import identity, relations
+from contacts import relations, store
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Relation, Suggestion
-from memories import corrections, merging
+from memories.corrections import edit_memories, merge_contacts
 from tests.factories import make_contact, make_end_user, make_memory, make_suggestion
 from tests.memories.knowledge import assert_same, assert_sound, knowledge
 from tests.memories.liz import ANN, fresh, merged
@@ -27,7 +27,7 @@ def test_relations_follow_the_survivor_each_once_and_none_to_itself(end_user, pe
     relations.relate(end_user, liz, "boss", tom, [memory.id])
     relations.relate(end_user, liz, "sister", elizabeth, [memory.id])
     for contact in (tom, liz, elizabeth):
-        identity.save(fresh(contact), [])
+        store.save(fresh(contact), [])
     before = knowledge(end_user)
     change = merged(people)
     held = Relation.objects.of(end_user).values_list("subject__name", "kind", "object__name")
@@ -35,7 +35,7 @@ def test_relations_follow_the_survivor_each_once_and_none_to_itself(end_user, pe
     assert "Elizabeth" in fresh(tom).card
     assert "Liz" not in fresh(tom).card.replace("Elizabeth", "")
     assert_sound(end_user)
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 
 
@@ -61,20 +61,20 @@ def test_suggestions_of_the_loser_become_the_survivors_and_different_outweighs_a
         .values_list("first", "second", "state")
     }
     assert left == {tom.id: "open", una.id: "different", vic.id: "different"}
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 
 
 def test_a_machine_never_unites_whom_somebody_told_apart(end_user, people):
     liz, _ = people
     change = merged(people, actor="suggestions")
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     with pytest.raises(InvalidMerge, match="told apart"):
         merged(people, actor="suggestions")
     tom = make_contact(end_user, "Tom")
     apart = not_the_same(end_user, tom.id, liz.id, actor=ANN)
     with pytest.raises(InvalidMerge, match="told apart"):
-        merging.merge(end_user, tom.id, liz.id, actor="suggestions")
-    corrections.undo(apart, actor=ANN)
+        merge_contacts.merge(end_user, tom.id, liz.id, actor="suggestions")
+    edit_memories.undo(apart, actor=ANN)
     assert not Suggestion.objects.exists()
-    merging.merge(end_user, tom.id, liz.id, actor="suggestions")
+    merge_contacts.merge(end_user, tom.id, liz.id, actor="suggestions")

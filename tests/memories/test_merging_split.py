@@ -3,11 +3,12 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts import identity, relations
+from contacts import relations, store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation, Suggestion
-from memories import corrections, linking, merging
+from memories.corrections import edit_memories, merge_contacts
 from memories.models import Link, Memory
+from memories.pipeline import linker
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed, assert_same, assert_sound, knowledge
 from tests.memories.liz import ANN, fresh, merged, values
@@ -28,10 +29,10 @@ def test_a_split_takes_the_chosen_memories_and_what_rests_on_them(end_user, peop
         Memory.objects.filter(content__startswith="Liz ", kind="fact").values_list("pk", flat=True)
     )
     relations.relate(end_user, tom, "partner", fresh(elizabeth), ids[:1])
-    identity.save(fresh(elizabeth), [])
-    identity.save(fresh(tom), [])
+    store.save(fresh(elizabeth), [])
+    store.save(fresh(tom), [])
     before = knowledge(end_user)
-    new, change = merging.split(
+    new, change = merge_contacts.split(
         end_user, elizabeth.id, ids, name="Liz", relationship="neighbour", actor=ANN
     )
     assert set(ids) < set(fresh(new).memory_ids)
@@ -46,9 +47,9 @@ def test_a_split_takes_the_chosen_memories_and_what_rests_on_them(end_user, peop
     assert Relation.objects.get().object_id == new.id
     assert Suggestion.objects.get().state == "different"
     pairs = [(pk, elizabeth, 1.0) for pk in ids]
-    assert linking.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
+    assert linker.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
     assert_sound(end_user)
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(knowledge(end_user), before)
     assert_sound(end_user)
 
@@ -56,7 +57,7 @@ def test_a_split_takes_the_chosen_memories_and_what_rests_on_them(end_user, peop
 def test_a_namesake_may_come_of_a_split(end_user):
     wang = make_contact(end_user, "王伟")
     memory = make_memory(end_user, "王伟是医生", wang)
-    new, _ = merging.split(end_user, wang.id, [memory.id], name="王伟", actor=ANN)
+    new, _ = merge_contacts.split(end_user, wang.id, [memory.id], name="王伟", actor=ANN)
     assert (new.name, new.namesake) == ("王伟", 1)
     assert (fresh(wang).memory_ids, fresh(new).memory_ids) == ([], [memory.id])
     assert_sound(end_user)
@@ -65,10 +66,10 @@ def test_a_namesake_may_come_of_a_split(end_user):
 def test_undoing_a_split_loses_nothing_that_was_learnt_since(end_user, people):
     liz, _ = people
     ids = [Memory.objects.get(content="Liz hikes.").id]
-    new, change = merging.split(end_user, liz.id, ids, name="Ursula", actor=ANN)
+    new, change = merge_contacts.split(end_user, liz.id, ids, name="Ursula", actor=ANN)
     later = make_memory(end_user, "Ursula skis.", new)
     absorbed(new, later, "skill", "skiing")
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert not Contact.objects.filter(pk=new.pk).exists()
     assert {later.id, *ids} < set(fresh(liz).memory_ids)
     due = Link.objects.of(end_user).unconsolidated().filter(contact=liz)
@@ -79,9 +80,9 @@ def test_undoing_a_split_loses_nothing_that_was_learnt_since(end_user, people):
 def test_undoing_a_split_does_not_bring_back_what_was_edited_since(end_user, people):
     liz, _ = people
     turin = Memory.objects.get(content="Liz lives in Turin.")
-    _, change = merging.split(end_user, liz.id, [turin.id], name="Ursula", actor=ANN)
-    corrections.edit(end_user, turin.id, {"content": "She lives in Parma."}, actor=ANN)
-    corrections.undo(change, actor=ANN)
+    _, change = merge_contacts.split(end_user, liz.id, [turin.id], name="Ursula", actor=ANN)
+    edit_memories.edit(end_user, turin.id, {"content": "She lives in Parma."}, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert values(liz, "location") == []
     assert "Parma" in fresh(liz).card
     due = Link.objects.of(end_user).unconsolidated().filter(contact=liz)
@@ -96,7 +97,7 @@ def test_a_split_needs_memories_that_are_about_the_contact(end_user, people):
     before = knowledge(end_user)
     for ids in ([], [other.id], [profile.id]):
         with pytest.raises(InvalidMerge):
-            merging.split(end_user, liz.id, ids, name="X", actor=ANN)
-    with pytest.raises(identity.InvalidContact):
-        merging.split(end_user, liz.id, [liz.memory_ids[0]], name="…", actor=ANN)
+            merge_contacts.split(end_user, liz.id, ids, name="X", actor=ANN)
+    with pytest.raises(store.InvalidContact):
+        merge_contacts.split(end_user, liz.id, [liz.memory_ids[0]], name="…", actor=ANN)
     assert_same(knowledge(end_user), before)

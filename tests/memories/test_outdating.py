@@ -5,9 +5,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories import corrections
+from memories.corrections import edit_memories
 from memories.models import Memory
-from memories.pipeline import store
+from memories.pipeline import store_memories
 from tests.factories import SOME_DAY, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -24,7 +24,7 @@ def end_user():
 )
 def test_it_is_as_certain_as_who_says_so(end_user, actor, certainty):
     memory = make_memory(end_user, "Bob sings")
-    corrections.outdate(end_user, [memory], actor=actor)
+    edit_memories.outdate(end_user, [memory], actor=actor)
     memory.refresh_from_db()
     assert memory.outdated_confidence == certainty
     assert timezone.now() - memory.outdated_at < timedelta(minutes=1)
@@ -34,13 +34,13 @@ def test_it_is_as_certain_as_who_says_so(end_user, actor, certainty):
 @pytest.mark.parametrize("way", ["undo", "edit"])
 def test_back_to_active_nothing_of_it_is_left(end_user, way):
     memory = make_memory(end_user, "Bob sings")
-    change = corrections.outdate(end_user, [memory], actor="extractor", valid_to=SOME_DAY + DAY)
+    change = edit_memories.outdate(end_user, [memory], actor="extractor", valid_to=SOME_DAY + DAY)
     memory.refresh_from_db()
     assert memory.outdated_at == memory.valid_to == SOME_DAY + DAY
     if way == "undo":
-        corrections.undo(change, actor="operator:x")
+        edit_memories.undo(change, actor="operator:x")
     else:
-        corrections.edit(end_user, memory.id, {"status": "active"}, actor="operator:x")
+        edit_memories.edit(end_user, memory.id, {"status": "active"}, actor="operator:x")
     memory.refresh_from_db()
     assert (memory.status, memory.outdated_at, memory.outdated_confidence, memory.valid_to) == (
         "active", None, 1.0, None,
@@ -49,7 +49,7 @@ def test_back_to_active_nothing_of_it_is_left(end_user, way):
 
 def test_what_the_user_took_back_is_outdated_when_they_said_so(end_user):
     memory = make_memory(end_user, "Bob sings", source_message_ids=[1])
-    store.retract(end_user, [1], SOME_DAY + DAY)
+    store_memories.retract(end_user, [1], SOME_DAY + DAY)
     memory.refresh_from_db()
     assert (memory.status, memory.outdated_confidence) == ("outdated", 0.95)
     assert memory.outdated_at == SOME_DAY + DAY

@@ -11,14 +11,16 @@ from django.apps import apps
 
 from accounts.changes import recording
 from accounts.models import App, Change, EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact, Relation, Suggestion, json_value
-from memories import corrections, derived, portability, schedules
+from memories import portability
+from memories.corrections import derived, edit_memories
 from memories.doctor import CHECKS
-from memories.forget import forget_everything
+from memories.erasure.erase import forget_everything
+from memories.jobs import schedules
 from memories.models import Batch, Edge, Link, Memory
 from memories.pipeline.embed import embed_missing
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from tests.factories import (
     make_app,
     make_contact,
@@ -52,13 +54,13 @@ def zoe() -> EndUser:
     moved = make_memory(end_user, "She paints.", greta)
     old = make_memory(end_user, "Greta lives in Rome.", greta)
     greta.attributes = {"location": [json_value("Oslo", [source.id])]}
-    identity.save(greta, ["attributes"])
+    store.save(greta, ["attributes"])
     Link.objects.filter(memory=source).update(consolidated_at=source.said_at)
     derived.write_profile_memory(greta)
     derived.let_sources_step_back(end_user, [source.id])
     end_user.refresh_from_db()
-    corrections.outdate(end_user, [old], actor="extractor", why="moved", by=source.id)
-    corrections.move(end_user, moved.id, greta.id, oda.id, actor="operator:x")
+    edit_memories.outdate(end_user, [old], actor="extractor", why="moved", by=source.id)
+    edit_memories.move(end_user, moved.id, greta.id, oda.id, actor="operator:x")
     relation = Relation.objects.create(end_user=end_user, subject=greta, kind="x", object=oda)
     with recording(end_user, "unrelate", "operator:x") as (recorder, _):
         recorder.watch([relation])
@@ -67,8 +69,8 @@ def zoe() -> EndUser:
     with recording(end_user, "unlink", "operator:x") as (recorder, _):
         recorder.watch([link])
         link.delete()
-    corrections.undo(Change.objects.get(verb="unlink"), actor="operator:x")
-    identity.save(Contact.objects.get(pk=greta.pk), [])
+    edit_memories.undo(Change.objects.get(verb="unlink"), actor="operator:x")
+    store.save(Contact.objects.get(pk=greta.pk), [])
     embed_missing(end_user, embedder())
     return end_user
 
@@ -128,7 +130,7 @@ def test_undoing_in_a_copy_never_touches_the_original(zoe: EndUser) -> None:
     before = portability.export_user(zoe)
 
     for change in Change.objects.of(copied).filter(undone_at=None).order_by("-created_at"):
-        corrections.undo(change, actor="operator:y")
+        edit_memories.undo(change, actor="operator:y")
 
     assert comparable(portability.export_user(zoe)) == comparable(before)
     moved = Memory.objects.of(copied).get(content="She paints.")
@@ -154,7 +156,7 @@ def test_a_suggested_pair_comes_back_under_ids_of_any_order(
     monkeypatch.setattr("memories.portability.rows.uuid4", lambda: next(fresh))
 
     copied = portability.import_user(make_app(), portability.export_user(end_user))
-    corrections.undo(Change.objects.of(copied).get(), actor="operator:y")
+    edit_memories.undo(Change.objects.of(copied).get(), actor="operator:y")
 
     again = Suggestion.objects.of(copied).get()
     assert {again.first.name, again.second.name} == {one.name, three.name}

@@ -9,11 +9,11 @@ from django.db import connection
 from django_q.models import OrmQ
 
 from accounts.models import EndUser
-from memories import reembed, sweeping
+from memories.jobs import reembed, sweep
 from memories.models import Memory, ModelCall, Vector
 from memories.pipeline.embed import embed_missing
-from memories.providers.configured import embedder, embedder_named
-from memories.search import neighbours, recall, vectors
+from memories.providers.factory import embedder, embedder_named
+from memories.search import ann, recall, vectors
 from tests.commands import run_json
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.servers import FakeOpenAI
@@ -30,7 +30,7 @@ def server(settings: Any) -> Iterator[FakeOpenAI]:
     with FakeOpenAI(dimensions=8) as fake:
         settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL = "sk-x", fake.base_url
         yield fake
-    neighbours.drop_others(OLD)
+    ann.drop_others(OLD)
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_after_the_switch_what_came_meanwhile_is_filled_in(
     to_new()
     late = make_memory(end_user, "Ben swam", embedding=UNIT)
     switch(settings)
-    sweeping.sweep()
+    sweep.sweep()
     assert f"embed {end_user.pk}" in [task.name() for task in OrmQ.objects.all()]
     asked = len(server.requests)
     assert embed_missing(end_user, embedder()) == 1
@@ -127,7 +127,7 @@ def test_prune_drops_the_old_vectors_and_their_index(
         hits = recall.search(end_user, "Anna", embedder=embedder())
         assert sorted(hit.vector_rank or 0 for hit in hits) == [1, 2, 3, 4, 5]
     finally:
-        neighbours.build(OLD)
+        ann.build(OLD)
 
 
 def test_prune_leaves_no_memory_without_a_vector(
@@ -202,8 +202,8 @@ def test_users_that_wait_longest_come_first() -> None:
 
 def test_an_index_is_built_for_every_partition_and_only_once() -> None:
     try:
-        assert neighbours.build("model-x/8") == 2 * 16
-        assert neighbours.build("model-x/8") == 0
+        assert ann.build("model-x/8") == 2 * 16
+        assert ann.build("model-x/8") == 0
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT bool_and(indisvalid) FROM pg_index WHERE indexrelid::regclass::text "
@@ -211,7 +211,7 @@ def test_an_index_is_built_for_every_partition_and_only_once() -> None:
             )
             assert cursor.fetchone() == (True,)
     finally:
-        neighbours.drop_others(OLD)
+        ann.drop_others(OLD)
 
 
 def test_an_index_that_was_stopped_half_way_is_finished() -> None:
@@ -220,19 +220,19 @@ def test_an_index_that_was_stopped_half_way_is_finished() -> None:
 
     try:
         with pytest.raises(KeyboardInterrupt):
-            neighbours.build("model-x/8", stop)
-        assert neighbours.build("model-x/8") == 31
+            ann.build("model-x/8", stop)
+        assert ann.build("model-x/8") == 31
     finally:
-        neighbours.drop_others(OLD)
+        ann.drop_others(OLD)
 
 
 def test_a_space_has_the_indexes_that_its_vectors_fit_into() -> None:
     try:
-        assert neighbours.build("huge/5000") == 0
-        assert neighbours.build("large/3072") == 16
+        assert ann.build("huge/5000") == 0
+        assert ann.build("large/3072") == 16
         end_user = make_end_user()
         make_memory(end_user, "wide", embedding=[0.5] * 3072, space="large/3072")
         make_memory(end_user, "full", embedding=[0.5] * 1280, space="full/1280")
-        assert neighbours.build("full/1280") == 2 * 16
+        assert ann.build("full/1280") == 2 * 16
     finally:
-        neighbours.drop_others(OLD)
+        ann.drop_others(OLD)

@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 from accounts.models import App
 from memories.models import Memory
 from memories.pipeline import embed
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.long_memories import LONG, read_often
 from tests.servers import FakeOpenAI

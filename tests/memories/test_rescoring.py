@@ -12,7 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
-from memories import corrections, derived, rescoring, scoring
+from memories import scoring
+from memories.corrections import derived, edit_memories
+from memories.jobs import rescore
 from memories.models import Edge, Entity, EntityLink, Link, Memory
 from memories.scoring import Inputs
 from tests.factories import make_contact, make_end_user, make_memory
@@ -109,15 +111,15 @@ def test_the_database_computes_what_the_formula_says(rows: list[dict], days: int
             # PostgreSQL keeps microseconds.
             expired_days=None if gone is None else (NOW - memory.expires_at) / timedelta(days=1),
         )
-    found = rescoring.parts(end_user, list(wanted), now=NOW)
-    rescoring.rescore(end_user, now=NOW)
+    found = rescore.parts(end_user, list(wanted), now=NOW)
+    rescore.rescore(end_user, now=NOW)
     for pk, inputs in wanted.items():
         parts = scoring.importance(inputs)
         for component in scoring.Parts.__slots__:
             same = pytest.approx(getattr(parts, component), abs=1e-9)
             assert getattr(found[pk], component) == same, component
         held = Memory.objects.get(pk=pk).importance
-        assert abs(held - parts.importance) <= rescoring.LEAST_CHANGE
+        assert abs(held - parts.importance) <= rescore.LEAST_CHANGE
 
 
 # What is counted --------------------------------------------------------------------------
@@ -125,18 +127,18 @@ def test_the_database_computes_what_the_formula_says(rows: list[dict], days: int
 
 def test_a_memory_learnt_today_keeps_its_importance(end_user: EndUser) -> None:
     memory = make_memory(end_user, learnt_day=100)
-    assert rescoring.rescore(end_user) == 0
+    assert rescore.rescore(end_user) == 0
     assert score(memory) == 0.5
 
 
 def test_a_vacation_makes_nothing_old(end_user: EndUser) -> None:
     make_memory(end_user, "Greta hums.", learnt_day=60, access_count=7, last_accessed_day=80)
     make_memory(end_user, "Greta paints.", learnt_day=99)
-    assert rescoring.rescore(end_user, now=NOW) == 2
-    assert rescoring.rescore(end_user, now=NOW + timedelta(days=700)) == 0
+    assert rescore.rescore(end_user, now=NOW) == 2
+    assert rescore.rescore(end_user, now=NOW + timedelta(days=700)) == 0
     end_user.note_activity(NOW + timedelta(days=701))
     end_user.save()
-    assert rescoring.rescore(end_user, now=NOW + timedelta(days=701)) == 2
+    assert rescore.rescore(end_user, now=NOW + timedelta(days=701)) == 2
 
 
 def test_an_event_and_an_expiry_are_counted_in_calendar_days(end_user: EndUser) -> None:
@@ -144,12 +146,12 @@ def test_an_event_and_an_expiry_are_counted_in_calendar_days(end_user: EndUser) 
         end_user, "The party", learnt_day=90, happens_at=datetime(2026, 3, 21, tzinfo=UTC)
     )
     offer = make_memory(end_user, "The offer", learnt_day=90, expires_at=NOW)
-    rescoring.rescore(end_user, now=NOW)
+    rescore.rescore(end_user, now=NOW)
     before = score(party), score(offer)
-    rescoring.rescore(end_user, now=NOW + timedelta(days=3))
+    rescore.rescore(end_user, now=NOW + timedelta(days=3))
     assert score(party) < before[0]
     assert 0 < score(offer) < before[1]
-    rescoring.rescore(end_user, now=NOW + timedelta(days=5))
+    rescore.rescore(end_user, now=NOW + timedelta(days=5))
     assert score(offer) == 0
 
 
@@ -161,7 +163,7 @@ def test_today_is_that_of_the_configured_time_zone(
     # 03:00 UTC on the 21st is still the evening of the 20th in New York.
     now = datetime(2026, 3, 21, 3, 0, tzinfo=UTC)
     memory = make_memory(end_user, happens_at=datetime(2026, 3, 20, 20, 0, tzinfo=UTC))
-    assert rescoring.parts(end_user, [memory.id], now=now)[memory.id].temporal == lift
+    assert rescore.parts(end_user, [memory.id], now=now)[memory.id].temporal == lift
 
 
 def test_only_inbound_edges_make_a_hub_and_being_replaced_does_not(end_user: EndUser) -> None:
@@ -171,7 +173,7 @@ def test_only_inbound_edges_make_a_hub_and_being_replaced_does_not(end_user: End
     edges(end_user, hub, 3, "conflicts")
     edges(end_user, hub, 3, "shares_entity:Oslo")
     cause = Edge.objects.filter(kind="causes").first().source
-    found = rescoring.parts(end_user, [hub.id, cause.id])
+    found = rescore.parts(end_user, [hub.id, cause.id])
     assert found[hub.id].hub == pytest.approx(0.08)
     assert found[cause.id].hub == 0
 
@@ -183,7 +185,7 @@ def test_a_place_that_every_memory_names_connects_less_than_one_that_some_do(
     mention(end_user, "home", *rows)
     mention(end_user, "Oslo", *rows[:5])
     mention(end_user, "Rome", rows[5])
-    found = rescoring.parts(end_user, [row.id for row in rows[4:7]])
+    found = rescore.parts(end_user, [row.id for row in rows[4:7]])
     assert found[rows[4].id].entity_hub == pytest.approx(0.2)
     assert found[rows[5].id].entity_hub == found[rows[6].id].entity_hub == 0
 
@@ -192,10 +194,10 @@ def test_the_rows_of_another_user_neither_count_nor_change(end_user: EndUser) ->
     mine = make_memory(end_user, "Mine")
     other = make_end_user(activity_days=50)
     theirs = make_memory(other, "Theirs")
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert score(theirs) == 0.5
-    assert rescoring.parts(end_user, [mine.id, theirs.id]).keys() == {mine.id}
-    assert rescoring.parts(end_user, []) == {}
+    assert rescore.parts(end_user, [mine.id, theirs.id]).keys() == {mine.id}
+    assert rescore.parts(end_user, []) == {}
 
 
 # What holds whatever the formula says ---------------------------------------------------------
@@ -210,9 +212,9 @@ def test_a_memory_that_a_profile_speaks_for_stays_at_the_floor_and_the_profile_a
     profile = Memory.objects.get(kind="profile")
     Memory.objects.filter(pk=source.pk).update(importance=0.01)
     Memory.objects.filter(pk=profile.pk).update(importance=0.3)
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert (score(source), score(profile)) == (0.05, 0.8)
-    found = rescoring.parts(end_user, [source.id, profile.id])
+    found = rescore.parts(end_user, [source.id, profile.id])
     assert found[source.id].by_formula == 0.5
     assert (found[source.id].fixed, found[profile.id].fixed) == (0.05, 0.8)
 
@@ -221,54 +223,54 @@ def test_what_a_person_has_set_stays_until_it_is_given_back_to_the_formula(
     end_user: EndUser,
 ) -> None:
     memory = make_memory(end_user, learnt_day=0)
-    corrections.edit(end_user, memory.id, {"importance": 0.9}, actor="operator:ann")
-    assert rescoring.rescore(end_user) == 0
+    edit_memories.edit(end_user, memory.id, {"importance": 0.9}, actor="operator:ann")
+    assert rescore.rescore(end_user) == 0
     assert score(memory) == 0.9
-    corrections.edit(end_user, memory.id, {"importance": None}, actor="operator:ann")
-    rescoring.rescore(end_user)
+    edit_memories.edit(end_user, memory.id, {"importance": None}, actor="operator:ann")
+    rescore.rescore(end_user)
     assert score(memory) < 0.2
 
 
 def test_a_form_that_sends_the_importance_along_unchanged_sets_nothing(end_user: EndUser) -> None:
     memory = make_memory(end_user, learnt_day=0)
-    corrections.edit(
+    edit_memories.edit(
         end_user, memory.id, {"importance": 0.5, "type": "health"}, actor="operator:ann"
     )
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert score(memory) < 0.2
 
 
 def test_a_memory_added_with_an_importance_keeps_it(end_user: EndUser) -> None:
-    memory, _ = corrections.add(
+    memory, _ = edit_memories.add(
         end_user, "Greta hums.", actor="app:x", type="personal", subtype="friend", importance=0.3
     )
     EndUser.objects.filter(pk=end_user.pk).update(activity_days=300)
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert score(memory) == 0.3
 
 
 def test_undoing_an_edit_gives_the_memory_back_to_the_formula(end_user: EndUser) -> None:
     memory = make_memory(end_user, learnt_day=0)
-    change = corrections.edit(end_user, memory.id, {"importance": 0.9}, actor="operator:ann")
-    rescoring.rescore(end_user)
-    corrections.undo(change, actor="operator:ann")
+    change = edit_memories.edit(end_user, memory.id, {"importance": 0.9}, actor="operator:ann")
+    rescore.rescore(end_user)
+    edit_memories.undo(change, actor="operator:ann")
     assert score(memory) == 0.5
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert score(memory) < 0.2
 
 
 @pytest.mark.parametrize("junk", ["0.9", None, True, [0.9], {"a": 1}])
 def test_metadata_of_another_kind_is_no_importance(end_user: EndUser, junk: object) -> None:
     memory = make_memory(end_user, learnt_day=0, metadata={"pinned_importance": junk})
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert score(memory) < 0.2
 
 
 def test_archived_memories_are_left_alone(end_user: EndUser) -> None:
     memory = make_memory(end_user, learnt_day=0, status="archived")
-    assert rescoring.rescore(end_user) == 0
+    assert rescore.rescore(end_user) == 0
     assert score(memory) == 0.5
-    assert rescoring.parts(end_user, [memory.id]) == {}
+    assert rescore.parts(end_user, [memory.id]) == {}
 
 
 def test_a_correction_is_undone_after_a_rescoring_that_moved_the_importance(
@@ -277,14 +279,14 @@ def test_a_correction_is_undone_after_a_rescoring_that_moved_the_importance(
     greta = make_contact(end_user, "Greta")
     source = make_memory(end_user, "Greta lives in Oslo.", greta, learnt_day=0)
     absorbed(greta, source, "location", "Oslo")
-    change = corrections.unlink(end_user, source.id, greta.id, actor="operator:ann")
+    change = edit_memories.unlink(end_user, source.id, greta.id, actor="operator:ann")
     assert score(source) == 0.5
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert score(source) not in (0.5, 0.05)
-    corrections.undo(change, actor="operator:ann")
+    edit_memories.undo(change, actor="operator:ann")
     assert not Link.objects.get(memory=source).rejected
     derived.let_sources_step_back(end_user, [source.id])
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     consolidated = Memory.objects.get(pk=source.pk).consolidated_into_id is not None
     assert (score(source) == 0.05) == consolidated
     assert Change.objects.get(pk=change.pk).undone_at is not None
@@ -301,7 +303,7 @@ def test_two_statements_whatever_the_number_of_memories(end_user: EndUser) -> No
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            rescoring.rescore(end_user)
+            rescore.rescore(end_user)
         counts.append(len([q for q in queries if "SAVEPOINT" not in q["sql"]]))
     assert counts == [2, 2]
 
@@ -309,21 +311,21 @@ def test_two_statements_whatever_the_number_of_memories(end_user: EndUser) -> No
 def test_a_second_run_writes_nothing(end_user: EndUser) -> None:
     for n in range(5):
         make_memory(end_user, f"Memory {n}", learnt_day=n * 20)
-    assert rescoring.rescore(end_user, now=NOW) == 5
+    assert rescore.rescore(end_user, now=NOW) == 5
     versions = list(Memory.objects.extra(select={"x": "xmin::text"}).values_list("pk", "x"))
-    assert rescoring.rescore(end_user, now=NOW + timedelta(hours=3)) == 0
+    assert rescore.rescore(end_user, now=NOW + timedelta(hours=3)) == 0
     assert versions == list(Memory.objects.extra(select={"x": "xmin::text"}).values_list("pk", "x"))
 
 
 def test_rescoring_is_no_news_about_a_memory(end_user: EndUser) -> None:
     memory = make_memory(end_user, learnt_day=0)
     before = Memory.objects.get(pk=memory.pk).updated_at
-    rescoring.rescore(end_user)
+    rescore.rescore(end_user)
     assert Memory.objects.get(pk=memory.pk).updated_at == before
 
 
 def test_an_end_user_who_is_gone_is_no_error() -> None:
-    assert rescoring.rescore(0) == 0
+    assert rescore.rescore(0) == 0
 
 
 @pytest.mark.django_db(transaction=True)
@@ -333,7 +335,7 @@ def test_a_memory_that_another_statement_holds_is_left_for_the_next_run() -> Non
     took: list[int] = []
 
     def nightly() -> None:
-        took.append(rescoring.rescore(end_user.pk))
+        took.append(rescore.rescore(end_user.pk))
         connection.close()
 
     with transaction.atomic():

@@ -3,8 +3,8 @@
 import pytest
 
 from accounts.models import Change
-from memories import corrections, reshaping
-from memories.corrections import InvalidCorrection
+from memories.corrections import edit_memories, rewrite
+from memories.corrections.edit_memories import InvalidCorrection
 from memories.models import Edge, Link, Memory
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed, assert_same, assert_sound
@@ -90,7 +90,7 @@ def test_a_piece_that_is_known_already_is_linked_and_not_doubled(end_user):
 def test_a_link_that_was_rejected_for_the_whole_is_rejected_for_its_pieces(end_user):
     nora, ivan = make_contact(end_user, "Nora"), make_contact(end_user, "Ivan")
     whole = make_memory(end_user, LONG, nora, ivan)
-    corrections.unlink(end_user, whole.id, ivan.id, actor=ANN)
+    edit_memories.unlink(end_user, whole.id, ivan.id, actor=ANN)
     split(end_user, whole, "Nora is a nurse.", "Ivan keeps bees.")
     links = Link.objects.filter(memory=piece(end_user, "Ivan keeps bees."))
     assert {(link.contact.name, link.rejected) for link in links} == {
@@ -116,7 +116,7 @@ def test_what_a_profile_learnt_is_read_again_from_the_pieces_when_the_whole_no_l
     assert not Link.objects.unconsolidated().exists()
     assert_sound(end_user)
 
-    corrections.outdate(end_user, [whole], actor=ANN)
+    edit_memories.outdate(end_user, [whole], actor=ANN)
     assert Link.objects.unconsolidated().filter(memory=job).exists()
     assert_sound(end_user)
 
@@ -129,7 +129,7 @@ def test_a_split_that_is_none_is_refused_and_nothing_is_written(end_user, pieces
     whole = make_memory(end_user, LONG)
     before = everything(end_user)
     with pytest.raises(InvalidCorrection):
-        reshaping.split(end_user, whole.id, pieces, actor=ANN)
+        rewrite.split(end_user, whole.id, pieces, actor=ANN)
     assert everything(end_user) == before
     assert not Change.objects.exists()
 
@@ -141,7 +141,7 @@ def test_a_split_undone_leaves_what_was(end_user):
     absorbed(ivan, whole)
     before = everything(end_user)
     change = split(end_user, whole, "Nora works at Brightwater.", "Ivan keeps bees.")
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(everything(end_user), before)
     assert_sound(end_user)
 
@@ -157,7 +157,7 @@ def test_a_trimmed_memory_stays_itself_and_its_old_words_stay_in_the_change(end_
     )
     absorbed(nora, memory, "company", "Brightwater")
     before = everything(end_user)
-    change = reshaping.trim(end_user, memory.id, "Nora works at Brightwater.", actor=ANN)
+    change = rewrite.trim(end_user, memory.id, "Nora works at Brightwater.", actor=ANN)
     memory.refresh_from_db()
     nora.refresh_from_db()
     assert memory.content == "Nora works at Brightwater."
@@ -170,7 +170,7 @@ def test_a_trimmed_memory_stays_itself_and_its_old_words_stay_in_the_change(end_
         if "content" in row["before"]
     )
     assert_sound(end_user)
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(everything(end_user), before)
 
 
@@ -178,12 +178,12 @@ def test_a_trimmed_memory_stays_itself_and_its_old_words_stay_in_the_change(end_
 def test_a_trim_that_is_not_shorter_is_refused(end_user, wording):
     memory = make_memory(end_user, "Nora works at Brightwater.")
     with pytest.raises(InvalidCorrection, match="shorter"):
-        reshaping.trim(end_user, memory.id, wording, actor=ANN)
+        rewrite.trim(end_user, memory.id, wording, actor=ANN)
 
 
 def test_a_trim_to_what_another_memory_says_is_refused(end_user):
     make_memory(end_user, "Nora sings.")
     memory = make_memory(end_user, "Nora really sings.")
     with pytest.raises(InvalidCorrection, match="exactly this"):
-        reshaping.trim(end_user, memory.id, "Nora sings.", actor=ANN)
+        rewrite.trim(end_user, memory.id, "Nora sings.", actor=ANN)
     assert not Change.objects.exists()

@@ -6,10 +6,10 @@ import pytest
 
 from accounts.changes import CannotUndo
 from accounts.models import Change
-from contacts import book, identity, relations
+from contacts import edit, relations, store
 from contacts.models import Contact, Relation
-from memories import corrections, hiding, merging, reshaping
-from memories.corrections import InvalidCorrection
+from memories.corrections import edit_memories, hide, merge_contacts, rewrite
+from memories.corrections.edit_memories import InvalidCorrection
 from memories.models import Edge, Entity, EntityLink, Link, Memory
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed, assert_same, assert_sound
@@ -56,7 +56,7 @@ def two(end_user):
     absorbed(ivan, other)
     relations.relate(end_user, nora, "sister", ivan, [other.id])
     for row in Contact.objects.filter(pk__in=[nora.pk, ivan.pk]):
-        identity.save(row, [])
+        store.save(row, [])
     near, old = make_memory(end_user, "Nora bought a lamp."), make_memory(end_user, "Nora studies.")
     for source, kind, target in (
         (one, "complements", other),
@@ -130,7 +130,7 @@ def test_a_memory_that_no_profile_has_read_yet_is_read_after_its_merge(end_user,
 def test_a_merge_undone_leaves_exactly_what_was(end_user, two):
     before = everything(end_user)
     _, change = merge(end_user, BOTH, *two[:2])
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert_same(everything(end_user), before)
     assert_sound(end_user)
 
@@ -139,7 +139,7 @@ def test_the_words_of_one_original_may_be_the_words_of_all(end_user):
     one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings a lot.")
     _, change = merge(end_user, "Nora sings a lot.", one, other)
     assert [m.content for m in Memory.objects.active()] == ["Nora sings a lot."]
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert set(Memory.objects.active()) == {one, other}
 
 
@@ -147,7 +147,7 @@ def test_a_merged_memory_cannot_be_brought_back_beside_the_one_that_speaks_for_i
     one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings well.")
     merge(end_user, "Nora sings well.", one, other)
     with pytest.raises(InvalidCorrection, match="undo that merge"):
-        corrections.edit(end_user, one.id, {"status": "active"}, actor=ANN)
+        edit_memories.edit(end_user, one.id, {"status": "active"}, actor=ANN)
     Memory.objects.filter(pk=one.pk).update(status="active")
     with pytest.raises(AssertionError, match="merged_memories_lead_on"):
         assert_sound(end_user)
@@ -167,7 +167,7 @@ def test_a_merge_of_what_cannot_be_merged_is_refused(end_user):
         ([one.id, other.id], "nora hums."),
     ):
         with pytest.raises(InvalidCorrection):
-            reshaping.merge_memories(end_user, ids, content, actor=ANN)
+            rewrite.merge_memories(end_user, ids, content, actor=ANN)
     assert not Change.objects.exists()
 
 
@@ -175,11 +175,11 @@ def test_a_merge_is_not_undone_over_what_was_corrected_since(end_user):
     """Otherwise what the user asked to forget would be back."""
     one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings well.")
     united, change = merge(end_user, "Nora sings well.", one, other, actor=MACHINE)
-    hidden = hiding.hide(end_user, [united], actor=ANN)
+    hidden = hide.hide(end_user, [united], actor=ANN)
     with pytest.raises(CannotUndo, match="corrected since"):
-        corrections.undo(change, actor=ANN)
-    corrections.undo(hidden, actor=ANN)
-    corrections.undo(change, actor=ANN)
+        edit_memories.undo(change, actor=ANN)
+    edit_memories.undo(hidden, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     assert set(Memory.objects.active()) == {one, other}
 
 
@@ -187,10 +187,10 @@ def test_what_the_machine_merged_comes_apart_with_an_earlier_change_that_is_undo
     nora, norah = make_contact(end_user, "Nora"), make_contact(end_user, "Norah")
     one = make_memory(end_user, "Norah sings.", norah)
     other = make_memory(end_user, "Norah sings well.", nora)
-    people = merging.merge(end_user, norah.id, nora.id, actor=ANN)
+    people = merge_contacts.merge(end_user, norah.id, nora.id, actor=ANN)
     _, change = merge(end_user, "Norah sings well.", one, other, actor=MACHINE)
     before = Change.objects.count()
-    corrections.undo(people, actor=ANN)
+    edit_memories.undo(people, actor=ANN)
     assert set(Memory.objects.active().filter(kind="fact")) == {one, other}
     assert Link.objects.get(memory=one).contact_id == norah.id
     change.refresh_from_db()
@@ -201,13 +201,13 @@ def test_what_the_machine_merged_comes_apart_with_an_earlier_change_that_is_undo
 
 def test_what_a_person_merged_is_theirs_to_undo_first(end_user):
     one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings well.")
-    edited = corrections.edit(end_user, one.id, {"content": "Nora sang."}, actor=ANN)
+    edited = edit_memories.edit(end_user, one.id, {"content": "Nora sang."}, actor=ANN)
     one.refresh_from_db()
     _, change = merge(end_user, "Nora sang well.", one, other)
     with pytest.raises(CannotUndo, match="merged or split since"):
-        corrections.undo(edited, actor=ANN)
-    corrections.undo(change, actor=ANN)
-    corrections.undo(edited, actor=ANN)
+        edit_memories.undo(edited, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
+    edit_memories.undo(edited, actor=ANN)
     assert set(Memory.objects.active().values_list("content", flat=True)) == {
         "Nora sings.",
         "Nora sings well.",
@@ -219,10 +219,10 @@ def test_a_profile_that_comes_back_rests_on_the_memory_that_speaks_now(end_user)
     one = make_memory(end_user, "Nora lives in Leeds.", nora)
     other = make_memory(end_user, "Nora lives in Leeds now.", nora)
     absorbed(nora, one, "location", "Leeds")
-    book.edit_contact(end_user, nora.id, {"attributes": {"location": ["York"]}}, actor=ANN)
+    edit.edit_contact(end_user, nora.id, {"attributes": {"location": ["York"]}}, actor=ANN)
     change = Change.objects.latest("created_at")
     united, _ = merge(end_user, "Nora lives in Leeds now.", one, other, actor=MACHINE)
-    corrections.undo(change, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
     nora.refresh_from_db()
     assert nora.attributes["location"][0]["value"] == "Leeds"
     assert nora.attributes["location"][0]["sources"] == [str(united.id)]

@@ -12,7 +12,7 @@ from hypothesis.extra.django import TestCase
 from contacts import bonds, relations
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
-from memories import corrections
+from memories.corrections import edit_memories
 from memories.models import Memory
 from tests.factories import make_contact
 from tests.memories.friends import ANN, Friends, friend, undo
@@ -50,7 +50,7 @@ def test_of_a_relation_that_both_had_each_gets_its_own_part_back_where_a_split_p
 def test_what_was_moved_from_the_two_as_one_is_not_told_of_either(friends):
     one = friends.tell("One.", friends.ada, friends.cleo)
     merged = friends.merge(friends.ada, friends.bea)
-    corrections.move(friends.end_user, one.id, friends.bea.id, friends.dora.id, actor=ANN)
+    edit_memories.move(friends.end_user, one.id, friends.bea.id, friends.dora.id, actor=ANN)
     undo(merged)
     assert friends.told() == {friend("Dora", "Cleo", "One.")}
 
@@ -59,7 +59,7 @@ def test_what_is_no_longer_true_comes_back_with_its_own_undo_to_its_own_person(f
     one = friends.tell("One.", friends.ada, friends.cleo)
     friends.tell("Two.", friends.bea, friends.cleo)
     merged = friends.merge(friends.ada, friends.bea)
-    outdated = corrections.outdate(friends.end_user, [one], actor=ANN)
+    outdated = edit_memories.outdate(friends.end_user, [one], actor=ANN)
     undo(merged)
     assert friends.told() == {friend("Bea", "Cleo", "Two.")}
     assert outdated is not None
@@ -91,8 +91,10 @@ def test_what_somebody_stated_since_outlives_the_undo_of_what_was_found_there(fr
 
 def test_what_a_memory_says_no_more_does_not_come_back_with_whom_it_was_moved_from(friends):
     one = friends.tell("One.", friends.ada, friends.cleo)
-    moved = corrections.move(friends.end_user, one.id, friends.cleo.id, friends.dora.id, actor=ANN)
-    outdated = corrections.outdate(friends.end_user, [one], actor=ANN)
+    moved = edit_memories.move(
+        friends.end_user, one.id, friends.cleo.id, friends.dora.id, actor=ANN
+    )
+    outdated = edit_memories.outdate(friends.end_user, [one], actor=ANN)
     undo(moved)
     assert friends.told() == set()
     assert outdated is not None
@@ -104,7 +106,7 @@ def test_what_was_moved_on_from_a_new_person_stays_moved_when_that_person_is_und
     one = friends.tell("One.", friends.ada, friends.cleo)
     split = friends.split(friends.cleo, "Zoe", one)
     zoe = Contact.objects.get(name="Zoe")
-    corrections.move(friends.end_user, one.id, zoe.id, friends.dora.id, actor=ANN)
+    edit_memories.move(friends.end_user, one.id, zoe.id, friends.dora.id, actor=ANN)
     undo(split)
     assert friends.told() == {friend("Ada", "Dora", "One.")}
 
@@ -150,7 +152,7 @@ class ACorrectionOfOthers(TestCase):
             strangers = list(rows.order_by("name"))
             one, other = strangers[a % len(strangers)], strangers[b % len(strangers)]
             facts = Memory.objects.about(one.id).filter(kind="fact").order_by("content")
-            with suppress(InvalidMerge, corrections.InvalidCorrection):
+            with suppress(InvalidMerge, edit_memories.InvalidCorrection):
                 getattr(self, verb)(one, other, list(facts)[c % 3 :], f"New {n}")
 
     def tell(self, one: Contact, other: Contact, memories: list[Memory], new: str) -> None:
@@ -165,14 +167,14 @@ class ACorrectionOfOthers(TestCase):
 
     def move(self, one: Contact, other: Contact, memories: list[Memory], new: str) -> None:
         for memory in memories[:1]:
-            corrections.move(self.world.end_user, memory.id, one.id, other.id, actor=ANN)
+            edit_memories.move(self.world.end_user, memory.id, one.id, other.id, actor=ANN)
 
     def unlink(self, one: Contact, other: Contact, memories: list[Memory], new: str) -> None:
         for memory in memories[:1]:
-            corrections.unlink(self.world.end_user, memory.id, one.id, actor=ANN)
+            edit_memories.unlink(self.world.end_user, memory.id, one.id, actor=ANN)
 
     def outdate(self, one: Contact, other: Contact, memories: list[Memory], new: str) -> None:
-        corrections.outdate(self.world.end_user, memories[:1], actor=ANN)
+        edit_memories.outdate(self.world.end_user, memories[:1], actor=ANN)
 
     def deny(self, one: Contact, other: Contact, memories: list[Memory], new: str) -> None:
         stated = Relation.objects.among([one.id]).among([other.id])

@@ -4,7 +4,7 @@ import pytest
 from django_q.models import OrmQ
 
 from accounts.models import EndUser
-from memories import retrying
+from memories.jobs import retry
 from memories.models import Batch, Consolidation, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -39,7 +39,7 @@ def batch(end_user: EndUser) -> Batch:
 def test_a_batch_that_used_up_its_tries_is_extracted_when_the_server_is_back(
     batch: Batch,
 ) -> None:
-    assert retrying.retry_failed() == {"batches": 1, "consolidations": 0}
+    assert retry.retry_failed() == {"batches": 1, "consolidations": 0}
     assert queued() == ["memories.tasks.extract"]
     batch.refresh_from_db()
     assert (batch.state, batch.error) == ("pending", "The model server is away.")
@@ -48,38 +48,38 @@ def test_a_batch_that_used_up_its_tries_is_extracted_when_the_server_is_back(
     batch.refresh_from_db()
     assert (batch.state, batch.error) == ("done", "")
     assert Memory.objects.exists()
-    assert retrying.retry_failed()["batches"] == 0
+    assert retry.retry_failed()["batches"] == 0
 
 
 def test_a_poison_batch_gets_so_many_rounds_of_one_try_and_stays_in_sight(
     batch: Batch, server: FakeOpenAI
 ) -> None:
-    Batch.objects.update(attempts=MAX_ATTEMPTS + retrying.ROUNDS - 2)
+    Batch.objects.update(attempts=MAX_ATTEMPTS + retry.ROUNDS - 2)
     for _ in range(2):
         server.fail(status=500, times=20)
-        assert retrying.retry_failed()["batches"] == 1
+        assert retry.retry_failed()["batches"] == 1
         assert run.extract_next(batch.end_user_id)
         assert not run.extract_next(batch.end_user_id)
         batch.refresh_from_db()
         assert batch.state == "quarantined"
         assert batch.error
-    assert batch.attempts == MAX_ATTEMPTS + retrying.ROUNDS
-    assert retrying.retry_failed()["batches"] == 0
+    assert batch.attempts == MAX_ATTEMPTS + retry.ROUNDS
+    assert retry.retry_failed()["batches"] == 0
 
 
 def test_what_another_try_cannot_help_is_left_to_the_operators(batch: Batch) -> None:
     Batch.objects.update(attempts=1, error="The key is wrong.")
-    assert retrying.retry_failed()["batches"] == 0
+    assert retry.retry_failed()["batches"] == 0
     assert not OrmQ.objects.exists()
 
 
 def test_an_operators_retry_starts_the_rounds_anew(batch: Batch) -> None:
-    Batch.objects.update(attempts=MAX_ATTEMPTS + retrying.ROUNDS)
-    assert retrying.retry_failed()["batches"] == 0
+    Batch.objects.update(attempts=MAX_ATTEMPTS + retry.ROUNDS)
+    assert retry.retry_failed()["batches"] == 0
     batch.refresh_from_db()
     assert run.retry(batch)
     Batch.objects.update(state="quarantined", attempts=MAX_ATTEMPTS)
-    assert retrying.retry_failed()["batches"] == 1
+    assert retry.retry_failed()["batches"] == 1
 
 
 def test_a_consolidation_is_tried_again_only_while_there_is_something_to_consolidate(
@@ -92,7 +92,7 @@ def test_a_consolidation_is_tried_again_only_while_there_is_something_to_consoli
         Consolidation.objects.create(
             end_user=end_user, contact=contact, state="quarantined", attempts=MAX_ATTEMPTS
         )
-    assert retrying.retry_failed() == {"batches": 0, "consolidations": 1}
+    assert retry.retry_failed() == {"batches": 0, "consolidations": 1}
     assert Consolidation.objects.get(contact=idle).state == "quarantined"
     assert run.consolidate_user(end_user.pk) == 1
     assert Consolidation.objects.get(contact=busy).state == "done"
@@ -105,5 +105,5 @@ def test_a_consolidation_whose_contact_has_another_open_one_is_left(end_user: En
         Consolidation.objects.create(
             end_user=end_user, contact=otto, state=state, attempts=MAX_ATTEMPTS
         )
-    assert retrying.retry_failed()["consolidations"] == 0
+    assert retry.retry_failed()["consolidations"] == 0
     assert not OrmQ.objects.exists()

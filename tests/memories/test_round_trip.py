@@ -10,14 +10,15 @@ from django.db import connection
 
 from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
-from contacts import book
+from contacts.edit import edit_contact
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation, Suggestion
-from memories import corrections, merging, portability
+from memories import portability
+from memories.corrections import edit_memories, merge_contacts
 from memories.models import Edge, Entity, EntityLink, Erasure, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
-from memories.pipeline.forgetting import forget_asked
+from memories.pipeline.forget_requests import forget_asked
 from memories.types import ForgetRequest
 from tests.factories import make_app, make_contact, make_memory
 from tests.memories.documents import comparable
@@ -38,7 +39,7 @@ TALK = [
     "别记这个",
 ]
 STEPS = 25
-REFUSALS = (InvalidMerge, corrections.InvalidCorrection, CannotUndo)
+REFUSALS = (InvalidMerge, edit_memories.InvalidCorrection, CannotUndo)
 
 Verb = Callable[[EndUser, random.Random], object]
 
@@ -60,31 +61,31 @@ def _link(user: EndUser, chance: random.Random) -> Any:
 
 def edit(user: EndUser, chance: random.Random) -> None:
     text = {"content": f"改写{chance.random()}", "status": chance.choice(["active", "outdated"])}
-    corrections.edit(user, _memory(user, chance).id, text, actor="operator:a", why="错字")
+    edit_memories.edit(user, _memory(user, chance).id, text, actor="operator:a", why="错字")
 
 
 def add(user: EndUser, chance: random.Random) -> None:
     columns = {"type": "personal", "subtype": "friend"}
     about = [_contact(user, chance)]
-    corrections.add(user, f"新{chance.random()}", actor="app:b", contacts=about, **columns)
+    edit_memories.add(user, f"新{chance.random()}", actor="app:b", contacts=about, **columns)
 
 
 def unlink(user: EndUser, chance: random.Random) -> None:
     contact, link = _link(user, chance)
     if link:
-        corrections.unlink(user, link.memory_id, contact.id, actor="operator:a")
+        edit_memories.unlink(user, link.memory_id, contact.id, actor="operator:a")
 
 
 def move(user: EndUser, chance: random.Random) -> None:
     contact, link = _link(user, chance)
     if link:
         to = _contact(user, chance).id
-        corrections.move(user, link.memory_id, contact.id, to, actor="operator:a")
+        edit_memories.move(user, link.memory_id, contact.id, to, actor="operator:a")
 
 
 def outdate(user: EndUser, chance: random.Random) -> None:
     by = make_memory(user, f"后来{chance.random()}")
-    corrections.outdate(
+    edit_memories.outdate(
         user, [_memory(user, chance)], actor="extractor", why="后来变了", by=by.id, certainty=0.7
     )
 
@@ -92,21 +93,21 @@ def outdate(user: EndUser, chance: random.Random) -> None:
 def merge(user: EndUser, chance: random.Random) -> None:
     one, other = _contact(user, chance), _contact(user, chance)
     if one != other:
-        merging.merge(user, one.id, other.id, actor="operator:a")
+        merge_contacts.merge(user, one.id, other.id, actor="operator:a")
 
 
 def split(user: EndUser, chance: random.Random) -> None:
     contact, link = _link(user, chance)
     if link:
         name = f"新人{chance.randrange(10**6)}"
-        merging.split(user, contact.id, [link.memory_id], name=name, actor="operator:a")
+        merge_contacts.split(user, contact.id, [link.memory_id], name=name, actor="operator:a")
 
 
 def resolve(user: EndUser, chance: random.Random) -> None:
     contact = _contact(user, chance)
     for key, values in contact.attributes.items():
         value = values[-1]["value"]
-        merging.resolve_attribute(user, contact.id, key, value, actor="operator:a")
+        merge_contacts.resolve_attribute(user, contact.id, key, value, actor="operator:a")
         return
 
 
@@ -120,7 +121,7 @@ def _asked(user: EndUser) -> int:
 
 def undo(user: EndUser, chance: random.Random) -> None:
     changes = Change.objects.of(user).filter(undone_at=None).order_by("created_at")
-    corrections.undo(chance.choice(list(changes)), actor="operator:a")
+    edit_memories.undo(chance.choice(list(changes)), actor="operator:a")
 
 
 VERBS: list[Verb] = [
@@ -141,7 +142,7 @@ def rich(request: pytest.FixtureRequest) -> EndUser:
     Suggestion.objects.get_or_create(
         end_user=user, first=first, second=second, defaults={"verdict": "likely", "confidence": 0.6}
     )
-    book.edit_contact(user, first.id, {"relationship": "邻居"}, actor="operator:a")
+    edit_contact(user, first.id, {"relationship": "邻居"}, actor="operator:a")
     one, other = Memory.objects.of(user).filter(kind="fact")[:2]
     Edge.objects.create(end_user=user, source=one, target=other, kind="causes", confidence=0.4)
     place = Entity.objects.create(end_user=user, kind="place", name="广州", key="广州")
@@ -192,7 +193,7 @@ def changes(user: EndUser) -> list[Change]:
 
 def undone(change: Change) -> bool:
     try:
-        corrections.undo(change, actor="operator:b")
+        edit_memories.undo(change, actor="operator:b")
     except CannotUndo:
         return False
     connection.check_constraints()

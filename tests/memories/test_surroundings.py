@@ -5,11 +5,13 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import Change, EndUser
-from memories import corrections, erasures, forget, hiding, surroundings
+from memories.corrections import edit_memories, erasure_requests, hide
+from memories.erasure import erase
 from memories.models import Memory, Message, Posting
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
-from memories.search.around import around
+from memories.search import context_tokens
+from memories.search.neighbour_turns import around
 from memories.search.tokens import AROUND, own, tokenise
 from memories.types import Turn
 from tests.factories import SOME_DAY, make_app, make_end_user, make_memory, make_message
@@ -38,7 +40,7 @@ def said(end_user: EndUser, *texts: str) -> list[Message]:
 def resting_on(end_user: EndUser, content: str, *messages: Message) -> Memory:
     ids = [message.pk for message in messages]
     memory = make_memory(end_user, content, source_message_ids=ids)
-    surroundings.retokenise(end_user, [memory.pk])
+    context_tokens.retokenise(end_user, [memory.pk])
     memory.refresh_from_db()
     return memory
 
@@ -74,7 +76,7 @@ def test_what_is_erased_leaves_no_word_beside(end_user: EndUser) -> None:
     messages = said(end_user, *TALK)
     memory = resting_on(end_user, "Nina lives in Bergen", messages[1])
     gone = resting_on(end_user, "The user's harmonica is broken", messages[2])
-    forget.forget_memory(end_user, gone.pk)
+    erase.forget_memory(end_user, gone.pk)
     assert "harmonica" not in beside(memory)
     assert "harmonica" not in stored_beside(memory)
     assert "marmalad" in beside(memory)
@@ -84,13 +86,13 @@ def test_what_is_hidden_leaves_no_word_until_it_is_shown_again(end_user: EndUser
     messages = said(end_user, *TALK)
     memory = resting_on(end_user, "Nina lives in Bergen", messages[1])
     secret = resting_on(end_user, "The user's harmonica is broken", messages[2])
-    change = hiding.hide(end_user, [secret], actor="extractor")
+    change = hide.hide(end_user, [secret], actor="extractor")
     assert change is not None
-    erasures.schedule(end_user, change, memory_ids=[secret.pk])
-    surroundings.retokenise_beside(end_user, [messages[2].pk])
+    erasure_requests.schedule(end_user, change, memory_ids=[secret.pk])
+    context_tokens.retokenise_beside(end_user, [messages[2].pk])
     assert "harmonica" not in beside(memory)
     assert "harmonica" not in stored_beside(memory)
-    corrections.undo(Change.objects.get(pk=change.pk), actor="operator:ann")
+    edit_memories.undo(Change.objects.get(pk=change.pk), actor="operator:ann")
     assert "harmonica" in beside(memory)
 
 
@@ -113,7 +115,7 @@ def test_asking_in_the_chat_to_forget_takes_the_words_away() -> None:
 def test_an_edit_keeps_the_words_around(end_user: EndUser) -> None:
     messages = said(end_user, *TALK)
     memory = resting_on(end_user, "Nina lives in Bergen", messages[1])
-    corrections.edit(end_user, memory.pk, {"content": "Nina lives in Oslo"}, actor="app:x")
+    edit_memories.edit(end_user, memory.pk, {"content": "Nina lives in Oslo"}, actor="app:x")
     assert "marmalad" in beside(memory)
     memory.refresh_from_db()
     assert own(memory.tokens) == tokenise("Nina lives in Oslo")

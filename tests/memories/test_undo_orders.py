@@ -11,9 +11,10 @@ from hypothesis.extra.django import TestCase
 
 from accounts.changes import CannotUndo
 from accounts.models import Change
-from contacts import bonds, book, identity, relations
+from contacts import bonds, edit, relations, store
 from contacts.models import Contact, Relation
-from memories import corrections, hiding
+from memories.corrections import edit_memories
+from memories.corrections import hide as hiding
 from memories.models import Link, Memory
 from tests.factories import make_contact, make_memory
 from tests.memories.friends import ANN, Friends, friend, undo
@@ -87,7 +88,7 @@ def test_facts_that_an_edit_took_come_back_of_whom_they_were(friends):
         friends.end_user, "One.", friends.ada, facts=[{**TURIN, "person": str(friends.ada.id)}]
     )
     merged = friends.merge(friends.ada, friends.bea)
-    edited = corrections.edit(friends.end_user, one.id, {"content": "Another."}, actor=ANN)
+    edited = edit_memories.edit(friends.end_user, one.id, {"content": "Another."}, actor=ANN)
     undo(merged)
     undo(edited)
     one.refresh_from_db()
@@ -97,7 +98,7 @@ def test_facts_that_an_edit_took_come_back_of_whom_they_were(friends):
 def test_a_value_changed_twice_is_as_it_was_in_whatever_order_it_is_undone(friends):
     def rename(value: str) -> Change:
         values = {"relationship": value}
-        return book.edit_contact(friends.end_user, friends.ada.id, values, actor=ANN)[1]
+        return edit.edit_contact(friends.end_user, friends.ada.id, values, actor=ANN)[1]
 
     first, second = rename("neighbour"), rename("friend")
     undo(first)
@@ -109,7 +110,7 @@ def test_a_value_changed_twice_is_as_it_was_in_whatever_order_it_is_undone(frien
 def test_attributes_edited_after_a_merge_do_not_come_back_to_the_survivor(friends):
     def live(contact: Contact, *values: str) -> Change:
         stated = {"attributes": {"location": values}}
-        return book.edit_contact(friends.end_user, contact.id, stated, actor=ANN)[1]
+        return edit.edit_contact(friends.end_user, contact.id, stated, actor=ANN)[1]
 
     live(friends.ada, "Turin")
     merged = friends.merge(friends.ada, friends.bea)
@@ -132,12 +133,12 @@ def test_what_was_learnt_of_a_new_person_goes_back_with_them(friends):
     relations.relate(friends.end_user, zoe, "sister", friends.dora, [later.id])
     relations.relate(friends.end_user, zoe, "friend", friends.cleo, [later.id])
     zoe.refresh_from_db()
-    identity.add_aliases(zoe, ["Zozo"])
+    store.add_aliases(zoe, ["Zozo"])
     zoe.mention_count += 2
-    identity.save(zoe, ["aliases", "mention_count"])
+    store.save(zoe, ["aliases", "mention_count"])
     bonds.add_relation(friends.end_user, zoe.id, "boss", friends.cleo.id, actor=ANN)
     values = {"attributes": {"location": ["York"]}, "gender": "female"}
-    book.edit_contact(friends.end_user, zoe.id, values, actor=ANN)
+    edit.edit_contact(friends.end_user, zoe.id, values, actor=ANN)
     count = Contact.objects.get(name="Ada").mention_count
     undo(split)
     ada = Contact.objects.get(name="Ada")
@@ -160,7 +161,7 @@ def test_what_was_stated_of_a_new_person_is_taken_back_from_the_one_they_are_aga
     split = friends.split(friends.ada, "Zoe", one)
     zoe = Contact.objects.get(name="Zoe")
     values = {"attributes": {"location": ["York"]}, "relationship": "friend"}
-    _, edited = book.edit_contact(friends.end_user, zoe.id, values, actor=ANN)
+    _, edited = edit.edit_contact(friends.end_user, zoe.id, values, actor=ANN)
     undo(split)
     ada = Contact.objects.get(name="Ada")
     assert (list(ada.attributes), ada.relationship) == (["location"], "friend")
@@ -187,23 +188,23 @@ def test_nothing_of_the_split_itself_stays_when_it_is_undone(friends):
 def test_what_an_operator_stated_stays_when_memories_that_say_so_too_are_gone(friends):
     bonds.add_relation(friends.end_user, friends.ada.id, "friend", friends.cleo.id, actor=ANN)
     one = friends.tell("One.", friends.ada, friends.cleo)
-    corrections.outdate(friends.end_user, [one], actor=ANN)
+    edit_memories.outdate(friends.end_user, [one], actor=ANN)
     assert friends.told() == {friend("Ada", "Cleo")}
 
 
 def test_a_value_that_an_operator_stated_stays_when_memories_that_say_so_too_are_gone(friends):
     values = {"attributes": {"location": ["Turin"]}}
-    book.edit_contact(friends.end_user, friends.ada.id, values, actor=ANN)
+    edit.edit_contact(friends.end_user, friends.ada.id, values, actor=ANN)
     one = make_memory(friends.end_user, "One.", friends.ada)
     absorbed(friends.ada, one, "location", "Turin")
-    corrections.outdate(friends.end_user, [one], actor=ANN)
+    edit_memories.outdate(friends.end_user, [one], actor=ANN)
     ada = Contact.objects.get(name="Ada")
     assert [entry["value"] for entry in ada.attributes["location"]] == ["Turin"]
 
 
 def test_a_relation_that_is_told_again_does_not_stand_in_the_way_of_an_undo(friends):
     one = friends.tell("One.", friends.ada, friends.cleo)
-    outdated = corrections.outdate(friends.end_user, [one], actor=ANN)
+    outdated = edit_memories.outdate(friends.end_user, [one], actor=ANN)
     friends.tell("Two.", friends.ada, friends.cleo)
     assert outdated is not None
     undo(outdated)
@@ -212,7 +213,7 @@ def test_a_relation_that_is_told_again_does_not_stand_in_the_way_of_an_undo(frie
 
 def test_a_relation_that_somebody_stated_since_stays_theirs_through_an_undo(friends):
     one = friends.tell("One.", friends.ada, friends.cleo)
-    outdated = corrections.outdate(friends.end_user, [one], actor=ANN)
+    outdated = edit_memories.outdate(friends.end_user, [one], actor=ANN)
     bonds.add_relation(friends.end_user, friends.ada.id, "friend", friends.cleo.id, actor=ANN)
     assert outdated is not None
     undo(outdated)
@@ -303,7 +304,7 @@ class InAnyOrder(TestCase):
 def _undone(change: Change) -> bool:
     change.refresh_from_db()
     try:
-        corrections.undo(change, actor=ANN)
+        edit_memories.undo(change, actor=ANN)
     except CannotUndo as refusal:
         note(f"{change.verb}: {refusal}")
         return False

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from memories import jobs
 from memories.budget import Budget
-from memories.jobs import EachUser, Job
+from memories.jobs import table
+from memories.jobs.table import EachUser, Job
 from memories.models import JobRun
 
 
@@ -40,13 +40,13 @@ def add_visits(monkeypatch: pytest.MonkeyPatch) -> Visits:
     """One more job in the table, ``visit``, whose users are ``Visits``."""
     made = Visits()
     job = Job("visit", 60, "visit users", EachUser(lambda: made.users, made))
-    monkeypatch.setitem(jobs.JOBS, "visit", job)
+    monkeypatch.setitem(table.JOBS, "visit", job)
     return made
 
 
 def bound(monkeypatch: pytest.MonkeyPatch, **bounds: int) -> None:
-    job = jobs.JOBS["visit"]
-    monkeypatch.setitem(jobs.JOBS, "visit", replace(job, work=replace(job.work, **bounds)))
+    job = table.JOBS["visit"]
+    monkeypatch.setitem(table.JOBS, "visit", replace(job, work=replace(job.work, **bounds)))
 
 
 def abandon(cursor: dict[str, int] | None = None, job: str = "visit") -> JobRun:

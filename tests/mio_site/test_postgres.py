@@ -14,8 +14,8 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from mio_site import postgres, postgres_server
-from mio_site.postgres_home import PostgresHome
+from mio_site.postgres import instance, server
+from mio_site.postgres.data_folder import PostgresHome
 from tests.mio_site.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ sys.stdin.read()
 
 def is_running(home: Path) -> bool:
     """Whether a server of ``home`` accepts connections."""
-    return postgres_server.is_ready(PostgresHome(home))
+    return server.is_ready(PostgresHome(home))
 
 
 class User:
@@ -86,7 +86,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def connect(home: Path, **changes: str) -> psycopg.Connection:
-    found = postgres.connection(home)
+    found = instance.connection(home)
     renamed = {"NAME": "dbname"}
     arguments = {renamed.get(key, key.lower()): value for key, value in found.items()}
     return psycopg.connect(make_conninfo(**{**arguments, **changes}), autocommit=True)
@@ -159,7 +159,7 @@ def test_not_even_the_user_that_runs_the_server_for_root_reaches_the_socket(use)
         os.chmod(open_folder, 0o755)
         home = Path(open_folder) / "home"
         user = use(home).joined()
-        address = f"{postgres.connection(home)['HOST']}/.s.PGSQL.5432"
+        address = f"{instance.connection(home)['HOST']}/.s.PGSQL.5432"
         assert Path(address).exists()
         child = os.fork()
         if child == 0:
@@ -275,13 +275,13 @@ def test_four_processes_that_start_at_once_share_one_server(use, home):
         user.joined()
     # A child of the server's bears its command line until it gives itself a name.
     assert eventually(lambda: len(servers(home)) == 1)
-    assert len({postgres.connection(home)["PASSWORD"] for _ in range(4)}) == 1
+    assert len({instance.connection(home)["PASSWORD"] for _ in range(4)}) == 1
 
 
 def test_a_long_path_gets_a_private_socket_folder_of_its_own(use, tmp_path):
     home = tmp_path / ("deep" * 25) / "home"
     user = use(home).joined()
-    sockets = Path(postgres.connection(home)["HOST"])
+    sockets = Path(instance.connection(home)["HOST"])
     assert home not in sockets.parents
     assert mode(sockets.parent) == mode(sockets) == 0o700
     with connect(home) as connection:
@@ -303,24 +303,24 @@ def test_a_lost_password_is_replaced_and_the_data_stay(use, home):
 def test_data_of_another_major_version_are_refused_with_a_reason(use, home):
     use().joined().leave()
     (home / "postgres/data/PG_VERSION").write_text("15\n")
-    with pytest.raises(postgres.ServerError, match=r"PostgreSQL 15; .* PostgreSQL 18"):
-        postgres.ensure_running(home)
-    postgres.leave(home)
+    with pytest.raises(instance.ServerError, match=r"PostgreSQL 15; .* PostgreSQL 18"):
+        instance.ensure_running(home)
+    instance.leave(home)
 
 
 def test_a_server_that_cannot_start_names_its_log(use, home):
     use().joined().leave()
     (home / "postgres/data/global/pg_control").unlink()
-    with pytest.raises(postgres.ServerError, match=r"pg_control.*server\.log"):
-        postgres.ensure_running(home)
-    postgres.leave(home)
+    with pytest.raises(instance.ServerError, match=r"pg_control.*server\.log"):
+        instance.ensure_running(home)
+    instance.leave(home)
 
 
 def test_a_folder_that_others_may_write_to_is_refused(home):
     home.mkdir()
     home.chmod(0o777)
-    with pytest.raises(postgres.ServerError, match="open to other users"):
-        postgres.connection(home)
+    with pytest.raises(instance.ServerError, match="open to other users"):
+        instance.connection(home)
 
 
 def test_the_log_is_cut_when_a_server_starts_and_keeps_its_last_part(use, home):

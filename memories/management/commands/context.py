@@ -10,8 +10,8 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from accounts.errors import described
 from accounts.management.base import MioCommand
-from memories import inject
 from memories.api.context import ContextForm, context_body
+from memories.context import build
 
 
 class Command(MioCommand):
@@ -31,7 +31,7 @@ class Command(MioCommand):
             form.is_valid(raise_exception=True)
         except APIException as error:
             raise CommandError(described(error)) from error
-        injection = inject.build(self.find_user(app, user), message, session_id=session)
+        injection = build.build(self.find_user(app, user), message, session_id=session)
         if json:
             body = context_body(injection)
             self.stdout.write(jsonlib.dumps(body, ensure_ascii=False, cls=JSONEncoder))

@@ -5,8 +5,9 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from contacts.models import Contact
-from memories import demo, inject
-from memories.providers.configured import embedder, language_provider
+from memories import demo
+from memories.context import build
+from memories.providers.factory import embedder, language_provider
 
 
 class Command(BaseCommand):
@@ -29,7 +30,7 @@ class Command(BaseCommand):
         self._heading("The card of 小红")
         self.stdout.write(contacts.get(name="小红").card)
         self._heading(f"The system prompt for “{demo.QUESTION}”")
-        injection = inject.build(end_user, demo.QUESTION, session_id=demo.LAST_SESSION)
+        injection = build.build(end_user, demo.QUESTION, session_id=demo.LAST_SESSION)
         self.stdout.write(injection.system_prompt)
         found = ", ".join(
             f"{c.name} (by {c.matched_by} “{c.matched_text}”, {c.confidence:.2f})"

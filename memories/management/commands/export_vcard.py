@@ -9,8 +9,8 @@ from django.core.management.base import CommandError, CommandParser
 
 from accounts.management.base import MioCommand
 from accounts.models import EndUser
-from contacts import address_book, vcard
-from contacts.vcard_writing import write
+from contacts.vcard import read, sync
+from contacts.vcard.write import write
 from memories.models import Link
 
 
@@ -42,7 +42,7 @@ class Command(MioCommand):
         self.report(json, file=file, contacts=len(entries))
 
 
-def _with_notes(end_user: EndUser) -> list[vcard.Entry]:
+def _with_notes(end_user: EndUser) -> list[read.Entry]:
     """The entries with the notes that an address book had brought and that still stand."""
     notes: dict[tuple[str, int], list[str]] = {}
     links = Link.objects.of(end_user).filter(
@@ -55,5 +55,5 @@ def _with_notes(end_user: EndUser) -> list[vcard.Entry]:
         notes.setdefault((name, namesake), []).append(note)
     return [
         replace(entry, notes=tuple(notes.get((entry.name, entry.namesake), ())))
-        for entry in address_book.entries(end_user)
+        for entry in sync.entries(end_user)
     ]

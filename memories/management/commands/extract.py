@@ -4,8 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from accounts.management.base import MioCommand
-from memories import catching_up
-from memories.pipeline import run
+from memories.pipeline import catch_up, run
 
 
 class Command(MioCommand):
@@ -17,14 +16,14 @@ class Command(MioCommand):
 
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         users = self.chosen_users(app, user)
-        waiting = {one.pk: catching_up.pending(one.pk) for one in users}
+        waiting = {one.pk: catch_up.pending(one.pk) for one in users}
         batches = left = 0
         with self.bar(sum(waiting.values()), "message", "extracted") as bar:
             for pk, before in waiting.items():
                 now = before
                 while run.extract_next(pk, everything=True):
                     batches += 1
-                    previous, now = now, catching_up.pending(pk)
+                    previous, now = now, catch_up.pending(pk)
                     bar.update(max(0, previous - now))
                 left += now
         self.report(json, users=len(users), batches=batches, pending=left)

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from accounts.management.base import MioCommand
-from memories import forget
+from memories.erasure import erase
 
 
 class Command(MioCommand):
@@ -22,4 +22,4 @@ class Command(MioCommand):
         end_user = self.find_user(app, user)
         if not yes:
             raise CommandError(f"This erases all of {user!r} and can't be undone. Add --yes.")
-        self.report(json, **asdict(forget.forget_everything(end_user)))
+        self.report(json, **asdict(erase.forget_everything(end_user)))

@@ -13,10 +13,11 @@ from accounts.api import check_external_id
 from accounts.errors import described
 from accounts.management.base import MioCommand
 from accounts.models import App, EndUser
-from contacts import address_book, vcard
-from contacts.identity import InvalidContact
+from contacts.store import InvalidContact
 from contacts.text import truncate
-from memories import corrections, queue
+from contacts.vcard import read, sync
+from memories import queue
+from memories.corrections import edit_memories
 from memories.models import Memory
 from memories.types import MemoryType, Subtype
 
@@ -35,26 +36,26 @@ class Command(MioCommand):
     def handle(self, *, file: str, user: str, app: str, json: bool, **_options: Any) -> None:
         try:
             check_external_id(user)
-            entries = vcard.read(Path(file).read_bytes())
+            entries = read.read(Path(file).read_bytes())
         except OSError as error:
             raise CommandError(f"{file} can't be read: {error.strerror}.") from error
-        except (APIException, vcard.NotVCard) as error:
+        except (APIException, read.NotVCard) as error:
             said = described(error) if isinstance(error, APIException) else str(error)
             raise CommandError(f"{said} Nothing was imported.") from error
         with transaction.atomic(), self.bar(len(entries), "entry") as bar:
             owner, _ = App.objects.get_or_create(name=app)
             EndUser.objects.get_or_create(app=owner, external_id=user)
             held = EndUser.objects.select_for_update(no_key=True).get(app=owner, external_id=user)
-            taken: list[address_book.TakenIn] = []
+            taken: list[sync.TakenIn] = []
             for entry in entries:
                 try:
-                    taken += address_book.take_in(held, [entry])
+                    taken += sync.take_in(held, [entry])
                 except InvalidContact as error:
                     raise CommandError(
                         f"Entry {entry.number}: {error} Nothing was imported."
                     ) from error
                 bar.update(1)
-            relations = address_book.relate(held, taken)
+            relations = sync.relate(held, taken)
             notes = sum(_remember(held, item, note) for item in taken for note in item.entry.notes)
             if notes:
                 queue.enqueue("embed", held.pk)
@@ -70,7 +71,7 @@ class Command(MioCommand):
         )
 
 
-def _remember(end_user: EndUser, item: address_book.TakenIn, note: str) -> bool:
+def _remember(end_user: EndUser, item: sync.TakenIn, note: str) -> bool:
     """A note becomes a memory that names its person; once, even if it was taken away since."""
     note = truncate(note, MAX_NOTE)
     noted = Memory.objects.of(end_user).filter(
@@ -81,15 +82,15 @@ def _remember(end_user: EndUser, item: address_book.TakenIn, note: str) -> bool:
     line = " ".join(note.split())
     named = any(name in line for name in (item.contact.name, *item.contact.aliases))
     colon = "：" if end_user.language == "zh" else ": "
-    _, change = corrections.add(
+    _, change = edit_memories.add(
         end_user,
         line if named else f"{item.contact.name}{colon}{line}",
-        actor=address_book.ACTOR,
-        why=address_book.WHY,
+        actor=sync.ACTOR,
+        why=sync.WHY,
         contacts=[item.contact],
         type=MemoryType.MISCELLANEOUS,
         subtype=Subtype.OTHER,
-        speaker=address_book.ACTOR,
+        speaker=sync.ACTOR,
         said_at=timezone.now(),
         metadata={"vcard_note": note, "vcard_of": str(item.contact.id)},
     )

@@ -21,10 +21,10 @@ from accounts.errors import described
 from accounts.management.base import MioCommand
 from accounts.models import App, EndUser
 from accounts.parsers import parse
-from memories import catching_up, queue
+from memories import queue
 from memories.api.messages import MAX_MESSAGES, MessageForm, incoming
 from memories.models import ModelCall
-from memories.pipeline import buffer
+from memories.pipeline import buffer, catch_up
 
 
 class Command(MioCommand):
@@ -67,14 +67,14 @@ class Command(MioCommand):
 
     def _catch_up(self, app: App, user: str) -> dict[str, int]:
         end_user = EndUser.objects.get(app=app, external_id=user)
-        total = catching_up.pending(end_user.pk)
+        total = catch_up.pending(end_user.pk)
         with self.bar(total, "message", "extracted") as bar:
             try:
-                done = catching_up.catch_up(
+                done = catch_up.catch_up(
                     end_user.pk,
                     progress=lambda pending: bar.update(total - pending - bar.n),
                 )
-            except catching_up.Postponed as error:
+            except catch_up.Postponed as error:
                 raise CommandError(str(error)) from error
             bar.update(total - bar.n)
         if done.quarantined:

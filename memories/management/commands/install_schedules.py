@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from accounts.management.base import MioCommand
-from memories import schedules
+from memories.jobs import schedules
 
 
 class Command(MioCommand):

@@ -9,8 +9,8 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from accounts.management.base import MioCommand
-from memories import jobs
-from memories.jobs import JOBS, JobStatus
+from memories.jobs import table
+from memories.jobs.table import JOBS, JobStatus
 from memories.models import JobRun
 
 COLUMNS = ("job", "every", "state", "last run", "took", "next", "effect")
@@ -36,14 +36,14 @@ class Command(MioCommand):
         elif user is not None:
             raise CommandError("Say which job is to be run for this end user.")
         elif json:
-            self.report(json, jobs=[asdict(status) for status in jobs.overview()])
+            self.report(json, jobs=[asdict(status) for status in table.overview()])
         else:
-            self._table(jobs.overview())
+            self._table(table.overview())
 
     def _run(self, job: str, only: int | None, json: bool) -> None:
         try:
-            run = jobs.run(job, only=only)
-        except jobs.AlreadyRunning as error:
+            run = table.run(job, only=only)
+        except table.AlreadyRunning as error:
             raise CommandError(f"{job} is running already.") from error
         except ValueError as error:
             raise CommandError(str(error)) from error

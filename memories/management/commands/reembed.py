@@ -7,11 +7,11 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
 from accounts.management.base import MioCommand
-from memories import reembed
-from memories.providers.configured import embedder, embedder_named
+from memories.jobs import reembed
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
-from memories.search import neighbours, vectors
+from memories.providers.factory import embedder, embedder_named
+from memories.search import ann, vectors
 
 
 class Command(MioCommand):
@@ -60,7 +60,7 @@ class Command(MioCommand):
                     f"Stopped. {bar.n} memories were embedded; run it again to go on."
                 ) from error
         with self.bar(None, "partition", "indexed") as bar:
-            neighbours.build(space, bar.update)
+            ann.build(space, bar.update)
         self.report(json, space=space, embedded=done, missing=reembed.missing(space, users).count())
         return None
 

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from accounts.management.base import MioCommand
 from memories.budget import Budget
-from memories.pipeline import overlap, refine
+from memories.pipeline import merge_duplicates, refine
 from memories.providers.errors import ProviderError
 
 # Of one step, after which the bar moves; what was done before a stop stays done.
@@ -44,14 +44,18 @@ class Command(MioCommand):
                 0,
             )
         )
-        verbose, uncompared = ([*users & {*due()}] for due in (refine.users_due, overlap.users_due))
+        verbose, uncompared = (
+            [*users & {*due()}] for due in (refine.users_due, merge_duplicates.users_due)
+        )
         try:
             with self.bar(None, "memory", "refined") as bar:
                 for end_user_id in sorted(verbose):
                     self._work(refine.refine_user, end_user_id, "looked_at", done, bar)
             with self.bar(None, "memory", "compared") as bar:
                 for end_user_id in sorted(uncompared):
-                    self._work(overlap.merge_overlapping, end_user_id, "compared", done, bar)
+                    self._work(
+                        merge_duplicates.merge_overlapping, end_user_id, "compared", done, bar
+                    )
         except ProviderError as error:
             raise CommandError(f"The model failed, run it again later: {error}") from error
         done["discarded"] += done.pop("refused", 0)

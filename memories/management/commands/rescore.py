@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from accounts.management.base import MioCommand
-from memories import jobs, rescoring
+from memories.jobs import rescore, table
 from memories.models import JobRun
 
 
@@ -22,19 +22,19 @@ class Command(MioCommand):
 
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         if user is not None:
-            changed = rescoring.rescore(self.find_user(app, user))
+            changed = rescore.rescore(self.find_user(app, user))
             self.report(json, users=1, changed=changed)
             return
         users = changed = 0
-        with self.bar(len(rescoring.users_due()), "user", "rescored") as bar:
+        with self.bar(len(rescore.users_due()), "user", "rescored") as bar:
             try:
                 while True:
-                    run = jobs.run("rescore", visited=bar.update)
+                    run = table.run("rescore", visited=bar.update)
                     users += run.effect.get("users", 0)
                     changed += run.effect.get("changed", 0)
                     if run.state != JobRun.State.DONE or not run.cursor:
                         break
-            except jobs.AlreadyRunning as error:
+            except table.AlreadyRunning as error:
                 raise CommandError("It is being done already: see manage.py maintain.") from error
         if run.state != JobRun.State.DONE:
             raise CommandError(run.error or "Another run took over.")

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from accounts.management.base import MioCommand
-from memories.suggesting import suggest_merges
+from memories.corrections.auto_merge import suggest_merges
 
 
 class Command(MioCommand):

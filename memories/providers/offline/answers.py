@@ -4,7 +4,7 @@ import re
 from datetime import timedelta
 
 from memories.dates import find_dates
-from memories.dates.words import DateHit
+from memories.dates.date_words import DateHit
 from memories.providers.offline import corrections
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value

@@ -2,7 +2,7 @@
 
 import re
 
-from contacts import namesakes
+from contacts.resolution import namesakes
 from memories.providers.offline.lexicons import relations
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone

@@ -2,7 +2,7 @@
 
 import re
 
-from contacts.namesakes import says_another
+from contacts.resolution.namesakes import says_another
 from memories.providers.offline import naming
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value

@@ -3,7 +3,7 @@
 import re
 
 from memories.dates import find_dates
-from memories.dates.words import DateHit
+from memories.dates.date_words import DateHit
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.text import HAN
 from memories.types import Fact, MemoryType

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memories.dates.words import chinese_number
+from memories.dates.date_words import chinese_number
 from memories.providers.offline.names import segmenter, tagged
 from memories.providers.offline.polarity import FORMER, Standing, chinese
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable, Iterable
 
 from contacts.lexicon import words
-from contacts.matching import candidate_keys, entries_of, find_mentions
+from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.types import Entry, Person
 from memories.providers.offline.bearers import Bearers
 from memories.providers.offline.lexicons import (

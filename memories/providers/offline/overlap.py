@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from contacts import segment
+from contacts import segmentation
 from contacts.normal import normalise
-from memories import faithful
+from memories import verification
 from memories.types import MemoryType, Overlap, Review, StoredMemory
 
 # The words that open a circumstance, by its kind: two of one kind may contradict each other.
@@ -96,7 +96,7 @@ def review(proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]]) -> list[
 def _reviewed(content: str, members: Sequence[StoredMemory]) -> Review:
     said = _bag(content)
     for memory in members:
-        if lost := faithful.loses(content, memory.content):
+        if lost := verification.loses(content, memory.content):
             return Review(False, f"it loses {', '.join(sorted(lost))}")
         if more := _bag(memory.content) - said:
             return Review(False, f"it leaves out {', '.join(sorted(more))}")
@@ -105,7 +105,7 @@ def _reviewed(content: str, members: Sequence[StoredMemory]) -> Review:
         if not _in_order(_names_in_order(memory.content), _names_in_order(content)):
             return Review(False, "it says of one what was said of another")
     texts = [memory.content for memory in members]
-    if new := faithful.adds(content, texts) | (said - set().union(*map(_bag, texts))):
+    if new := verification.adds(content, texts) | (said - set().union(*map(_bag, texts))):
         return Review(False, f"it adds {', '.join(sorted(new))}")
     return Review(True, "all that they say, and nothing else")
 
@@ -123,7 +123,7 @@ def _holds(full: StoredMemory, other: StoredMemory) -> bool:
             added.append((words[low:high], high == len(words)))
     if not added:
         return True
-    if _turns(other.content) or faithful.negations(other.content):
+    if _turns(other.content) or verification.negations(other.content):
         return False  # "not in the morning" is less than "not"
     return all(_is_circumstance(run, last) for run, last in added)
 
@@ -132,8 +132,8 @@ def _alike(one: StoredMemory, other: StoredMemory) -> bool:
     """Whether nothing that is seen at once speaks against the two being of one matter."""
     a, b = one.content, other.content
     return (
-        faithful.numbers(a) == faithful.numbers(b)
-        and faithful.negations(a) == faithful.negations(b)
+        verification.numbers(a) == verification.numbers(b)
+        and verification.negations(a) == verification.negations(b)
         and _turns(a) == _turns(b)
         and (
             one.happens_at is None or other.happens_at is None or one.happens_at == other.happens_at
@@ -148,7 +148,7 @@ def _completed(one: StoredMemory, other: StoredMemory) -> str:
     if not _alike(one, other) or one.type not in _STATES or len(steps) != 2:
         return ""
     (same, _, cut, _, low), (differs, *_) = steps
-    if same != "equal" or differs != "replace" or faithful.negations(one.content):
+    if same != "equal" or differs != "replace" or verification.negations(one.content):
         return ""
     mine, tail = frame[cut:], theirs[low:]
     kinds = {_opens(mine), _opens(tail)}
@@ -188,7 +188,7 @@ def _words(text: str) -> list[_Word]:
         if "\u3400" <= match.group()[0] <= "\u9fff":
             found += [
                 _Word(normalise(word.text), match.start() + word.start, match.start() + word.end)
-                for word in segment.cut(match.group())
+                for word in segmentation.cut(match.group())
             ]
         else:
             found.append(_Word(normalise(match.group()), *match.span()))
@@ -213,7 +213,7 @@ def _turns(text: str) -> frozenset[str]:
 
 
 def _names_in_order(text: str) -> list[str]:
-    names = faithful.names(text)
+    names = verification.names(text)
     norm = normalise(text)
     return sorted(names, key=lambda name: (norm.find(name), name))
 

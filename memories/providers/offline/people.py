@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from contacts import namesakes
+from contacts.resolution import namesakes
 from contacts.roles import is_anothers
 from contacts.types import Person
 from memories.providers.offline.lexicons import Relation, fold, relations

@@ -8,9 +8,9 @@ import re
 from collections.abc import Sequence
 from uuid import UUID
 
-from contacts import segment
+from contacts import segmentation
 from contacts.normal import normalise
-from memories import entities, faithful
+from memories import entities, verification
 from memories.providers.offline.text import HAN, is_chinese, sentences
 from memories.types import Refinement, StoredMemory
 
@@ -113,7 +113,7 @@ def _subject(text: str, chinese: bool) -> str:
         return match.group() if match else ""
     stretch = re.match(r"[\u3400-\u9fff]+", text)
     taken = ""
-    for word in segment.cut(stretch.group()) if stretch else ():
+    for word in segmentation.cut(stretch.group()) if stretch else ():
         if word.tag[:1] in ("v", "p", "d") or word.text in ("是", "有", "在"):
             return taken if 2 <= len(taken) <= 8 else ""
         taken += word.text
@@ -141,7 +141,9 @@ def _alone(text: str, subject: str, before: str, chinese: bool) -> str:
     if _subject(text, chinese):
         return text
     first = (
-        segment.cut(match.group())[0] if (match := re.match(r"[\u3400-\u9fff]+", text)) else None
+        segmentation.cut(match.group())[0]
+        if (match := re.match(r"[\u3400-\u9fff]+", text))
+        else None
     )
     if first and first.tag[:1] in ("v", "p", "d") and subject and not _others(before, subject):
         return subject + text
@@ -152,7 +154,7 @@ def _others(text: str, subject: str) -> bool:
     """Whether ``text`` names, or may name, someone else whom a pronoun could mean."""
     rest = text.replace(subject, " ")
     placed = {normalise(one.name) for one in entities.tag(rest)}
-    people = {name for name in faithful.names(rest) if not any(name in one for one in placed)}
+    people = {name for name in verification.names(rest) if not any(name in one for one in placed)}
     return bool(people) or bool(_KIN.search(rest))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import snowballstemmer
 
-from contacts import segment
+from contacts import segmentation
 from contacts.attributes import is_single, label
 from memories.providers.offline.resolve import normalised
 from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
@@ -297,7 +297,7 @@ def _in_order(text: str) -> list[str]:
     for run in _HAN_RUN.findall(low):
         found += [
             word.text
-            for word in segment.cut(run)
+            for word in segmentation.cut(run)
             if word.text not in _EMPTY_ZH and word.tag[:1] in _CONTENT
         ]
     return found

@@ -2,7 +2,7 @@
 
 import re
 
-from contacts.namesakes import says_another
+from contacts.resolution.namesakes import says_another
 from memories.providers.offline.lexicons import fold
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.names import tagged

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from memories.dates import find_dates, write_dates
-from memories.dates.words import DateHit
+from memories.dates.date_words import DateHit
 from memories.providers.offline import corrections
 from memories.providers.offline.classify import memory_type, worth_keeping
 from memories.providers.offline.draft import Draft

@@ -5,7 +5,7 @@ from django.test import Client
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories import corrections
+from memories.corrections import edit_memories
 from memories.models import Edge, Memory
 from tests.dashboard.person.pages import at, ids, links, page, three, undo_from_toast, undo_latest
 from tests.factories import make_contact, make_memory
@@ -19,7 +19,7 @@ def test_outdated_memories_come_last_with_what_replaced_them(
     new = make_memory(user, "小红在字节工作", hong)
     old = make_memory(user, "小红在华为工作", hong)
     make_memory(user, "hidden thing", hong, status="archived")
-    corrections.outdate(user, [old], actor="extractor", by=new.pk)
+    edit_memories.outdate(user, [old], actor="extractor", by=new.pk)
     response = reviewer.get(at(hong, "?tab=memories"))
     assert [m.pk for m in response.context["page"].rows] == [new.pk, old.pk]
     assert response.context["replacements"][old.pk] == new

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 
 from accounts.models import EndUser
-from contacts import book, relations
+from contacts import edit, relations
 from contacts.models import Contact, json_value
-from memories import corrections, merging
+from memories.corrections import edit_memories, merge_contacts
 from tests.dashboard.person.pages import TABS, at, fresh, page
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory
@@ -31,7 +31,7 @@ def test_a_tab_takes_the_same_statements_however_much_is_known(
         make_memory(user, f"小红 memory {number}", hong)
         other = make_contact(user, f"Person {number}")
         relations.relate(user, other, "colleague", hong)
-        book.edit_contact(user, hong.pk, {"gender": ["female", "male"][number % 2]}, actor="app:x")
+        edit.edit_contact(user, hong.pk, {"gender": ["female", "male"][number % 2]}, actor="app:x")
     for tab in TABS[:5]:
         with django_assert_max_num_queries(16, info=tab):
             page(reviewer, hong, tab)
@@ -40,7 +40,7 @@ def test_a_tab_takes_the_same_statements_however_much_is_known(
 def test_the_card_is_shown_as_injected_and_in_the_other_language(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
-    book.edit_contact(user, hong.pk, {"attributes": {"company": ["腾讯"]}}, actor="app:x")
+    edit.edit_contact(user, hong.pk, {"attributes": {"company": ["腾讯"]}}, actor="app:x")
     response = reviewer.get(at(hong))
     assert response.context["card"].text == fresh(hong).card
     assert "公司：腾讯" in response.content.decode()
@@ -51,7 +51,7 @@ def test_the_address_of_a_merged_person_leads_to_the_survivor(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
     other = make_contact(user, "红红")
-    merging.merge(user, other.pk, hong.pk, actor="operator:li")
+    merge_contacts.merge(user, other.pk, hong.pk, actor="operator:li")
     response = reviewer.get(at(other), follow=True)
     assert response.redirect_chain[-1][0].startswith(at(hong))
     assert "红红" in response.content.decode()
@@ -71,7 +71,7 @@ def test_an_unknown_person_and_one_of_another_user_are_not_found(
 
 
 def test_a_namesake_is_pointed_out(reviewer: Client, user: EndUser, hong: Contact) -> None:
-    other, _change = book.create_contact(user, "小红", actor="app:x", namesake=True)
+    other, _change = edit.create_contact(user, "小红", actor="app:x", namesake=True)
     assert str(other.pk) in page(reviewer, hong)
 
 
@@ -90,9 +90,9 @@ def test_the_changes_tab_shows_those_of_the_person_and_of_their_memories(
 ) -> None:
     memory = make_memory(user, "小红 a", hong)
     other = make_contact(user, "张伟")
-    corrections.outdate(user, [memory], actor="operator:li", why="no longer")
-    book.edit_contact(user, hong.pk, {"gender": "female"}, actor="app:x")
-    book.edit_contact(user, other.pk, {"gender": "male"}, actor="app:x")
+    edit_memories.outdate(user, [memory], actor="operator:li", why="no longer")
+    edit.edit_contact(user, hong.pk, {"gender": "female"}, actor="app:x")
+    edit.edit_contact(user, other.pk, {"gender": "male"}, actor="app:x")
     response = reviewer.get(at(hong, "?tab=changes"))
     assert [c.verb for c in response.context["page"].rows] == ["edit_contact", "outdate"]
     assert "no longer" in response.content.decode()
@@ -129,7 +129,7 @@ def test_what_is_too_much_to_sort_is_paged_without_gaps(
 ) -> None:
     for number in range(60):
         make_memory(user, f"小红 memory {number}", hong)
-        book.edit_contact(user, hong.pk, {"gender": ["female", "male"][number % 2]}, actor="app:x")
+        edit.edit_contact(user, hong.pk, {"gender": ["female", "male"][number % 2]}, actor="app:x")
     make_memory(user, "小红 left", hong, status="outdated")
     few = paged(reviewer, hong, tab)
     monkeypatch.setattr("dashboard.queries.contact.MOST_SORTED", 20)

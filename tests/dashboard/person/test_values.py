@@ -4,9 +4,9 @@ import pytest
 from django.test import Client
 
 from accounts.models import EndUser
-from contacts import book
+from contacts import edit
 from contacts.models import Contact, json_value
-from memories import corrections
+from memories.corrections import edit_memories
 from tests.dashboard.person.pages import at, fresh, page, undo_latest
 from tests.factories import make_contact, make_memory, make_message
 
@@ -94,7 +94,7 @@ def test_a_value_without_a_key_is_told_beside_the_field_and_kept(
 def test_one_of_contradicting_values_is_chosen(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
-    book.edit_contact(user, hong.pk, {"attributes": {"company": ["腾讯", "字节"]}}, actor="app:x")
+    edit.edit_contact(user, hong.pk, {"attributes": {"company": ["腾讯", "字节"]}}, actor="app:x")
     assert "Only one can be right" in page(reviewer, hong)
     reviewer.post(at(hong, "resolve/"), {"key": "company", "value": "字节"})
     assert [v["value"] for v in fresh(hong).attributes["company"]] == ["字节"]
@@ -109,8 +109,8 @@ def test_one_of_contradicting_values_is_chosen(
 def test_an_earlier_value_is_shown_with_who_changed_it_and_why(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
-    book.edit_contact(user, hong.pk, {"attributes": {"location": ["深圳"]}}, actor="app:x")
-    book.edit_contact(
+    edit.edit_contact(user, hong.pk, {"attributes": {"location": ["深圳"]}}, actor="app:x")
+    edit.edit_contact(
         user, hong.pk, {"attributes": {"location": ["广州"]}}, actor="operator:li", why="moved"
     )
     attribute = next(a for a in reviewer.get(at(hong)).context["attributes"] if a.key == "location")
@@ -125,7 +125,7 @@ def test_an_earlier_value_is_known_from_the_memory_that_told_it(
 ) -> None:
     facts = [{"key": "company", "value": "华为", "person": str(hong.pk)}]
     old = make_memory(user, "小红在华为工作", hong, facts=facts)
-    corrections.outdate(user, [old], actor="extractor")
+    edit_memories.outdate(user, [old], actor="extractor")
     attribute = next(a for a in reviewer.get(at(hong)).context["attributes"] if a.key == "company")
     assert attribute.values == ()
     assert [(f.value, f.memory) for f in attribute.former] == [("华为", old.pk)]

@@ -7,13 +7,14 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact, json_value
-from memories import derived, schedules
+from memories.corrections import derived
 from memories.doctor import CHECKS
+from memories.jobs import schedules
 from memories.models import Batch, Edge, Link, Memory
 from memories.pipeline.embed import embed_missing
-from memories.providers.configured import embedder
+from memories.providers.factory import embedder
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 from tests.memories.doctor.damage import (
     DAMAGE,
@@ -53,11 +54,11 @@ def healthy() -> EndUser:
     make_memory(end_user, "Greta hums.", greta)
     make_contact(end_user, "Gretel", merged_into=greta)
     greta.attributes = {"location": [json_value("Oslo", [source.id])]}
-    identity.save(greta, ["attributes"])
+    store.save(greta, ["attributes"])
     Link.objects.filter(memory=source).update(consolidated_at=LONG_AGO)
     derived.write_profile_memory(greta)
     derived.let_sources_step_back(end_user, [source.id])
-    identity.save(greta, [])
+    store.save(greta, [])
     embed_missing(end_user, embedder())
     settle()
     return end_user

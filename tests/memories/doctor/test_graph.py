@@ -4,10 +4,10 @@ import pgtrigger
 import pytest
 from django.db import connection
 
-from memories import tagging
 from memories.doctor import graph
 from memories.doctor.findings import Check
 from memories.models import Edge, EntityLink
+from memories.pipeline import tag_entities
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -19,7 +19,7 @@ def edge() -> Edge:
     zoe = make_end_user()
     one = make_memory(zoe, "The user lives in Lisbon.")
     other = make_memory(zoe, "Marcus flew to Lisbon.")
-    tagging.tag(zoe, [one, other])
+    tag_entities.tag(zoe, [one, other])
     stated = Edge.objects.create(end_user=zoe, source=one, target=other, kind="causes", reason="so")
     assert [finding for check in graph.CHECKS for finding in check()] == []
     return stated

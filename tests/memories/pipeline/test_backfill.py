@@ -5,9 +5,9 @@ import pytest
 from django_q.models import OrmQ
 
 from accounts.models import EndUser
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
-from memories import inject
+from memories.context import build
 from memories.models import Memory
 from memories.pipeline import backfill
 from tests.factories import make_contact, make_end_user, make_memory
@@ -23,7 +23,7 @@ def end_user() -> EndUser:
 
 def namesakes(end_user: EndUser, name: str, *relationships: str) -> list[Contact]:
     return [
-        identity.create(end_user, name, relationship=relationship, namesake=True)[0]
+        store.create(end_user, name, relationship=relationship, namesake=True)[0]
         for relationship in relationships
     ]
 
@@ -102,11 +102,11 @@ def test_what_a_namesake_has_is_not_told_of_the_other_nor_handed_to_the_linker(
     one, other = namesakes(end_user, name, first, second)
     make_memory(end_user, content, other)
     own = make_memory(end_user, hers)
-    found = inject.build(end_user, message, include=("linked",))
+    found = build.build(end_user, message, include=("linked",))
     assert [memory.id for memory in found.memories] == [own.id]
     backfill.link_contact(one.id)
     OrmQ.objects.all().delete()
-    inject.build(end_user, message, include=("linked",))
+    build.build(end_user, message, include=("linked",))
     assert queued() == []
 
 

@@ -4,11 +4,12 @@ from datetime import timedelta
 
 import pytest
 
-from contacts import identity
+from contacts import store
 from contacts.models import Contact
-from memories import corrections, derived, inject, linking
+from memories.context import build
+from memories.corrections import derived, edit_memories
 from memories.models import Link, Memory, ModelCall
-from memories.pipeline import run
+from memories.pipeline import linker, run
 from memories.types import AttributeValue, Profile, TimelineEvent
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 
@@ -34,8 +35,8 @@ def remembers(end_user, contact, count, start=0):
         )
         for n in range(start, start + count)
     ]
-    linking.link(end_user, [(memory, contact, 1.0) for memory in memories], "extractor")
-    identity.save(contact, [])
+    linker.link(end_user, [(memory, contact, 1.0) for memory in memories], "extractor")
+    store.save(contact, [])
     return memories
 
 
@@ -89,7 +90,7 @@ def test_ten_new_memories_cost_the_same_at_1800_known_as_at_50(end_user):
             TimelineEvent(f"第{n}次见面", f"20{10 + n % 15}-05", (old[0].id,)) for n in range(known)
         ]
         derived.set_profile(contact, Profile({"likes": tuple(values)}, "", (), tuple(events)))
-        identity.save(contact, derived.PROFILE_FIELDS)
+        store.save(contact, derived.PROFILE_FIELDS)
         remembers(end_user, contact, 10, start=known)
         assert run.consolidate_user(end_user.pk) == 1
         cost[known] = tokens_of_last_call()
@@ -126,7 +127,7 @@ def test_forgetting_a_source_rebuilds_what_rested_on_it(end_user):
     contact.refresh_from_db()
     assert "第0家店" in contact.card
     first.refresh_from_db()
-    corrections.outdate(end_user, [first], actor="operator:ann")
+    edit_memories.outdate(end_user, [first], actor="operator:ann")
     run.consolidate_user(end_user.pk)
     contact.refresh_from_db()
     assert "第0家店" not in contact.card
@@ -138,14 +139,14 @@ def test_a_source_that_is_corrected_while_the_model_reads_does_not_come_in(end_u
     from django.utils import timezone
 
     from memories.pipeline import consolidate
-    from memories.providers.configured import language_provider
+    from memories.providers.factory import language_provider
 
     contact = make_contact(end_user, "小红")
     memory = remembers(end_user, contact, 1)[0]
     work = consolidate.claim(end_user.pk, contact.id, timezone.now())
     request, links = consolidate.request_for(work)
     patch = language_provider().consolidate(request).value
-    corrections.outdate(end_user, [memory], actor="operator:ann")
+    edit_memories.outdate(end_user, [memory], actor="operator:ann")
     consolidate.write(work, links, patch)
     contact.refresh_from_db()
     assert "第0家店" not in contact.card
@@ -156,6 +157,6 @@ def test_after_consolidation_no_fragment_outranks_its_profile(end_user):
     contact = make_contact(end_user, "小红")
     remembers(end_user, contact, 5)
     run.process(end_user.pk)
-    found = inject.build(end_user, "谁喜欢咖啡", include=("search",)).memories
+    found = build.build(end_user, "谁喜欢咖啡", include=("search",)).memories
     kinds = [Memory.objects.get(pk=m.id).kind for m in found]
     assert kinds[0] == "profile"

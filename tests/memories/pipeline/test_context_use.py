@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import App, EndUser
-from memories import inject
+from memories.context import build
 from memories.models import Edge, Injected, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
-from memories.pipeline.context_use import used
+from memories.pipeline.context_usage import used
 from tests.factories import make_app, make_end_user, make_memory
 
 ONE, TWO, THREE = (UUID(int=n) for n in (1, 2, 3))
@@ -155,9 +155,9 @@ def test_what_is_said_again_is_counted_as_mentioned(app: App, zoe: EndUser) -> N
 
 def test_a_prompt_with_memories_leaves_a_row_and_one_without_does_not(zoe: EndUser) -> None:
     memory = make_memory(zoe, "Priya is allergic to walnuts")
-    inject.build(zoe, "Is anyone allergic to walnuts?", session_id="s")
+    build.build(zoe, "Is anyone allergic to walnuts?", session_id="s")
     row = Injected.objects.get()
     assert (row.session_id, row.memory_ids) == ("s", [memory.pk])
-    inject.build(zoe, "Is anyone allergic to walnuts?", include=["cards"])
-    inject.build(make_end_user(), "Hello")
+    build.build(zoe, "Is anyone allergic to walnuts?", include=["cards"])
+    build.build(make_end_user(), "Hello")
     assert Injected.objects.count() == 1

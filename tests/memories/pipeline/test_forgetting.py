@@ -5,10 +5,10 @@ import pytest
 from accounts.models import Change
 from contacts import relations
 from contacts.models import Contact, ContactKey
-from memories import corrections, linking
+from memories.corrections import edit_memories
 from memories.models import Link, Memory
-from memories.pipeline import sync
-from memories.pipeline.forgetting import forget_asked
+from memories.pipeline import linker, sync_contacts
+from memories.pipeline.forget_requests import forget_asked
 from memories.types import ForgetRequest
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -22,7 +22,7 @@ def end_user():
 
 def told(end_user, contact, content, **columns):
     memory = make_memory(end_user, content, **columns)
-    linking.link(end_user, [(memory.id, contact, 1.0)], Link.MadeBy.EXTRACTOR)
+    linker.link(end_user, [(memory.id, contact, 1.0)], Link.MadeBy.EXTRACTOR)
     return memory
 
 
@@ -48,7 +48,7 @@ def test_an_undo_brings_memories_links_and_the_person_back(end_user):
     ex = make_contact(end_user, "老范")
     memory = told(end_user, ex, "老范在卖保险")
     forget_asked(end_user, [ForgetRequest(ex.id)])
-    corrections.undo(Change.objects.get(verb="hide"), actor="operator:eva")
+    edit_memories.undo(Change.objects.get(verb="hide"), actor="operator:eva")
     back = Contact.objects.get(pk=ex.pk)
     assert (back.name, back.memory_ids) == ("老范", [memory.id])
     assert ContactKey.objects.filter(contact=ex.pk, key="老范").exists()
@@ -93,7 +93,7 @@ def test_nothing_is_hidden_of_other_users(end_user):
 
 
 def test_the_users_names_are_learnt_once_and_at_most_five(end_user):
-    sync.learn_user_names(end_user, ("林晓舟", "林曉舟", "Joe"))
-    sync.learn_user_names(end_user, ("joe", "A", "B", "C", "D"))
+    sync_contacts.learn_user_names(end_user, ("林晓舟", "林曉舟", "Joe"))
+    sync_contacts.learn_user_names(end_user, ("joe", "A", "B", "C", "D"))
     end_user.refresh_from_db()
     assert end_user.names == ["林晓舟", "Joe", "A", "B", "C"]

@@ -5,11 +5,11 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import Change
-from memories import corrections
 from memories.budget import Budget
+from memories.corrections import edit_memories
 from memories.models import Edge, Memory, ModelCall, Vector
-from memories.pipeline import embed, overlap
-from memories.providers.configured import embedder
+from memories.pipeline import embed, merge_duplicates
+from memories.providers.factory import embedder
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.knowledge import absorbed, assert_sound
 
@@ -28,7 +28,7 @@ def nora(end_user):
 
 def merged(end_user, calls=100):
     embed.embed_missing(end_user, embedder())
-    return overlap.merge_overlapping(end_user.pk, Budget(calls, 10_000))
+    return merge_duplicates.merge_overlapping(end_user.pk, Budget(calls, 10_000))
 
 
 def said(end_user):
@@ -130,7 +130,7 @@ def test_a_second_run_makes_no_call_and_writes_nothing(end_user, nora):
             make_memory(end_user, content, nora)
     merged(end_user)
     before = list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()
-    assert overlap.users_due() == []
+    assert merge_duplicates.users_due() == []
     assert not any(merged(end_user).values())
     assert (list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()) == before
 
@@ -139,7 +139,7 @@ def test_a_new_memory_is_compared_with_old_ones(end_user, nora):
     make_memory(end_user, "Nora likes chess.", nora)
     merged(end_user)
     make_memory(end_user, "Nora likes chess with Ivan.", nora)
-    assert overlap.users_due() == []  # not before it has a vector
+    assert merge_duplicates.users_due() == []  # not before it has a vector
     assert merged(end_user)["into"] == 1
 
 
@@ -147,7 +147,7 @@ def test_new_words_are_compared_anew(end_user, nora):
     memory = make_memory(end_user, "Nora plays golf.", nora)
     make_memory(end_user, "Nora likes chess with Ivan.", nora)
     merged(end_user)
-    corrections.edit(end_user, memory.id, {"content": "Nora likes chess."}, actor="operator:ann")
+    edit_memories.edit(end_user, memory.id, {"content": "Nora likes chess."}, actor="operator:ann")
     assert merged(end_user)["into"] == 1
 
 
@@ -155,7 +155,7 @@ def test_what_somebody_took_apart_stays_apart(end_user, nora):
     make_memory(end_user, "Nora likes chess.", nora)
     make_memory(end_user, "Nora likes chess with Ivan.", nora)
     merged(end_user)
-    corrections.undo(Change.objects.get(), actor="operator:ann")
+    edit_memories.undo(Change.objects.get(), actor="operator:ann")
     make_memory(end_user, "Nora quite likes chess.", nora)
     merged(end_user)
     assert "Nora likes chess with Ivan." in said(end_user)
@@ -177,7 +177,7 @@ def test_a_memory_waits_until_the_profile_has_read_as_much_of_it(end_user, nora)
     absorbed(nora, read, "likes", "chess")
     new = make_memory(end_user, "Nora likes chess with Ivan.", nora)
     assert merged(end_user)["merged"] == 0
-    assert overlap.users_due() == [end_user.pk]
+    assert merge_duplicates.users_due() == [end_user.pk]
     absorbed(nora, new, "likes", "chess")
     assert merged(end_user)["merged"] == 2
     assert_sound(end_user)
@@ -199,7 +199,7 @@ def test_the_budget_bounds_a_run_and_the_next_goes_on(end_user, nora):
     rest = merged(end_user)
     assert first["into"] + rest["into"] == len(TOPICS)
     assert len(said(end_user)) == len(TOPICS)
-    assert overlap.users_due() == []
+    assert merge_duplicates.users_due() == []
 
 
 def test_a_cluster_is_never_larger_than_a_call_may_show(end_user, nora):
@@ -214,7 +214,7 @@ def test_memories_without_a_vector_wait(end_user, nora):
     for content in ("Nora likes chess.", "Nora likes chess with Ivan."):
         make_memory(end_user, content, nora)
     assert not Vector.objects.exists()
-    assert not any(overlap.merge_overlapping(end_user.pk, Budget(10, 10)).values())
+    assert not any(merge_duplicates.merge_overlapping(end_user.pk, Budget(10, 10)).values())
 
 
 @pytest.mark.parametrize(

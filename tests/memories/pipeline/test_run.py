@@ -9,7 +9,8 @@ from django_q.models import OrmQ
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories import sweeping, tasks
+from memories import tasks
+from memories.jobs import sweep
 from memories.models import Batch, Link, Memory, ModelCall
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -148,12 +149,12 @@ def test_a_task_for_a_forgotten_user_returns_quietly():
 
 def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
     EndUser.objects.update(last_message_at=timezone.now() - timedelta(minutes=6))
-    sweeping.sweep()
+    sweep.sweep()
     assert queued() == ["memories.tasks.extract"]
     tasks.extract(end_user.pk)
     assert EndUser.objects.get().extracted_seq == 1
     OrmQ.objects.all().delete()
-    sweeping.sweep()
+    sweep.sweep()
     assert not OrmQ.objects.exists()
 
 

@@ -10,7 +10,7 @@ from hypothesis.extra.django import TestCase
 from accounts.models import Change
 from memories.hashing import content_hash
 from memories.models import Edge, Memory
-from memories.pipeline.store import retract, store
+from memories.pipeline.store_memories import retract, store
 from memories.search.tokens import tokenise
 from memories.types import Draft, ExtractedMemory, MemoryType, Resolution, Subtype, Verdict
 from tests.factories import make_end_user, make_memory

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from memories.providers.openai import OpenAIProvider
-from memories.providers.transport import ModelServer
+from memories.providers.openai.provider import OpenAIProvider
+from memories.providers.openai.transport import ModelServer
 from tests.memories.providers.examples import (
     KEY,
 )

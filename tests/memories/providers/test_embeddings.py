@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.errors import PermanentError, ProviderError, TransientError
+from memories.providers.openai.transport import ModelServer
 from memories.providers.text import middle_cut
-from memories.providers.transport import ModelServer
 from tests.servers import FakeOpenAI, embedding_of
 
 ROOT = Path(__file__).resolve().parents[3]

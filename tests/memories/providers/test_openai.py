@@ -8,8 +8,8 @@ import traceback
 import pytest
 
 from memories.providers.errors import OutputError, PermanentError, ProviderError, TransientError
-from memories.providers.openai import OpenAIProvider
-from memories.providers.transport import ModelServer
+from memories.providers.openai.provider import OpenAIProvider
+from memories.providers.openai.transport import ModelServer
 from memories.types import (
     MemoryType,
 )

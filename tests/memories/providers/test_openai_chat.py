@@ -7,8 +7,8 @@ import traceback
 import pytest
 
 from memories.providers.errors import OutputError, PermanentError, ProviderError, TransientError
-from memories.providers.openai_chat import ChatMessage, ChatModel
-from memories.providers.transport import ModelServer
+from memories.providers.openai.chat import ChatMessage, ChatModel
+from memories.providers.openai.transport import ModelServer
 from tests.memories.providers.examples import KEY
 
 SAID = "My sister Ilse is ill."

@@ -9,10 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contacts.types import Person
-from memories.providers.openai_extraction import ExtractionPrompt, moment
-from memories.providers.openai_schemas import (
-    ExtractionOut,
-)
+from memories.providers.openai.extraction import ExtractionPrompt, moment
+from memories.providers.openai.schemas import ExtractionOut
 from memories.providers.text import without_injected
 from memories.types import (
     MemoryType,

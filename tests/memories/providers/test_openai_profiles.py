@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from memories.providers.openai_schemas import (
+from memories.providers.openai.schemas import (
     ExtractionOut,
     ProfileOut,
     ResolutionsOut,

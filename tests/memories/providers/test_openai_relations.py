@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.providers.openai_relations import RelationPrompt
-from memories.providers.openai_schemas import FoundRelationsOut, json_schema_of
+from memories.providers.openai.memory_relations import RelationPrompt
+from memories.providers.openai.schemas import FoundRelationsOut, json_schema_of
 from memories.types import FoundRelation, MemoryType, RelationCase, Relationship, StoredMemory
 from tests.memories.providers.examples import SAID_AT
 

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from memories.providers.openai_reshaping import NOT_REVIEWED
+from memories.providers.openai.rewriting import NOT_REVIEWED
 from memories.types import MemoryType, Overlap, Refinement, Review, StoredMemory
 from tests.memories.providers.examples import SAID_AT
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.search.timespan import span
+from memories.search.time_range import span
 
 NOW = datetime(2026, 8, 12, 10, 0, tzinfo=UTC)  # a Wednesday
 

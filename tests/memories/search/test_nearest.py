@@ -11,8 +11,8 @@ from django.db import connection
 from accounts.models import EndUser
 from memories.bench.crowd import Source, fill
 from memories.models import Memory, Vector
-from memories.search import neighbours
-from memories.search.nearest import nearest
+from memories.search import ann
+from memories.search.dense import nearest
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -48,7 +48,7 @@ def by_hand(end_user: EndUser, vector: list[float], limit: int) -> list[UUID]:
 
 @pytest.fixture
 def always_along_graph(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "STEP", 0)
+    monkeypatch.setattr(ann, "STEP", 0)
 
 
 def test_each_vector_by_itself_is_exact(large_user: EndUser) -> None:
@@ -63,7 +63,7 @@ def test_the_graph_finds_99_of_100_neighbours(
     large_user: EndUser, always_along_graph: None
 ) -> None:
     end_user = large_user
-    assert neighbours.pay(end_user.pk, SPACE, 100)
+    assert ann.pay(end_user.pk, SPACE, 100)
     shares = []
     for vector in Source(384, seed=9).vectors(20).tolist():
         ((found,), others) = nearest(end_user, ACTIVE, SPACE, [vector], 100)
@@ -92,9 +92,9 @@ def test_along_the_graph_never_fewer_are_found_than_exist(
     large_user: EndUser, always_along_graph: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        neighbours,
+        ann,
         "SETTINGS",
-        neighbours.SETTINGS.replace("max_scan_tuples = 100000", "max_scan_tuples = 1"),
+        ann.SETTINGS.replace("max_scan_tuples = 100000", "max_scan_tuples = 1"),
     )
     end_user = large_user
     Memory.objects.of(end_user).filter(content__contains="w1 ").update(status="outdated")
@@ -108,13 +108,13 @@ def test_along_the_graph_never_fewer_are_found_than_exist(
 def test_a_space_without_an_index_is_searched_exactly(always_along_graph: None) -> None:
     end_user = make_end_user()
     one = make_memory(end_user, "one", embedding=[1.0, 0.0], space="other/2")
-    assert not neighbours.pay(end_user.pk, "other/2", 10)
+    assert not ann.pay(end_user.pk, "other/2", 10)
     assert nearest(end_user, ACTIVE, "other/2", [[1.0, 0.0]], 10)[0] == [[one.pk]]
 
 
 @pytest.mark.parametrize("size", [None, 100.0])
 def test_small_users_are_compared_one_by_one(large_user: EndUser, size: float | None) -> None:
-    assert not neighbours.pay(large_user.pk, SPACE, 300, size)
+    assert not ann.pay(large_user.pk, SPACE, 300, size)
 
 
 def test_a_known_size_spares_a_statement(django_assert_num_queries: Any) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.search.intents import WEIGHTS, Intent, infer
+from memories.search.query import WEIGHTS, Intent, infer
 from memories.search.questions import MOST_PARTS, parts
 
 

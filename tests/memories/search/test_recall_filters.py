@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from accounts.models import EndUser
 from memories.models import Edge, Memory
 from memories.providers.embeddings import LocalEmbedder
-from memories.search.history import HALF_LIFE, SHARE, asks_past, history_weight
+from memories.search.outdated_weight import HALF_LIFE, SHARE, asks_past, history_weight
+from memories.search.ranking import Hit
 from memories.search.recall import search, understand
-from memories.search.results import Hit
 from tests.factories import make_end_user, make_memory
 
 EMBEDDER = LocalEmbedder()

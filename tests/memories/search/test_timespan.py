@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.search.timespan import Span, span
+from memories.search.time_range import Span, span
 
 NOW = datetime(2026, 3, 18, 10, 0, tzinfo=UTC)  # a Wednesday
 

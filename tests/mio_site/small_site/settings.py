@@ -1,7 +1,7 @@
 import os
 from pathlib import Path
 
-from mio_site import postgres
+from mio_site.postgres import instance
 
 MIO_HOME = Path(os.environ["MIO_HOME"])
 MIO_EMBEDDED_POSTGRES = True
@@ -17,7 +17,7 @@ INSTALLED_APPS = [
 ]
 ROOT_URLCONF = "tests.mio_site.small_site.urls"
 DATABASES = {
-    "default": {"ENGINE": "django.db.backends.postgresql", **postgres.connection(MIO_HOME)}
+    "default": {"ENGINE": "django.db.backends.postgresql", **instance.connection(MIO_HOME)}
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 Q_CLUSTER = {"name": "small", "orm": "default", "workers": 1, "timeout": 60, "retry": 120}

@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from memories.models import Batch, Memory, ModelCall, RemoteBatch
-from memories.pipeline import remote
+from memories.pipeline.remote import submit
 from tests import processes
 from tests.memories.pipeline.remote.answers import KEY, extracted, state_of, the_batch, told
 
@@ -20,23 +20,23 @@ class TestHandingOver:
     def test_a_refused_upload_fails_its_batches_as_any_call_would(self, server, app, caplog):
         ann = told(app, "ann")
         server.fail(503, on="files", message="Oliver lives in Madrid")
-        remote.submit_due()
+        submit.submit_due()
         batch = Batch.objects.of(ann).get()
         assert (batch.state, batch.error) == ("failed", "The model server answered 503 (error).")
         server.fail(403, on="files", message=KEY)
         Batch.objects.update(retry_at=timezone.now())
-        remote.submit_due()
+        submit.submit_due()
         assert state_of(ann) == "quarantined"
         assert not re.search(f"Oliver|Madrid|{KEY}", caplog.text)
 
     def test_a_batch_that_was_made_though_its_reply_was_lost_is_adopted(self, server, app):
         ann = told(app, "ann")
         server.lose_reply(on="batches")
-        remote.submit_due()
+        submit.submit_due()
         row = RemoteBatch.objects.get()
         assert (row.state, row.remote_id.partition(":")[0]) == ("open", "unnamed")
         server.remote.end(the_batch(server), extracted)
-        remote.poll()
+        submit.poll()
         assert state_of(ann) == "done"
         assert len(server.remote.batches) == 1
         assert server.remote.files == {}
@@ -44,39 +44,39 @@ class TestHandingOver:
     def test_an_upload_whose_reply_was_lost_leaves_no_file_behind(self, server, app):
         told(app, "ann")
         server.lose_reply(on="files")
-        remote.submit_due()
+        submit.submit_due()
         assert len(server.remote.files) == 1
-        remote.poll()
+        submit.poll()
         assert server.remote.files == {}
 
     def test_what_was_announced_but_never_made_goes_back_after_a_while(self, server, app):
         ann = told(app, "ann")
         server.fail(500, on="batches")
-        remote.submit_due()
-        remote.poll()
+        submit.submit_due()
+        submit.poll()
         assert state_of(ann) == "submitted"
         assert len(server.remote.files) == 1
-        RemoteBatch.objects.update(created_at=timezone.now() - remote.NAMED_WITHIN)
-        remote.poll()
+        RemoteBatch.objects.update(created_at=timezone.now() - submit.NAMED_WITHIN)
+        submit.poll()
         assert state_of(ann) == "pending"
         assert server.remote.files == {}
         RemoteBatch.objects.update(created_at=timezone.now() - timedelta(hours=2))
-        remote.poll()
-        assert remote.poll() == {}
+        submit.poll()
+        assert submit.poll() == {}
 
     def test_a_batch_of_a_row_that_was_given_up_is_cancelled(self, server, app):
         ann = told(app, "ann")
         server.lose_reply(on="batches")
-        remote.submit_due()
+        submit.submit_due()
         RemoteBatch.objects.all().delete()
         Batch.objects.update(state="pending")
-        remote.submit_due()
+        submit.submit_due()
         RemoteBatch.objects.update(remote_id="unnamed:again")  # so that strays are looked for
-        remote.poll()
+        submit.poll()
         first, second = server.remote.batches.values()
         assert (first["status"], second["status"]) == ("cancelling", "in_progress")
         server.remote.end(second["id"], extracted)
-        remote.poll()
+        submit.poll()
         assert state_of(ann) == "done"
 
     def test_batches_of_another_installation_on_the_same_key_are_left_alone(self, server, app):
@@ -89,8 +89,8 @@ class TestHandingOver:
         )
         told(app, "ann")
         server.lose_reply(on="batches")
-        remote.submit_due()
-        remote.poll()
+        submit.submit_due()
+        submit.poll()
         assert {b["status"] for b in server.remote.batches.values()} == {"in_progress"}
         assert "file-other" in server.remote.files
 
@@ -128,14 +128,14 @@ class TestSeveralProcesses:
             assert server.arrived.acquire(timeout=60)
         submitter.kill()
         assert state_of(ann) == "submitted"
-        assert remote.submit_due() == {"requests": 0}
-        RemoteBatch.objects.update(created_at=timezone.now() - remote.NAMED_WITHIN)
-        remote.poll()
+        assert submit.submit_due() == {"requests": 0}
+        RemoteBatch.objects.update(created_at=timezone.now() - submit.NAMED_WITHIN)
+        submit.poll()
         assert state_of(ann) == "pending"
         assert server.remote.files == {}
-        assert remote.submit_due() == {"requests": 1}
+        assert submit.submit_due() == {"requests": 1}
         server.remote.end(the_batch(server), extracted)
-        remote.poll()
+        submit.poll()
         assert state_of(ann) == "done"
         assert Memory.objects.filter(kind="fact").count() == 1
 
@@ -154,12 +154,12 @@ class TestSeveralProcesses:
 
     def test_two_pollers_at_once_take_each_answer_in_once(self, server, app):
         users = [told(app, f"user {number}") for number in range(6)]
-        remote.submit_due()
+        submit.submit_due()
         server.remote.end(the_batch(server), extracted)
 
         def poll():
             try:
-                return remote.poll().get("answered", 0)
+                return submit.poll().get("answered", 0)
             finally:
                 connection.close()
 

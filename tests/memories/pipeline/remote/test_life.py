@@ -3,10 +3,12 @@
 import pytest
 from django.utils import timezone
 
-from memories import catching_up, sweeping, tasks
+from memories import tasks
+from memories.jobs import sweep
 from memories.models import Batch, Memory, ModelCall, RemoteBatch
-from memories.pipeline import remote
+from memories.pipeline import catch_up
 from memories.pipeline.buffer import Incoming, receive
+from memories.pipeline.remote import submit
 from tests.factories import make_contact
 from tests.memories.pipeline.remote.answers import (
     at_once,
@@ -26,7 +28,7 @@ class TestTheWholeLife:
     ):
         ann = told(app, "ann")
         ben = told(app, "ben", "My colleague Petra lives in Turin.")
-        assert remote.submit_due() == {"requests": 2}
+        assert submit.submit_due() == {"requests": 2}
         assert [state_of(user) for user in (ann, ben)] == ["submitted", "submitted"]
         row = RemoteBatch.objects.get()
         assert (row.remote_id, row.requests, row.state) == (the_batch(server), 2, "open")
@@ -36,10 +38,10 @@ class TestTheWholeLife:
         assert all(line["body"]["response_format"]["json_schema"]["strict"] for line in lines)
         assert not server.requests_to("chat")
 
-        assert remote.poll() == {"open": 1}
+        assert submit.poll() == {"open": 1}
         assert not Memory.objects.exists()
         server.remote.end(row.remote_id, extracted)
-        assert remote.poll()["answered"] == 2
+        assert submit.poll()["answered"] == 2
         assert Memory.objects.of(ann).get(kind="fact").content == "Oliver lives in Madrid"
         assert Memory.objects.of(ben).get(kind="fact").content == "Petra lives in Turin"
         assert [state_of(user) for user in (ann, ben)] == ["done", "done"]
@@ -51,9 +53,9 @@ class TestTheWholeLife:
 
     def test_the_files_are_deleted_at_the_server_when_the_answers_are_in(self, server, app):
         told(app, "ann")
-        remote.submit_due()
+        submit.submit_due()
         server.remote.end(the_batch(server), extracted)
-        remote.poll()
+        submit.poll()
         assert server.remote.files == {}
         row = RemoteBatch.objects.get()
         assert (row.state, row.answered, row.failed) == ("done", 1, 0)
@@ -61,19 +63,19 @@ class TestTheWholeLife:
 
     def test_repeated_polls_do_nothing_twice_and_ask_nothing_when_all_is_settled(self, server, app):
         told(app, "ann")
-        remote.submit_due()
+        submit.submit_due()
         server.remote.end(the_batch(server), extracted)
-        remote.poll()
+        submit.poll()
         asked = len(server.requests)
-        assert remote.poll() == {}
-        assert remote.submit_due() == {"requests": 0}
+        assert submit.poll() == {}
+        assert submit.submit_due() == {"requests": 0}
         assert len(server.requests) == asked
         assert Memory.objects.filter(kind="fact").count() == 1
 
     def test_an_answer_refers_to_the_people_that_were_shown_whoever_came_since(self, server, app):
         ann = told(app, "ann", "My colleague Oliver lives in Madrid. Mira too.")
         known = make_contact(ann, "Mira")
-        remote.submit_due()
+        submit.submit_due()
         for name in ("Aaron", "Oliver"):  # would be first in a prompt made now
             make_contact(ann, name, last_mentioned_at=timezone.now())
 
@@ -83,13 +85,13 @@ class TestTheWholeLife:
             return answer | {"people": []}
 
         server.remote.end(the_batch(server), about_the_first)
-        remote.poll()
+        submit.poll()
         assert [link.contact for link in Memory.objects.get(kind="fact").links.all()] == [known]
 
     def test_a_batch_in_which_the_user_said_nothing_is_done_without_asking(self, server, app):
         ann = receive(app, "ann", [Incoming("assistant", "Hello!")]).end_user
         be_idle(ann)
-        assert remote.submit_due() == {"requests": 0}
+        assert submit.submit_due() == {"requests": 0}
         assert state_of(ann) == "done"
         assert server.requests == []
 
@@ -97,7 +99,7 @@ class TestTheWholeLife:
         ann = told(app, "ann")
         tasks.extract(ann.pk)
         assert not Batch.objects.exists()
-        sweeping.sweep()
+        sweep.sweep()
         tasks.extract(ann.pk)
         assert state_of(ann) == "submitted"
         assert not server.requests_to("chat")
@@ -106,40 +108,40 @@ class TestTheWholeLife:
 class TestWhoWaits:
     def test_a_request_to_process_takes_a_submitted_batch_back(self, server, app):
         ann = told(app, "ann")
-        remote.submit_due()
+        submit.submit_due()
         server.answer_with = at_once
-        catching_up.catch_up(ann.pk)
+        catch_up.catch_up(ann.pk)
         assert (state_of(ann), Memory.objects.filter(kind="fact").count()) == ("done", 1)
         # Nobody needs the remote batch any more: it is stopped, and a late answer is nobody's.
-        remote.poll()
+        submit.poll()
         assert server.remote.batches[the_batch(server)]["status"] == "cancelling"
         server.remote.end(the_batch(server), extracted, "cancelled")
-        remote.poll()
+        submit.poll()
         assert ModelCall.objects.filter(purpose="extract").count() == 1
         assert server.remote.files == {}
 
     def test_what_the_user_wants_forgotten_does_not_wait_for_a_day(self, server, app):
         ann = told(app, "ann")
-        remote.submit_due()
+        submit.submit_due()
         receive(app, "ann", [Incoming("user", "Please forget what I said about Oliver.")])
         server.answer_with = lambda _request: {"people": [], "memories": []}
-        assert remote.is_urgent(ann.pk)
-        assert remote.submit_due() == {"requests": 0}
+        assert submit.is_urgent(ann.pk)
+        assert submit.submit_due() == {"requests": 0}
         tasks.extract(ann.pk)
         assert set(Batch.objects.of(ann).values_list("state", flat=True)) == {"done"}
 
     def test_without_the_setting_nothing_is_handed_over(self, server, app, settings):
         settings.MIO_LLM_BATCH = False
         told(app, "ann")
-        assert remote.submit_due() == {}
-        assert remote.poll() == {}
+        assert submit.submit_due() == {}
+        assert submit.poll() == {}
         assert server.requests == []
 
     def test_turning_the_setting_off_gives_everything_back(self, server, app, settings):
         ann = told(app, "ann")
-        remote.submit_due()
+        submit.submit_due()
         settings.MIO_LLM_BATCH = False
-        remote.poll()
+        submit.poll()
         assert Batch.objects.of(ann).get().attempts == 0
         assert state_of(ann) == "pending"
         assert server.remote.batches[the_batch(server)]["status"] == "cancelling"
@@ -149,5 +151,5 @@ class TestWhoWaits:
 
     def test_a_request_to_forget_is_never_handed_over(self, server, app):
         ann = told(app, "ann", "Please forget what I said about Oliver.")
-        assert remote.submit_due() == {"requests": 0}
+        assert submit.submit_due() == {"requests": 0}
         assert not Batch.objects.of(ann).exists()

@@ -1,0 +1,318 @@
+"""Pronouns, dropped subjects and role words of a message -> the contacts they mean.
+
+The conversation is read once, turn by turn, each from left to right: names and strangers
+come into focus, each pointing word goes to whoever of the right gender and number scores
+best then. When that is nobody, or someone who is no contact, it means no contact.
+"""
+
+from bisect import bisect_left
+from collections.abc import Hashable, Sequence
+
+from contacts.coreference import patterns as lex
+from contacts.coreference import role_features, zero_pronouns
+from contacts.coreference import strangers as others
+from contacts.coreference import weights as w
+from contacts.coreference.anaphors import Anaphor, find_anaphors
+from contacts.coreference.antecedents import Choice, agrees, choose
+from contacts.coreference.discourse import Focus, Referent, clues
+from contacts.coreference.possessives import Relation
+from contacts.coreference.strangers import Other
+from contacts.coreference.syntax import HAN, quotes
+from contacts.coreference.utterance import Span, Turn, beside, inside
+from contacts.matching.role_mentions import find_roles
+from contacts.normal import simplified
+from contacts.types import Mention, Person, Utterance
+
+_POINTING = (
+    lex.PERSONAL_EN,
+    lex.PERSONAL_ZH,
+    lex.DEMONSTRATIVE_ZH,
+    lex.DEMONSTRATIVE_EN,
+    lex.OTHER_PARTY,
+    lex.RENJIA,
+    lex.FORMER_LATTER,
+    lex.REPLY_REQUEST,
+    lex.ASKED_OF_PERSON_EN,
+    lex.ANSWER_EN,
+)
+
+
+def refers_back(text: str) -> bool:
+    """Whether ``text`` may mean a person without naming them, so that it is worth fetching
+    the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
+    text = simplified(text[: w.MESSAGE_CHARACTERS])
+    if any(pattern.search(text) for pattern in _POINTING):
+        return True
+    if others.role_words(text) or (quotes(text) and lex.YOU.search(text)):
+        return True
+    if any(word.whose == "other" for word in find_roles(text)):
+        return True
+    needed = w.ZERO_FROM - w.ZERO["answers about them"]
+    return bool(HAN.search(text)) and zero_pronouns.zero_cues(text)[0] >= needed
+
+
+def resolve(
+    message: Utterance,
+    history: Sequence[Utterance],
+    last_session: Sequence[Utterance] = (),
+    relations: Sequence[Relation] = (),
+) -> list[Mention]:
+    """The contacts that ``message`` means without naming them, in order of place; none when
+    that isn't clear, all who fit when it is undecidable between them. Time is linear in the
+    turns read, whose number and length are capped."""
+    reader = _Reader(relations)
+    for turn in last_session[-w.LAST_SESSION_TURNS :]:
+        reader.read(turn, w.HISTORY_CHARACTERS)
+    reader.begin_session()
+    for turn in history[-w.HISTORY_TURNS :]:
+        reader.read(turn, w.HISTORY_CHARACTERS)
+    return reader.read(message, w.MESSAGE_CHARACTERS)
+
+
+class _Reader:
+    """Reads a conversation and says at each turn whom its pointing words mean."""
+
+    def __init__(self, relations: Sequence[Relation]) -> None:
+        self.focus = Focus()
+        self.relations = relations
+        self.previous: Utterance | None = None
+        self.last_user: Utterance | None = None
+
+    def begin_session(self) -> None:
+        self.focus.begin_session()
+        self.previous = self.last_user = None
+
+    def read(self, utterance: Utterance, limit: int) -> list[Mention]:
+        """Take in a turn; the mentions of those that it means without naming them."""
+        self.focus.begin_turn()
+        turn = Turn(utterance, limit)
+        self._deny(turn)
+        found: list[Mention] = []
+        # Who is spoken of at a place, for the kin words that hang on it.
+        at: dict[int, tuple[Referent, ...]] = {}
+        for start, step in self._steps(turn):
+            if isinstance(step, Anaphor):
+                at[start] = self._point(step, turn, found)
+            elif isinstance(step, Mention):
+                one = self.focus.person(step.person)
+                self._touch(one, turn, step.start, step.end)
+                at[start] = (*at.get(start, ()), one)
+            else:
+                at[start] = (self._bring_in(step, turn, at, found),)
+        if not found and turn.role == "user":
+            found = self._unspoken(turn)
+        self.previous = utterance
+        if utterance.role == "user":
+            self.last_user = utterance
+        return found
+
+    def _steps(self, turn: Turn) -> list[tuple[int, Mention | Anaphor | Other]]:
+        """What a turn speaks of, from left to right."""
+        text, spans = turn.text, turn.spans
+        anaphors = [
+            a
+            for a in find_anaphors(text, turn.clauses)
+            if not inside(a.start, spans)
+            # 亮子他们, 小蔓那位: with the name, one word for others.
+            and not (
+                (a.number > 1 or a.form == "demonstrative")
+                and any(end == a.start for _, end in spans)
+            )
+        ]
+        turn.points = bool(anaphors)
+        owners = spans + [(a.start, a.end) for a in anaphors if a.number == 1]
+        relatives = others.owned_kin(text, owners)
+        relatives += [k for k in others.own_kin(text) if not _overlaps(k, spans)]
+        role_words = self._role_words(turn, relatives)
+        roles = {(a.start, a.end) for a in role_words}
+        anaphors += role_words
+        taken = [*spans, *((a.start, a.end) for a in anaphors)]
+        taken += [(k.start, k.end) for k in relatives]
+        # What the assistant says of people at large is about nobody.
+        strangers = [
+            o
+            for o in (others.strangers(text) if turn.role == "user" else ())
+            if not _overlaps(o, taken)
+            and (o.kind == "pet" or not beside(text, (o.start, o.end), spans))
+        ]
+        steps: list[tuple[int, int, Mention | Anaphor | Other]] = [
+            # A bare role word that fits several (房东): the focus says which.
+            *((m.start, 0, m) for m in turn.names if (m.start, m.end) not in roles),
+            *((a.start, 1, a) for a in anaphors),
+            *((o.start, 2, o) for o in (*relatives, *strangers)),
+        ]
+        return [(start, step) for start, _, step in sorted(steps, key=lambda step: step[:2])]
+
+    def _role_words(self, turn: Turn, relatives: Sequence[Other]) -> list[Anaphor]:
+        """Role words that may stand for a contact who was spoken of: 老板, the landlord."""
+        return [
+            Anaphor(
+                start, end, turn.text[start:end], "role", turn.clauses.role(start, end), word=word
+            )
+            for start, end, word in others.role_words(turn.text)
+            if not any(k.start <= start < k.end for k in relatives)
+            and not inside(start, turn.exact)
+            and not beside(turn.text, (start, end), turn.exact)
+            and any(
+                one.person is not None and role_features.is_called(one.person, word)
+                for one in self.focus.referents.values()
+                if one.distance(self.focus) <= w.REACH["role"] and not one.last_session
+            )
+        ]
+
+    # What a step does to the focus.
+
+    def _point(self, a: Anaphor, turn: Turn, found: list[Mention]) -> tuple[Referent, ...]:
+        clause = turn.clause(a.start)
+        ahead = self._named_ahead(a, turn)
+        if ahead is not None:
+            choice: Choice | None = Choice((ahead,), "named right after", w.CONFIDENCE["ahead"])
+        else:
+            choice = choose(a, turn.text, clause, self.focus)
+        if choice is None:
+            return ()
+        found += _mentions(choice, turn, a.start, a.end)
+        first, last = turn.clauses.span(clause)
+        near = turn.text[max(first, a.start - w.CLUE_REACH) : min(last, a.end + w.CLUE_REACH)]
+        grams = clues(near)
+        for one in choice.all:
+            self.focus.touch(one, a.role, clause, grams)
+            one.by_pronoun = True
+        if len(choice.all) == 1 and a.number == 1 and not choice.all[0].gender:
+            choice.all[0].gender = a.gender
+        return choice.all
+
+    def _bring_in(
+        self, other: Other, turn: Turn, at: dict[int, tuple[Referent, ...]], found: list[Mention]
+    ) -> Referent:
+        owners = at.get(other.owner, ())
+        relative = self._relative(other, owners)
+        if relative is None:
+            kind = "someone" if other.kind == "kin" else other.kind
+            owner = owners[0].key if owners else None
+            one = self.focus.other(kind, other.word, other.gender, owner)
+        else:
+            one = self.focus.person(relative)
+            choice = Choice((one,), f"{other.word} of who is meant", w.CONFIDENCE["kin"])
+            found += _mentions(choice, turn, other.start, other.end)
+        self._touch(one, turn, other.start, other.end)
+        return one
+
+    def _relative(self, word: Other, owners: Sequence[Referent]) -> Person | None:
+        """The contact who is the ``word`` of one of ``owners``, when one is known to be."""
+        keys = {one.key for one in owners}
+        fitting = {
+            relation.subject.id: relation.subject
+            for relation in self.relations
+            if relation.object.id in keys
+            and role_features.same_kind(word.word, relation.kind)
+            and agrees(word.gender, role_features.person_gender(relation.subject))
+        }
+        return next(iter(fitting.values())) if len(fitting) == 1 else None
+
+    def _touch(self, one: Referent, turn: Turn, start: int, end: int) -> None:
+        """``one`` is spoken of at ``start:end`` of the turn."""
+        text = turn.text
+        clause = turn.clause(start)
+        first, last = turn.clauses.span(clause)
+        role = turn.clauses.role(start, end, turn.spans)
+        before, after = text[max(first, start - w.CLUE_REACH) : start], text[end:last]
+        # What follows, up to the next name, is still about them.
+        following = bisect_left(turn.spans, (end, end))
+        until = turn.spans[following][0] if following < len(turn.spans) else len(text)
+        said = clues(before) | clues(after[: w.CLUE_REACH]) | clues(text[last:until])
+        self.focus.touch(one, role, clause, said)
+        if role in ("object", "oblique"):
+            transfer = lex.TRANSFER.search(text, first, last)
+            one.goal = transfer is not None and transfer.end() <= start + 1
+            one.addressee = bool(lex.SPEAKS_TO_ZH.search(before)) and "说" in after
+        one.source = one.kind == "someone" and bool(lex.QUOTED_AS_SOURCE.match(text[end:]))
+        one.presented = one.kind == "someone" and bool(lex.PRESENTED.search(before))
+        one.associates = bool(lex.ASSOCIATES.match(after)) or role_features.names_several(
+            text[start:end]
+        )
+        one.in_passing = bool(lex.IN_PASSING.match(after))
+        one.by_pronoun = False
+        not_after = lex.SAID_INSTEAD.search(text) and lex.DENIED_AFTER.match(after)
+        one.denied = bool(lex.DENIED_BEFORE.search(before) or not_after)
+
+    def _deny(self, turn: Turn) -> None:
+        """The user says no to whom the assistant just brought up as the one meant."""
+        previous = self.previous
+        if previous is None or previous.role != "assistant" or turn.role != "user":
+            return
+        if lex.DENIED.match(turn.text) and lex.PROPOSED.search(previous.text):
+            for mention in previous.mentions:
+                one = self.focus.referents.get(mention.person.id)
+                if one and one.turns == {self.focus.turn - 1}:
+                    one.denied = True
+
+    def _named_ahead(self, a: Anaphor, turn: Turn) -> Referent | None:
+        """The name that a pronoun points ahead to: 还没等她开口，文文就…"""
+        if a.form != "personal" or a.number > 1:
+            return None
+        text, clause = turn.text, turn.clause(a.start)
+        ahead = next(
+            (
+                m
+                for m in turn.names
+                if m.start > a.end
+                and turn.clause(m.start) > clause
+                and agrees(a.gender, role_features.person_gender(m.person))
+            ),
+            None,
+        )
+        if ahead is None:
+            return None
+        between = text[a.end : ahead.start]
+        one = self.focus.person(ahead.person)
+        if lex.NAMED_AFTER.search(between):
+            return one
+        if turn.clauses.role(ahead.start, ahead.end) != "subject":
+            return None
+        sentence = max(text.rfind(mark, 0, a.start) for mark in lex.SENTENCE_ENDS) + 1
+        subordinate = lex.SUBORDINATE_START.match(text[sentence:])
+        if subordinate and not any(mark in between for mark in lex.SENTENCE_ENDS):
+            return one
+        spoken_of = any(
+            known.person and known.turns and agrees(a.gender, known.gender)
+            for known in self.focus.referents.values()
+        )
+        return None if spoken_of else one
+
+    def _unspoken(self, turn: Turn) -> list[Mention]:
+        if turn.points:
+            return []
+        drafted = zero_pronouns.addressee(turn.text, self.last_user)
+        if drafted is not None:
+            person, start, end = drafted
+            choice = Choice(
+                (self.focus.person(person),), "the draft is to them", w.CONFIDENCE["you"]
+            )
+            return _mentions(choice, turn, start, end)
+        if turn.names:
+            return []
+        answering = self.previous if self.previous and self.previous.role == "assistant" else None
+        topic = zero_pronouns.dropped_subject(turn.text, answering, self.last_user, self.focus)
+        if topic is None:
+            return []
+        one, reason = topic
+        end = len(turn.text[: turn.clauses.span(0)[1]].rstrip(lex.STOPS)) or len(turn.text)
+        self.focus.touch(one, "subject", 0, clues(turn.text))
+        return _mentions(Choice((one,), reason, w.CONFIDENCE["zero"]), turn, 0, end)
+
+
+def _mentions(choice: Choice, turn: Turn, start: int, end: int) -> list[Mention]:
+    people: dict[Hashable, Person] = {
+        one.person.id: one.person for one in choice.all if one.person is not None
+    }
+    sure = round(max(0.1, choice.confidence), 2)
+    text = turn.original[start:end]
+    return [
+        Mention(person, start, end, text, "pronoun", sure, choice.reason)
+        for person in people.values()
+    ]
+
+
+def _overlaps(other: Other, spans: Sequence[Span]) -> bool:
+    return any(other.start < end and start < other.end for start, end in spans)

@@ -1,0 +1,177 @@
+"""Shallow grammar: clauses, quotes and grammatical roles, from word classes and order.
+
+No parser: a role is read off the words between the start of the clause and the span. The
+classes of Chinese words are those of jieba's dictionary.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Literal
+
+from contacts.segmentation import cut
+
+Role = Literal["subject", "possessor", "object", "oblique"]
+
+# A clause this long without punctuation is no clause; its end says what the role is.
+_LONGEST_PREFIX = 48
+# Stands for a name in a text whose names are blanked out.
+NAME = "\ufffc"
+
+HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0002ffff]")
+
+# The dictionary calls these nouns or gives them several classes; before a name or a
+# predicate they behave as written here (v verb, d adverb, p preposition, c conjunction,
+# y particle, r pronoun, n noun, t time, m number).
+_CLASS_OVERRIDES: dict[str, str] = {
+    **dict.fromkeys("和跟与同给对把被叫让请催约替帮为找陪带由比劝拉问向往教", "p"),
+    **dict.fromkeys("我你您咱俺这那", "r"),
+    **dict.fromkeys("也都又就才还再却刚正真好太很更最已", "d"),
+    **dict.fromkeys(("要", "想", "会", "能", "可以", "应该", "得", "该", "肯", "敢", "将"), "d"),
+    **dict.fromkeys(("今天", "昨天", "明天", "昨晚", "今晚", "刚才", "最近", "上周", "下周"), "t"),
+    **dict.fromkeys(("上次", "下次", "周末", "早上", "晚上", "中午", "天天", "现在", "之前"), "t"),
+    **dict.fromkeys(("因为", "虽然", "如果", "自从", "还没等", "没等", "等", "但", "而"), "c"),
+    **dict.fromkeys(("有时候", "有时", "有时侯", "平时", "后来"), "t"),
+    **dict.fromkeys(("一下子", "突然", "终于", "反而", "倒是", "全", "白", "光", "只"), "d"),
+    **dict.fromkeys(("说", "说是", "听说", "嫌", "没", "没有", "是", "有", "在", "到", "喝"), "v"),
+    **dict.fromkeys(("疼", "累", "病", "哭", "笑", "骑", "瘦", "胖", "忙", "睡", "吐"), "v"),
+    **dict.fromkeys(("有人", "某人", "大家", "别人", "咱们", "我们", "你们", "谁"), "r"),
+}
+
+# Words of the table that the dictionary would cut, with a weight to be found by.
+_AS_WORDS = {word: 3000.0 for word in _CLASS_OVERRIDES if len(word) > 1}
+_RUNS = re.compile(r"(?P<zh>[\u3400-\u9fff]+)|\ufffc|[A-Za-z'’]+|\S")
+
+_BREAK = re.compile(
+    r"[，。！？；：,!?;:…—\n]+|(?<!\d)\.(?=\s|$)|\s+-+\s+"
+    # What is said or thought is a clause of its own.
+    r"|(?<=说)(?![好话服起完了过着不得是法明给])(?=.)"
+    r"|(?<=觉得|认为|以为|知道|希望|担心|告诉|听说)(?=.)"
+    r"|\s(?=(?:and|but|so|because|while|when|if|that|since|although|though|as|before|after"
+    r"|until)\s+(?:he|she|they|I|we|it|you|his|her|their)\b)",
+    re.IGNORECASE,
+)
+
+_QUOTES = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]{4,}’|《[^》]*》|\"[^\"]*\"|`[^`]*`")
+
+# Words that may stand before an English subject without making it an object.
+_WORDS_BEFORE_SUBJECT_EN = """
+and or but so because while when if that since although though as before after until
+meanwhile anyway also then now well oh hey yes no yeah ok okay hmm actually today yesterday
+tonight tomorrow sometimes maybe apparently luckily sadly finally honestly by the way this
+last next week month year night morning afternoon evening a an my our your his her their
+only even just both either poor old dear i'm i think heard know believe guess say says said
+hope wish meant turns out did does do is was has have had will would can could should how
+what why where
+"""
+_BEFORE_SUBJECT_EN = frozenset(_WORDS_BEFORE_SUBJECT_EN.split())
+_PREPOSITION_EN = re.compile(
+    r"\b(?:to|for|with|from|by|about|of|at|on|than|without)\s+"
+    r"(?:(?:my|our|your|the|his|her)\s+(?:\w+\s+)?)?$",
+    re.IGNORECASE,
+)
+_APPOSITION_EN = re.compile(
+    rf"(?:\b(?:my|our|your|the|a|an|his|her|their)|{NAME}['’]s?)\s+(?:[\w-]+\s+){{0,3}}$",
+    re.IGNORECASE,
+)
+_LIST_BEFORE_EN = re.compile(r"(?:(?:,\s*)?(?:and|&)\s+|,\s*)$", re.IGNORECASE)
+_POSSESSIVE_EN = re.compile(
+    r"['’]s?\s+(?!(?:\w+ing|\w{3,}ed|a|an|the|not|been|got|so|very|too|just|still|here|out|on|in"
+    r"|at|back|off|down|up|great|fine|sick|happy|sad|mad|my|our|going|gone|always|never)\b)\w",
+    re.IGNORECASE,
+)
+_POSSESSIVE_ZH = re.compile(r"的(?![，。！？、]|$)|(?=[那这](?!边))")
+_LEADING_ZH = re.compile(
+    r"^(?:对了|另外|还有|不过|而且|嗯+|哦+|唉+|哎+|啊+|那|好|话说|听说|其实|\s)*"
+)
+_SPEECH_END_ZH = re.compile(r"(?:说|觉得|听说|知道|以为|反而是|就是|是|想到|发现|才|看到|想起)$")
+
+
+def words_zh(text: str) -> tuple[tuple[str, str], ...]:
+    """``text`` cut into (word, first letter of its class); what is not Chinese is one word
+    of class ``x``, a person's name is ``N``."""
+    found: list[tuple[str, str]] = []
+    for run in _RUNS.finditer(text):
+        if not run["zh"]:
+            found.append((run.group(), "N" if run.group() == NAME else "x"))
+            continue
+        for word in cut(run["zh"], _AS_WORDS):
+            kind = _CLASS_OVERRIDES.get(word.text) or (
+                "N" if word.tag.startswith("nr") else word.tag[:1] or "x"
+            )
+            found.append((word.text, kind))
+    return tuple(found)
+
+
+def quotes(text: str) -> list[tuple[int, int]]:
+    """Spans of ``text`` in quotation marks or code."""
+    return [match.span() for match in _QUOTES.finditer(text)]
+
+
+class Clauses:
+    """The clauses of a text, found once and looked up by position."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = [0]
+        for match in _BREAK.finditer(text):
+            if match.end() > self.starts[-1] and match.end() < len(text):
+                self.starts.append(match.end())
+
+    def index(self, at: int) -> int:
+        """Which clause holds position ``at``."""
+        return bisect_right(self.starts, at) - 1
+
+    def span(self, index: int) -> tuple[int, int]:
+        end = self.starts[index + 1] if index + 1 < len(self.starts) else len(self.text)
+        return self.starts[index], end
+
+    def role(self, start: int, end: int, names: Sequence[tuple[int, int]] = ()) -> Role:
+        """The grammatical role of the noun phrase ``start:end``; ``names`` are the spans of
+        people's names in the text, in order."""
+        first = self.starts[self.index(start)]
+        # Each name makes a character of the prefix, so no more than these can stand in it.
+        before = bisect_left(names, (start, start))
+        near = names[max(0, before - _LONGEST_PREFIX) : before]
+        prefix, at = "", max(first, near[0][0]) if len(near) == _LONGEST_PREFIX else first
+        for name_start, name_end in near:
+            if at <= name_start and name_end <= start:
+                prefix += self.text[at:name_start] + NAME
+                at = name_end
+        prefix = (prefix + self.text[at:start])[-_LONGEST_PREFIX:]
+        after = self.text[end : end + 24]
+        if HAN.search(prefix + after[:2]):
+            return _role_zh(prefix, after)
+        return _role_en(prefix, after)
+
+
+def _role_zh(prefix: str, after: str) -> Role:
+    prefix = prefix[_LEADING_ZH.match(prefix).end() :].strip()  # type: ignore[union-attr]
+    classes = list(words_zh(prefix))
+    while classes and (classes[-1][0] in "、和跟与及" or classes[-1][1] in "yx"):
+        word, _ = classes.pop()
+        # 我跟X说: with X, not X and I.
+        if word in "和跟与" and not any(kind in "nN" for _, kind in classes):
+            return "oblique"
+        if classes and word in "、和跟与及" and classes[-1][1] == "N":
+            classes.pop()
+    if not _SPEECH_END_ZH.search(prefix):
+        for _, kind in reversed(classes):
+            if kind == "p":
+                return "oblique"
+            if kind == "v":
+                return "object"
+    return "possessor" if _POSSESSIVE_ZH.match(after) else "subject"
+
+
+def _role_en(prefix: str, after: str) -> Role:
+    if _POSSESSIVE_EN.match(after):
+        return "possessor"
+    while listed := _LIST_BEFORE_EN.search(prefix):
+        prefix = prefix[: listed.start()].rstrip().removesuffix(NAME)
+    prefix = prefix.rstrip().removesuffix(NAME) if prefix.endswith(f"{NAME} ") else prefix
+    if _PREPOSITION_EN.search(prefix):
+        return "oblique"
+    words = re.findall(r"[\w']+|" + NAME, _APPOSITION_EN.sub("", prefix))
+    plain = [word for word in words if word.lower() not in _BEFORE_SUBJECT_EN]
+    return "object" if plain else "subject"

@@ -1,0 +1,155 @@
+"""Whom a sentence means that has no word for them: a dropped subject, the addressee of a
+draft, the one to whom a reply goes."""
+
+from contacts.coreference import patterns as lex
+from contacts.coreference import weights as w
+from contacts.coreference.anaphors import Anaphor
+from contacts.coreference.antecedents import score
+from contacts.coreference.discourse import Focus, Referent
+from contacts.coreference.syntax import HAN, Clauses, quotes, words_zh
+from contacts.types import Person, Utterance
+
+_NEVER = -9.0
+# Word classes that may stand before a predicate: time, adverb, conjunction, place, amount.
+_BEFORE_PREDICATE = frozenset("tdcfqs")
+_PREDICATE = frozenset("vaizlpbr")
+_SUBJECT = Anaphor(0, 0, "", "personal", "subject")
+
+
+def addressee(text: str, request: Utterance | None) -> tuple[Person, int, int] | None:
+    """Who is "you" in the words that ``text`` dictates, after ``request`` asked to write to
+    someone, and where."""
+    if request is None or not lex.DRAFT.search(request.text) or not lex.DRAFT_BODY.match(text):
+        return None
+    people = {mention.person.id: mention.person for mention in request.mentions}
+    if len(people) != 1:
+        return None
+    dictated = quotes(text)
+    for match in lex.YOU.finditer(text):
+        if any(start < match.start() < end for start, end in dictated):
+            return next(iter(people.values())), *match.span()
+    return None
+
+
+def dropped_subject(
+    text: str, asked: Utterance | None, before: Utterance | None, focus: Focus
+) -> tuple[Referent, str] | None:
+    """Whom ``text``, which names and points at nobody, is about, and why; ``asked`` is what
+    the assistant said just before, ``before`` what the user did."""
+    topic = _topic(focus)
+    if topic is None:
+        return None
+    if lex.REPLY_REQUEST.search(text):
+        return topic, "the one to answer"
+    if not HAN.search(text):
+        return (topic, "the topic, subject left out") if _english(text, asked) else None
+    total, cues = zero_cues(text)
+    # A question is no answer.
+    if asked and lex.QUESTION.search(asked.text) and "question" not in cues:
+        cue = "answers about you" if lex.YOU.search(asked.text) else "answers about them"
+        total += w.ZERO[cue]
+        cues.append(cue)
+    if _own_feeling(text) and not _suffers(topic, before):
+        total += w.ZERO["one's own feeling"]
+        cues.append("one's own feeling")
+    subject = topic.role in ("subject", "possessor")
+    if total < w.ZERO_FROM + (0.0 if subject else w.ZERO_NOT_SUBJECT):
+        return None
+    return topic, "the topic, subject left out: " + ", ".join(cues)
+
+
+def _own_feeling(text: str) -> bool:
+    """Whether ``text`` says without a subject what only the speaker can feel."""
+    return bool(lex.EXPLETIVE_ZH.search(text) or lex.OWN_FEELING_ZH.match(_rest(text)))
+
+
+def _suffers(topic: Referent, said: Utterance | None) -> bool:
+    """Whether the user said just before that the topic is unwell."""
+    if said is None or topic.person is None or not lex.SUFFERS_ZH.search(said.text):
+        return False
+    return any(mention.person.id == topic.person.id for mention in said.mentions)
+
+
+def _rest(text: str) -> str:
+    """``text`` without what may lead it and says nothing about whom it is about."""
+    lead = lex.LEAD_ZH.match(text)
+    return (text[lead.end() :] if lead else text) or text
+
+
+def zero_cues(text: str) -> tuple[float, list[str]]:
+    """How much a Chinese text looks like a sentence about a person who is left out of it."""
+    text = _sworn(text)
+    if not text.strip(lex.STOPS):
+        return _NEVER, []
+    rest = _rest(text)
+    if lex.COMMAND_ZH.match(text) or lex.OTHERS_ZH.match(rest):
+        return _NEVER, []
+    if any(map(lex.NOT_ABOUT_ANYONE_ZH.match, (text, rest))):
+        return _NEVER, []
+    if lex.REPORTED_ZH.match(rest):
+        return w.ZERO["reported"], ["reported"]
+    clause = rest[: Clauses(rest).span(0)[1]]
+    words = list(words_zh(clause))
+    while words and words[0][1] in _BEFORE_PREDICATE and not _is_personal(words):
+        words.pop(0)
+    word, kind = words[0] if words else ("", "x")
+    if word in lex.OVERT_SUBJECT_ZH:
+        return _NEVER, []
+    cues = _cues(text, rest, kind, personal=_is_personal(words))
+    if "noun first" in cues and len(text) > w.ANSWER_CHARACTERS:
+        return _NEVER, []
+    if lex.PLANNED_ZH.match(clause):
+        cues.append("the user's plan")
+    return sum(w.ZERO[cue] for cue in cues), cues
+
+
+def _sworn(text: str) -> str:
+    """``text`` without oaths."""
+    return lex.EXPLETIVE_ZH.sub("", text)
+
+
+def _cues(text: str, rest: str, kind: str, *, personal: bool) -> list[str]:
+    """``kind`` is the class of the word that ``rest``, the text past its lead, begins with."""
+    cues = []
+    asked = lex.ASKED_OF_PERSON_ZH.search(rest) and (personal or kind not in "nNxj")
+    if asked:
+        cues.append("asked of a person")
+    elif lex.QUESTION.search(text) and not personal:
+        cues.append("question")
+    if personal:
+        cues.append("personal noun")
+    elif kind in _PREDICATE:
+        cues.append("predicate first")
+    elif not asked:
+        cues.append("noun first")
+    return cues
+
+
+def _is_personal(words: list[tuple[str, str]]) -> bool:
+    return bool(lex.PERSONAL_NOUN.match("".join(word for word, _ in words)))
+
+
+def _english(text: str, asked: Utterance | None) -> bool:
+    """English drops "I"; another subject only in fragments that ask or answer about them."""
+    if lex.FIRST_PERSON_EN.search(text.split(",")[0]):
+        return False
+    if lex.ASKED_OF_PERSON_EN.search(text):
+        return True
+    about_them = asked and "?" in asked.text and lex.THIRD_PERSON.search(asked.text)
+    return bool(about_them and lex.ANSWER_EN.match(text))
+
+
+def _topic(focus: Focus) -> Referent | None:
+    """Whom the talk is about just now, when that is one contact."""
+    near = [
+        (score(one, _SUBJECT, frozenset(), focus), one)
+        for one in focus.referents.values()
+        if one.kind != "group"
+        and not one.denied
+        and not one.last_session
+        and one.distance(focus) <= w.REACH["zero"]
+    ]
+    near.sort(key=lambda pair: -pair[0])
+    if not near or (len(near) > 1 and near[0][0] - near[1][0] < w.TIE):
+        return None
+    return near[0][1] if near[0][1].person else None

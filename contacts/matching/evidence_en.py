@@ -1,0 +1,184 @@
+"""What speaks for a person where a name in Latin letters is also a word."""
+
+import re
+
+from contacts.lexicon import english_context as context
+from contacts.lexicon import words
+from contacts.matching.annotation import Reading, Token
+from contacts.matching.beside_en import Neighbours
+from contacts.names import is_cjk
+
+# Evidence for a person, summed; a word needs more than nothing.
+WEIGHTS = {
+    "verb after": 2.0,
+    "adverb after": 1.2,
+    "auxiliary after": 0.5,
+    "state after": 2.0,
+    "possessive": 1.0,
+    "he or she": 0.7,
+    "whom": 1.2,
+    "called out": 1.2,
+    "alone": 1.5,
+    "listed beside": 1.0,
+    "capital inside a sentence": 1.5,
+    "capital at the start": -0.5,
+    "capital at the start of a name": 0.5,
+    "no capital": -2.5,
+    "calendar": -0.9,
+    "calendar before": -2.0,
+    "place": -0.8,
+    "place before": -2.0,
+    "place after": -1.0,
+    "determiner before": -2.0,
+    "word after": -2.0,
+    "noun after": -1.0,
+    "past tense after": 0.7,
+    "Chinese around": 0.8,
+}
+_AFTER = ((context.ADVERBS, "adverb after"), (context.AUXILIARIES, "auxiliary after"))
+
+
+class Evidence:
+    """Weighs single words of one text; ``names`` are the words of all names that may stand
+    in it."""
+
+    def __init__(self, reading: Reading, names: set[str]) -> None:
+        self._reading = reading
+        self._beside = Neighbours(reading)
+        self._names = names
+        self._given = words("given_names.txt")
+
+    def score(self, index: int, surface: str) -> float:
+        """The evidence that ``surface``, also a word, means a person at token ``index``."""
+        token = self._reading.tokens[index]
+        norm = self._reading.norm
+        score = self._case(index, token)
+        before, after = self._beside.before(index), self._beside.after(index)
+        rest = norm[token.end : token.end + 24]
+        if token.possessive:
+            score += WEIGHTS["possessive"]
+        if re.match(r"'s (?:been|going|gone|a|the|not|so|in|on|due|up|down)\b", rest):
+            score -= WEIGHTS["possessive"]
+        score += self._after_score(token, after, rest)
+        if before:
+            score += self._before_score(before, surface)
+        elif context.CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
+            score += WEIGHTS["determiner before"]
+        elif re.search(r"[@&/+]\s?$", norm[max(0, token.start - 2) : token.start]):
+            score += WEIGHTS["whom"]
+        personal = {t.key for t in self._reading.tokens[index + 1 : index + 16]}
+        if personal & context.PERSONAL:
+            score += WEIGHTS["he or she"]
+        if surface in context.MONTHS:
+            score += self._map_score(before, after, context.MONTH_BEFORE, "calendar")
+        elif surface in context.PLACES:
+            score += self._map_score(before, after, context.PLACE_BEFORE, "place")
+        else:
+            return score
+        # They have a capital everywhere, so it says nothing.
+        return score - max(0.0, self._case(index, token))
+
+    def _case(self, index: int, token: Token) -> float:
+        if not token.capital and (self._reading.cased or self._reading.chinese):
+            return WEIGHTS["no capital"]
+        if not self._reading.cased:
+            return -0.5
+        if self._beside.starts_sentence(index):
+            mostly = token.key in context.MOSTLY_NAMES
+            return WEIGHTS["capital at the start of a name" if mostly else "capital at the start"]
+        return WEIGHTS["capital inside a sentence"]
+
+    def _after_score(self, token: Token, after: Token | None, rest: str) -> float:
+        starts = self._beside.starts_sentence(self._reading.starts[token.start])
+        if after is None:
+            return self._alone_score(token, rest, starts=starts)
+        if self._verb_follows(after) and not token.possessive:
+            return WEIGHTS["verb after"]
+        if after.key in ("and", "or") and self._pairs(after):
+            return WEIGHTS["listed beside"]
+        if self._is_state(after):
+            return WEIGHTS["state after"]
+        for words_after, reason in _AFTER:
+            if after.key in words_after and not token.possessive:
+                return WEIGHTS[reason]
+        if token.possessive or after.capital:
+            return 0.0
+        if after.key in context.WORD_AFTER:
+            return WEIGHTS["word after"] if starts else 0.0
+        if after.key.endswith("ed") and len(after.key) > 4:
+            return WEIGHTS["past tense after"]
+        return WEIGHTS["noun after"]
+
+    def _is_state(self, after: Token) -> bool:
+        """Whether a state that only people are in follows: is mad, was pregnant."""
+        state = self._beside.after(self._reading.starts[after.start])
+        linked = after.key in ("is", "was", "isnt", "wasnt", "seems", "looks", "got", "gets")
+        return linked and state is not None and state.key in context.STATES
+
+    def _alone_score(self, token: Token, rest: str, *, starts: bool) -> float:
+        """The score of what follows when no Latin word does."""
+        stripped = rest.lstrip()
+        if stripped[:1] and is_cjk(stripped[0]):
+            return WEIGHTS["Chinese around"]
+        if not stripped and token.start == 0:
+            return WEIGHTS["alone"]
+        if rest[:1] in (",", "!", "?") and starts:
+            return WEIGHTS["called out"]
+        return WEIGHTS["listed beside"] if stripped[:1] in ("&", "/", "+") else 0.0
+
+    def _pairs(self, link: Token) -> bool:
+        """Whether someone else is named after "and": Chase and I, Rose and Tom."""
+        other = self._beside.after(self._reading.starts[link.start])
+        if other is None:
+            return False
+        return other.key in ("i", "me", "my", "his", "her") or (
+            other.capital and (other.key in self._names or other.key in self._given)
+        )
+
+    def _verb_follows(self, after: Token) -> bool:
+        """Whether ``after`` is what people do, auxiliaries and adverbs skipped."""
+        index = self._reading.starts[after.start]
+        skipped = 0
+        while skipped < 3:
+            token = self._reading.tokens[index]
+            if token.key in context.VERBS or (skipped and token.key in context.BASES):
+                return True
+            if token.key not in context.WHEREABOUTS | context.ADVERBS | context.AUXILIARIES | {
+                "not",
+                "will",
+                "to",
+                "been",
+            }:
+                return False
+            index, skipped = index + 1, skipped + 1
+            if self._beside.after(index - 1) is None:
+                return False
+        return False
+
+    def _before_score(self, before: Token, surface: str) -> float:
+        if before.possessive or before.key in context.DETERMINERS:
+            return WEIGHTS["determiner before"]
+        calendar_or_place = surface in context.MONTHS or surface in context.PLACES
+        if before.key in context.BEFORE and not (
+            calendar_or_place and before.key in context.MONTH_BEFORE | context.PLACE_BEFORE
+        ):
+            return WEIGHTS["whom"]
+        return 0.0
+
+    def _map_score(
+        self, before: Token | None, after: Token | None, prepositions: frozenset[str], what: str
+    ) -> float:
+        """Months and places are always capital: what counts is what stands beside them."""
+        score = WEIGHTS[what]
+        if before and before.key in prepositions:
+            sender = self._beside.before(self._reading.starts[before.start])
+            if before.key == "from" and sender and sender.key in context.SENT_FROM:
+                return score + WEIGHTS["whom"]
+            score += WEIGHTS[f"{what} before"]
+        if after and after.key in context.PLACE_AFTER:
+            score += WEIGHTS["place after"]
+        if what == "calendar" and after and after.key in context.CALENDAR_VERBS:
+            score -= WEIGHTS["verb after"]
+        if after and after.key.isdigit():
+            score += WEIGHTS["calendar before"]
+        return score

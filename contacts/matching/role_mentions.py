@@ -1,0 +1,249 @@
+"""Where a text says mother, boss, best friend, and whose they are."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from itertools import pairwise
+from typing import Protocol
+
+from contacts import segmentation
+from contacts.lexicon import ownership as own
+from contacts.normal import is_han, normalise_with_offsets, original_span
+from contacts.roles import Role, RoleWord, Whose, groups, terms
+
+_TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
+_CLAUSE_START = re.compile(r"(?:^|[\s,，。!！?？;；:：、…~～\n(（「『“\"'>*\-—@/&+])$")
+_LONGEST_ZH = 6
+_LONGEST_EN = 5
+
+
+class _Maker(Protocol):
+    """Makes the role word at hand with what was found out about it."""
+
+    def __call__(self, whose: Whose, outer: int = ..., owner: str = ...) -> RoleWord: ...
+
+
+@cache
+def _chinese() -> frozenset[str]:
+    return frozenset(word for word in (*terms(), *groups()) if is_han(word[0]))
+
+
+@cache
+def _english() -> frozenset[str]:
+    return frozenset(word for word in (*terms(), *groups()) if not is_han(word[0]))
+
+
+def _roles(word: str) -> tuple[tuple[Role, ...], bool]:
+    many = groups().get(word)
+    return (many, True) if many else (terms()[word], False)
+
+
+def find_roles(text: str) -> list[RoleWord]:
+    """The role words of ``text`` in order, with spans in its code points; the longest term
+    wins. ``whose`` is own (我妈, my boss), other (her mother, 小红的妈妈, with ``owner``),
+    bare (妈, Mum) or generic (当妈的, a good boss)."""
+    norm, offsets = normalise_with_offsets(text)
+    raw = "".join(text[start] for start in offsets[:-1])
+    found = []
+    for word in role_words(norm, raw):
+        start, end = original_span(offsets, word.start, word.end)
+        found.append(replace(word, start=start, end=end, outer=offsets[word.outer]))
+    return found
+
+
+def role_words(norm: str, raw: str) -> list[RoleWord]:
+    """:func:`find_roles` over a text already normalised; ``raw`` is as long as ``norm`` and
+    keeps the case. Spans count code points of ``norm``."""
+    found = [*_find_chinese(norm), *_find_english(norm, raw)]
+    found.sort(key=lambda word: word.start)
+    return _quoted_by_family(norm, found)
+
+
+def _quoted_by_family(norm: str, found: list[RoleWord]) -> list[RoleWord]:
+    """What the user's family call 你爸 or "your dad" is the user's own."""
+    out: list[RoleWord] = []
+    speaker: RoleWord | None = None
+    for word in found:
+        if speaker and word.whose == "other" and word.owner in ("你", "your"):
+            between = norm[speaker.end : word.outer]
+            quoted = own.ZH_SAYS.search(between) or own.EN_SAYS & set(between.split())
+            if quoted and not re.search(r"[。.!！]", between):
+                word = replace(word, whose="own")
+        if word.whose in ("own", "bare") and word.roles[0].subtype == "family":
+            speaker = word
+        out.append(word)
+    return out
+
+
+def _find_chinese(norm: str) -> Iterator[RoleWord]:
+    words, start, size = _chinese(), 0, len(norm)
+    while start < size:
+        if not is_han(norm[start]):
+            start += 1
+            continue
+        for length in range(min(_LONGEST_ZH, size - start), 0, -1):
+            piece = norm[start : start + length]
+            if piece in words:
+                word = _judge_chinese(norm, start, start + length)
+                if word:
+                    yield word
+                    start += length - 1
+                break
+        start += 1
+
+
+def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
+    """The word as a role, or None when it is part of something else."""
+    text = norm[start:end]
+    roles, many = _roles(text)
+    left, right = norm[max(0, start - 12) : start], norm[end : end + 12]
+
+    def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
+        return RoleWord(start, end, outer, text, roles, whose, owner, many)
+
+    mine = own.ZH_OWN.search(left)
+    if own.ZH_COMPOUND_AFTER.match(right) and not (mine and right[0] in own.ZH_PARTICLES):
+        return word("generic") if right.startswith(("们", "的都")) else None
+    if own.ZH_EATERY.match(right) and own.ZH_EATERY_CUES.search(norm):
+        return None
+    if text[-1] in "妈娘" and right.startswith("的") and own.ZH_OATH.search(left):
+        return None
+    if mine:
+        return word("own", start - len(mine[0]), mine[0])
+    other = own.ZH_OTHER.search(left)
+    if other:
+        return word("other", start - len(other[0]), other[1])
+    called = own.ZH_CALLED.search(left) and own.ZH_CALLED_AFTER.match(right)
+    if called or own.ZH_GENERIC_BEFORE.search(left):
+        return word("generic")
+    if left.endswith("的") and not own.ZH_PRAISE.search(left):
+        return word("other", start - 1, _owner_before(norm, start - 1))
+    if re.search(r"[a-z0-9]$", left):
+        return word("other", start, re.findall(r"[a-z0-9]+$", left)[0])
+    return _judge_bare(norm, word)
+
+
+def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
+    made = word("bare")
+    start, end = made.start, made.end
+    left = norm[:start]
+    at_start = not left or bool(_CLAUSE_START.search(left[-1:]))
+    right = norm[end : end + 12]
+    single = end - start == 1
+    if single and not own.ZH_AFTER_SINGLE.match(right):
+        return None
+    if at_start:
+        return made
+    if single and not segment_boundary(norm, start, end):
+        return None
+    previous = _word_before(norm, start)
+    if previous in own.ZH_BARE_WORDS or segmentation.tag(previous)[:1] in own.ZH_BARE_TAGS:
+        return made
+    return word("other", start - len(previous), previous)
+
+
+def segment_boundary(norm: str, start: int, end: int) -> bool:
+    """Whether the likeliest cut has a word of its own at [start, end)."""
+    low = start
+    while low > 0 and is_han(norm[low - 1]) and start - low < 8:
+        low -= 1
+    high = end
+    while high < len(norm) and is_han(norm[high]) and high - end < 8:
+        high += 1
+    return any(
+        word.start == start - low and word.end == end - low
+        for word in segmentation.cut(norm[low:high])
+    )
+
+
+def _word_before(norm: str, start: int) -> str:
+    low = start
+    while low > 0 and is_han(norm[low - 1]) and start - low < 8:
+        low -= 1
+    cut = segmentation.cut(norm[low:start])
+    return cut[-1].text if cut else ""
+
+
+def _owner_before(norm: str, end: int) -> str:
+    match = re.search(r"[^\s,，。!！?？;；:：、]{1,8}$", norm[max(0, end - 8) : end])
+    return match[0] if match else ""
+
+
+def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
+    words = _english()
+    tokens = [(m.start(), m.end(), m[0]) for m in _TOKEN.finditer(norm)]
+    index = 0
+    while index < len(tokens):
+        step = 1
+        for count in range(min(_LONGEST_EN, len(tokens) - index), 0, -1):
+            parts = tokens[index : index + count]
+            pieces = [part[2] for part in parts]
+            pieces[-1] = re.sub(r"'s?$", "", pieces[-1])
+            if " ".join(pieces) not in words:
+                continue
+            if any(norm[a[1] : b[0]] != " " for a, b in pairwise(parts)):
+                continue
+            found = _judge_english(norm, raw, tokens, index, count, " ".join(pieces))
+            if found:
+                yield found
+            step = count
+            break
+        index += step
+
+
+def _judge_english(
+    norm: str, raw: str, tokens: list[tuple[int, int, str]], index: int, count: int, text: str
+) -> RoleWord | None:
+    start = tokens[index][0]
+    last = tokens[index + count - 1]
+    end = last[0] + len(re.sub(r"'s?$", "", last[2]))
+    roles, many = _roles(text)
+
+    def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
+        return RoleWord(start, end, outer, text, roles, whose, owner, many)
+
+    following = tokens[index + count][2] if index + count < len(tokens) else ""
+    gap = norm[end : tokens[index + count][0]] if following else ""
+    if gap == " " and following in own.EN_COMPOUND_AFTER:
+        return None
+    if norm[start - 1 : start] in ("-", "_", "@", "#", "/") or norm[end : end + 1] in ("-", "_"):
+        return None
+    at, former = index - 1, False
+    while at >= 0 and norm[tokens[at][1] : tokens[at + 1][0]] == " ":
+        previous = tokens[at][2]
+        if previous in own.EN_OWN:
+            whose: Whose = "generic" if former else "own"
+            return word(whose, tokens[at][0], previous)
+        if previous in own.EN_OTHER or previous.endswith(("'s", "s'")):
+            return word("other", tokens[at][0], previous)
+        if previous in own.EN_GENERIC or previous in own.EN_DEFINITE:
+            definite = previous in own.EN_DEFINITE and at == index - 1
+            leading = tokens[at - 1][2] if at else ""
+            predicate = leading in own.EN_BEING or following in own.EN_OF
+            unique = definite and not predicate and any(role.level == "unique" for role in roles)
+            return word("bare" if unique else "generic", tokens[at][0], previous)
+        former = former or previous in own.EN_FORMER
+        if previous not in own.EN_BETWEEN and previous not in own.EN_FORMER:
+            break
+        at -= 1
+    return _judge_english_bare(norm, raw, tokens, index, word)
+
+
+def _judge_english_bare(
+    norm: str, raw: str, tokens: list[tuple[int, int, str]], index: int, word: _Maker
+) -> RoleWord | None:
+    made = word("bare")
+    capital = raw[made.start].isupper()
+    before = ""
+    if index and norm[tokens[index - 1][1] : made.start] == " ":
+        before = tokens[index - 1][2]
+    if before in own.EN_KINDS:
+        return word("generic")
+    if made.text not in own.EN_BARE:
+        at_start = not before
+        unique = any(role.level == "unique" for role in made.roles)
+        return made if at_start and unique and capital else word("generic")
+    if made.text in own.EN_BARE_CAPITAL and not capital:
+        return word("generic")
+    return made

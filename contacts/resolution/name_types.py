@@ -1,0 +1,121 @@
+"""What sort of name a name is: full, a nickname, a role, with a title."""
+
+import re
+from functools import lru_cache
+from typing import Literal
+
+from contacts import names, segmentation
+from contacts.lexicon import surnames, titles
+from contacts.names import is_han
+from contacts.normal import normalise
+from contacts.roles import groups, roles_of, terms
+
+Kind = Literal["full", "part", "byname", "titled", "role", "handle"]
+How = Literal[
+    "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
+    "spelling", "homophone", "transliteration", "other_name", "other_byname", "other_script", "other_title",
+    "relative_of", "unnamed", "both_unnamed", "same_role_word",
+]  # fmt: skip
+# What stands before a character of the name, or before the surname (the first three).
+PREFIXES = "小阿老大胖瘦黑"
+# The place among brothers and sisters, or in a dormitory: a role, not a name.
+_RANK = re.compile(r"老[大二三四五六七八幺]|小幺")
+_ADDRESS = "哥姐总叔姨爷婶嫂妹弟工队董导"
+_GENERIC_HEADS = re.compile(
+    r"(?:小?姑娘|小?伙子|大哥|大姐|大叔|大妈|大爷|大伯|老头|老太太|阿姨|哥们|家伙|男生|女生|男的|女的|那位|先生|交换生|新人|师傅|"
+    r"\b(?:guy|girl|woman|man|lady|dude|kid|boy|hire|newcomer|student|person|one|couple|neighbou?r))$"
+)
+_DEFINITE = re.compile(r"^(?:那个|这个|那位|我的?(?=[a-z\s]|$)|the |my |our |that |this |a )")
+_OWNED = re.compile(r"^(?P<owner>.+?)(?:的|'s? )(?P<role>[^的']+)$")
+_NAME_FREQUENCY = 30  # a Han word rarer than this in jieba's corpus may well be a name
+
+
+@lru_cache(maxsize=16384)
+def kind_of(name: str) -> Kind:
+    """What sort of name it is: full (surname and given name, or a Latin given name), part (a
+    given name alone), titled (王总, Dr. Lee), role (我妈, the new hire), byname or handle."""
+    key = names.name_key(name)
+    if is_role(name):
+        return "role"
+    if re.search(r"\d|_", name):
+        return "handle"
+    if not key or not is_han(key[0]):
+        return "titled" if key.split(" ")[0] in titles.ENGLISH and " " in key else "full"
+    if any(title_of(key)):
+        return "titled"
+    if "·" in normalise(name):
+        return "full"
+    reduplicated = len(key) == 2 and key[0] == key[1]
+    if (key[0] in PREFIXES[:3] and len(key) <= 3) or reduplicated:
+        return "byname"
+    if not names.surname_of(key) or is_word(key):
+        return "byname"
+    return "full"
+
+
+def is_word(key: str) -> bool:
+    """Whether a Chinese name is a common word as well: 高兴, 石头."""
+    return segmentation.tag(key)[:2] != "nr" and segmentation.frequency(key) > _NAME_FREQUENCY
+
+
+@lru_cache(maxsize=16384)
+def is_role(name: str) -> bool:
+    """Whether a name only says who someone is, without naming them: 房东, my boss, 楼上邻居."""
+    norm = normalise(name).strip()
+    if _OWNED.match(norm) and (roles_of(norm) or _GENERIC_HEADS.search(norm)):
+        return True
+    if norm in terms() or norm in groups() or _RANK.fullmatch(norm):
+        return True
+    bare = _DEFINITE.sub("", norm)
+    if bare != norm:
+        return True
+    head = _GENERIC_HEADS.search(norm)
+    if head and ((len(norm) - len(head[0]) >= 2 and head.start()) or " " in norm):
+        return True
+    if not roles_of(norm):
+        return False
+    if norm.isascii():
+        return norm.split(" ")[0] not in titles.ENGLISH and len(norm.split(" ")) <= 3
+    return not _surname_and_title(norm)
+
+
+def _surname_and_title(key: str) -> str:
+    """The title after a surname at the beginning of ``key``, or nothing."""
+    for size in (2, 1):
+        head, title = key[:size], key[size:]
+        known = head in (surnames.COMPOUND if size == 2 else surnames.SINGLE)
+        if known and title in titles.CHINESE:
+            return title
+    return ""
+
+
+@lru_cache(maxsize=16384)
+def title_of(key: str) -> tuple[str, str]:
+    """Surname and title of 王总 or "dr lee" (the surname last); () is ("", "")."""
+    if key and is_han(key[0]):
+        title = _surname_and_title(key)
+        if title:
+            return key[: -len(title)], title
+        # 龙哥, 红姐: a given name with a form of address.
+        if len(key) in (2, 3) and key[-1] in _ADDRESS and key not in terms():
+            return ("", "") if key[0] in PREFIXES else (key[:-1], key[-1])
+        return "", ""
+    parts = key.split(" ")
+    if len(parts) == 2 and parts[0] in titles.ENGLISH:
+        return parts[1], parts[0]
+    return "", ""
+
+
+@lru_cache(maxsize=16384)
+def readings(key: str) -> tuple[str, ...]:
+    """The toneless syllables of a Chinese name."""
+    return tuple(names.readings(key))
+
+
+@lru_cache(maxsize=16384)
+def of_other_rank(a: str, b: str) -> bool:
+    """Whether two role words differ by the place in the family alone: 大姨 and 小姨."""
+    ranks = [re.match(r"[大二三四五六小]|(?:old|young|big|little)\w* ", text) for text in (a, b)]
+    if not ranks[0] or not ranks[1] or ranks[0][0] == ranks[1][0]:
+        return False
+    return a[ranks[0].end() :] == b[ranks[1].end() :] != ""

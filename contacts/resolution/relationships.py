@@ -1,0 +1,191 @@
+"""How two relationships to the user stand to one another: the same, near, other, opposed."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from contacts.lexicon import roles as lexicon
+from contacts.lexicon import titles
+from contacts.names import is_han, name_key
+from contacts.normal import normalise
+from contacts.resolution.name_types import is_role, of_other_rank, title_of
+from contacts.resolution.records import Record
+from contacts.resolution.text_overlap import read
+from contacts.roles import Role, roles_of
+
+How = Literal["unknown", "same", "near", "other", "opposed"]
+
+# Kinds of tie that one person may have in turn or at once, by sphere of life.
+SPHERES: tuple[frozenset[str], ...] = (
+    frozenset(
+        """friend bestfriend childhoodfriend netfriend sportsfriend classmate deskmate roommate
+        senior junior neighbor colleague date""".split()
+    ),
+    frozenset(
+        """colleague boss mentor subordinate intern secretary deskneighbor businesspartner
+        apprentice friend manager""".split()
+    ),
+    frozenset("teacher homeroomteacher professor mentor principal coach".split()),
+    frozenset("date crush boyfriend girlfriend fiance husband wife spouse friend".split()),
+    frozenset("client businesspartner boss friend".split()),
+    frozenset("doctor dentist therapist".split()),
+    frozenset("coach friend sportsfriend teacher".split()),
+)
+# Whoever is one of these isn't the user's to know as a person.
+_NOT_A_CONTACT = re.compile(
+    r"宠物|猫|狗|角色|人物|演员|明星|歌手|偶像|网红|主播|博主|作家|\b(?:pet|cat|dog|character|celebrity|actor|"
+    r"actress|singer|idol|author|influencer|streamer|politician|footballer)s?\b(?! (?:walker|sitter))"
+)
+# Of these the user has one at a time.
+ONE_AT_A_TIME = frozenset(
+    """mother father husband wife spouse boyfriend girlfriend fiance boss mentor landlord
+    therapist homeroomteacher grandmother grandfather tenant intern crush date""".split()
+)
+_OWNER = re.compile(r"^(?P<owner>.+?)(?:的(?=[^的]+$)|'s? )(?P<role>.+)$")
+_MINE = re.compile(r"^(?:我们?家?的?|my |our |the |那个|这个)")
+_FORMER = re.compile(r"^前|原来?的|former|\bex\b|ex-|previous|\bold ")
+# Who runs a shop is called 老板 as well, and isn't one's boss.
+_SHOPKEEPER = re.compile(r"(?:店|馆|铺|摊|吧|超市|菜场|市场|楼下|街角|卖.+)的?老板")
+_FAMILY = ("family", "partner")
+# Ties that say so little that any other may stand beside them.
+_VAGUE = frozenset({"friend", "colleague", "relative", "neighbor"})
+_DEGREES = frozenset("old new close good best big little older younger former".split())
+# Share of the words of the shorter relationship that makes two of them one.
+_SAME_WORDS = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """``how`` the relationships relate; ``alone``: the user has one such person at a time;
+    ``former``: one of them is over."""
+
+    how: How
+    first: str
+    second: str
+    alone: bool = False
+    former: bool = False
+
+
+def relate(first: Record, second: Record) -> Bond:
+    """How what the two are to the user agrees."""
+    a, b = stated(first), stated(second)
+    how, alone = _relate(a, b)
+    former = bool(_FORMER.search(normalise(a))) != bool(_FORMER.search(normalise(b)))
+    return Bond(how, a, b, alone, former)
+
+
+def may_be_one(a: str, b: str) -> bool:
+    """Whether one person may be both to the user, in turn or at once."""
+    return _relate(a, b)[0] not in ("other", "opposed")
+
+
+def stated(record: Record) -> str:
+    """What the record says the person is to the user: the relationship, or a role as name."""
+    if record.relationship:
+        return record.relationship
+    for name in record.names:
+        if is_role(name):
+            return name
+        key = name_key(name)
+        _, title = title_of(key)
+        if title in (titles.CHINESE if key and is_han(key[0]) else {}) and roles_of(title):
+            return title
+    return ""
+
+
+@lru_cache(maxsize=65536)
+def _relate(a: str, b: str) -> tuple[How, bool]:
+    if not a or not b:
+        return "unknown", False
+    a, b = _MINE.sub("", normalise(a)), _MINE.sub("", normalise(b))
+    strange = bool(_NOT_A_CONTACT.search(a)), bool(_NOT_A_CONTACT.search(b))
+    if strange[0] != strange[1]:
+        return "opposed", False
+    owners = _owner(a), _owner(b)
+    roles_a, roles_b = roles_of(a), roles_of(b)
+    alone = any(map(_one_at_a_time, roles_a)) and any(map(_one_at_a_time, roles_b))
+    if a == b:
+        return "same", alone and not any(owners)
+    if of_other_rank(a, b):
+        return "opposed", False
+    if bool(owners[0]) != bool(owners[1]):
+        return _one_owned(owners[0] or owners[1], (roles_b if owners[0] else roles_a)), False
+    if any(owners):
+        return ("near" if owners[0] == owners[1] else "other"), False
+    if not roles_a or not roles_b:
+        known = {role.kind for role in roles_a or roles_b}
+        vague = bool(known & _VAGUE) or is_han(a[0]) != is_han(b[0])
+        return (_by_words(a, b) or ("unknown" if vague else "other")), False
+    if bool(_SHOPKEEPER.search(a)) != bool(_SHOPKEEPER.search(b)) or _qualified_apart(a, b):
+        return "other", False
+    return _by_roles(roles_a, roles_b), alone
+
+
+def _qualified_apart(a: str, b: str) -> bool:
+    """The same word narrowed in two ways that share nothing: swim coach, life coach."""
+    if not (a.isascii() and b.isascii()):
+        return False
+    first, second = a.split(" "), b.split(" ")
+    return (
+        len(first) == len(second) == 2
+        and first[1] == second[1]
+        and first[0] != second[0]
+        and not (set(first) & _DEGREES or set(second) & _DEGREES)
+    )
+
+
+def _one_at_a_time(role: Role) -> bool:
+    return role.kind in ONE_AT_A_TIME or (role.level == "unique" and role.subtype == "other")
+
+
+def _owner(text: str) -> str:
+    found = _OWNER.match(text)
+    return found["owner"] if found else ""
+
+
+def _one_owned(owner: str, plain_roles: tuple[Role, ...]) -> How:
+    """A friend's husband may be called a friend, but never one's own sister."""
+    kin = any(role.subtype in _FAMILY for role in plain_roles)
+    if kin and all(role.kind.endswith("inlaw") for role in plain_roles):
+        return "near" if any(r.subtype in _FAMILY for r in roles_of(owner)) else "opposed"
+    if kin:
+        return "opposed"
+    return "near" if any(role.kind == "friend" for role in plain_roles) else "other"
+
+
+def _by_words(a: str, b: str) -> How | None:
+    first, second = read([a]), read([b])
+    lesser = min(sum(first.values()), sum(second.values()))
+    both = sum(min(first[w], second[w]) for w in first.keys() & second.keys())
+    if a in b or b in a or (lesser and both / lesser >= _SAME_WORDS):
+        return "same"
+    return None
+
+
+def _by_roles(first: tuple[Role, ...], second: tuple[Role, ...]) -> How:
+    pairs = [(a, b) for a in first for b in second]
+    if any(a.kind == b.kind and a.fits(b) and b.fits(a) for a, b in pairs):
+        return "same"
+    if any(_near(a, b) for a, b in pairs):
+        return "near"
+    if any(a.subtype in _FAMILY or b.subtype in _FAMILY for a, b in pairs):
+        return "opposed"
+    return "other"
+
+
+def _near(a: Role, b: Role) -> bool:
+    genders = {a.gender, b.gender} == {"male", "female"}
+    tags = any(len(group & (a.tags | b.tags)) > 1 for group in lexicon.OPPOSITES)
+    if genders or tags:
+        return False
+    if a.subtype in _FAMILY or b.subtype in _FAMILY:
+        if (a.tags ^ b.tags) & lexicon.STRICT:
+            return False
+        if a.kind == b.kind:
+            return True
+    elif a.kind == b.kind:
+        return True
+    if a.fits(b) or b.fits(a):
+        return True
+    return any(a.kind in sphere and b.kind in sphere for sphere in SPHERES)

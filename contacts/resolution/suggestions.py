@@ -1,0 +1,239 @@
+"""The background job that proposes who may be one person: block, compare, record.
+
+An answer that a person gave ("different", "merged") is never touched; an open suggestion is
+kept up to date, and goes when nothing speaks for it any more.
+"""
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import cast
+from uuid import UUID
+
+import numpy as np
+from django.db import transaction
+from django.db.models import F, Q, Window
+from django.db.models.functions import RowNumber
+from django.utils import timezone
+
+from accounts.models import EndUser
+from contacts import names
+from contacts.models import Contact, ContactKey, Relation, Suggestion
+from contacts.resolution import blocking
+from contacts.resolution.model import LIKELY, Comparison, among_rivals, compare
+from contacts.resolution.records import MAX_FACTS, Record, record
+from contacts.resolution.text_overlap import rarity_of
+from contacts.resolution.vector_similarity import background_of
+from contacts.types import How, NameKey
+
+Pair = tuple[UUID, UUID]
+State = Suggestion.State
+# Contacts read at once: bounds memory, not results.
+CHUNK = 500
+# Evidence kept with a suggestion: what counts most.
+MAX_EVIDENCE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run did. ``explicit`` are pairs that a fact states to be one person, certain and
+    uncontradicted, each with that fact: the only ones that may be merged unasked."""
+
+    contacts: int
+    compared: int
+    suggested: int
+    withdrawn: int
+    explicit: tuple[tuple[Pair, str], ...]
+
+
+@dataclass(slots=True)
+class _People:
+    """The standing contacts of an end user as records, and what blocks them."""
+
+    records: dict[UUID, Record]
+    same_name: dict[UUID, str]
+    blocks: dict[UUID, set[blocking.Block]]
+    changed: set[UUID] | None
+
+
+def suggest(end_user: EndUser, since: datetime | None = None) -> Outcome:
+    """Compares whom a shared key makes candidates, and records what is worth asking about.
+
+    With ``since``, only contacts that changed from then on are compared (with all others).
+    """
+    people = _read(end_user, since)
+    settled = _settled(end_user)
+    candidates = [
+        pair for pair in blocking.pairs(people.blocks, people.changed) if pair not in settled
+    ]
+    found = dict(_compare(people, candidates, _apart(end_user, people)))
+    withdrawn, suggested = _record(end_user, found, people.changed)
+    explicit = tuple(
+        (pair, comparison.statement)
+        for pair, comparison in found.items()
+        if comparison.statement and pair in suggested
+    )
+    return Outcome(len(people.records), len(candidates), len(suggested), withdrawn, explicit)
+
+
+def _read(end_user: EndUser, since: datetime | None) -> _People:
+    standing = Contact.objects.of(end_user).standing()
+    ids = list(standing.order_by("id").values_list("id", flat=True))
+    people = _People({}, {}, {}, None)
+    if since is not None:
+        changed = standing.filter(updated_at__gte=since)
+        people.changed = set(changed.values_list("id", flat=True))
+        if not people.changed:
+            return people
+    tokens: dict[UUID, set[str]] = {}
+    keys: dict[UUID, list[NameKey]] = defaultdict(list)
+    for start in range(0, len(ids), CHUNK):
+        chunk = ids[start : start + CHUNK]
+        facts = _facts(end_user, chunk, tokens)
+        contacts = standing.filter(pk__in=chunk).order_by("id")
+        contacts = contacts.defer("memory_ids", "card", "timeline")
+        for contact in contacts:
+            held = contact.embedding
+            # A tenth of the memory of as many Python numbers.
+            vector = None if held is None else np.asarray(held, dtype=np.float32)
+            people.records[contact.id] = record(
+                contact.person, contact.attributes, facts[contact.id], vector
+            )
+            people.same_name[contact.id] = contact.name_key
+    # Keys for typos are many; what they could find, the sound of a name finds as well.
+    typos = Q(how="fuzzy") & ~Q(key__startswith=names.SOUND)
+    indexed = ContactKey.objects.of(end_user).exclude(how="kinship").exclude(typos)
+    for pk, key, how in indexed.values_list("contact", "key", "how").iterator():
+        keys[pk].append(NameKey(key, cast(How, how), ""))
+    # How rare a word is among this user's people decides whether it tells two of them apart.
+    spread = Counter(word for words in tokens.values() for word in words)
+    for pk, found in people.records.items():
+        rare = {w for w in tokens.pop(pk, ()) if 1 < spread[w] <= blocking.MOST[blocking.WORD]}
+        people.blocks[pk] = blocking.blocks_of(found, keys.pop(pk, []), rare)
+    vectors = {pk: r.vector for pk, r in people.records.items() if r.vector is not None}
+    for pk, blocks in blocking.vector_blocks(vectors).items():
+        people.blocks[pk] |= blocks
+    return people
+
+
+def _facts(
+    end_user: EndUser, ids: Collection[UUID], tokens: dict[UUID, set[str]]
+) -> dict[UUID, list[str]]:
+    """The newest facts about each contact; their search tokens are added to ``tokens``."""
+    newest = (
+        Contact.objects.of(end_user)
+        .filter(
+            pk__in=ids,
+            links__rejected=False,
+            links__memory__status="active",
+            links__memory__kind="fact",
+        )
+        .annotate(place=Window(RowNumber(), partition_by="id", order_by=F("links__id").desc()))
+        .filter(place__lte=MAX_FACTS)
+        .order_by("id", "place")
+        .values_list("id", "links__memory__content", "links__memory__tokens")
+    )
+    facts: dict[UUID, list[str]] = defaultdict(list)
+    for pk, content, words in newest:
+        facts[pk].append(content)
+        tokens.setdefault(pk, set()).update(map(sys.intern, filter(_says_something, words)))
+    return facts
+
+
+def _says_something(token: str) -> bool:
+    """Not a mark of what was said around a memory, or of what kind of thing it says."""
+    return not token.startswith("<") and ":" not in token
+
+
+def _settled(end_user: EndUser) -> set[Pair]:
+    answered = Suggestion.objects.of(end_user).filter(state__in=[State.DIFFERENT, State.MERGED])
+    return set(answered.values_list("first", "second"))
+
+
+def _apart(end_user: EndUser, people: _People) -> set[Pair]:
+    """Pairs that something else than text shows to be two: a relation between them."""
+    related = Relation.objects.of(end_user).values_list("subject", "object")
+    return {(min(pair), max(pair)) for pair in related if pair[0] in people.records}
+
+
+def _compare(
+    people: _People, candidates: Iterable[Pair], apart: Collection[Pair]
+) -> Iterator[tuple[Pair, Comparison]]:
+    records = people.records
+    background = background_of(list(records.values()))
+    rarity = rarity_of([record.words for record in records.values()])
+    found: dict[Pair, Comparison] = {}
+    for first, second in candidates:
+        # Two of one name exist only because somebody said that they are two.
+        namesakes = people.same_name[first] == people.same_name[second]
+        comparison = compare(
+            records[first],
+            records[second],
+            together=namesakes or (first, second) in apart,
+            background=background,
+            rarity=rarity,
+        )
+        if comparison.verdict != "none":
+            found[first, second] = comparison
+    fits = Counter(pk for pair, c in found.items() if c.score >= LIKELY for pk in pair)
+    for pair, comparison in found.items():
+        rivals = max(fits[pk] for pk in pair) - (comparison.score >= LIKELY)
+        comparison = among_rivals(comparison, rivals)
+        if comparison.verdict != "none":
+            yield pair, comparison
+
+
+@transaction.atomic
+def _record(
+    end_user: EndUser, found: dict[Pair, Comparison], changed: set[UUID] | None
+) -> tuple[int, set[Pair]]:
+    """Makes the open suggestions equal to what was found; how many were withdrawn, and which
+    pairs stand. A decision or a merge made meanwhile wins."""
+    held = EndUser.objects.lock(end_user.pk)
+    if held is None:
+        return 0, set()
+    ids = {pk for pair in found for pk in pair}
+    standing = set(
+        Contact.objects.of(held).standing().filter(pk__in=ids).values_list("id", flat=True)
+    )
+    found = {pair: c for pair, c in found.items() if standing.issuperset(pair)}
+    rows = {(row.first_id, row.second_id): row for row in Suggestion.objects.of(held)}
+    unanswered = {pair: row for pair, row in rows.items() if row.state in (State.OPEN, State.LATER)}
+    gone = [
+        row.pk
+        for pair, row in unanswered.items()
+        if pair not in found
+        and row.state == State.OPEN
+        and (changed is None or not changed.isdisjoint(pair))
+    ]
+    Suggestion.objects.of(held).filter(pk__in=gone).delete()
+    renewed = [_filled(unanswered[pair], c) for pair, c in found.items() if pair in unanswered]
+    Suggestion.objects.bulk_update(
+        renewed, ["verdict", "confidence", "evidence", "updated_at"], batch_size=CHUNK
+    )
+    fresh = {pair: c for pair, c in found.items() if pair not in rows}
+    Suggestion.objects.bulk_create(
+        [
+            _filled(Suggestion(end_user=held, first_id=first, second_id=second), comparison)
+            for (first, second), comparison in fresh.items()
+        ],
+        batch_size=CHUNK,
+    )
+    return len(gone), found.keys() & (unanswered.keys() | fresh.keys())
+
+
+def _filled(row: Suggestion, comparison: Comparison) -> Suggestion:
+    row.verdict, row.confidence = comparison.verdict, round(comparison.score, 4)
+    row.evidence = [evidence.as_json for evidence in comparison.evidence[:MAX_EVIDENCE]]
+    row.updated_at = timezone.now()
+    return row
+
+
+def survivor_first(end_user: EndUser, pair: Pair) -> Pair:
+    """The pair with the one who should take in the other first: who is spoken of more."""
+    known = Contact.objects.of(end_user).filter(pk__in=pair)
+    counts = dict(known.values_list("id", "mention_count"))
+    first, second = sorted(pair, key=lambda pk: (-counts.get(pk, 0), pk))
+    return first, second

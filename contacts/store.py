@@ -1,0 +1,222 @@
+"""The only writer of who a contact is: create, find again, rename, describe, index.
+
+Callers hold the end user's lock (``EndUser.objects.lock``) inside a transaction.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import OuterRef, Subquery
+
+from accounts.models import EndUser
+from contacts import attribute_index, cards, finding, names, relations
+from contacts.models import Contact, ContactKey, Relation
+from contacts.resolution import namesakes
+from contacts.text import truncate
+from contacts.types import Person
+
+MAX_NAME = 100  # graphemes
+MAX_LENGTH = 200  # code points, as many as the columns hold
+MAX_NOTES = 6  # unconsolidated memories shown on a card
+# The columns that lookup keys follow from.
+_INDEXED = {"name", "aliases", "relationship", "gender", "attributes", "merged_into"}
+
+
+class InvalidContact(ValueError):
+    """What was given can't be a contact; the message says why."""
+
+
+def clean_name(name: str) -> str:
+    """``name`` as it is stored. Raises InvalidContact when nothing of it can be looked up."""
+    cleaned = _short(name)
+    key = names.name_key(cleaned)
+    if not key:
+        raise InvalidContact("A contact needs a name with at least one letter or digit.")
+    if len(key) > MAX_LENGTH:
+        raise InvalidContact("This name is too long.")
+    return cleaned
+
+
+def _short(name: str) -> str:
+    """``name`` on one line, with no more graphemes or code points than a name has."""
+    line = truncate(" ".join(name.split()), MAX_NAME)
+    graphemes = MAX_NAME
+    while len(line) > MAX_LENGTH:
+        graphemes -= 10
+        line = truncate(line, graphemes) if graphemes > 0 else line[:MAX_LENGTH]
+    return line
+
+
+def find(end_user: EndUser, name: str) -> list[Contact]:
+    """The standing contacts that bear this name, or else this alias."""
+    key = names.name_key(name)
+    standing = Contact.objects.of(end_user).standing()
+    named = list(standing.filter(name_key=key).order_by("namesake"))
+    if named:
+        return named
+    return list(standing.filter(keys__key=key, keys__how="alias", aliases__contains=[name]))
+
+
+def named(
+    end_user: EndUser, name: str, relationship: str, *, namesake: bool = False
+) -> Contact | None:
+    """The one contact that bears ``name``; where a ``namesake`` of the known one is meant, who
+    of its bearers that is by ``relationship``. None when it is nobody, or anybody, of them."""
+    found = find(end_user, name)
+    if not namesake:
+        return found[0] if len(found) == 1 else None
+    place = namesakes.meant([each.relationship for each in found], relationship, another=True)
+    return found[place] if place is not None else None
+
+
+def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:
+    """The contact with this id, or the one that it was merged into; None if there is none."""
+    contact = Contact.objects.of(end_user).filter(pk=contact_id).first()
+    while contact is not None and contact.merged_into_id:
+        contact = contact.merged_into
+    return contact
+
+
+def create(
+    end_user: EndUser,
+    name: str,
+    *,
+    aliases: Iterable[str] = (),
+    relationship: str = "",
+    gender: str = "",
+    mentioned_at: datetime | None = None,
+    namesake: bool = False,
+) -> tuple[Contact, bool]:
+    """The contact of this name and whether it is new. ``namesake`` asks for another person
+    of the same name. Safe against a concurrent creation: the unique constraint decides."""
+    name = clean_name(name)
+    key = names.name_key(name)
+    place = 0
+    if namesake:
+        taken = Contact.objects.of(end_user).standing().filter(name_key=key)
+        place = max(taken.values_list("namesake", flat=True), default=-1) + 1
+    when = {"first_mentioned_at": mentioned_at, "last_mentioned_at": mentioned_at}
+    fresh = Contact(
+        end_user=end_user,
+        name=name,
+        name_key=key,
+        namesake=place,
+        relationship=relationship[:200],
+        gender=gender,
+        mention_count=0,
+        **(when if mentioned_at else {}),
+    )
+    Contact.objects.bulk_create([fresh], ignore_conflicts=True)
+    contact = Contact.objects.of(end_user).standing().get(name_key=key, namesake=place)
+    made = contact.id == fresh.id
+    if made:
+        if add_aliases(contact, aliases):
+            contact.save(update_fields=["aliases", "updated_at"])
+        index(contact)
+    return contact, made
+
+
+def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
+    """Adds what is new to ``contact.aliases`` (unsaved); True when something was."""
+    known = {contact.name_key, *map(names.name_key, contact.aliases)}
+    before = len(contact.aliases)
+    for alias in aliases:
+        text = _short(alias)
+        key = names.name_key(text)
+        if key and key not in known:
+            known.add(key)
+            contact.aliases.append(text)
+    return len(contact.aliases) != before
+
+
+def index(contact: Contact) -> None:
+    """Makes the lookup keys of a contact follow from its names and attributes; a merged one
+    has none."""
+    wanted = all_keys_of(contact)
+    missing = {(k.key, k.how, k.text[:200]) for k in wanted}
+    held = {(k.key, k.how, k.text): k.pk for k in contact.keys.all()}
+    contact.keys.filter(pk__in=[held[k] for k in held.keys() - missing]).delete()
+    ContactKey.objects.bulk_create(
+        [
+            ContactKey(
+                end_user_id=contact.end_user_id, contact=contact, key=key, how=how, text=text
+            )
+            for key, how, text in sorted(missing - held.keys())
+        ],
+        ignore_conflicts=True,
+    )
+
+
+def keys_of(person: Person) -> tuple[names.NameKey, ...]:
+    """The lookup keys of a person that fit the index."""
+    return tuple(key for key in names.lookup_keys(person) if 0 < len(key.key) <= 250)
+
+
+def all_keys_of(contact: Contact) -> tuple[names.NameKey, ...]:
+    """Every key that a contact is found by: its names', and those of what is known of it."""
+    if contact.merged_into_id:
+        return ()
+    return (
+        *keys_of(contact.person),
+        *finding.keys_of(contact.person),
+        *attribute_index.keys_of(contact.attributes),
+    )
+
+
+def save(contact: Contact, fields: Sequence[str]) -> None:
+    """Writes ``fields`` of a contact, then what follows from them: keys and card."""
+    if "name" in fields:
+        contact.name = clean_name(contact.name)
+        contact.name_key = names.name_key(contact.name)
+        fields = [*fields, "name_key"]
+    contact.card = card_text(contact, contact.end_user.language)
+    # The order among others follows from a name that an undo has put back as well.
+    contact.save(update_fields={*fields, "card", "sort_key", "updated_at"})
+    if _INDEXED & set(fields):
+        index(contact)
+    if "name" in fields:
+        render_around(contact.end_user, [contact.id])
+
+
+def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
+    """Renders the cards of those who are related to these contacts, which name them."""
+    ids = set(contact_ids)
+    related = Relation.objects.of(end_user).among(ids).values_list("subject", "object")
+    others = {pk for pair in related for pk in pair} - ids
+    for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=others):
+        contact.end_user = end_user
+        save(contact, [])
+
+
+def card_text(contact: Contact, language: str) -> str:
+    """The card of a contact in ``language``, with the newest memories not yet distilled."""
+    # A scalar subquery goes by the memory's key, where the planner of a young database, which
+    # has no statistics yet, would join by reading all memories for each link.
+    memories = contact.links.model._meta.get_field("memory").related_model._default_manager
+    said = memories.filter(pk=OuterRef("memory"), status="active", kind="fact")
+    notes = (
+        contact.links.filter(rejected=False, consolidated_at=None)
+        .annotate(said=Subquery(said.values("content")))
+        .exclude(said=None)
+        .order_by("-id")
+        .values_list("said", flat=True)[:MAX_NOTES]
+    )
+    return cards.render(
+        name=contact.name,
+        language=language,
+        aliases=contact.aliases,
+        relationship=contact.relationship,
+        attributes=contact.attributes,
+        personality=contact.personality,
+        timeline=contact.timeline,
+        relations=relations.on_card(contact, language),
+        notes=list(notes)[::-1],
+    )
+
+
+def flat_attributes(contact: Contact) -> dict[str, Any]:
+    """``{"location": "深圳", "interests": ["徒步", "摄影"]}``: a value, or a list of several."""
+    flat = {key: [v["value"] for v in values] for key, values in contact.attributes.items()}
+    return {key: values[0] if len(values) == 1 else values for key, values in flat.items()}

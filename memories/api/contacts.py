@@ -1,0 +1,180 @@
+"""Who is who, over HTTP: merge, split, not the same, resolve. Here, not beside the other
+contact endpoints, since memories follow."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.errors import ApiError, conflict
+from accounts.fields import Identifier, Strict, Text
+from accounts.models import Change
+from contacts import store
+from contacts.merge import InvalidMerge, UnknownPerson, not_the_same
+from contacts.models import Contact
+from contacts.serializers import ChangedContact, detail
+from memories.corrections import merge_contacts
+
+MAX_SPLIT = 5000
+
+
+class _Reasoned(Strict):
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class MergeForm(_Reasoned):
+    """``into``: the contact that stays."""
+
+    into = Identifier()
+
+
+class NotTheSameForm(_Reasoned):
+    other = Identifier(help_text="The contact who is another person.")
+
+
+class SplitForm(_Reasoned):
+    """The memories that are about another person, and how that one is called."""
+
+    memories = serializers.ListField(child=Identifier(), min_length=1, max_length=MAX_SPLIT)
+    name = Text(max_length=200)
+    relationship = Text(max_length=200, allow_blank=True, required=False)
+
+    def validate_name(self, value: str) -> str:
+        try:
+            return store.clean_name(value)
+        except store.InvalidContact as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
+class ResolveForm(_Reasoned):
+    """One of the values that an attribute holds side by side."""
+
+    key = Text(max_length=50)
+    value = Text(max_length=500)
+
+
+class _PersonView(UserView):
+    """An endpoint about one contact."""
+
+    def contact(self, *, or_survivor: bool) -> Contact:
+        """The contact of the address, or of a merged one the survivor. Raises a 404."""
+        pk: UUID = self.kwargs["contact_id"]
+        found = store.survivor(self.end_user, pk)
+        if found is None:
+            raise ApiError(404, "unknown_contact", "This user has no such contact.")
+        return found if or_survivor else Contact.objects.of(self.end_user).get(pk=pk)
+
+    def other(self, field: str, pk: UUID) -> UUID:
+        """The id of another contact, given in the body. Raises ValidationError."""
+        if not Contact.objects.of(self.end_user).filter(pk=pk).exists():
+            raise serializers.ValidationError({field: ["This user has no such contact."]})
+        return pk
+
+    def changed(self, contact_id: UUID, change: Change, code: int = 200) -> Response:
+        contact = Contact.objects.of(self.end_user).get(pk=contact_id)
+        return Response(detail(contact, change.id), status=code)
+
+
+class Merge(_PersonView):
+    @documented(
+        request=MergeForm,
+        responses={200: ChangedContact},
+        operation_id="contacts_merge",
+        summary="Say that two contacts are one person",
+        description="All that is known of this contact becomes the other's, whose "
+        "representation is the answer, also to this contact's id from then on. Values that "
+        "contradict each other stay side by side; see resolve. 409 when one of them was "
+        "merged already.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(MergeForm)
+        loser = self.contact(or_survivor=False)
+        survivor = self.other("into", asked["into"])
+        with _refusals():
+            change = merge_contacts.merge(
+                self.end_user, loser.id, survivor, actor=self.actor, why=asked.get("why", "")
+            )
+        return self.changed(survivor, change)
+
+
+class Split(_PersonView):
+    @documented(
+        request=SplitForm,
+        responses={201: ChangedContact},
+        operation_id="contacts_split",
+        summary="Say that some memories are about another person",
+        description="The answer is the new contact, which may be a namesake. What rests on "
+        "these memories goes along, and no machine links them to this contact again.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(SplitForm)
+        contact = self.contact(or_survivor=True)
+        with _refusals():
+            new, change = merge_contacts.split(
+                self.end_user,
+                contact.id,
+                asked["memories"],
+                name=asked["name"],
+                relationship=asked.get("relationship", ""),
+                actor=self.actor,
+                why=asked.get("why", ""),
+            )
+        return self.changed(new.id, change, status.HTTP_201_CREATED)
+
+
+class NotTheSame(_PersonView):
+    @documented(
+        request=NotTheSameForm,
+        responses={200: ChangedContact},
+        operation_id="contacts_not_the_same",
+        summary="Say that two contacts are two people",
+        description="They are never suggested for a merge again.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(NotTheSameForm)
+        contact = self.contact(or_survivor=False)
+        other = self.other("other", asked["other"])
+        with _refusals():
+            change = not_the_same(
+                self.end_user, contact.id, other, actor=self.actor, why=asked.get("why", "")
+            )
+        return self.changed(contact.id, change)
+
+
+class Resolve(_PersonView):
+    @documented(
+        request=ResolveForm,
+        responses={200: ChangedContact},
+        operation_id="contacts_resolve",
+        summary="Say which of an attribute's values is right",
+        description="It becomes the only one of an attribute that has one value at a time, "
+        "else the first.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(ResolveForm)
+        contact = self.contact(or_survivor=True)
+        with _refusals():
+            _, change = merge_contacts.resolve_attribute(
+                self.end_user,
+                contact.id,
+                asked["key"],
+                asked["value"],
+                actor=self.actor,
+                why=asked.get("why", ""),
+            )
+        return self.changed(contact.id, change)
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    try:
+        yield
+    except UnknownPerson as error:
+        raise ApiError(404, "unknown_contact", str(error)) from error
+    except InvalidMerge as error:
+        raise conflict(str(error)) from error

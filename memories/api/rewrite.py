@@ -1,0 +1,102 @@
+"""Saying the same in other memories, over HTTP: split one, merge several."""
+
+from typing import Any
+from uuid import UUID
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.fields import Identifier, Strict, Text
+from memories.api.requested import changed, check_memory, refusals
+from memories.api.serializers import (
+    MAX_CONTENT,
+    ChangedMemory,
+    MemorySerializer,
+    shown,
+    with_relations,
+)
+from memories.corrections import rewrite
+from memories.models import Edge, Memory
+
+
+class SplitMemoryForm(Strict):
+    """Sentences that each stand alone and say together what the memory says."""
+
+    pieces = serializers.ListField(
+        child=Text(max_length=MAX_CONTENT), min_length=2, max_length=rewrite.MOST_PIECES
+    )
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class MergeMemoriesForm(Strict):
+    """The memories that say the same, and a sentence that says all that they say."""
+
+    ids = serializers.ListField(child=Identifier(), min_length=2, max_length=rewrite.MOST_MERGED)
+    content = Text(max_length=MAX_CONTENT)
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class Pieces(serializers.Serializer):
+    """The pieces of a memory, new ones and those that were known already."""
+
+    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+    pieces = MemorySerializer(many=True)
+
+
+class SplitMemory(UserView):
+    @documented(
+        request=SplitMemoryForm,
+        responses={201: Pieces},
+        operation_id="memories_split",
+        summary="Split a memory into pieces",
+        description="The memory stays; the pieces stand beside it, each about those of its "
+        "people whom it names, with its facts and sources. A piece that is known already is "
+        "not stored twice.",
+    )
+    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        asked = self.body(SplitMemoryForm)
+        check_memory(self.end_user, memory_id)
+        with refusals():
+            change = rewrite.split(
+                self.end_user,
+                memory_id,
+                asked["pieces"],
+                actor=self.actor,
+                why=asked.get("why", ""),
+            )
+        parts = Edge.objects.of(self.end_user).filter(kind=Edge.Kind.PART_OF, target=memory_id)
+        made = [row["id"] for row in change.rows if row["model"] == Edge._meta.label_lower]
+        rows = Memory.objects.of(self.end_user).filter(
+            pk__in=parts.filter(pk__in=made).values("source")
+        )
+        pieces = with_relations(rows).order_by("created_at", "pk")
+        return Response(
+            {"change_id": change.id, "pieces": shown(list(pieces))},
+            status=status.HTTP_201_CREATED,
+        )
+
+
+class MergeMemories(UserView):
+    @documented(
+        request=MergeMemoriesForm,
+        responses={201: ChangedMemory},
+        operation_id="memories_merge",
+        summary="Merge memories that overlap",
+        description="The answer is a new memory, which takes over the links, edges, facts, "
+        "sources and counts of the others and their place in profiles. These are archived.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(MergeMemoriesForm)
+        ids = list(dict.fromkeys(asked["ids"]))
+        held = set(Memory.objects.of(self.end_user).filter(pk__in=ids).values_list("pk", flat=True))
+        if unknown := [str(pk) for pk in ids if pk not in held]:
+            problem = f"This user has no such memory: {', '.join(unknown[:5])}."
+            raise serializers.ValidationError({"ids": [problem]})
+        with refusals():
+            memory, change = rewrite.merge_memories(
+                self.end_user, ids, asked["content"], actor=self.actor, why=asked.get("why", "")
+            )
+        answer = changed(self.end_user, memory.pk, change)
+        return Response(answer, status=status.HTTP_201_CREATED)

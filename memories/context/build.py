@@ -1,0 +1,287 @@
+"""Message → mentions → cards and memories → the text for a system prompt.
+
+Finding who is meant and rendering their cards takes at most two SQL statements and no
+model. Memories about them come next: linked ones first, a text fallback for what is not
+linked yet, then hybrid search, which embeds the message and can be left out.
+
+``trace`` only reads and tells how it came to its result; ``build`` is the same with what is
+to be remembered of it.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from django.db.models import F
+from django.utils import timezone
+
+from accounts.models import EndUser
+from contacts import lookup
+from contacts.types import Mention
+from memories.context import linked
+from memories.context.render import InjectedContact, InjectedMemory, render
+from memories.context.timing import Clock, Step, TimedEmbedder, since
+from memories.corrections import erasure_requests
+from memories.models import Erasure, Injected, Memory
+from memories.providers.factory import embedder
+from memories.search import recall
+from memories.search.outdated_weight import asks_past
+from memories.search.ranking import Hit
+
+ALL = ("cards", "linked", "search")
+_WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
+JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
+
+
+@dataclass(frozen=True, slots=True)
+class Forgetting:
+    """What the user asked in a chat to forget: ``hidden``, then ``erased``. While it is hidden
+    an undo of ``change_id`` brings it back, until ``erased_after``. ``memories`` and
+    ``contacts`` are how many."""
+
+    id: UUID
+    state: str
+    memories: int
+    contacts: int
+    requested_at: datetime
+    erased_after: datetime
+    change_id: UUID | None
+
+
+@dataclass(frozen=True, slots=True)
+class Injection:
+    """``system_prompt`` is empty when there is nothing to say."""
+
+    system_prompt: str = ""
+    contacts: tuple[InjectedContact, ...] = ()
+    memories: tuple[InjectedMemory, ...] = ()
+    forgetting: tuple[Forgetting, ...] = ()
+    timing_ms: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a memory was found: about a person in the message, by search, or both. ``kept``:
+    it found room; ``line``: it has a line of its own, not only one on a card."""
+
+    memory: Memory
+    injected: InjectedMemory
+    found: linked.Found | None
+    hit: Hit | None
+    kept: bool = False
+    line: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How an injection came about. ``ways`` are all memories found, the best first; ``about``
+    is None where nobody's memories were looked for. ``words_alone``: the message could not
+    be embedded."""
+
+    injection: Injection
+    mentions: tuple[Mention, ...] = ()
+    ways: tuple[Way, ...] = ()
+    steps: tuple[Step, ...] = ()
+    about: linked.About | None = None
+    words_alone: bool = False
+
+
+def build(
+    end_user: EndUser | None,
+    message: str,
+    *,
+    session_id: str = "",
+    history: Sequence[tuple[str, str]] = (),
+    limit: int = 10,
+    token_budget: int = 1500,
+    include: Collection[str] = ALL,
+) -> Injection:
+    """What a chat model should know before it answers ``message``.
+
+    ``history`` are (role, content) turns before it; without any, the stored session is read.
+    ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first. An end
+    user that was never seen has nothing. The memories injected count as used.
+    """
+    started = time.perf_counter()
+    traced = trace(
+        end_user,
+        message,
+        session_id=session_id,
+        history=history,
+        limit=limit,
+        token_budget=token_budget,
+        include=include,
+        heal=True,
+    )
+    if end_user is not None:
+        if traced.about is not None:
+            linked.note(end_user, traced.about)
+        _note_access(end_user, traced.injection.memories, session_id)
+    return replace(traced.injection, timing_ms=since(started))
+
+
+def trace(
+    end_user: EndUser | None,
+    message: str,
+    *,
+    session_id: str = "",
+    history: Sequence[tuple[str, str]] = (),
+    limit: int = 10,
+    token_budget: int = 1500,
+    include: Collection[str] = ALL,
+    heal: bool = False,
+) -> Trace:
+    """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges
+    that are to ``heal`` on the way."""
+    started = time.perf_counter()
+    if end_user is None:
+        return Trace(Injection(timing_ms=since(started)))
+    clock = Clock()
+    with clock.step("who"):
+        turns = _turns(end_user, session_id, history)
+        mentions, cards = lookup.who_is_meant(end_user, message, turns)
+        contacts = _contacts(mentions, cards)
+    meant = [contact.id for contact in contacts]
+    shown = contacts if "cards" in include else []
+    about, hits, timed = None, [], TimedEmbedder(embedder())
+    if "linked" in include and contacts:
+        with clock.step("linked"):
+            about = linked.about_people(end_user, meant, message, limit)
+    if "search" in include:
+        with clock.step("search"):
+            hits = recall.search(
+                end_user,
+                message,
+                embedder=timed,
+                limit=limit,
+                contact_ids=meant,
+                statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
+                heal=heal,
+            )
+        clock.split("search", "embedding", timed.ms)
+    with clock.step("prompt"):
+        on_cards = {f"profile:{contact.id}" for contact in shown}
+        ways = _ways(
+            about.found if about else [],
+            [hit for hit in hits if hit.memory.content_hash not in on_cards],
+        )
+        asked = erasure_requests.reported(end_user)
+        block = render(
+            "zh" if end_user.language == "zh" else "en",
+            shown,
+            [way.injected for way in ways],
+            limit,
+            token_budget,
+            _just_asked(asked, session_id),
+        )
+    forgotten = tuple(map(forgetting, asked))
+    kept = {memory.id for memory in block.kept}
+    return Trace(
+        Injection(block.text, tuple(contacts), block.kept, forgotten, since(started)),
+        tuple(mentions),
+        tuple(
+            replace(way, kept=way.memory.id in kept, line=way.memory.id in block.lines)
+            for way in ways
+        ),
+        tuple(clock.steps),
+        about,
+        timed.failed,
+    )
+
+
+def _ways(found: Sequence[linked.Found], hits: Sequence[Hit]) -> list[Way]:
+    """Each memory once, the best first; what is said of it is what is known by its people."""
+    by_search = {hit.memory.id: hit for hit in hits}
+    ways = [
+        Way(one.memory, _injected(one.memory, one.score, one.reason), one,
+            by_search.pop(one.memory.id, None))
+        for one in found
+    ]  # fmt: skip
+    ways += [
+        Way(hit.memory, _injected(hit.memory, hit.score, hit.reason), None, hit)
+        for hit in by_search.values()
+    ]
+    return sorted(ways, key=lambda way: -way.injected.score)
+
+
+def forgetting(erasure: Erasure) -> Forgetting:
+    """An erasure as apps see it."""
+    pending = erasure.state == Erasure.State.PENDING
+    return Forgetting(
+        id=erasure.id,
+        state="hidden" if pending else erasure.state,
+        memories=len(erasure.memory_ids),
+        contacts=len(erasure.contact_ids),
+        requested_at=erasure.requested_at,
+        erased_after=erasure.due_at if pending else erasure.finished_at or erasure.due_at,
+        change_id=erasure.change_id,
+    )
+
+
+def _just_asked(asked: Sequence[Erasure], session_id: str) -> bool:
+    """Whether this session is one in which something was forgotten a moment ago."""
+    since = timezone.now() - JUST_NOW
+    return any(one.session_id == session_id and one.requested_at > since for one in asked)
+
+
+def _turns(end_user: EndUser, session_id: str, history: Sequence[tuple[str, str]]) -> lookup.Turns:
+    """Reads the stored session only when it is asked for."""
+    if history:
+        return lambda: (list(history), [])
+    return lambda: stored_turns(end_user, session_id)
+
+
+def stored_turns(
+    end_user: EndUser, session_id: str
+) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """The latest turns of the session, and those of the session before it, oldest first."""
+    rows = end_user.messages.order_by("-seq").values_list("session_id", "role", "content")
+    latest = list(rows[: 2 * lookup.HISTORY])[::-1]
+    current = [(role, text) for session, role, text in latest if session == session_id]
+    others = [row for row in latest if row[0] != session_id]
+    last = [(role, text) for session, role, text in others if session == others[-1][0]]
+    return current[-lookup.HISTORY :], last[-lookup.HISTORY :]
+
+
+def _contacts(mentions: Sequence[Mention], cards: dict[UUID, str]) -> list[InjectedContact]:
+    """One entry a person, by the surest of their mentions, in order of the text."""
+    best: dict[UUID, Mention] = {}
+    for mention in mentions:
+        held = best.get(mention.person.id)
+        if held is None or mention.confidence > held.confidence:
+            best[mention.person.id] = mention
+    return [
+        InjectedContact(
+            id=mention.person.id,
+            name=mention.person.name,
+            matched_by=mention.how,
+            matched_text=mention.text,
+            confidence=round(mention.confidence, 3),
+            card=cards[mention.person.id],
+        )
+        for mention in best.values()
+    ]
+
+
+def _injected(memory: Memory, score: float, reason: str) -> InjectedMemory:
+    said_on = timezone.localdate(memory.said_at).isoformat()
+    gone = memory.valid_to or memory.outdated_at or memory.updated_at
+    history = memory.status == Memory.Status.OUTDATED
+    outdated_on = timezone.localdate(gone).isoformat() if history else None
+    return InjectedMemory(memory.id, memory.content, round(score, 4), reason, said_on, outdated_on)
+
+
+def _note_access(end_user: EndUser, memories: Sequence[InjectedMemory], session_id: str) -> None:
+    """Memories earn their persistence by being used (MIRA); the reply will show which ones
+    it made use of."""
+    if memories:
+        Injected.objects.create(
+            end_user=end_user, session_id=session_id, memory_ids=[memory.id for memory in memories]
+        )
+        Memory.objects.filter(pk__in=[memory.id for memory in memories]).update(
+            access_count=F("access_count") + 1,
+            last_accessed_at=timezone.now(),
+            last_accessed_day=end_user.activity_days,
+        )

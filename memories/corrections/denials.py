@@ -1,0 +1,89 @@
+"""What a person took away from what is known of people, after messages that are only read now.
+
+A message may be read long after it came: a batch waits for its model, or fails and is tried
+again. Who removed a relation or an alias meanwhile knew what was said until then, so nothing
+that had come by then brings it back. A message that comes later is new knowledge, and may.
+Links need no such rule: a rejected one stays as a row, which no machine makes again.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from accounts.models import Change, EndUser
+from contacts import store
+from contacts.models import Contact, Relation
+from contacts.names import name_key, normalise
+from memories.models import Message
+from memories.types import Turn
+
+_CONTACT, _RELATION = Contact._meta.label_lower, Relation._meta.label_lower
+_VERBS = ("remove_relation", "edit_contact")
+_ENDS = ("subject_id", "object_id")
+
+Key = tuple[UUID, str, UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Denials:
+    """``latest`` is when each relation (subject, kind, object) or alias (contact, key, None)
+    was last taken away; ``came`` is when each turn was received."""
+
+    latest: Mapping[Key, datetime]
+    came: Mapping[int, datetime]
+    turns: Sequence[Turn]
+
+    def relation(self, subject: UUID, kind: str, other: UUID, turn_ids: Collection[int]) -> bool:
+        """Whether somebody took this relation away after all these turns had come."""
+        at = self.latest.get((subject, normalise(kind), other))
+        said = turn_ids or self.came.keys()
+        return at is not None and all(self.came[pk] < at for pk in said if pk in self.came)
+
+    def aliases(self, contact: UUID, found: Iterable[str]) -> list[str]:
+        """Those of the aliases that nobody took away after the turns with them had come."""
+        return [alias for alias in found if not self._alias(contact, alias)]
+
+    def _alias(self, contact: UUID, alias: str) -> bool:
+        at = self.latest.get((contact, name_key(alias), None))
+        if at is None:
+            return False
+        word = normalise(alias)
+        return not any(self.came[t.id] > at and word in normalise(t.content) for t in self.turns)
+
+
+NONE = Denials({}, {}, ())
+
+
+def since(end_user: EndUser, turns: Sequence[Turn]) -> Denials:
+    """What was taken away after the first of ``turns`` had come. Two statements."""
+    rows = Message.objects.of(end_user).filter(pk__in=[turn.id for turn in turns])
+    came = dict(rows.values_list("pk", "received_at"))
+    latest: dict[Key, datetime] = {}
+    if came:
+        changes = Change.objects.of(end_user).filter(
+            verb__in=_VERBS, undone_at=None, created_at__gt=min(came.values())
+        )
+        for change in changes.order_by("created_at"):
+            for key in _taken_away(end_user, change):
+                latest[key] = change.created_at
+    return Denials(latest, came, [turn for turn in turns if turn.id in came])
+
+
+def _taken_away(end_user: EndUser, change: Change) -> Iterable[Key]:
+    for row in change.rows:
+        before, after = row["before"] or {}, row["after"] or {}
+        if row["model"] == _RELATION and row["after"] is None:
+            ends = [store.survivor(end_user, UUID(before[at])) for at in _ENDS]
+            if ends[0] is not None and ends[1] is not None:
+                yield ends[0].id, normalise(before["kind"]), ends[1].id
+        elif row["model"] == _CONTACT and before and after:
+            contact = store.survivor(end_user, UUID(row["id"]))
+            if contact is not None:
+                yield from ((contact.id, key, None) for key in _names(before) - _names(after))
+
+
+def _names(side: Mapping[str, Any]) -> set[str]:
+    names = [*side.get("aliases", ()), *([side["name"]] if "name" in side else [])]
+    return {name_key(name) for name in names}

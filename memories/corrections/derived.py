@@ -1,0 +1,180 @@
+"""What is derived from memories and must follow them: profiles, profile memories, cards.
+
+Callers hold the end user's lock.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef
+
+from accounts.changes import Recorder
+from accounts.models import EndUser
+from contacts import relations, store
+from contacts.models import Contact
+from memories import profiles
+from memories.models import (
+    CONSOLIDATED_IMPORTANCE,
+    INITIAL_IMPORTANCE,
+    PROFILE_IMPORTANCE,
+    Link,
+    Memory,
+)
+from memories.search import context_tokens
+from memories.search.tokens import tokenise
+from memories.types import MemoryType, Profile, Subtype
+
+PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline"]
+
+
+def profile_of(contact: Contact) -> Profile:
+    """The contact's profile as the pure functions take it."""
+    personality = {"text": contact.personality, "sources": contact.personality_sources}
+    return profiles.load(contact.attributes, personality, contact.timeline)
+
+
+def set_profile(contact: Contact, profile: Profile) -> None:
+    """Puts a profile on the contact (unsaved)."""
+    for field, value in profiles.dump(profile).items():
+        setattr(contact, field, value)
+
+
+def refresh(memory: Memory) -> None:
+    """Rebuilds what is derived from a memory's content (unsaved); the next workers embed it
+    and look for its entities and edges."""
+    memory.tokens = context_tokens.tokens_of(memory.end_user_id, [memory])[memory.pk]
+    memory.embedding_model, memory.related_at = "", None
+
+
+def write_profile_memory(contact: Contact) -> Memory | None:
+    """Makes the contact's profile memory say what its card says, so that search finds it; one
+    of a merged contact stays in the archive.
+
+    Its embedding is left to be filled outside the lock. None when nothing was ever learnt.
+    """
+    key = f"profile:{contact.id}"
+    held = Memory.objects.of(contact.end_user_id).filter(content_hash=key).first()
+    if held is None and contact.merged_into_id:
+        return None
+    if held is None and not (contact.attributes or contact.personality or contact.timeline):
+        return None
+    content = profiles.as_text(contact)
+    if held is not None and held.content == content:
+        return held
+    memory = held or Memory(
+        end_user_id=contact.end_user_id,
+        kind=Memory.Kind.PROFILE,
+        content_hash=key,
+        type=MemoryType.PERSONAL,
+        subtype=Subtype.OTHER,
+        importance=PROFILE_IMPORTANCE,
+        speaker="consolidator",
+        learnt_day=contact.end_user.activity_days,
+    )
+    memory.content, memory.tokens = content, tokenise(content)
+    memory.embedding_model, memory.said_at = "", contact.last_mentioned_at
+    memory.save()
+    if contact.merged_into_id is None:
+        link = Link(
+            end_user_id=contact.end_user_id,
+            contact=contact,
+            memory=memory,
+            made_by=Link.MadeBy.CONSOLIDATOR,
+        )
+        Link.objects.bulk_create([link], ignore_conflicts=True)
+    return memory
+
+
+def let_sources_step_back(end_user: EndUser, memory_ids: Iterable[UUID]) -> None:
+    """Drops memories that the profiles of all their people have taken in to the floor."""
+    waiting = Link.objects.standing().filter(memory=OuterRef("pk"), consolidated_at=None)
+    speaking = Memory.objects.of(end_user).filter(kind=Memory.Kind.PROFILE)
+    for memory in (
+        Memory.objects.of(end_user)
+        .filter(pk__in=list(memory_ids), consolidated_into=None)
+        .exclude(Exists(waiting))
+        .only("id")
+    ):
+        about = {"memory": memory, "rejected": False}
+        theirs = {f"links__contact__links__{column}": value for column, value in about.items()}
+        profile = speaking.active().filter(**theirs).values("pk").first()
+        if profile:
+            Memory.objects.filter(pk=memory.pk).update(
+                consolidated_into=profile["pk"], importance=CONSOLIDATED_IMPORTANCE
+            )
+
+
+def unlearn(
+    end_user: EndUser,
+    memory_ids: Collection[UUID],
+    recorder: Recorder | None = None,
+    *,
+    contact: Contact | None = None,
+) -> list[Contact]:
+    """Takes back what contacts' profiles learnt from these memories, and lets what else it
+    rested on be read again. Returns the contacts touched, saved with fresh cards.
+
+    With ``contact`` only for this one. What was merged into a contact forgets with it, so
+    that an undo of the merge brings nothing back.
+    """
+    stated = relations.resting_on(end_user, memory_ids, of=contact.pk if contact else None)
+    if recorder is not None:
+        recorder.watch(stated)
+    related = relations.without_sources(stated, memory_ids)
+    about: dict[str, Any] = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
+    standing = (
+        Contact.objects.of(end_user)
+        .standing()
+        .select_related("end_user")
+        .defer("memory_ids", "embedding")
+    )
+    touched = list(standing.filter(**about).distinct())
+    for other in standing.filter(pk__in=related).exclude(pk__in=[one.pk for one in touched]):
+        store.save(other, [])
+    for one in touched:
+        again = _take_out(one, memory_ids, recorder)
+        reopen(end_user, one, again)
+        store.save(one, PROFILE_FIELDS)
+        write_profile_memory(one)
+    for tombstone in merged_into(end_user, [one.pk for one in touched]):
+        tombstone.end_user = end_user
+        _take_out(tombstone, memory_ids, recorder)
+        store.save(tombstone, PROFILE_FIELDS)
+        write_profile_memory(tombstone)
+    return touched
+
+
+def _take_out(
+    contact: Contact, memory_ids: Collection[UUID], recorder: Recorder | None
+) -> frozenset[UUID]:
+    """Takes what rests on these memories out of the profile (unsaved); what else it rested on."""
+    profile, again = profiles.without(profile_of(contact), memory_ids)
+    if recorder is not None:
+        recorder.watch([contact])
+    set_profile(contact, profile)
+    return again
+
+
+def merged_into(end_user: EndUser, contact_ids: Collection[UUID]) -> list[Contact]:
+    """All that was merged into these contacts, directly or through another."""
+    found: list[Contact] = []
+    level = list(contact_ids)
+    while level:
+        merged = Contact.objects.of(end_user).filter(merged_into__in=level)
+        rows = list(merged.order_by("pk").defer("memory_ids", "embedding"))
+        found += rows
+        level = [row.pk for row in rows]
+    return found
+
+
+def reopen(end_user: EndUser, contact: Contact, memory_ids: Collection[UUID]) -> None:
+    """Marks memories as not yet taken into the contact's profile."""
+    if not memory_ids:
+        return
+    Link.objects.of(end_user).filter(contact=contact, memory__in=memory_ids).update(
+        consolidated_at=None
+    )
+    Memory.objects.of(end_user).filter(pk__in=memory_ids).exclude(consolidated_into=None).update(
+        consolidated_into=None, importance=INITIAL_IMPORTANCE
+    )

@@ -1,0 +1,86 @@
+"""The verbs that a person or an app changes the graph with: undoable, like any correction."""
+
+from uuid import UUID
+
+from django.db import transaction
+
+from accounts.changes import recording
+from accounts.models import Change, EndUser
+from memories.corrections.edit_memories import InvalidCorrection, locked
+from memories.graph import DISCONNECT, LINEAGE
+from memories.models import Edge, Memory
+
+# What a person may state; the other kinds follow from what the machine itself did.
+STATED = (
+    Edge.Kind.COMPLEMENTS,
+    Edge.Kind.CONFLICTS,
+    Edge.Kind.CAUSES,
+    Edge.Kind.INSTANCE_OF,
+    Edge.Kind.INVALIDATED_BY,
+    Edge.Kind.MOTIVATED_BY,
+)
+
+
+@transaction.atomic
+def connect(
+    end_user: EndUser,
+    source_id: UUID,
+    target_id: UUID,
+    kind: str,
+    *,
+    actor: str,
+    why: str = "",
+) -> tuple[Edge, Change | None]:
+    """Says how one memory stands to another. The edge that says so already is returned as it
+    is, with no change. Raises InvalidCorrection."""
+    end_user = locked(end_user)
+    if kind not in STATED:
+        raise InvalidCorrection("This kind of edge is not stated by hand.")
+    if source_id == target_id:
+        raise InvalidCorrection("An edge joins two memories.")
+    there = Memory.objects.of(end_user).filter(pk__in=[source_id, target_id])
+    standing = there.exclude(status=Memory.Status.ARCHIVED)
+    if standing.count() != 2:
+        raise InvalidCorrection("There is no such memory, or it is archived.")
+    ends = [(source_id, target_id)]
+    if kind == Edge.Kind.CONFLICTS:
+        ends.append((target_id, source_id))
+    for source, target in ends:
+        edges = Edge.objects.of(end_user).filter(kind=kind, source=source, target=target)
+        if held := edges.first():
+            return held, None
+    with recording(end_user, "connect", actor, why, [source_id, target_id]) as (recorder, change):
+        edge = Edge.objects.create(
+            end_user=end_user, source_id=source_id, target_id=target_id, kind=kind, reason=why
+        )
+        recorder.watch([edge], created=True)
+    return edge, change
+
+
+@transaction.atomic
+def disconnect(
+    end_user: EndUser, memory_id: UUID, edge_id: int, *, actor: str, why: str = ""
+) -> Change:
+    """Takes away an edge of a memory, given by either of its two rows; the classifier does not
+    look at the pair again. Where a memory comes from stays. Raises InvalidCorrection."""
+    end_user = locked(end_user)
+    met = Edge.both_ways.of(end_user).filter(pk=edge_id, source=memory_id).first()
+    edge = (
+        met
+        and Edge.objects.of(end_user)
+        .filter(
+            kind=met.kind,
+            source=met.target_id if met.inverse else met.source_id,
+            target=met.source_id if met.inverse else met.target_id,
+        )
+        .first()
+    )
+    if edge is None:
+        raise InvalidCorrection("This memory has no such edge.")
+    if edge.kind in LINEAGE:
+        raise InvalidCorrection("Where a memory comes from stays; undo the change that made it.")
+    ends = [edge.source_id, edge.target_id]
+    with recording(end_user, DISCONNECT, actor, why, ends) as (recorder, change):
+        recorder.watch([edge])
+        edge.delete()
+    return change

@@ -1,0 +1,338 @@
+"""The verbs that change what is remembered. Each is one transaction, one Change row, and
+can be undone from it; everything derived follows.
+
+``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import Any
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+
+from accounts.changes import CannotUndo, Recorder, recording
+from accounts.models import Change, EndUser
+from contacts import relations, store
+from contacts.merge import InvalidMerge
+from contacts.models import Contact, Relation
+from memories import graph, retelling
+from memories.corrections import (
+    derived,
+    erasure_requests,
+    lineage,
+    merge_contacts,
+    refresh,
+    validity,
+)
+from memories.corrections import undo as undoing
+from memories.hashing import content_hash
+from memories.models import Edge, Link, Memory
+
+Status = Memory.Status
+# The key in Memory.metadata under which an importance that a person set is kept.
+PINNED = "pinned_importance"
+
+
+class InvalidCorrection(ValueError):
+    """What was asked can't be done; the message says why."""
+
+
+def locked(end_user: EndUser) -> EndUser:
+    """The end user, locked for a verb. Raises InvalidCorrection when forgotten meanwhile."""
+    held = EndUser.objects.lock(end_user.pk)
+    if held is None:
+        raise InvalidCorrection("This end user has been forgotten.")
+    return held
+
+
+@transaction.atomic
+def outdate(
+    end_user: EndUser,
+    memories: Sequence[Memory],
+    *,
+    actor: str,
+    why: str = "",
+    valid_to: datetime | None = None,
+    by: UUID | None = None,
+    certainty: float | None = None,
+) -> Change | None:
+    """Marks memories as no longer true; with ``by``, as superseded by that memory.
+
+    They stay readable as history; profiles forget them. ``valid_to`` is also when this was
+    learnt (default: now), ``certainty`` (0..1) how certain it is; without it, as certain as
+    ``actor`` is in validity.CERTAINTY. None when there is nothing to do.
+    """
+    memories = [memory for memory in memories if memory.status == Status.ACTIVE]
+    if not memories:
+        return None
+    ids = [memory.id for memory in memories]
+    with recording(end_user, "outdate", actor, why, ids) as (recorder, change):
+        recorder.watch(memories)
+        for memory in memories:
+            memory.status = Status.OUTDATED
+            validity.note(memory, actor, valid_to, certainty)
+            memory.save(update_fields=[*validity.FIELDS, "updated_at"])
+        if by is not None:
+            edges = [
+                Edge(
+                    end_user=end_user,
+                    source_id=by,
+                    target=memory,
+                    kind=Edge.Kind.SUPERSEDES,
+                    reason=why,
+                )
+                for memory in memories
+            ]
+            stated = Edge.objects.filter(source=by, target__in=ids, kind=Edge.Kind.SUPERSEDES)
+            held = list(stated.values_list("pk", flat=True))
+            Edge.objects.bulk_create(edges, ignore_conflicts=True)
+            recorder.watch(stated.exclude(pk__in=held), created=True)
+        derived.unlearn(end_user, ids, recorder)
+    return change
+
+
+@transaction.atomic
+def edit(
+    end_user: EndUser, memory_id: UUID, values: dict[str, Any], *, actor: str, why: str = ""
+) -> Change:
+    """Changes columns of a memory: content, type, subtype, status, importance, the times.
+
+    An importance that is set here is never rescored; None gives it back to the formula.
+    New content is tokenised at once and embedded by the next worker; what profiles had
+    learnt from the old is read again. Raises InvalidCorrection.
+    """
+    end_user = locked(end_user)
+    memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
+    if memory is None:
+        raise InvalidCorrection("There is no such memory.")
+    if memory.merged_into_id and values.get("status", memory.status) != memory.status:
+        raise InvalidCorrection("Another memory speaks for it now: undo that merge instead.")
+    with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
+        recorder.watch([memory])
+        if "content" in values and values["content"] != memory.content:
+            memory.facts = []
+        if "importance" in values:
+            values = {**values, "importance": _pin(memory, values["importance"])}
+        for field, value in values.items():
+            setattr(memory, field, value)
+        validity.follow_status(memory, actor, values.get("valid_to"))
+        if memory.kind == Memory.Kind.FACT:
+            memory.content_hash = content_hash(memory.content)
+        derived.refresh(memory)
+        if memory.status == Status.ARCHIVED:
+            graph.let_go(end_user, [memory_id], recorder)
+        try:
+            with transaction.atomic():
+                memory.save()
+        except IntegrityError as error:
+            raise InvalidCorrection(_why_not(error)) from error
+        contacts = derived.unlearn(end_user, [memory.id], recorder)
+        for contact in contacts:
+            derived.reopen(end_user, contact, [memory.id])
+            store.save(contact, [])
+    return change
+
+
+def _pin(memory: Memory, importance: float | None) -> float:
+    """Notes on the memory (unsaved) that its importance was set, so that no rescoring changes
+    it; None gives it back to the formula. Returns the importance until then."""
+    kept = {key: value for key, value in memory.metadata.items() if key != PINNED}
+    if importance is None:
+        memory.metadata = kept
+        return memory.importance
+    if importance != memory.importance:
+        memory.metadata = {**kept, PINNED: importance}
+    return importance
+
+
+def _why_not(error: IntegrityError) -> str:
+    """What a person can do about a constraint that an edit would break."""
+    broken = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
+    if broken == "consolidated_source_stays_low":
+        return "A profile speaks for this memory, so its importance stays at 0.05."
+    if broken == "memory_once":
+        return "Another memory already says exactly this."
+    return "A value is out of range: importance and confidence lie between 0 and 1."
+
+
+@transaction.atomic
+def add(
+    end_user: EndUser,
+    content: str,
+    *,
+    actor: str,
+    contacts: Iterable[Contact] = (),
+    why: str = "",
+    **columns: Any,
+) -> tuple[Memory, Change | None]:
+    """Stores a memory that a person or app states, linked to ``contacts``. The memory that
+    already says exactly this is returned as it is, with no change."""
+    end_user = locked(end_user)
+    key = content_hash(content)
+    held = Memory.objects.of(end_user).active().filter(content_hash=key).first()
+    if held is not None:
+        return held, None
+    memory = Memory(end_user=end_user, content=content, content_hash=key, **columns)
+    if "importance" in columns:
+        memory.metadata = {**memory.metadata, PINNED: memory.importance}
+    memory.learnt_day = end_user.activity_days
+    derived.refresh(memory)
+    with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
+        memory.save(force_insert=True)
+        recorder.watch([memory], created=True)
+        for contact in _still(end_user, contacts):
+            recorder.watch([_link(end_user, contact, memory)], created=True)
+            store.save(contact, [])
+    return memory, change
+
+
+@transaction.atomic
+def unlink(
+    end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
+) -> Change:
+    """Says that a memory is not about a contact; no machine links the two again."""
+    end_user = locked(end_user)
+    contact_id = _current(end_user, contact_id)
+    with recording(end_user, "unlink", actor, why, [memory_id, contact_id]) as (recorder, change):
+        _reject(end_user, memory_id, contact_id, recorder)
+    return change
+
+
+@transaction.atomic
+def move(
+    end_user: EndUser,
+    memory_id: UUID,
+    from_id: UUID,
+    to_id: UUID,
+    *,
+    actor: str,
+    why: str = "",
+) -> Change:
+    """Says that a memory is about another contact than was thought; both cards follow."""
+    end_user = locked(end_user)
+    target = store.survivor(end_user, to_id)
+    from_id = _current(end_user, from_id)
+    memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
+    if target is None or memory is None:
+        raise InvalidCorrection("There is no such contact or memory.")
+    if target.id == from_id:
+        raise InvalidCorrection("The memory is about this contact already.")
+    target.end_user = end_user
+    subjects = [memory_id, from_id, target.id]
+    with recording(end_user, "move", actor, why, subjects) as (recorder, change):
+        recorder.watch([memory])
+        stated = relations.resting_on(end_user, [memory_id], of=from_id)
+        _reject(end_user, memory_id, from_id, recorder)
+        target.refresh_from_db()
+        _relate_anew(end_user, stated, from_id, target, memory_id, recorder)
+        held = Link.objects.of(end_user).filter(contact=target, memory=memory).first()
+        if held is None:
+            recorder.watch([_link(end_user, target, memory)], created=True)
+        else:
+            recorder.watch([held])
+            held.rejected, held.made_by, held.confidence = False, Link.MadeBy.OPERATOR, 1.0
+            held.save()
+        memory.facts = [
+            {**fact, "person": str(target.id)} if fact["person"] == str(from_id) else fact
+            for fact in memory.facts
+        ]
+        memory.save(update_fields=["facts", "updated_at"])
+        derived.reopen(end_user, target, [memory_id])
+        store.save(target, [])
+        store.render_around(end_user, [target.id])
+    return change
+
+
+def _relate_anew(
+    end_user: EndUser,
+    stated: Iterable[Relation],
+    old: UUID,
+    new: Contact,
+    memory_id: UUID,
+    recorder: Recorder,
+) -> None:
+    """What a memory said of the relations of one contact, it says of another's."""
+    held = Relation.objects.of(end_user).among([new.id])
+    recorder.watch(held)
+    known = set(held.values_list("pk", flat=True))
+    for row in stated:
+        subject, other = (new if at.id == old else at for at in (row.subject, row.object))
+        made = relations.relate(end_user, subject, row.kind, other, [memory_id])
+        if made is not None and made.pk not in known:
+            recorder.watch([made], created=True)
+
+
+def _still(end_user: EndUser, contacts: Iterable[Contact]) -> list[Contact]:
+    """These contacts, or those that they were merged into meanwhile, each once."""
+    found = [store.survivor(end_user, contact.id) for contact in contacts]
+    return list({contact.id: contact for contact in found if contact}.values())
+
+
+def _current(end_user: EndUser, contact_id: UUID) -> UUID:
+    """The id, or that of the contact that it was merged into."""
+    contact = store.survivor(end_user, contact_id)
+    return contact.id if contact else contact_id
+
+
+def _link(end_user: EndUser, contact: Contact, memory: Memory) -> Link:
+    return Link.objects.create(
+        end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.OPERATOR
+    )
+
+
+def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Recorder) -> None:
+    links = Link.objects.of(end_user).standing().select_related("contact__end_user")
+    link = links.filter(memory=memory_id, memory__kind=Memory.Kind.FACT, contact=contact_id).first()
+    if link is None:
+        raise InvalidCorrection("This memory is not linked to this contact.")
+    recorder.watch([link, *refresh.tracked(Memory.objects.of(end_user).filter(pk=memory_id))])
+    derived.unlearn(end_user, [memory_id], recorder, contact=link.contact)
+    link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
+    link.save()
+    refresh.point_at_profiles(end_user, [memory_id])
+    contact = store.survivor(end_user, contact_id)
+    if contact is not None:
+        store.save(contact, [])
+
+
+@transaction.atomic
+def undo(change: Change, *, actor: str) -> None:
+    """Takes a change back and everything derived with it; what came later stays.
+
+    Merges made since with the same contacts are taken back first and made again after it, as
+    is what corrections made since say of relations; merges and splits that Mio made since of
+    the memories concerned are undone with it. Raises CannotUndo.
+    """
+    end_user = locked(change.end_user)
+    change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
+    if change.undone_at:
+        raise CannotUndo("This change was undone already.")
+    later = merge_contacts.resting_on(change)
+    reshaped = lineage.resting_on(change, later)
+    retold = retelling.resting_on(change, later)
+    since = sorted([*later, *reshaped, *retold], key=lambda c: c.created_at, reverse=True)
+    again: list[Callable[[], None]] = []
+    try:
+        with transaction.atomic():
+            for other in since:
+                if other in retold:
+                    words = retelling.take_off(end_user, other)
+                    undone = (change, *later)
+                    again.append(partial(retelling.tell_again, end_user, other, words, undone))
+                    continue
+                if other in reshaped:
+                    undoing.undo(end_user, other, actor)
+                    continue
+                without = merge_contacts.taken_away_since(other)
+                again.append(partial(merge_contacts.redo, other, end_user, without))
+                undoing.take_back(end_user, other)
+            undoing.undo(end_user, change, actor)
+            for repeat in reversed(again):
+                repeat()
+            erasure_requests.cancel(change)
+    except (IntegrityError, InvalidMerge) as error:
+        raise CannotUndo(
+            "What stands now would collide with what was: undo the later change first."
+        ) from error

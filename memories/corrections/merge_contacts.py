@@ -1,0 +1,307 @@
+"""Merge, split, resolve: the verbs on who is who, with all that memories have to do with it.
+
+Each is one transaction under the end user's lock with one Change row, which
+``memories.corrections.edit_memories.undo`` takes back. ``actor`` is ``operator:NAME``, ``app:NAME`` or the
+machine's part. All raise ``contacts.merge.InvalidMerge`` before anything is written.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts import later_records
+from accounts.changes import Recorder, recording, recording_anew
+from accounts.models import Change, EndUser
+from contacts import merge as identities
+from contacts import merge_values, store
+from contacts.attributes import is_single
+from contacts.merge import InvalidMerge
+from contacts.models import Contact, Relation
+from contacts.names import normalise
+from memories import queue
+from memories.corrections import derived, refresh
+from memories.models import Link, Memory
+
+OPERATOR = Link.MadeBy.OPERATOR
+
+
+@transaction.atomic
+def merge(
+    end_user: EndUser, loser_id: UUID, survivor_id: UUID, *, actor: str, why: str = ""
+) -> Change:
+    """Says that two contacts are one person: the survivor takes in all that is the loser's,
+    whose id answers with the survivor from then on."""
+    held = identities.hold(end_user)
+    loser, survivor = identities.mergeable(held, loser_id, survivor_id, actor)
+    with recording(held, "merge", actor, why, [loser.id, survivor.id]) as (recorder, change):
+        _merge(loser, survivor, recorder, actor)
+    queue.enqueue("embed", held.pk)
+    return change
+
+
+def _merge(
+    loser: Contact,
+    survivor: Contact,
+    recorder: Recorder,
+    actor: str,
+    without: Collection[merge_values.Part] = (),
+) -> None:
+    end_user = survivor.end_user
+    about_loser = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
+    shared = hand_over(list(about_loser), survivor, recorder)
+    rename_in_facts(end_user, loser.id, survivor.id, recorder)
+    identities.absorb(loser, survivor, recorder, actor=actor, without=without)
+    refresh.prune(survivor, recorder=recorder)
+    store.save(survivor, derived.PROFILE_FIELDS)
+    _one_profile(loser, survivor, recorder)
+    recorder.watch(refresh.tracked(Memory.objects.of(end_user).filter(pk__in=shared)))
+    refresh.point_at_profiles(end_user, shared)
+    refresh.cancel_consolidations(end_user, [loser.id, survivor.id])
+
+
+@transaction.atomic
+def rehearsed_card(end_user: EndUser, loser_id: UUID, survivor_id: UUID) -> str:
+    """The survivor's card as a merge would leave it. Nothing is changed.
+
+    What makes the card is done and rolled back, with only those links that a card can show, so
+    that a person of many memories costs what any other does.
+    """
+    held = identities.hold(end_user)
+    loser, survivor = identities.mergeable(held, loser_id, survivor_id, "preview")
+    hand_over(_shown_on_card(loser, survivor), survivor, Recorder())
+    identities.rehearse(loser, survivor)
+    refresh.prune(survivor)
+    card = store.card_text(survivor, held.language)
+    transaction.set_rollback(True)
+    return card
+
+
+def _shown_on_card(loser: Contact, survivor: Contact) -> list[Link]:
+    """The loser's links that the card of both can depend on: what the profiles rest on, the
+    latest notes, and what is said not to be about the loser."""
+    about = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
+    fresh = about.filter(consolidated_at=None, rejected=False, memory__status="active")
+    notes = fresh.order_by("-pk").values_list("pk", flat=True)[: store.MAX_NOTES]
+    rest_on = refresh.sources(derived.profile_of(loser)) | refresh.sources(
+        derived.profile_of(survivor)
+    )
+    return list(about.filter(Q(pk__in=list(notes)) | Q(memory__in=rest_on) | Q(rejected=True)))
+
+
+def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> list[UUID]:
+    """Makes links the survivor's. Where it has one to the same memory, one stays, and a
+    rejection outweighs what a machine linked, but not what an operator did. Returns these
+    memories."""
+    twins = {
+        link.memory_id: link
+        for link in survivor.links.filter(memory__in=[link.memory_id for link in links])
+    }
+    recorder.watch([*links, *twins.values()])
+    free = [link.pk for link in links if link.memory_id not in twins]
+    Link.objects.filter(pk__in=free).update(contact=survivor)
+    for link in links:
+        twin = twins.get(link.memory_id)
+        if twin is not None:
+            link_of_both(twin, link)
+    Link.objects.filter(pk__in=[link.pk for link in links if link.memory_id in twins]).delete()
+    return list(twins)
+
+
+def link_of_both(twin: Link, link: Link) -> None:
+    if twin.rejected != link.rejected:
+        standing = link if twin.rejected else twin
+        twin.rejected = standing.made_by != OPERATOR
+    if OPERATOR in (twin.made_by, link.made_by):
+        twin.made_by = OPERATOR
+    twin.confidence = max(twin.confidence, link.confidence)
+    twin.consolidated_at = twin.consolidated_at or link.consolidated_at
+    twin.save()
+
+
+def rename_in_facts(
+    end_user: EndUser,
+    old: UUID,
+    new: UUID,
+    recorder: Recorder,
+    among: Iterable[UUID] | None = None,
+) -> None:
+    """Facts about the contact ``old`` are about ``new`` from now on, in all memories or
+    only ``among`` these."""
+    rows = Memory.objects.of(end_user).filter(facts__contains=[{"person": str(old)}])
+    memories = refresh.tracked(rows if among is None else rows.filter(pk__in=among))
+    recorder.watch(memories)
+    for memory in memories:
+        memory.facts = [
+            {**fact, "person": str(new)} if fact["person"] == str(old) else fact
+            for fact in memory.facts
+        ]
+        memory.updated_at = timezone.now()
+    Memory.objects.bulk_update(memories, ["facts", "updated_at"], batch_size=500)
+
+
+def _one_profile(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
+    """The survivor's profile memory speaks for both; the loser's is history, about nobody."""
+    rows = Memory.objects.of(survivor.end_user)
+    had_one = rows.filter(content_hash=f"profile:{survivor.id}").exists()
+    ours = derived.write_profile_memory(survivor)
+    if ours is not None and not had_one:
+        recorder.watch([ours], created=True)
+    theirs = refresh.tracked(rows.filter(content_hash=f"profile:{loser.id}"))
+    recorder.watch(theirs)
+    spoken_for = rows.filter(consolidated_into__in=theirs)
+    recorder.watch(refresh.tracked(spoken_for))
+    rows.filter(pk__in=[memory.pk for memory in theirs]).update(status=Memory.Status.ARCHIVED)
+    if ours is not None:
+        spoken_for.update(consolidated_into=ours)
+    else:
+        refresh.point_at_profiles(survivor.end_user, list(spoken_for.values_list("pk", flat=True)))
+    left = Link.objects.of(survivor.end_user).filter(contact=loser)
+    recorder.watch(left)
+    left.delete()
+
+
+@transaction.atomic
+def split(
+    end_user: EndUser,
+    contact_id: UUID,
+    memory_ids: Collection[UUID],
+    *,
+    name: str,
+    relationship: str = "",
+    actor: str,
+    why: str = "",
+) -> tuple[Contact, Change]:
+    """Says that some of a contact's memories are about another person, a new contact, to
+    whom what rests on them goes along. No machine links the old one to them again. A
+    namesake is allowed. Raises identity.InvalidContact for a name that is none."""
+    held = identities.hold(end_user)
+    old = identities.standing(held, contact_id)
+    moved = list(dict.fromkeys(memory_ids))
+    links = Link.objects.of(held).standing().filter(contact=old, memory__in=moved)
+    mine = list(links.filter(memory__kind=Memory.Kind.FACT).select_related(None).order_by("pk"))
+    if not moved or len(mine) != len(moved):
+        raise InvalidMerge(f"Choose memories that are about {old.name}.")
+    with recording(held, "split", actor, why) as (recorder, change):
+        recorder.watch(mine)
+        Link.objects.filter(pk__in=[link.pk for link in mine]).update(
+            rejected=True, made_by=OPERATOR
+        )
+        new = identities.part(
+            old, moved, recorder, name=name, relationship=relationship, actor=actor
+        )
+        change.subjects = [str(old.id), str(new.id), *map(str, moved)]
+        _link_anew(new, mine, recorder)
+        said = Memory.objects.of(held).filter(pk__in=moved).values_list("said_at", flat=True)
+        new.first_mentioned_at, new.last_mentioned_at = min(said), max(said)
+        store.save(new, ["first_mentioned_at", "last_mentioned_at"])
+        rename_in_facts(held, old.id, new.id, recorder, among=moved)
+        recorder.watch(refresh.tracked(Memory.objects.of(held).filter(pk__in=moved)))
+        refresh.prune(old, recorder=recorder)
+        store.save(old, derived.PROFILE_FIELDS)
+        derived.write_profile_memory(old)
+        if (profile := derived.write_profile_memory(new)) is not None:
+            recorder.watch([profile], created=True)
+        refresh.point_at_profiles(held, moved)
+        refresh.cancel_consolidations(held, [old.id])
+    queue.enqueue("embed", held.pk)
+    return new, change
+
+
+def _link_anew(new: Contact, links: Sequence[Link], recorder: Recorder) -> None:
+    """Links the new contact to the memories; what its profile has nothing of is read again."""
+    known = refresh.sources(derived.profile_of(new))
+    fresh = Link.objects.bulk_create(
+        [
+            Link(
+                end_user_id=new.end_user_id,
+                contact=new,
+                memory_id=link.memory_id,
+                made_by=OPERATOR,
+                consolidated_at=link.consolidated_at if link.memory_id in known else None,
+            )
+            for link in links
+        ]
+    )
+    recorder.watch(fresh, created=True)
+
+
+@transaction.atomic
+def resolve_attribute(
+    end_user: EndUser, contact_id: UUID, key: str, value: str, *, actor: str, why: str = ""
+) -> tuple[Contact, Change]:
+    """Says which of the values held side by side is the right one: the only one of an
+    attribute that has one value at a time, else the first."""
+    held = identities.hold(end_user)
+    contact = identities.standing(held, contact_id)
+    entries = contact.attributes.get(key, [])
+    chosen = [e for e in entries if normalise(str(e["value"])) == normalise(value)]
+    if not chosen:
+        raise InvalidMerge(f"{contact.name} has no {key} of this value.")
+    with recording(held, "resolve", actor, why, [contact.id]) as (recorder, change):
+        recorder.watch([contact])
+        others = [] if is_single(key) else [entry for entry in entries if entry not in chosen]
+        contact.attributes[key] = [*chosen, *others]
+        store.save(contact, ["attributes"])
+        derived.write_profile_memory(contact)
+    queue.enqueue("embed", held.pk)
+    return contact, change
+
+
+# The way back ------------------------------------------------------------------------------
+
+
+def resting_on(change: Change) -> list[Change]:
+    """The merges that were made after ``change`` with a contact that it touched, the latest
+    first: they are taken back before it and made again after it."""
+    touched = {str(pk) for pk in (*change.subjects, *contacts_of(change))}
+    later = Change.objects.of(change.end_user_id).filter(
+        verb="merge", undone_at=None, created_at__gt=change.created_at
+    )
+    found = []
+    for merged in later.order_by("created_at"):
+        if touched & set(merged.subjects):
+            touched |= set(merged.subjects)
+            found.append(merged)
+    return found[::-1]
+
+
+def contacts_of(change: Change) -> set[UUID]:
+    """The contacts that a change touched, themselves or by a link or a relation."""
+    found: set[str] = set()
+    ids: dict[str, list[str]] = {}
+    for row in change.rows:
+        ids.setdefault(row["model"], []).append(row["id"])
+        for side in (row["before"] or {}, row["after"] or {}):
+            found |= {side[at] for at in ("contact_id", "subject_id", "object_id") if at in side}
+    links = Link.objects.of(change.end_user_id).filter(pk__in=ids.get("memories.link", []))
+    joined = Relation.objects.of(change.end_user_id).filter(pk__in=ids.get("contacts.relation", []))
+    return {
+        *map(UUID, [*found, *ids.get("contacts.contact", [])]),
+        *links.values_list("contact", flat=True),
+        *(pk for pair in joined.values_list("subject", "object") for pk in pair),
+    }
+
+
+def taken_away_since(change: Change) -> frozenset[merge_values.Part]:
+    """What a merge gave the survivor that somebody has taken away from it since."""
+    survivor = change.subjects[1]
+    row = next((row for row in change.rows if row["id"] == survivor), None)
+    now = Contact.objects.of(change.end_user_id).filter(pk=survivor).first()
+    if row is None or now is None:
+        return frozenset()
+    return merge_values.parts(row["after"]) - merge_values.parts(vars(now))
+
+
+def redo(change: Change, end_user: EndUser, without: Collection[merge_values.Part]) -> None:
+    """Makes a merge again that was taken back for the undo of an earlier change."""
+    loser, survivor = (identities.standing(end_user, UUID(pk)) for pk in change.subjects)
+    change.refresh_from_db(fields=["rows"])
+    asleep = later_records.asleep(change)
+    with recording_anew(change) as recorder:
+        _merge(loser, survivor, recorder, change.actor, without)
+    if asleep:
+        change.rows = [*change.rows, *asleep]
+        change.save(update_fields=["rows"])

@@ -1,0 +1,63 @@
+"""Links that a person should look at: guesses of the machine, and people of one name."""
+
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from accounts.changes import recording
+from accounts.models import Change, EndUser
+from contacts.models import Contact
+from memories.corrections.edit_memories import InvalidCorrection, locked
+from memories.models import Link, Memory
+
+# What extraction read itself is surer than this; hearsay and later guesses (the text
+# fallback's) are not. The index ``link_doubtful`` covers exactly these.
+SURE = 0.8
+
+
+def doubtful() -> QuerySet[Link]:
+    """Standing links to current facts that no person has confirmed, of low confidence."""
+    return Link.objects.filter(
+        Q(confidence__lt=SURE),
+        ~Q(made_by=Link.MadeBy.OPERATOR),
+        rejected=False,
+        memory__status=Memory.Status.ACTIVE,
+        memory__kind=Memory.Kind.FACT,
+    )
+
+
+def between_namesakes() -> QuerySet[Link]:
+    """Unconfirmed links to contacts who share their name with another contact."""
+    twins = (
+        Contact.objects.standing()
+        .filter(end_user=OuterRef("contact__end_user"), name_key=OuterRef("contact__name_key"))
+        .exclude(pk=OuterRef("contact"))
+    )
+    # Follows from the rest (of people who share a name one is a namesake), and lets the
+    # database begin at the few people instead of at all links.
+    shared = Contact.objects.standing().filter(namesake__gt=0).values("name_key")
+    return Link.objects.standing().filter(
+        ~Q(made_by=Link.MadeBy.OPERATOR),
+        Exists(twins),
+        contact__name_key__in=shared,
+        contact__merged_into=None,
+        memory__status=Memory.Status.ACTIVE,
+        memory__kind=Memory.Kind.FACT,
+    )
+
+
+@transaction.atomic
+def confirm(end_user: EndUser, link_id: int, *, actor: str, why: str = "") -> Change:
+    """Says that a memory is about the contact indeed; it is asked about no more. Raises
+    InvalidCorrection."""
+    held = locked(end_user)
+    link = Link.objects.of(held).standing().filter(pk=link_id).first()
+    if link is None:
+        raise InvalidCorrection("This link is gone already.")
+    subjects: list[UUID] = [link.memory_id, link.contact_id]
+    with recording(held, "confirm", actor, why, subjects) as (recorder, change):
+        recorder.watch([link])
+        link.made_by, link.confidence = Link.MadeBy.OPERATOR, 1.0
+        link.save(update_fields=["made_by", "confidence"])
+    return change

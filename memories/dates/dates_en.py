@@ -1,0 +1,174 @@
+"""Relative dates in English."""
+
+import calendar
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from memories.dates.date_words import (
+    YEARLESS,
+    DateHit,
+    Finder,
+    apply_patterns,
+    day_of,
+    leans_past,
+    midnight,
+    month_span,
+    month_text,
+    nearest_year,
+    offset_of,
+    single_day,
+    week_of,
+)
+
+_MONTH_NAMES = [name.lower() for name in calendar.month_name[1:]]
+
+_MONTHS_EN = {name: index + 1 for index, name in enumerate(_MONTH_NAMES)}
+
+_MONTHS_EN |= {name[:3]: month for name, month in _MONTHS_EN.items()} | {"sept": 9}
+
+_NUMBERS_EN = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+    "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "a couple of": 2, "couple of": 2,
+}  # fmt: skip
+
+_MONTH_EN = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+
+_DAY_EN = r"(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?"
+
+_NUM_EN = (
+    r"(?:\d{1,2}|a couple of|couple of|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
+)
+
+
+def _en_relative_day(
+    match: re.Match[str], text: str, said_at: datetime, zh: bool
+) -> DateHit | None:
+    word = match.group(1).lower()
+    offset = {"yesterday": -1, "last night": -1, "tomorrow": 1, "tmr": 1, "the day after tomorrow": 2,
+              "the day before yesterday": -2}.get(word, 0)  # fmt: skip
+    day = midnight(said_at) + timedelta(days=offset)
+    if word in {"tonight", "last night", "this evening", "this morning", "this afternoon"}:
+        part = {"tonight": "evening", "last night": "evening"}.get(word, word.split()[-1])
+        label = f"{day:%Y-%m-%d}" + (
+            {"morning": "早上", "afternoon": "下午"}.get(part, "晚") if zh else f" {part}"
+        )
+        hours = {"morning": 8, "afternoon": 14}.get(part, 19)
+        return DateHit(
+            match.start(), match.end(), label, day + timedelta(hours=hours), day + timedelta(days=1)
+        )
+    return single_day(day, match, text, zh=False)
+
+
+def _en_weekday(match: re.Match[str], text: str, said_at: datetime, _zh: bool) -> DateHit | None:
+    step = (match.group("step") or "").lower()
+    name = re.sub("day$", "", match.group("day").lower())
+    index = next(i for i, day in enumerate(calendar.day_name) if day.lower().startswith(name))
+    today = midnight(said_at)
+    monday = today - timedelta(days=said_at.weekday())
+    day = monday + timedelta(days=index)
+    past = leans_past(text, chinese=False)
+    if step == "next":
+        day += timedelta(days=7)
+    elif step == "last":
+        day -= timedelta(days=7 if day >= today else 0)
+    elif step == "" and past and day > said_at:
+        day -= timedelta(days=7)
+    elif not past and day < today:
+        day += timedelta(days=7)
+    return single_day(day, match, text, zh=False)
+
+
+def _en_period(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> DateHit | None:
+    step = {"next": 1, "last": -1, "this": 0, "this past": -1, "this coming": 0, "coming": 0}[
+        re.sub(r"\s+", " ", match.group("step").lower())
+    ]
+    unit = match.group("unit").lower()
+    monday = midnight(said_at) - timedelta(days=said_at.weekday())
+    if unit in {"week", "weekend"}:
+        hit = week_of(monday + timedelta(weeks=step), match, zh, unit == "weekend")
+    elif unit == "month":
+        start, end = month_span(said_at.year, said_at.month + step, said_at)
+        hit = DateHit(match.start(), match.end(), month_text(start, zh), start, end)
+    elif unit == "year":
+        start, _ = month_span(said_at.year + step, 1, said_at)
+        label = f"{start.year}年" if zh else f"{start.year}"
+        hit = DateHit(match.start(), match.end(), label, start, start.replace(year=start.year + 1))
+    else:
+        hit = _en_season(match, unit, step, said_at)
+    if (
+        hit.text[:3] == "the"
+        or zh
+        or re.search(r"\b(?:in|on|since|until|by|of|from|for|at|around)\s$", text[: match.start()])
+    ):
+        return hit
+    return DateHit(hit.start, hit.end, f"in {hit.text}", hit.at, hit.until)
+
+
+def _en_season(match: re.Match[str], unit: str, step: int, said_at: datetime) -> DateHit:
+    """A season or named month with next/last: the nearest on that side of now."""
+    months = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+    month = months.get(unit) or _MONTHS_EN[unit]
+    year = said_at.year
+    if step < 0 and month >= said_at.month:
+        year -= 1
+    if step > 0 and (month <= said_at.month or unit in months):
+        year += month <= said_at.month
+    start, _ = month_span(year, month, said_at)
+    length = 3 if unit in months else 1
+    _, end = month_span(year, month + length - 1, said_at)
+    name = unit if unit in months else calendar.month_name[month]
+    return DateHit(match.start(), match.end(), f"{name} {year}", start, end)
+
+
+def _en_month_day(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> DateHit | None:
+    month = _MONTHS_EN[match.group("month").lower()[:3]]
+    day = match.group("day") or None
+    year = int(match.group("year")) if match.group("year") else None
+    past = leans_past(text, chinese=False)
+    if day is None:
+        near = year or nearest_year(month, said_at.day, said_at, past)
+        start, end = month_span(near, month, said_at)
+        return DateHit(match.start("month"), match.end(), month_text(start, zh), start, end)
+    if year is None and YEARLESS.search(text):
+        written = f"{month}月{int(day)}日" if zh else f"{calendar.month_name[month]} {int(day)}"
+        return DateHit(match.start(), match.end(), written)
+    when = day_of(year or nearest_year(month, int(day), said_at, past), month, int(day), said_at)
+    return single_day(when, match, text, zh=False) if when else None
+
+
+def _en_offset(match: re.Match[str], _text: str, said_at: datetime, _zh: bool) -> DateHit | None:
+    word = match.group("n").lower()
+    number = int(word) if word.isdigit() else _NUMBERS_EN[word]
+    sign = -1 if (match.group("ago") or "").lower() in {"ago", "earlier", "back"} else 1
+    hit = offset_of(match, number * sign, match.group("unit").lower(), said_at, chinese=False)
+    return DateHit(match.start(), match.end(), hit.text, hit.at, hit.until)
+
+
+def _en_holiday(match: re.Match[str], text: str, said_at: datetime, _zh: bool) -> DateHit | None:
+    month, day = {"new year's eve": (12, 31), "new year's day": (1, 1), "christmas": (12, 25),
+                  "christmas eve": (12, 24), "halloween": (10, 31), "valentine's day": (2, 14)}[
+        match.group().lower().replace("’", "'")
+    ]  # fmt: skip
+    year = said_at.year
+    if leans_past(text, chinese=False) and (month, day) > (said_at.month, said_at.day):
+        year -= 1
+    when = day_of(year, month, day, said_at)
+    return single_day(when, match, text, zh=False) if when else None
+
+
+_PATTERNS: list[tuple[re.Pattern[str], Finder]] = [
+    (re.compile(r"\b(the day after tomorrow|the day before yesterday|yesterday|last night|today|tonight|tomorrow|tmr|this (?:morning|afternoon|evening))\b", re.I), _en_relative_day),
+    (re.compile(rf"\b(?P<month>{_MONTH_EN})\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<year>\d{{4}})\b)?(?!:\d)", re.I), _en_month_day),
+    (re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH_EN})\b(?:,?\s(?P<year>\d{{4}})\b)?", re.I), _en_month_day),
+    (re.compile(rf"\b(?P<step>next|last|this past|this coming|this|coming)\s+(?P<unit>week(?!day)(?:end)?|month|year|spring|summer|fall|autumn|winter|{_MONTH_EN})\b(?!s)", re.I), _en_period),
+    (re.compile(rf"(?<!every )\b(?:(?P<step>next|last|this)\s+)?(?P<day>{_DAY_EN})\b(?!s\b)(?<!\bsat)(?<!\bsun)(?<!\bwed)", re.I), _en_weekday),
+    (re.compile(rf"\b(?:in|by|since|until|till|from|starting|before|after|around|for|late|early|mid)[ -](?P<month>{_MONTH_EN})(?P<day>)?\b(?:\s(?P<year>\d{{4}})\b)?(?!\s?\d)", re.I), _en_month_day),
+    (re.compile(rf"\b(?P<n>{_NUM_EN})\s(?P<unit>day|week|month|year)s?\s(?P<ago>ago|earlier|from now)\b", re.I), _en_offset),
+    (re.compile(rf"\bin\s(?P<n>{_NUM_EN})\s(?P<unit>day|week|month|year)s?(?P<ago>)(?!['\w]|\s+time)\b", re.I), _en_offset),
+    (re.compile(r"\b(?:new year['’]s (?:eve|day)|christmas(?: eve)?|halloween|valentine['’]s day)\b", re.I), _en_holiday),
+]  # fmt: skip
+
+
+def english_dates(text: str, said_at: datetime, zh: bool) -> Iterator[DateHit]:
+    yield from apply_patterns(_PATTERNS, text, said_at, zh)

@@ -1,0 +1,56 @@
+"""Carrying out the erasures that users asked for in a chat, when their grace period is over."""
+
+import logging
+from collections import Counter
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import EndUser
+from memories.corrections import erasure_requests
+from memories.erasure.erase import Forgotten, forget_these
+from memories.models import Erasure
+
+log = logging.getLogger(__name__)
+
+# Erasures carried out in one run: a bound, the next run goes on.
+MOST = 500
+
+
+def erase_due() -> dict[str, int]:
+    """Erases all that is due, each in a transaction of its own, so that a run that is killed
+    loses nothing and the next one goes on. Returns how many erasures were carried out, and
+    how many contacts, memories and messages went with them."""
+    effect: Counter[str] = Counter(erasures=0, contacts=0, memories=0, messages=0)
+    due = Erasure.objects.filter(state=Erasure.State.PENDING, due_at__lte=timezone.now())
+    for pk in due.order_by("due_at").values_list("pk", flat=True)[:MOST]:
+        gone = erase(pk)
+        if gone is not None:
+            effect.update(
+                erasures=1,
+                contacts=gone.contacts,
+                memories=gone.memories,
+                messages=gone.messages,
+            )
+    return dict(effect)
+
+
+@transaction.atomic
+def erase(erasure_id: UUID) -> Forgotten | None:
+    """Erases what was asked for now, whenever it is due. None when it was erased or called
+    off before, or the user is gone."""
+    found = Erasure.objects.filter(pk=erasure_id).first()
+    end_user = EndUser.objects.lock(found.end_user_id) if found else None
+    pending = Erasure.objects.filter(pk=erasure_id, state=Erasure.State.PENDING)
+    erasure = pending.first()
+    if end_user is None or erasure is None:
+        return None
+    gone = forget_these(
+        end_user, erasure.memory_ids, erasure.contact_ids, erasure.message_ids, erasure.words
+    )
+    now = timezone.now()
+    pending.update(state=Erasure.State.ERASED, finished_at=now, words=[], change=None)
+    erasure_requests.report_until(end_user, now + erasure_requests.REPORTED_FOR)
+    log.info("erasure %s: %s memories, %s messages", erasure.pk, gone.memories, gone.messages)
+    return gone

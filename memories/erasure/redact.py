@@ -1,0 +1,137 @@
+"""Taking words out of the stored messages, when what they told is forgotten.
+
+Callers hold the end user's lock.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from accounts.models import EndUser
+from memories.models import Memory, Message
+from memories.providers.offline.text import sentences
+from memories.search import context_tokens
+from memories.search.tokens import own, tokenise
+
+USER, ANSWER = Message.Role.USER, Message.Role.ASSISTANT
+
+# Around a message that is erased, so many may repeat its words: the next answers, a summary.
+ECHO = 10
+# Shorter words are in too many messages to say what one is about.
+MIN_WORD = 2
+
+
+def erase(
+    end_user: EndUser,
+    quotes: Mapping[int, Collection[str]],
+    whole: Collection[int],
+    words: Collection[str],
+) -> int:
+    """Empties messages; their numbers stay, so that the ranges of batches stay whole.
+
+    ``quotes`` are the words that memories now gone took from each message. Where another
+    memory rests on it, only the sentences with these go, unless they are not found; the
+    messages in ``whole`` go in any case. So do the answers to what is emptied, and what
+    repeats one of ``words`` close by. A memory whose quoted words are gone quotes nothing
+    more. Returns how many were emptied.
+    """
+    chosen = {*quotes, *whole}
+    if not chosen:
+        return 0
+    rows = {row.pk: row for row in Message.objects.of(end_user).filter(pk__in=chosen)}
+    resting = _resting_on(end_user, rows)
+    left: dict[int, str] = {}
+    for pk, row in rows.items():
+        cut = pk in resting and pk not in whole
+        left[pk] = without(row.content, quotes[pk]) if cut else ""
+    for row in _echoes(end_user, rows.values(), left, words):
+        left.setdefault(row.pk, "")
+        rows[row.pk] = row
+    _unquote(_resting_on(end_user, rows), rows, left)
+    changed = [row for pk, row in rows.items() if row.content != left[pk]]
+    for row in changed:
+        row.content = left[row.pk]
+        row.client_id = row.client_id if row.content else None
+    Message.objects.bulk_update(changed, ["content", "client_id"], batch_size=500)
+    context_tokens.retokenise_beside(end_user, [row.pk for row in changed])
+    return sum(not row.content for row in changed)
+
+
+def without(content: str, quotes: Iterable[str]) -> str:
+    """``content`` without the sentences that hold one of ``quotes``; empty when one of these
+    is blank or not found, since then nobody knows where the words are."""
+    spans = []
+    for quote in quotes:
+        at = content.find(quote) if quote.strip() else -1
+        if at < 0:
+            return ""
+        spans.append((at, at + len(quote)))
+    starts = [sentence.start for sentence in sentences(content)]
+    kept = []
+    for start, end in zip(starts, [*starts[1:], len(content)], strict=True):
+        if not any(begin < end and start < finish for begin, finish in spans):
+            kept.append(content[start:end])
+    return "".join(kept).strip()
+
+
+def _resting_on(end_user: EndUser, ids: Iterable[int]) -> dict[int, list[Memory]]:
+    """The memories that rest on each of these messages."""
+    found: dict[int, list[Memory]] = {}
+    rows = Memory.objects.of(end_user).filter(source_message_ids__overlap=list(ids))
+    for memory in rows.only("quote", "source_message_ids"):
+        for pk in memory.source_message_ids:
+            found.setdefault(pk, []).append(memory)
+    return found
+
+
+def _echoes(
+    end_user: EndUser, erased: Iterable[Message], left: Mapping[int, str], words: Collection[str]
+) -> list[Message]:
+    """The answers to messages that are emptied, and messages close by that repeat a word; not
+    what the user says of it after the last of them."""
+    erased = list(erased)
+    seqs = sorted(row.seq for row in erased)
+    near = {seq + step for seq in seqs for step in range(-ECHO, ECHO + 1)}
+    sessions = {row.session_id for row in erased}
+    rows = list(
+        Message.objects.of(end_user).filter(seq__in=near, session_id__in=sessions).order_by("seq")
+    )
+    told = [word.lower() for word in words if len(word) >= MIN_WORD]
+    rare = _said_only(
+        [row.content for row in erased if left[row.pk] == ""],
+        [row.content for row in rows if row.role == USER and row.pk not in left],
+    )
+    found = []
+    answering: dict[str, bool] = {}
+    for row in rows:
+        if row.role == USER:
+            answering[row.session_id] = left.get(row.pk) == ""
+            echo = row.seq < seqs[-1]
+        else:
+            echo = not rare.isdisjoint(tokenise(row.content))
+        answer = row.role == ANSWER and answering.get(row.session_id, False)
+        text = row.content.lower()
+        repeats = (row.role != USER or echo) and any(word in text for word in told)
+        if row.pk not in left and (answer or repeats or (echo and row.role == ANSWER)):
+            found.append(row)
+    return found
+
+
+def _said_only(texts: Iterable[str], others: Iterable[str]) -> set[str]:
+    """The words of ``texts`` that none of the others has."""
+    return {t for text in texts for t in own(tokenise(text)) if len(t) >= MIN_WORD} - {
+        t for text in others for t in tokenise(text)
+    }
+
+
+def _unquote(
+    resting: Mapping[int, Collection[Memory]],
+    rows: Mapping[int, Message],
+    left: Mapping[int, str],
+) -> None:
+    gone = {
+        memory.pk
+        for pk, memories in resting.items()
+        if pk in rows
+        for memory in memories
+        if memory.quote in rows[pk].content and memory.quote not in left[pk]
+    }
+    Memory.objects.filter(pk__in=gone).update(quote="")

@@ -1,0 +1,106 @@
+"""Another model or dimension for every vector, while the server goes on answering.
+
+The new vectors are written beside the old ones, which the server keeps using until its
+settings name the new space; then those are dropped. Nothing has to be stopped, and whatever
+happened meanwhile is filled in by the workers (``sweeping.sweep``).
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from django.db import connection
+from django.db.models import Exists, OuterRef, QuerySet
+
+from accounts.models import EndUser
+from memories import model_calls
+from memories.models import Memory, Vector
+from memories.pipeline.embed import embed_missing
+from memories.providers.embeddings import Embedder
+from memories.providers.factory import embedder as configured
+from memories.search import ann, vectors
+from memories.search.vectors import Embedded
+
+CHUNK = 128
+DROPPED_AT_ONCE = 5000
+
+Progress = Callable[[int], object]
+
+
+class NotReady(Exception):
+    """Memories have no vector in the space that would be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """``vectors`` that were dropped, and the other ``spaces`` that had any."""
+
+    vectors: int
+    spaces: tuple[str, ...]
+
+
+def missing(space: str, users: Iterable[int] | None = None) -> QuerySet[Memory]:
+    """The memories without a vector in ``space``, of all users or of these."""
+    held = Vector.objects.filter(end_user=OuterRef("end_user"), memory=OuterRef("pk"), space=space)
+    rows = Memory.objects.filter(~Exists(held))
+    return rows if users is None else rows.filter(end_user__in=list(users))
+
+
+def reembed(
+    embedder: Embedder, users: Iterable[int] | None = None, progress: Progress = lambda _n: None
+) -> int:
+    """Embeds what has no vector in the embedder's space; returns how many memories.
+
+    ``progress`` is told of each chunk. May be stopped at any moment and started again: what is
+    written stays, and only what is missing is embedded. Raises ProviderError.
+    """
+    space = vectors.space(embedder)
+    done = 0
+    waiting = missing(space, users).order_by("end_user").values_list("end_user", flat=True)
+    for end_user in EndUser.objects.filter(pk__in=list(waiting.distinct())).order_by("pk"):
+        for written in _chunks(end_user, embedder, space):
+            done += written
+            progress(written)
+        if space == vectors.space(configured()):
+            embed_missing(end_user, embedder)
+    return done
+
+
+def _chunks(end_user: EndUser, embedder: Embedder, space: str) -> Iterator[int]:
+    """Embeds a user's memories chunk by chunk; yields how many were written. A memory that is
+    corrected while it is embedded is left to the next run."""
+    after = None
+    rows = missing(space, [end_user.pk]).order_by("pk")
+    while chunk := list(
+        (rows if after is None else rows.filter(pk__gt=after)).values_list("pk", "content")[:CHUNK]
+    ):
+        made = model_calls.embed(end_user, embedder, [content for _, content in chunk])
+        after = chunk[-1][0]
+        yield vectors.put(
+            end_user.pk,
+            space,
+            [Embedded(pk, text, vector) for (pk, text), vector in zip(chunk, made, strict=True)],
+            current=False,
+        )
+
+
+def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> Pruned:
+    """Drops the vectors of every other space, and their indexes. Raises NotReady when
+    memories would be left without any."""
+    space = vectors.space(embedder)
+    if left := missing(space).count():
+        raise NotReady(f"{left} memories have no vector in {space}; run reembed first.")
+    ann.drop_others(space)
+    others = tuple(sorted(vectors.spaces() - {space}))
+    dropped = 0
+    with connection.cursor() as cursor:
+        while True:
+            cursor.execute(
+                """DELETE FROM memories_vector WHERE (end_user_id, memory_id, space) IN (
+                       SELECT end_user_id, memory_id, space FROM memories_vector
+                       WHERE space <> %s LIMIT %s)""",
+                [space, DROPPED_AT_ONCE],
+            )
+            if not cursor.rowcount:
+                return Pruned(dropped, others)
+            dropped += cursor.rowcount
+            progress(cursor.rowcount)

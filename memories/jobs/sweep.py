@@ -1,0 +1,64 @@
+"""Finding work that nothing else triggers, and queueing it."""
+
+from datetime import timedelta
+
+from django.db.models import F, Q
+from django.utils import timezone
+
+from accounts.models import EndUser
+from contacts.models import Contact
+from memories.jobs import job_runs
+from memories.models import Batch, Consolidation
+from memories.pipeline import buffer
+from memories.pipeline.remote import submit
+from memories.providers.factory import embedder
+from memories.queue import enqueue
+from memories.search.vectors import space, waiting_users
+
+# Twice the interval of the job, so that a late run misses nothing; comparing again is harmless.
+SUGGEST_BACK = timedelta(hours=2)
+# End users whose vectors a sweep asks for: when the model server is down, so many calls fail.
+EMBED_AT_ONCE = 100
+
+
+def sweep() -> dict[str, int]:
+    """Queues what no message will trigger: idle users, failed tries that are due, what a dead
+    worker left behind, memories that wait for a vector, and jobs that stopped midway.
+
+    Returns how many tasks of each kind it queued, and what it handed to the model server.
+    """
+    now = timezone.now()
+    ready = Q(last_message_at__lte=now - buffer.IDLE) | Q(due_seq__gt=F("extracted_seq"))
+    idle = EndUser.objects.unextracted().filter(ready)
+    left = Batch.objects.claimable(now)
+    users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)}
+    urgent = [end_user_id for end_user_id in sorted(users) if submit.is_urgent(end_user_id)]
+    for end_user_id in urgent:
+        enqueue("extract", end_user_id)
+    submitted = submit.submit_due()
+    unembedded = waiting_users(space(embedder()))[:EMBED_AT_ONCE]
+    for end_user_id in unembedded:
+        enqueue("embed", end_user_id)
+    waiting = Consolidation.objects.claimable(now).values_list("end_user", flat=True)
+    unconsolidated = sorted(set(waiting))
+    for end_user_id in unconsolidated:
+        enqueue("consolidate", end_user_id)
+    stopped = job_runs.left_lying(now)
+    for job in stopped:
+        enqueue("resume_job", job)
+    return {
+        "extract": len(urgent),
+        "embed": len(unembedded),
+        "consolidate": len(unconsolidated),
+        "resume": len(stopped),
+        **submitted,
+    }
+
+
+def suggest_merges() -> dict[str, int]:
+    """Queues ``suggest`` for every end user whose contacts changed lately; returns how many."""
+    changed = Contact.objects.standing().filter(updated_at__gte=timezone.now() - SUGGEST_BACK)
+    users = sorted(set(changed.values_list("end_user", flat=True)))
+    for end_user_id in users:
+        enqueue("suggest", end_user_id)
+    return {"users": len(users)}

@@ -1,0 +1,275 @@
+"""The table of maintenance jobs, and running them.
+
+A job either does all its work in one call, or visits end users in the order of their ids. It
+commits as it goes and may be repeated: a run that stops at its bound, fails or dies leaves a
+cursor, from which the next one goes on. One run of a job at a time, on whatever machine.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+from django_q.models import Schedule
+
+from memories.budget import Budget
+from memories.erasure.due import erase_due
+from memories.jobs import collect, job_runs, rescore, retry, sweep
+from memories.models import JobRun
+from memories.pipeline import classify_edges, merge_duplicates, refine
+from memories.pipeline.remote import submit
+from memories.providers.errors import ProviderError, TransientError
+
+Effect = Mapping[str, int]
+
+# The schedules of jobs in the queue bear this before the job's name.
+PREFIX = "mio: "
+# A user with whom a job died, met a model server that was away, or came to the end of its
+# budget is tried so often; then the next one has their turn.
+MOST_TRIES = 3
+# Seconds after which a run stops at the next user, far below the queue's timeout.
+MOST_SECONDS = 240
+# Longer than the queue lets a task run, so that a run which holds its lease is alive.
+LEASE = timedelta(minutes=16)
+HOUR, DAY, MONTH = 60, 24 * 60, 30 * 24 * 60
+
+
+class AlreadyRunning(Exception):
+    """Another run of the job is alive."""
+
+
+@dataclass(frozen=True, slots=True)
+class EachUser:
+    """Work done user by user: ``due`` are the ids of those with something to do, ``step``
+    does it for one within the budget. One run makes at most ``calls`` provider calls, writes
+    ``rows`` rows and visits ``users`` users."""
+
+    due: Callable[[], Iterable[int]]
+    step: Callable[[int, Budget], Effect]
+    users: int = 1_000
+    calls: int = 200
+    rows: int = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """``work`` is a function that bounds itself, or EachUser. ``minutes`` between runs."""
+
+    name: str
+    minutes: int
+    does: str
+    work: Callable[[], Effect] | EachUser
+    lease: timedelta = LEASE
+
+
+# Intervals: MIRA's, where it names the job.
+JOBS: dict[str, Job] = {
+    job.name: job
+    for job in (
+        Job(
+            "sweep",
+            1,
+            "queue what no message triggers: idle users, due tries, stopped jobs",
+            sweep.sweep,
+            lease=timedelta(minutes=5),  # it heals the others, so it must be back soon
+        ),
+        Job("poll", 1, "take in the answers of remote batches", submit.poll),
+        Job(
+            "relate",
+            1,
+            "find the entities and edges of new memories",
+            EachUser(classify_edges.users_due, classify_edges.relate),
+        ),
+        Job("suggest", HOUR, "look for contacts that are one person", sweep.suggest_merges),
+        Job("erase", HOUR, "erase what users asked to forget", erase_due),
+        Job(
+            "retry",
+            6 * HOUR,
+            "try again what failed while a model server was away",
+            retry.retry_failed,
+        ),
+        Job(
+            "rescore",
+            DAY,
+            "bring the importance of memories up to date",
+            EachUser(rescore.users_due, rescore.rescore_user, users=10_000, rows=200_000),
+        ),
+        Job(
+            "refine",
+            7 * DAY,
+            "split and trim verbose memories",
+            EachUser(refine.users_due, refine.refine_user),
+        ),
+        Job(
+            "merge",
+            7 * DAY,
+            "merge memories that say the same",
+            EachUser(merge_duplicates.users_due, merge_duplicates.merge_overlapping),
+        ),
+        Job(
+            "collect",
+            MONTH,
+            "delete entities without memories, and old notes of injections",
+            EachUser(collect.users_due, collect.collect),
+        ),
+    )
+}
+
+
+def run(
+    name: str, *, only: int | None = None, visited: Callable[[], object] | None = None
+) -> JobRun:
+    """Runs a job now, from where its last run stopped; with ``only`` for this end user alone,
+    and the cursor stays as it was. ``visited`` is called after each user.
+
+    The run returned has failed when a provider did; any other error fails it and is raised.
+    A run with a cursor has stopped at its bound. Raises AlreadyRunning, and ValueError for
+    ``only`` with a job that is not done user by user.
+    """
+    job = JOBS[name]
+    if only is not None and not isinstance(job.work, EachUser):
+        raise ValueError(f"{name} is not done user by user.")
+    held = job_runs.claim(name, job.lease)
+    if held is None:
+        raise AlreadyRunning(name)
+    try:
+        error = _work(job, held, only, visited)
+        job_runs.finish(held, error)
+    except job_runs.LostRun:
+        held.refresh_from_db()
+    except BaseException as error:
+        job_runs.finish(held, f"{type(error).__name__}: {error}")
+        raise
+    return held
+
+
+def _work(job: Job, held: JobRun, only: int | None, visited: Callable[[], object] | None) -> str:
+    """Does the work and notes its effect on the run; returns what went wrong with providers."""
+    if isinstance(job.work, EachUser):
+        return _Visit(job, job.work, held, visited).all(only)
+    try:
+        held.effect = _told(job.work())
+    except ProviderError as error:
+        return str(error)
+    return ""
+
+
+class _Visit:
+    """One run over end users. Cursor: ``at`` is the user to begin with, ``tries`` how often
+    that was begun already."""
+
+    def __init__(
+        self,
+        job: Job,
+        work: EachUser,
+        held: JobRun,
+        visited: Callable[[], object] | None,
+    ) -> None:
+        self.job, self.work, self.held, self.visited = job, work, held, visited
+        self.budget = Budget(work.calls, work.rows)
+        self.effect: Counter[str] = Counter()
+        self.errors: list[str] = []
+
+    def all(self, only: int | None) -> str:
+        """Visits users until all, or the bounds, are reached; returns the errors."""
+        at, tries = self.held.cursor.get("at", 0), self.held.cursor.get("tries", 0)
+        users = [only] if only is not None else sorted(pk for pk in self.work.due() if pk >= at)
+        stop_at = time.monotonic() + MOST_SECONDS
+        for place, pk in enumerate(users):
+            begun = tries if pk == at else 0
+            if only is None:
+                self._note(pk, begun)
+                if place == self.work.users or time.monotonic() > stop_at:
+                    return self._told()
+                if begun == MOST_TRIES:
+                    self.effect["left_out"] += 1
+                    continue
+                # Written before the visit: a process that dies in it has used a try.
+                self._note(pk, begun + 1)
+                job_runs.keep(self.held, self.job.lease)
+            if not self._visit(pk) or (not self.budget.left and only is None):
+                return self._told()
+        if only is None:
+            self.held.cursor = {}
+        return self._told()
+
+    def _visit(self, pk: int) -> bool:
+        """False when the provider is away, so that there is no use in going on."""
+        self.effect["users"] += 1
+        try:
+            self.effect.update(self.work.step(pk, self.budget))
+        except ProviderError as error:
+            self.errors.append(f"User {pk}: {error}")
+            return not isinstance(error, TransientError)
+        finally:
+            self.effect["calls"] = self.work.calls - self.budget.calls
+            self.held.effect = _told(self.effect)
+        if self.visited is not None:
+            self.visited()
+        return True
+
+    def _note(self, pk: int, tries: int) -> None:
+        self.held.cursor = {"at": pk, "tries": tries}
+
+    def _told(self) -> str:
+        return " ".join(self.errors)
+
+
+def _told(effect: Effect) -> dict[str, int]:
+    """Only what is not nothing: a run without effect is told from others by an empty one."""
+    return {name: count for name, count in effect.items() if count}
+
+
+@dataclass(frozen=True, slots=True)
+class JobStatus:
+    """A job for people to look at. ``state`` is ``never``, ``running``, ``done``, ``stopped``
+    (midway, to be gone on with), ``failed`` or ``dead``; ``seconds`` of the last run that
+    ended; ``next_due`` None when it is not scheduled."""
+
+    name: str
+    does: str
+    minutes: int
+    state: str
+    last_run: datetime | None
+    seconds: float | None
+    effect: dict[str, int]
+    error: str
+    next_due: datetime | None
+
+
+def overview() -> list[JobStatus]:
+    """How every job of the table stands; two statements."""
+    runs = job_runs.latest()
+    due = dict(Schedule.objects.filter(name__startswith=PREFIX).values_list("name", "next_run"))
+    return [_status(job, runs.get(job.name), due.get(PREFIX + job.name)) for job in JOBS.values()]
+
+
+def _status(job: Job, last: JobRun | None, next_due: datetime | None) -> JobStatus:
+    took = (last.finished_at - last.started_at) if last and last.finished_at else None
+    return JobStatus(
+        name=job.name,
+        does=job.does,
+        minutes=job.minutes,
+        state=_state(last),
+        last_run=last.started_at if last else None,
+        seconds=took.total_seconds() if took else None,
+        effect=last.effect if last else {},
+        error=last.error if last else "",
+        next_due=next_due,
+    )
+
+
+def _state(last: JobRun | None) -> str:
+    if last is None:
+        return "never"
+    if (
+        last.state == JobRun.State.RUNNING
+        and last.leased_until
+        and (last.leased_until <= timezone.now())
+    ):
+        return "dead"
+    if last.state == JobRun.State.DONE and last.cursor:
+        return "stopped"
+    return last.state

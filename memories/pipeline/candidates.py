@@ -1,0 +1,163 @@
+"""From an extraction to drafts: cleaned, hashed, embedded, tokenised, ready to be stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+from django.db.models import Q
+
+from accounts.models import EndUser
+from contacts import store
+from contacts.attributes import is_single
+from contacts.text import truncate
+from memories import model_calls
+from memories.hashing import content_hash
+from memories.models import Memory
+from memories.providers.embeddings import Embedder
+from memories.search import context_tokens
+from memories.search.neighbour_turns import around
+from memories.search.tokens import tokenise
+from memories.types import (
+    ConflictCase,
+    Draft,
+    ExtractedMemory,
+    Extraction,
+    ExtractionRequest,
+    StoredFact,
+    StoredMemory,
+    Turn,
+)
+
+MAX_CONTENT = 1000  # graphemes: TiMemory's limit
+SIMILAR = 10  # existing memories shown per new one (TiMemory's default)
+# multilingual-e5 puts unrelated sentences near 0.75; below this two memories share no matter.
+MIN_SIMILARITY = 0.85
+
+
+def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
+    """An id for every person of the extraction: the contact's where one is known, else a
+    provisional one, so that facts can be compared before the contacts exist."""
+    ids = {}
+    for person in extraction.people:
+        known = store.survivor(end_user, person.contact_id) if person.contact_id else None
+        if known is None:
+            known = store.named(
+                end_user, person.name, person.relationship, namesake=person.namesake
+            )
+        ids[person.ref] = known.id if known else uuid4()
+    return ids
+
+
+def drafts_of(
+    end_user: EndUser,
+    extraction: Extraction,
+    request: ExtractionRequest,
+    people: Mapping[str, UUID],
+    embedder: Embedder,
+) -> list[Draft]:
+    """One draft for each distinct content, embedded in one call."""
+    said = {turn.id: turn.said_at for turn in request.context + request.turns}
+    latest = max(turn.said_at for turn in request.turns)
+    turns = _sayable(end_user, extraction, request)
+    distinct: dict[str, tuple[str, ExtractedMemory]] = {}
+    for memory in extraction.memories:
+        content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
+        if content:
+            distinct.setdefault(content_hash(content), (content, memory))
+    vectors = model_calls.embed(end_user, embedder, [content for content, _ in distinct.values()])
+    return [
+        Draft(
+            key=key,
+            content=content,
+            said_at=max((said[i] for i in memory.turn_ids if i in said), default=latest),
+            extracted=memory,
+            facts=tuple(
+                StoredFact(fact.key, fact.value, people.get(fact.person) if fact.person else None)
+                for fact in memory.facts
+                if not fact.person or fact.person in people
+            ),
+            embedding=vector,
+            tokens=tokenise(content, around(turns, memory.turn_ids)),
+        )
+        for (key, (content, memory)), vector in zip(distinct.items(), vectors, strict=True)
+    ]
+
+
+def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionRequest) -> list[Turn]:
+    """The turns in order, emptied of what is forgotten or taken back: none of its words may
+    stay with the memories beside it."""
+    silent = context_tokens.hidden(end_user) | set(extraction.retracted_turn_ids)
+    for asked in extraction.forget:
+        silent |= {asked.asked_in, *asked.turn_ids}
+    turns = request.context + request.turns
+    return [replace(turn, content="") if turn.id in silent else turn for turn in turns]
+
+
+def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], space: str) -> list[ConflictCase]:
+    """For each draft the active memories it may repeat, update or contradict: those nearest
+    in meaning, and those that state the same attribute of the same person."""
+    slots = _same_slots(end_user, drafts)
+    cases = []
+    for draft in drafts:
+        existing = {
+            **{m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())},
+            **{m.id: m for m in _similar(end_user, draft, space)},
+        }
+        if existing:
+            cases.append(
+                ConflictCase(
+                    key=draft.key,
+                    content=draft.content,
+                    type=draft.extracted.type,
+                    said_at=draft.said_at,
+                    facts=draft.facts,
+                    existing=tuple(existing.values()),
+                )
+            )
+    return cases
+
+
+def _similar(end_user: EndUser, draft: Draft, space: str) -> list[StoredMemory]:
+    nearest = (
+        Memory.objects.of(end_user)
+        .active()
+        .filter(kind=Memory.Kind.FACT)
+        .nearest(space, draft.embedding)
+        .defer("tokens")[:SIMILAR]
+    )
+    return [
+        memory.as_stored(similarity)
+        for memory in nearest
+        if (similarity := 1 - memory.distance) >= MIN_SIMILARITY  # type: ignore[attr-defined]
+    ]
+
+
+def _same_slots(
+    end_user: EndUser, drafts: Sequence[Draft]
+) -> dict[tuple[str, UUID | None], list[StoredMemory]]:
+    """The active memories that state one of the drafts' single-valued attributes, by the
+    attribute and whose it is."""
+    wanted = {(f.key, f.person) for d in drafts for f in d.facts if is_single(f.key)}
+    if not wanted:
+        return {}
+    anyone = Q()
+    for key, person in wanted:
+        anyone |= Q(facts__contains=[{"key": key, "person": str(person) if person else None}])
+    memories = Memory.objects.of(end_user).active().filter(anyone).defer("tokens")
+    slots: dict[tuple[str, UUID | None], list[StoredMemory]] = {}
+    for memory in (row.as_stored() for row in memories):
+        for fact in memory.facts:
+            if (fact.key, fact.person) in wanted:
+                slots.setdefault((fact.key, fact.person), []).append(memory)
+    return slots
+
+
+def settle(draft: Draft, contacts: Mapping[UUID, UUID]) -> Draft:
+    """The draft with its facts about contacts that exist now; ``contacts`` maps the ids used
+    while preparing to the real ones. A fact about someone who became no contact is dropped."""
+    facts = tuple(
+        replace(fact, person=contacts[fact.person] if fact.person else None)
+        for fact in draft.facts
+        if fact.person is None or fact.person in contacts
+    )
+    return replace(draft, facts=facts)

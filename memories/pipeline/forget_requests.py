@@ -1,0 +1,163 @@
+"""What a user asks in a chat to forget is put away at once, and planned to be erased:
+memories, and people known only by them."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.models import EndUser
+from contacts import store
+from contacts.models import Contact
+from memories.corrections import derived, erasure_requests, hide
+from memories.erasure import same_statement
+from memories.models import Link, Memory, Message
+from memories.search import context_tokens
+from memories.types import ForgetRequest
+
+WHY = "The user asked to forget this."
+
+
+@dataclass(slots=True)
+class _Meant:
+    """What one message asks to forget."""
+
+    memories: dict[UUID, Memory] = field(default_factory=dict)
+    contacts: dict[UUID, Contact] = field(default_factory=dict)
+    messages: set[int] = field(default_factory=set)
+    words: set[str] = field(default_factory=set)
+
+
+def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
+    """Hides what the requests mean and plans its erasure, together for all that one message
+    asks; returns how many memories were hidden. The caller holds the lock."""
+    meant: dict[int, _Meant] = {}
+    for request in requests:
+        _gather(end_user, request, meant.setdefault(request.asked_in, _Meant()))
+    return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
+
+
+def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
+    asked = Message.objects.of(end_user).filter(pk=asked_in).first()
+    if asked is not None:
+        what.messages.add(asked.pk)
+    seen = [m for m in what.memories.values() if m.status != Memory.Status.ARCHIVED]
+    gone = list(what.contacts.values())
+    merged = [other.pk for other in derived.merged_into(end_user, what.contacts)]
+    change = hide.hide(end_user, seen, actor="extractor", why=WHY, contacts=gone)
+    if what.memories or gone or what.messages:
+        erasure_requests.schedule(
+            end_user,
+            change,
+            memory_ids=what.memories,
+            contact_ids=[*what.contacts, *merged],
+            message_ids=what.messages,
+            words=what.words,
+            asked=asked,
+        )
+        told = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
+        context_tokens.retokenise_beside(end_user, told | what.messages)
+    return len(seen)
+
+
+def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
+    if request.everything:
+        _gather_everything(end_user, request.asked_in, into)
+        return
+    contact = store.survivor(end_user, request.contact_id) if request.contact_id else None
+    whole = contact is not None and not request.words and not request.keys
+    facts = Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT)
+    memories = list(facts.filter(_chosen(request, contact)).defer("tokens").distinct())
+    if contact is None and request.words:
+        memories = _closest(memories, request)
+    same = same_statement.below(end_user, {memory.pk for memory in memories})
+    memories += facts.filter(pk__in=same - {m.pk for m in memories}).defer("tokens")
+    into.memories |= {memory.pk: memory for memory in memories}
+    into.messages.update(request.turn_ids)
+    into.words.update(request.words)
+    into.words.update(fact["value"] for memory in memories for fact in memory.facts)
+    if contact is not None and whole:
+        into.words |= {contact.name, *contact.aliases}
+        into.messages.update(erasure_requests.naming(Message, end_user, contact))
+        if _only_by(contact, memories):
+            into.contacts[contact.pk] = contact
+
+
+def _gather_everything(end_user: EndUser, asked_in: int, into: _Meant) -> None:
+    """All that is kept, the messages up to the one that asks, and everybody known only so."""
+    memories = list(Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT).defer("tokens"))
+    into.memories |= {memory.pk: memory for memory in memories}
+    told = Message.objects.of(end_user)
+    until = Q(pk__lte=asked_in) if asked_in else Q()
+    into.messages.update(told.filter(until).values_list("pk", flat=True))
+    for contact in Contact.objects.of(end_user).standing():
+        into.words |= {contact.name, *contact.aliases}
+        if _only_by(contact, memories):
+            into.contacts[contact.pk] = contact
+
+
+def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
+    chosen = Q(pk__in=())
+    if request.turn_ids:
+        turns = list(request.turn_ids)
+        chosen |= Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
+    if request.words or request.keys:
+        topic = _saying(request.words, shortest=1)
+        whose = {} if contact else {"person": None}
+        for key in request.keys:
+            topic |= Q(facts__contains=[{"key": key, **whose}])
+        chosen |= topic & _mine(contact) if contact else topic
+    elif contact is not None:
+        chosen |= _mine(contact)
+    return chosen
+
+
+def _about(contact: Contact) -> Q:
+    links = Link.objects.standing().filter(contact=contact)
+    return Q(pk__in=links.values("memory"))
+
+
+def _mine(contact: Contact) -> Q:
+    """About the contact, or naming them where no link was made."""
+    return _about(contact) | _saying((contact.name, *contact.aliases))
+
+
+def _saying(words: Iterable[str], shortest: int = 2) -> Q:
+    """Memories whose content or quote has one of the words of at least so many characters."""
+    chosen = Q(pk__in=())
+    for word in words:
+        if len(word) >= shortest:
+            chosen |= Q(content__icontains=word) | Q(quote__icontains=word)
+    return chosen
+
+
+def _closest(memories: list[Memory], request: ForgetRequest) -> list[Memory]:
+    """Without a person to hold on to, only the memories that share most words are meant, and
+    what the user told of themself under the attributes asked for."""
+
+    def shared(memory: Memory) -> int:
+        text = f"{memory.content} {memory.quote}".lower()
+        return sum(word.lower() in text for word in request.words)
+
+    most = max(map(shared, memories), default=0)
+    return [m for m in memories if (most and shared(m) == most) or _under(m, request.keys)]
+
+
+def _under(memory: Memory, keys: Collection[str]) -> bool:
+    return any(fact["key"] in keys and fact.get("person") is None for fact in memory.facts)
+
+
+def _only_by(contact: Contact, memories: Iterable[Memory]) -> bool:
+    """Whether nothing else is known of the contact: no other memory, nothing stated by an
+    operator or app (such values rest on no memory)."""
+    others = (
+        Link.objects.standing()
+        .filter(contact=contact, memory__kind=Memory.Kind.FACT)
+        .exclude(memory__in=[memory.id for memory in memories])
+        .exclude(memory__status=Memory.Status.ARCHIVED)
+    )
+    stated = any(
+        not value.get("sources") for values in contact.attributes.values() for value in values
+    )
+    return not others.exists() and not stated

@@ -1,0 +1,182 @@
+"""Drafts become rows: what is new is inserted, what it replaces becomes outdated."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from accounts.models import EndUser
+from memories.corrections import edit_memories, validity
+from memories.models import Batch, Edge, Memory
+from memories.search import vectors
+from memories.types import Draft, Resolution, Verdict
+
+_NEW = Resolution(Verdict.NEW)
+# How certain it is that an older memory no longer holds, by what was decided: the part of the
+# new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
+# told apart in time mostly are an update, but one in ten or so speak of different matters.
+CERTAINTY = {Verdict.SUPERSEDES: validity.MACHINE}
+
+
+@dataclass(slots=True)
+class Stored:
+    """``ids`` maps each draft's key to the memory that now says it: its own row, or the
+    older one that it repeats. Never by position: a batch mixes inserts and repeats."""
+
+    ids: dict[str, UUID] = field(default_factory=dict)
+    added: list[UUID] = field(default_factory=list)
+    outdated: list[UUID] = field(default_factory=list)
+
+
+def store(
+    end_user: EndUser,
+    drafts: Sequence[Draft],
+    resolutions: Mapping[str, Resolution],
+    space: str,
+    batch: Batch | None = None,
+) -> Stored:
+    """Writes the drafts as the resolutions say. The caller holds the end user's lock.
+
+    The unique constraint on active content decides what is a repetition: a row that another
+    writer has stored meanwhile is taken as it is.
+    """
+    stored = Stored()
+    new: dict[str, Draft] = {}
+    for draft in drafts:
+        resolution = resolutions.get(draft.key, _NEW)
+        if resolution.verdict is Verdict.DUPLICATE and resolution.targets:
+            stored.ids[draft.key] = resolution.targets[0]
+        else:
+            new[draft.key] = draft
+    _insert(end_user, new, stored, space, batch)
+    _note_repeats(end_user, [d for d in drafts if stored.ids[d.key] not in stored.added], stored)
+    for key in new:
+        resolution = resolutions.get(key, _NEW)
+        if stored.ids[key] in stored.added and resolution.targets:
+            _relate(end_user, stored, key, resolution, drafts)
+    return stored
+
+
+def _insert(
+    end_user: EndUser,
+    new: Mapping[str, Draft],
+    stored: Stored,
+    space: str,
+    batch: Batch | None,
+) -> None:
+    rows = [
+        Memory(
+            end_user=end_user,
+            batch=batch,
+            content=draft.content,
+            content_hash=key,
+            type=draft.extracted.type,
+            subtype=draft.extracted.subtype,
+            confidence=min(max(draft.extracted.confidence, 0.0), 1.0),
+            speaker=draft.extracted.speaker[:100],
+            quote=draft.extracted.quote,
+            source_message_ids=list(draft.extracted.turn_ids),
+            facts=[
+                {"key": f.key, "value": f.value, "person": str(f.person) if f.person else None}
+                for f in draft.facts
+            ],
+            embedding_model=space,
+            tokens=draft.tokens,
+            learnt_day=end_user.activity_days,
+            happens_at=draft.extracted.happens_at,
+            expires_at=draft.extracted.expires_at,
+            valid_from=draft.extracted.valid_from,
+            valid_to=draft.extracted.valid_to,
+            said_at=draft.said_at,
+        )
+        for key, draft in new.items()
+    ]
+    Memory.objects.bulk_create(rows, ignore_conflicts=True)
+    ids = dict(
+        Memory.objects.of(end_user)
+        .active()
+        .filter(content_hash__in=new)
+        .values_list("content_hash", "id")
+    )
+    stored.ids.update(ids)
+    added = [row for row in rows if ids.get(row.content_hash) == row.id]
+    stored.added = [row.id for row in added]
+    vectors.add(end_user.pk, space, [(row, new[row.content_hash].embedding) for row in added])
+
+
+def _note_repeats(end_user: EndUser, drafts: Iterable[Draft], stored: Stored) -> None:
+    """A memory that was said again keeps the new source beside the old."""
+    for draft in drafts:
+        memory = Memory.objects.of(end_user).filter(pk=stored.ids[draft.key]).first()
+        if memory is None:
+            continue
+        more = [i for i in draft.extracted.turn_ids if i not in memory.source_message_ids]
+        memory.source_message_ids = [*memory.source_message_ids, *more]
+        memory.confidence = max(memory.confidence, draft.extracted.confidence)
+        memory.mention_count += bool(more)
+        memory.save(
+            update_fields=["source_message_ids", "confidence", "mention_count", "updated_at"]
+        )
+
+
+def _relate(
+    end_user: EndUser,
+    stored: Stored,
+    key: str,
+    resolution: Resolution,
+    drafts: Sequence[Draft],
+) -> None:
+    source = stored.ids[key]
+    draft = next(draft for draft in drafts if draft.key == key)
+    active = Memory.objects.of(end_user).active().filter(pk__in=resolution.targets)
+    targets = list(active.exclude(pk=source))
+    if resolution.verdict is Verdict.SUPERSEDES:
+        edit_memories.outdate(
+            end_user,
+            targets,
+            actor="extractor",
+            why=resolution.reason,
+            valid_to=draft.said_at,
+            by=source,
+            certainty=draft.extracted.confidence * CERTAINTY[resolution.verdict],
+        )
+        stored.outdated += [target.id for target in targets]
+    elif resolution.verdict is Verdict.COMPLEMENTS:
+        Edge.objects.bulk_create(
+            [
+                Edge(
+                    end_user=end_user,
+                    source_id=source,
+                    target=target,
+                    kind=Edge.Kind.COMPLEMENTS,
+                    reason=resolution.reason,
+                )
+                for target in targets
+            ],
+            ignore_conflicts=True,
+        )
+
+
+def retract(end_user: EndUser, turn_ids: Sequence[int], at: datetime | None = None) -> None:
+    """Outdates the memories that rest only on turns that the user took back, ``at`` some time
+    (default: now)."""
+    if not turn_ids:
+        return
+    memories = (
+        Memory.objects.of(end_user)
+        .active()
+        .filter(
+            kind=Memory.Kind.FACT,
+            source_message_ids__overlap=list(turn_ids),
+            source_message_ids__contained_by=list(turn_ids),
+        )
+        .defer("tokens")
+    )
+    edit_memories.outdate(
+        end_user,
+        list(memories),
+        actor="extractor",
+        why="The user took this back.",
+        valid_to=at,
+        certainty=validity.CERTAINTY["user"],
+    )

@@ -1,0 +1,145 @@
+"""Making the end user of a document."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import DataError, IntegrityError, connection, models, transaction
+
+from accounts.models import App, EndUser
+from contacts import finding, store
+from contacts.models import Contact
+from memories.models import Memory
+from memories.pipeline.embed import embed_missing
+from memories.portability.document import CHUNK, FORMAT, SECTIONS, USER_COLUMNS, VERSION, Rows
+from memories.portability.rows import here, with_free_ids
+from memories.providers.factory import embedder
+from memories.search import context_tokens
+
+# What reading a document that nobody exported may raise.
+_DAMAGE = (
+    DataError,
+    IntegrityError,
+    ValidationError,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+)
+
+Progress = Callable[[str, int], None]
+
+
+class CannotImport(ValueError):
+    """The document can't be read in here; the message says why."""
+
+
+def import_user(
+    app: App,
+    document: Mapping[str, Any],
+    *,
+    external_id: str | None = None,
+    progress: Progress = lambda _what, _count: None,
+) -> EndUser:
+    """Makes the document's end user for ``app``, under ``external_id`` where given.
+
+    All or nothing; then embeds the memories. Raises CannotImport.
+    """
+    _check(document)
+    try:
+        with transaction.atomic():
+            end_user = _make_user(app, document["user"], external_id)
+            sections = {name: [dict(row) for row in document[name]] for name in SECTIONS}
+            _insert_all(end_user, with_free_ids(sections), progress)
+            _derive_contacts(end_user, progress)
+            _derive_tokens(end_user, progress)
+            connection.check_constraints()
+    except CannotImport:
+        raise
+    except _DAMAGE as error:
+        raise CannotImport(f"The document is damaged ({type(error).__name__}).") from error
+    progress("embedding", 0)
+    embed_missing(end_user, embedder())
+    return end_user
+
+
+def _check(document: Mapping[str, Any]) -> None:
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        raise CannotImport("This is not an export of a user.")
+    if document.get("version") != VERSION:
+        raise CannotImport(f"This export has version {document.get('version')}, not {VERSION}.")
+    if not isinstance(document.get("user"), Mapping):
+        raise CannotImport("The export has no user.")
+    for section in SECTIONS:
+        rows = document.get(section)
+        if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
+            raise CannotImport(f"The export has no list of {section}.")
+
+
+def _make_user(app: App, row: Mapping[str, Any], external_id: str | None) -> EndUser:
+    name = external_id or str(row["external_id"])
+    if EndUser.objects.filter(app=app, external_id=name).exists():
+        raise CannotImport(f"{app} has a user {name} already; forget that one first.")
+    values = {key: row[key] for key in USER_COLUMNS} | {"external_id": name, "app_id": app.pk}
+    _insert(EndUser, [values])
+    return EndUser.objects.get(app=app, external_id=name)
+
+
+def _insert_all(end_user: EndUser, sections: dict[str, Rows], progress: Progress) -> None:
+    numbers: dict[str, dict[int, int]] = {}
+    for name, model in SECTIONS.items():
+        try:
+            rows = here(name, sections, end_user, numbers)
+            for start in range(0, len(rows), CHUNK):
+                chunk = [row | {"end_user_id": end_user.pk} for row in rows[start : start + CHUNK]]
+                _insert(model, chunk)
+                progress(name, len(chunk))
+        except _DAMAGE as error:
+            raise CannotImport(f"The {name} are damaged: {_what_is_wrong(error)}.") from error
+
+
+def _what_is_wrong(error: Exception) -> str:
+    """Which field or rule, never a value: that may be anybody's words."""
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing or points at nothing"
+    said = getattr(error.__cause__, "diag", None)
+    place = said and (said.constraint_name or said.column_name)
+    return (
+        f"{place} does not hold"
+        if place
+        else f"a value is of the wrong form ({type(error).__name__})"
+    )
+
+
+def _insert(model: type[models.Model], rows: Rows) -> None:
+    """Inserts JSON rows; the database itself reads every value as its column's type."""
+    table = model._meta.db_table
+    known = {field.column for field in model._meta.concrete_fields}
+    if not rows:
+        return
+    names = ", ".join(f'"{name}"' for name in rows[0] if name in known)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO {table} ({names}) "  # noqa: S608 names of our own tables and columns
+            f"SELECT {names} FROM jsonb_populate_recordset(NULL::{table}, %s::jsonb)",
+            [json.dumps(rows)],
+        )
+
+
+def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
+    for contact in Contact.objects.of(end_user).light().iterator(CHUNK):
+        if contact.merged_into_id is None:
+            card = store.card_text(contact, end_user.language)
+            by_name = finding.sort_key(contact.name)
+            Contact.objects.filter(pk=contact.pk).update(card=card, sort_key=by_name)
+            store.index(contact)
+        progress("cards", 1)
+
+
+def _derive_tokens(end_user: EndUser, progress: Progress) -> None:
+    """The search words of memories, with what was said around them."""
+    ids = list(Memory.objects.of(end_user).order_by("pk").values_list("pk", flat=True))
+    for start in range(0, len(ids), CHUNK):
+        context_tokens.retokenise(end_user, ids[start : start + CHUNK])
+        progress("search words", len(ids[start : start + CHUNK]))

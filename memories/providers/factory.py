@@ -1,0 +1,122 @@
+"""The providers that the settings ask for, one instance a process."""
+
+from functools import cache
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from memories.providers.base import LanguageProvider
+from memories.providers.embeddings import (
+    LOCAL_DIMENSIONS,
+    LOCAL_MODEL,
+    Embedder,
+    LocalEmbedder,
+    OpenAIEmbedder,
+)
+from memories.providers.offline import OfflineProvider
+from memories.providers.openai.batch_api import BatchServer
+from memories.providers.openai.chat import ChatModel
+from memories.providers.openai.provider import OpenAIProvider
+from memories.providers.openai.transport import ModelServer
+
+
+def language_provider() -> LanguageProvider:
+    """The provider named by MIO_LLM. Raises ImproperlyConfigured for an unknown one."""
+    return _language_provider(
+        settings.MIO_LLM, settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL, settings.MIO_LLM_MODEL
+    )
+
+
+def reviewing_provider() -> LanguageProvider:
+    """The provider that gives the second look at a proposal: with MIO_LLM=openai the model
+    named by MIO_LLM_REVIEW_MODEL, else the one that proposes."""
+    if settings.MIO_LLM == "openai":
+        return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
+    return language_provider()
+
+
+def openai_provider(model: str) -> OpenAIProvider:
+    """One model of the server that the settings name."""
+    return _openai_provider(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL, model)
+
+
+def chat_model() -> ChatModel | None:
+    """The model to talk with; None where the settings name no server."""
+    if settings.MIO_LLM != "openai":
+        return None
+    return _chat_model(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL, settings.MIO_LLM_MODEL)
+
+
+def batching_provider() -> OpenAIProvider | None:
+    """The provider whose extractions go through the batch API; None while MIO_LLM_BATCH is
+    off, or the provider has none."""
+    if settings.MIO_LLM != "openai" or not settings.MIO_LLM_BATCH:
+        return None
+    return openai_provider(settings.MIO_LLM_MODEL)
+
+
+def batch_server() -> BatchServer | None:
+    """The batch API of the server that the settings name, whether or not it is to be used."""
+    if settings.MIO_LLM != "openai":
+        return None
+    return _batch_server(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL)
+
+
+@cache
+def _chat_model(api_key: str, base_url: str, model: str) -> ChatModel:
+    return ChatModel(ModelServer(api_key, base_url), model)
+
+
+@cache
+def _batch_server(api_key: str, base_url: str) -> BatchServer:
+    return BatchServer(ModelServer(api_key, base_url))
+
+
+@cache
+def _openai_provider(api_key: str, base_url: str, model: str) -> OpenAIProvider:
+    return OpenAIProvider(ModelServer(api_key, base_url), model)
+
+
+@cache
+def _language_provider(kind: str, api_key: str, base_url: str, model: str) -> LanguageProvider:
+    if kind == "offline":
+        return OfflineProvider()
+    if kind == "openai":
+        return _openai_provider(api_key, base_url, model)
+    raise ImproperlyConfigured(f"MIO_LLM is {kind!r}; use offline or openai.")
+
+
+def embedder() -> Embedder:
+    """The embedder named by MIO_EMBEDDINGS. Raises ImproperlyConfigured for an unknown one."""
+    return _embedder(
+        settings.MIO_EMBEDDINGS,
+        settings.OPENAI_API_KEY,
+        settings.OPENAI_BASE_URL,
+        settings.MIO_EMBEDDING_MODEL,
+        settings.MIO_EMBEDDING_DIMENSIONS,
+    )
+
+
+def embedder_named(model: str, dimensions: int) -> Embedder:
+    """The embedder of another model than the settings', at the same server. Raises
+    ImproperlyConfigured where there can be none."""
+    if model == LOCAL_MODEL and dimensions != LOCAL_DIMENSIONS:
+        raise ImproperlyConfigured(f"{model} has {LOCAL_DIMENSIONS} dimensions.")
+    if model != LOCAL_MODEL and not (settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL):
+        raise ImproperlyConfigured(f"{model} needs OPENAI_API_KEY or OPENAI_BASE_URL.")
+    return _embedder(
+        "local" if model == LOCAL_MODEL else "openai",
+        settings.OPENAI_API_KEY,
+        settings.OPENAI_BASE_URL,
+        model,
+        dimensions,
+    )
+
+
+@cache
+def _embedder(kind: str, api_key: str, base_url: str, model: str, dimensions: int) -> Embedder:
+    if kind == "local":
+        return LocalEmbedder()
+    if kind == "openai":
+        return OpenAIEmbedder(ModelServer(api_key, base_url), model, dimensions)
+    raise ImproperlyConfigured(f"MIO_EMBEDDINGS is {kind!r}; use local or openai.")

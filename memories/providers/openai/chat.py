@@ -1,0 +1,100 @@
+"""A conversation with a model, its reply piece by piece as it is written."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+import openai
+from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
+from pydantic import BaseModel
+
+from memories.providers.errors import OutputError, PermanentError, TransientError
+from memories.providers.openai.transport import ModelServer
+from memories.providers.text import encodable
+
+# Somebody is watching: one more try, then the error is shown.
+MAX_ATTEMPTS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ChatMessage:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class _Delta(BaseModel):
+    content: str | None = None
+
+
+class _Choice(BaseModel):
+    delta: _Delta | None = None
+    finish_reason: str | None = None
+
+
+class _Chunk(BaseModel):
+    choices: list[_Choice] = []
+
+
+class ChatModel:
+    """One model of a server, to talk with."""
+
+    def __init__(self, server: ModelServer, model: str) -> None:
+        self.model = model
+        self._server = server
+
+    def stream(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
+        """The reply, each piece as it comes; what was yielded stands whatever follows.
+
+        Raises TransientError when the server is overloaded, silent for too long or breaks
+        off, PermanentError when it or the model refuses, OutputError when what comes
+        is no stream of the protocol or the reply was cut at its length limit. Only before
+        the first piece is another try made. Closing the iterator ends the reply.
+        """
+        pieces = self._server.open(partial(self._send, messages=messages), MAX_ATTEMPTS)
+        with closing(pieces):
+            ended = False
+            while True:
+                chunk = self._server.once(partial(_next, pieces))
+                if chunk is None:
+                    break
+                for choice in chunk.choices:
+                    if choice.delta and choice.delta.content:
+                        yield choice.delta.content
+                    if choice.finish_reason is not None:
+                        _check(choice.finish_reason)
+                        ended = True
+        if not ended:
+            raise TransientError("The model server broke its reply off.")
+
+    def _send(
+        self, client: openai.OpenAI, messages: Sequence[ChatMessage]
+    ) -> openai.Stream[ChatCompletionChunk]:
+        sent: list[ChatCompletionMessageParam] = [_as_param(message) for message in messages]
+        return client.chat.completions.create(model=self.model, messages=sent, stream=True)
+
+
+def _as_param(message: ChatMessage) -> ChatCompletionMessageParam:
+    content = encodable(message.content)
+    if message.role == "system":
+        return {"role": "system", "content": content}
+    if message.role == "assistant":
+        return {"role": "assistant", "content": content}
+    return {"role": "user", "content": content}
+
+
+def _next(pieces: openai.Stream[ChatCompletionChunk], _client: openai.OpenAI) -> _Chunk | None:
+    try:
+        chunk = next(pieces, None)
+        return None if chunk is None else _Chunk.model_validate(chunk.to_dict(warnings=False))
+    except (ValueError, AttributeError):  # no JSON, no UTF-8, no object, or of another form
+        pass
+    raise OutputError("The model server's stream is not of the protocol.")
+
+
+def _check(finish_reason: str) -> None:
+    if finish_reason == "content_filter":
+        raise PermanentError("The model refused to answer.")
+    if finish_reason == "length":
+        raise OutputError("The model's reply was cut off at its length limit.")

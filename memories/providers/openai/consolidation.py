@@ -1,0 +1,236 @@
+"""Conflict cases and profiles as JSON for a model, and its answers mapped back by id."""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+from memories.providers.openai.extraction import (
+    MAX_CONTENT,
+    MAX_VALUE,
+    moment,
+    person_as_json,
+    to_json,
+)
+from memories.providers.openai.schemas import ProfileOut, ResolutionsOut
+from memories.providers.text import attribute_key, clean
+from memories.types import (
+    AttributeValue,
+    ConflictCase,
+    ProfilePatch,
+    ProfileRequest,
+    Resolution,
+    StoredFact,
+    StoredMemory,
+    TimelineEvent,
+    Verdict,
+)
+
+MAX_REASON = 300
+MAX_PERSONALITY = 600
+_AT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
+
+
+class ConflictPrompt:
+    """Cases with their short ids: what is sent, and how the answer is read."""
+
+    def __init__(self, cases: Sequence[ConflictCase]) -> None:
+        self._cases = {f"c{number}": case for number, case in enumerate(cases, 1)}
+        existing = {memory.id for case in cases for memory in case.existing}
+        self._memories = {
+            f"m{number}": memory_id for number, memory_id in enumerate(sorted(existing), 1)
+        }
+        self._people: dict[UUID, str] = {}
+
+    def as_json(self) -> str:
+        """The cases as the model sees them."""
+        short_ids = {memory_id: short for short, memory_id in self._memories.items()}
+        return to_json(
+            {
+                "cases": [
+                    {
+                        "case": short,
+                        "new": memory_as_json(case, self._facts(case.facts)),
+                        "existing": [
+                            {
+                                "id": short_ids[memory.id],
+                                **memory_as_json(memory, self._facts(memory.facts)),
+                            }
+                            for memory in case.existing
+                        ],
+                    }
+                    for short, case in self._cases.items()
+                ]
+            }
+        )
+
+    def _facts(self, facts: Sequence[StoredFact]) -> dict[str, Any]:
+        if not facts:
+            return {}
+        return {
+            "facts": [
+                {"key": fact.key, "value": fact.value, "person": self._person(fact.person)}
+                for fact in facts
+            ]
+        }
+
+    def _person(self, person: UUID | None) -> str:
+        if person is None:
+            return "user"
+        return self._people.setdefault(person, f"p{len(self._people) + 1}")
+
+    def read(self, out: ResolutionsOut) -> dict[str, Resolution]:
+        """Resolutions by the cases' keys. A verdict on nothing that was shown is left out,
+        so that the memory is stored as new and nothing is lost."""
+        found: dict[str, Resolution] = {}
+        for item in out.resolutions:
+            case = self._cases.get(item.case)
+            if case is None or case.key in found:
+                continue
+            shown = {memory.id for memory in case.existing}
+            targets = tuple(
+                self._memories[short]
+                for short in dict.fromkeys(item.targets)
+                if self._memories.get(short) in shown
+            )
+            reason = clean(item.reason, MAX_REASON)
+            if item.verdict is Verdict.NEW:
+                found[case.key] = Resolution(Verdict.NEW, (), reason)
+            elif targets:
+                found[case.key] = Resolution(item.verdict, targets, reason)
+        return found
+
+
+class ProfilePrompt:
+    """A profile and the new memories with their short ids."""
+
+    def __init__(self, request: ProfileRequest) -> None:
+        self._request = request
+        self._memories = {f"m{number}": memory for number, memory in enumerate(request.memories, 1)}
+
+    def as_json(self) -> str:
+        """The profile and only the new memories, as the model sees them."""
+        profile = self._request.profile
+        return to_json(
+            {
+                "language": self._request.language,
+                "person": person_as_json(self._request.person),
+                "profile": {
+                    "attributes": {
+                        key: [value.value for value in values]
+                        for key, values in profile.attributes.items()
+                    },
+                    "personality": profile.personality,
+                    "timeline": [
+                        {"at": event.at, "text": event.text} for event in profile.timeline
+                    ],
+                },
+                "new_memories": [
+                    {"id": short, **memory_as_json(memory, self._facts(memory))}
+                    for short, memory in self._memories.items()
+                ],
+            }
+        )
+
+    def _facts(self, memory: StoredMemory) -> dict[str, Any]:
+        own = [
+            {"key": fact.key, "value": fact.value}
+            for fact in memory.facts
+            if fact.person == self._request.person.id
+        ]
+        return {"facts": own} if own else {}
+
+    def read(self, out: ProfileOut) -> ProfilePatch:
+        """The patch, every value with the memories it rests on; what rests on none is left
+        out, unless the profile holds it already."""
+        attributes: dict[str, tuple[AttributeValue, ...]] = {}
+        replaces: set[str] = set()
+        for item in out.attributes:
+            key = attribute_key(item.key)
+            values = [
+                value
+                for wire in item.values
+                if (value := self._value(key, wire.value, wire.sources, wire.since))
+            ]
+            if key and values:
+                attributes[key] = attributes.get(key, ()) + tuple(values)
+                if item.replace:
+                    replaces.add(key)
+        personality, personality_sources = self._personality(out)
+        return ProfilePatch(
+            attributes=attributes,
+            replaces=frozenset(replaces),
+            timeline=tuple(
+                TimelineEvent(text, event.at.strip(), sources)
+                for event in out.timeline
+                if (text := clean(event.text, MAX_VALUE))
+                and (sources := self._sources(event.sources))
+                and _is_date(event.at.strip())
+            ),
+            personality=personality,
+            personality_sources=personality_sources,
+        )
+
+    def _value(
+        self, key: str, text: str, sources: Sequence[str], since: str | None
+    ) -> AttributeValue | None:
+        value = clean(text, MAX_VALUE)
+        cited = self._sources(sources)
+        held = next(
+            (
+                old
+                for old in self._request.profile.attributes.get(key, ())
+                if old.value.casefold() == value.casefold()
+            ),
+            None,
+        )
+        if not value or not (cited or held):
+            return None
+        if held is not None:
+            return AttributeValue(
+                held.value, tuple(dict.fromkeys(held.sources + cited)), held.since
+            )
+        said_at = max(memory.said_at for memory in self._request.memories if memory.id in cited)
+        return AttributeValue(value, cited, moment(since, said_at))
+
+    def _personality(self, out: ProfileOut) -> tuple[str | None, tuple[UUID, ...]]:
+        text = clean(out.personality or "", MAX_PERSONALITY)
+        cited = self._sources(out.personality_sources)
+        if not text or not cited or text == self._request.profile.personality:
+            return None, ()
+        return text, tuple(dict.fromkeys(self._request.profile.personality_sources + cited))
+
+    def _sources(self, short_ids: Sequence[str]) -> tuple[UUID, ...]:
+        return tuple(
+            self._memories[short].id
+            for short in dict.fromkeys(short_ids)
+            if short in self._memories
+        )
+
+
+def memory_as_json(
+    memory: ConflictCase | StoredMemory, facts: Mapping[str, Any] = MappingProxyType({})
+) -> dict[str, Any]:
+    """A memory as a model sees it, without its id."""
+    shown: dict[str, Any] = {
+        "text": clean(memory.content, MAX_CONTENT),
+        "type": memory.type,
+        "said": memory.said_at.isoformat(timespec="minutes"),
+    }
+    if isinstance(memory, StoredMemory) and memory.happens_at is not None:
+        shown["happens"] = memory.happens_at.isoformat(timespec="minutes")
+    return {**shown, **facts}
+
+
+def _is_date(text: str) -> bool:
+    match = _AT.fullmatch(text)
+    if match is None:
+        return False
+    year, month, day = (int(part or 1) for part in match.groups())
+    try:
+        date(year, month, day)
+    except ValueError:
+        return False
+    return True

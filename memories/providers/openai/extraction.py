@@ -1,0 +1,350 @@
+"""An extraction request as JSON for a model, and the model's answer as an Extraction.
+
+People and turns get short ids in the prompt; an answer is mapped back by those ids, and
+what refers to an id that was never given is dropped.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from contacts.resolution import namesakes
+from contacts.types import Person
+from memories.providers.openai.forgetting import ForgetReader
+from memories.providers.openai.schemas import ExtractionOut, FactOut, MemoryOut, PersonOut
+from memories.providers.text import (
+    attribute_key,
+    clean,
+    encodable,
+    folded,
+    middle_cut,
+    without_injected,
+)
+from memories.types import (
+    ExtractedMemory,
+    ExtractedPerson,
+    ExtractedRelation,
+    Extraction,
+    ExtractionRequest,
+    Fact,
+    Turn,
+)
+
+MAX_CONTENT = 1000  # graphemes; the limit of TiMemory
+MAX_NAME = 80
+MAX_VALUE = 200
+MAX_QUOTE = 300
+MAX_TURN = 6000  # code points of one message that are sent
+MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
+MAX_USER_NAMES = 5
+YEARS = range(1800, 2201)  # what a date in somebody's life may be
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+SPOKEN = frozenset({"user", "assistant"})
+USER = "user"
+
+
+class ExtractionPrompt:
+    """One request with its short ids: what is sent, and how the answer is read.
+
+    ``shown`` are the ids of the people as an earlier prompt for the same turns showed them,
+    so that an answer to that one can be read.
+    """
+
+    def __init__(self, request: ExtractionRequest, shown: Sequence[UUID] | None = None) -> None:
+        self._request = request
+        self._said = {
+            turn.id: without_injected(turn.content) for turn in request.context + request.turns
+        }
+        spoken = [turn for turn in request.context + request.turns if self._is_spoken(turn)]
+        self._turns = dict(enumerate(spoken, 1))
+        self._new_turn_ids = {turn.id for turn in request.turns}
+        self._heard = folded(" \n".join(self._said[turn.id] for turn in spoken))
+        known = {person.id: person for person in request.people}
+        order = [person.id for person in self._people_to_send()] if shown is None else shown
+        self._known = {
+            f"p{number}": known[person_id]
+            for number, person_id in enumerate(order, 1)
+            if person_id in known
+        }
+        self._user_names = {folded(name) for name in request.user_names}
+
+    def _is_spoken(self, turn: Turn) -> bool:
+        return turn.role in SPOKEN and bool(self._said[turn.id].strip())
+
+    def _people_to_send(self) -> list[Person]:
+        def is_heard(person: Person) -> bool:
+            return any(
+                folded(name) in self._heard for name in (person.name, *person.aliases) if name
+            )
+
+        heard = [person for person in self._request.people if is_heard(person)]
+        named = {person.id for person in heard}
+        others = [person for person in self._request.people if person.id not in named]
+        return heard + others[: max(0, MAX_PEOPLE - len(heard))]
+
+    @property
+    def shown(self) -> list[UUID]:
+        """The ids of the people that are sent, in their order."""
+        return [person.id for person in self._known.values()]
+
+    @property
+    def has_news(self) -> bool:
+        """Whether the user said anything in the turns to be extracted."""
+        return any(
+            turn.role == USER and turn.id in self._new_turn_ids for turn in self._turns.values()
+        )
+
+    def as_json(self) -> str:
+        """The request as the model sees it."""
+        turns = [(number, turn) for number, turn in self._turns.items()]
+        return to_json(
+            {
+                "language": self._request.language,
+                "user_names": list(self._request.user_names),
+                "people": [person_as_json(person, short) for short, person in self._known.items()],
+                "earlier": [
+                    self._turn_as_json(number, turn)
+                    for number, turn in turns
+                    if turn.id not in self._new_turn_ids
+                ],
+                "turns": [
+                    self._turn_as_json(number, turn)
+                    for number, turn in turns
+                    if turn.id in self._new_turn_ids
+                ],
+            }
+        )
+
+    def _turn_as_json(self, number: int, turn: Turn) -> dict[str, Any]:
+        return {
+            "n": number,
+            "role": turn.role,
+            "at": turn.said_at.isoformat(timespec="minutes"),
+            "day": WEEKDAYS[turn.said_at.weekday()],
+            "text": middle_cut(self._said[turn.id].strip(), MAX_TURN),
+        }
+
+    def read(self, out: ExtractionOut) -> Extraction:
+        """The answer in terms of the request's own ids."""
+        own_names = self._own_names(out.user_names)
+        self._user_names.update(map(folded, own_names))
+        people: dict[str, ExtractedPerson] = {}
+        refs: dict[str, str] = {USER: "", "": ""}
+        for person in out.people:
+            self._add_person(person, people, refs)
+        for short, known in self._known.items():
+            refs.setdefault(short, short)
+            people.setdefault(short, _known_person(short, known))
+        forgetting = ForgetReader(self._turns, self._new_turn_ids, self._heard, refs, people)
+        forget = forgetting.read(out.forget)
+        memories = [
+            found
+            for item in out.memories
+            if (found := self._memory(item, refs)) and not forgetting.means(found)
+        ]
+        relations = tuple(
+            ExtractedRelation(subject, kind, obj, self._turn_ids(item.turns))
+            for item in out.relations
+            if (subject := refs.get(item.subject))
+            and (obj := refs.get(item.object))
+            and subject != obj
+            and not forgetting.everything & {subject, obj}
+            and (kind := clean(item.kind, MAX_NAME))
+        )
+        used = {person.id for person in out.people} - forgetting.everything
+        used.update(ref for memory in memories for ref in memory.people)
+        used.update(fact.person for memory in memories for fact in memory.facts)
+        used.update(ref for relation in relations for ref in (relation.subject, relation.object))
+        return Extraction(
+            people=tuple(person for ref, person in people.items() if ref in used),
+            memories=tuple(memories),
+            relations=relations,
+            retracted_turn_ids=self._turn_ids(out.retracted),
+            forget=forget,
+            user_names=own_names,
+        )
+
+    def _own_names(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of ``names`` that the user said in a new turn and that no known person bears."""
+        told = folded(
+            " \n".join(
+                self._said[turn.id]
+                for turn in self._turns.values()
+                if turn.role == USER and turn.id in self._new_turn_ids
+            )
+        )
+        borne = {
+            folded(name)
+            for person in self._request.people
+            for name in (person.name, *person.aliases)
+        }
+        found = {folded(text): text for name in names if (text := clean(name, MAX_NAME))}
+        return tuple(text for key, text in found.items() if key in told and key not in borne)[
+            :MAX_USER_NAMES
+        ]
+
+    def _add_person(
+        self, out: PersonOut, people: dict[str, ExtractedPerson], refs: dict[str, str]
+    ) -> None:
+        if out.id in refs:
+            return
+        name = clean(out.name, MAX_NAME)
+        known = self._known.get(out.id)
+        if known is None and not name:
+            return
+        if known is None and folded(name) in self._user_names:
+            refs[out.id] = ""
+            return
+        refs[out.id] = out.id
+        if known is None:
+            people[out.id] = ExtractedPerson(
+                ref=out.id,
+                name=name,
+                aliases=self._heard_names(out.aliases, {folded(name)}),
+                relationship=clean(out.relationship, MAX_NAME),
+                gender=out.gender,
+                namesake=self._is_namesake(name, clean(out.relationship, MAX_NAME)),
+            )
+        else:
+            taken = {folded(text) for text in (known.name, *known.aliases)}
+            people[out.id] = ExtractedPerson(
+                ref=out.id,
+                name=known.name,
+                contact_id=_contact_id(known),
+                aliases=self._heard_names([name, *out.aliases], taken),
+                relationship=clean(out.relationship, MAX_NAME) or known.relationship,
+                gender=known.gender or out.gender,
+            )
+
+    def _is_namesake(self, name: str, relationship: str) -> bool:
+        """Whether a new person bears the name of a known one and is another by what was said,
+        not by an id that the model overlooked."""
+        key = folded(name)
+        same = [
+            person.relationship
+            for person in self._request.people
+            if key in map(folded, (person.name, *person.aliases))
+        ]
+        return bool(same) and (
+            all(namesakes.is_someone_else(relationship, known) for known in same)
+            or any(self._says_another(turn, name) for turn in self._request.turns)
+        )
+
+    def _says_another(self, turn: Turn, name: str) -> bool:
+        said = self._said[turn.id] if turn.role == USER else ""
+        return any(
+            namesakes.says_another(said, found.start(), found.end())
+            for found in re.finditer(re.escape(name), said)
+        )
+
+    def _heard_names(self, names: Iterable[str], taken: set[str]) -> tuple[str, ...]:
+        """Those of ``names`` that somebody used in the conversation and that are not taken."""
+        heard: dict[str, str] = {}
+        for name in names:
+            text = clean(name, MAX_NAME)
+            key = folded(text)
+            if key and key not in taken and key in self._heard and key not in self._user_names:
+                heard.setdefault(key, text)
+        return tuple(heard.values())
+
+    def _memory(self, out: MemoryOut, refs: Mapping[str, str]) -> ExtractedMemory | None:
+        content = clean(out.content, MAX_CONTENT)
+        turns = [
+            self._turns[number] for number in dict.fromkeys(out.turns) if number in self._turns
+        ]
+        own = [turn for turn in turns if turn.role == USER and turn.id in self._new_turn_ids]
+        if not content or not own:
+            return None
+        about = [refs[ref] for ref in dict.fromkeys(out.people) if ref in refs]
+        if out.people and not about:
+            # Without its person it would read as a fact about the user.
+            return None
+        said_at = own[-1].said_at
+        return ExtractedMemory(
+            content=content,
+            type=out.type,
+            subtype=out.subtype,
+            turn_ids=tuple(turn.id for turn in turns),
+            people=tuple(ref for ref in about if ref),
+            quote=self._quote(out.quote, turns),
+            facts=tuple(fact for item in out.facts if (fact := _fact(item, refs))),
+            happens_at=moment(out.happens_at, said_at),
+            expires_at=moment(out.expires_at, said_at),
+            valid_from=moment(out.valid_from, said_at),
+            valid_to=moment(out.valid_to, said_at),
+            confidence=min(1.0, max(0.0, out.confidence)) if math.isfinite(out.confidence) else 0.0,
+        )
+
+    def _quote(self, quote: str, turns: Iterable[Turn]) -> str:
+        words = quote.strip().strip("\"'“”‘’「」…").strip()
+        for turn in turns:
+            if (
+                words
+                and turn.role == USER
+                and words in turn.content
+                and words in self._said[turn.id]
+            ):
+                return words if len(words) <= MAX_QUOTE else ""
+        return ""
+
+    def _turn_ids(self, numbers: Iterable[int]) -> tuple[int, ...]:
+        return tuple(
+            self._turns[number].id for number in dict.fromkeys(numbers) if number in self._turns
+        )
+
+
+def to_json(value: object) -> str:
+    """Compact JSON that any HTTP client can encode."""
+    return encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+
+
+def person_as_json(person: Person, short_id: str = "") -> dict[str, Any]:
+    """A person without the fields that are unknown."""
+    known: dict[str, Any] = {
+        "id": short_id,
+        "name": person.name,
+        "aliases": list(person.aliases),
+        "relationship": person.relationship,
+        "gender": person.gender,
+    }
+    return {key: value for key, value in known.items() if value}
+
+
+def moment(text: str | None, said_at: datetime) -> datetime | None:
+    """An ISO 8601 date or time as an aware datetime, in the time zone of ``said_at`` when it
+    names none; None when it cannot be read or is far out of any life."""
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        return None
+    if found.year not in YEARS:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=said_at.tzinfo)
+
+
+def _fact(out: FactOut, refs: Mapping[str, str]) -> Fact | None:
+    key = attribute_key(out.key)
+    value = clean(out.value, MAX_VALUE)
+    if not key or not value or out.person not in refs:
+        return None
+    return Fact(key, value, refs[out.person])
+
+
+def _known_person(ref: str, person: Person) -> ExtractedPerson:
+    return ExtractedPerson(
+        ref=ref,
+        name=person.name,
+        contact_id=_contact_id(person),
+        relationship=person.relationship,
+        gender=person.gender,
+    )
+
+
+def _contact_id(person: Person) -> UUID:
+    return person.id if isinstance(person.id, UUID) else UUID(str(person.id))

@@ -1,0 +1,120 @@
+"""What a model says the user asked to forget, taken only where the user's own words ask.
+
+Such a request hides memories at once and later erases them, so a model is not believed
+alone: the words it quotes must stand in a user's turn, outside of anything quoted or pasted
+there, and be of a kind that can ask.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+
+from memories.providers.offline.text import own_words
+from memories.providers.openai.schemas import ForgetOut
+from memories.providers.text import attribute_key, clean, folded
+from memories.types import ExtractedMemory, ExtractedPerson, ForgetRequest, Turn
+
+MAX_WORDS = 8
+MAX_WORD = 40  # graphemes
+MAX_KEYS = 5
+
+# Without one of these nobody asks to forget; whether somebody does, the model decides.
+_CAN_ASK = re.compile(
+    r"忘|删|抹|清[除空掉]|撤回|作废|当.{0,8}没|(?:[别甭]|不[要用必许准]).{0,6}[记存留提录]"
+    r"|\b(?:forget|delete|erase|wipe|remove|disregard|strike|scrub|unlearn|scratch|get rid of"
+    r"|off the record|between us"
+    r"|(?:don['’]?t|do not|never)\s(?:\w+\s){0,3}?(?:save|store|keep|remember|record|note|mention))\b",
+    re.I,
+)
+_QUOTED = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|\"[^\"\n]*\"|`[^`\n]*`")
+# Fewer letters are in too many memories to say which is meant.
+_DISTINCT = re.compile(r"[\u3400-\u9fff]{2}|[^\W\d_]{3}|\d{2}")
+
+
+class ForgetReader:
+    """The requests in one answer, and which of its memories they mean.
+
+    ``turns`` and ``refs`` map the short ids of the prompt; ``heard`` is the conversation.
+    """
+
+    def __init__(
+        self,
+        turns: Mapping[int, Turn],
+        new_turn_ids: Collection[int],
+        heard: str,
+        refs: Mapping[str, str],
+        people: Mapping[str, ExtractedPerson],
+    ) -> None:
+        self._turns = turns
+        self._new = new_turn_ids
+        self._heard = heard
+        self._refs = refs
+        self._people = people
+        self._order = {turn.id: number for number, turn in turns.items()}
+        self._dropped: list[frozenset[int]] = []
+        self._whole: dict[str, int] = {}
+
+    @property
+    def everything(self) -> set[str]:
+        """The refs of people about whom everything is to be forgotten."""
+        return set(self._whole)
+
+    def read(self, items: Iterable[ForgetOut]) -> tuple[ForgetRequest, ...]:
+        """The requests that rest on a new turn of the user and mean something certain."""
+        return tuple(found for item in items if (found := self._request(item)))
+
+    def means(self, memory: ExtractedMemory) -> bool:
+        """Whether one of the requests read means this memory of the same answer."""
+        rests_on = set(memory.turn_ids)
+        if any(rests_on <= dropped for dropped in self._dropped):
+            return True
+        last = max(self._order[turn_id] for turn_id in rests_on)
+        return any(last <= self._whole.get(ref, 0) for ref in memory.people)
+
+    def _request(self, out: ForgetOut) -> ForgetRequest | None:
+        asked = self._turns.get(out.asked_in)
+        if asked is None or asked.id not in self._new or not _asks(asked, out.quote):
+            return None
+        ref = self._refs.get(out.person)
+        if ref is None:  # somebody who was never shown: not to be taken as the user
+            return None
+        person = self._people.get(ref)
+        words = self._words(out.words)
+        keys = tuple(dict.fromkeys(key for text in out.keys if (key := attribute_key(text))))
+        turn_ids = tuple(self._turns[n].id for n in dict.fromkeys(out.turns) if n in self._turns)
+        contact_id = None
+        if person is not None:
+            if out.everything:
+                words, keys = (), ()
+                self._whole[ref] = out.asked_in
+            if not (out.everything or words or keys or turn_ids):
+                return None
+            contact_id = person.contact_id
+            if contact_id is None:
+                # Met in this batch: what was kept of them earlier is found by their names.
+                words, keys = (person.name, *person.aliases, *words), ()
+            elif not (out.everything or words or keys):
+                contact_id = None  # only the turns are meant, not all about the person
+        if not (contact_id or words or keys or turn_ids):
+            return None
+        if turn_ids:
+            self._dropped.append(frozenset(turn_ids))
+        return ForgetRequest(contact_id, words, keys[:MAX_KEYS], turn_ids, asked.id)
+
+    def _words(self, words: Iterable[str]) -> tuple[str, ...]:
+        """Distinctive words that somebody used in the conversation."""
+        found = {folded(text): text for word in words if (text := clean(word, MAX_WORD))}
+        said = [text for key, text in found.items() if key in self._heard and _DISTINCT.search(key)]
+        return tuple(said[:MAX_WORDS])
+
+
+def _asks(turn: Turn, quote: str) -> bool:
+    """Whether the user's turn holds ``quote`` and its own words there can ask."""
+    words = quote.strip().strip("\"'“”‘’「」…").strip()
+    if turn.role != "user" or not words:
+        return False
+    own = own_words(turn.content)
+    start = own.find(words)
+    if start < 0:
+        return False
+    plain = _QUOTED.sub(lambda match: " " * len(match.group()), own)
+    return _CAN_ASK.search(plain[start : start + len(words)]) is not None

@@ -1,0 +1,148 @@
+"""Memories to be split, trimmed or joined, as JSON for a model, and its answers checked.
+
+A number is the part of a memory whose loss or invention can be seen without understanding
+it: an answer that adds one, or drops one where nothing may be lost, is not taken.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from memories.providers.openai.consolidation import MAX_REASON, memory_as_json
+from memories.providers.openai.extraction import MAX_CONTENT, to_json
+from memories.providers.openai.schemas import OverlapsOut, RefinementOut, RefinementsOut, ReviewsOut
+from memories.providers.text import clean
+from memories.types import Overlap, Refinement, Review, StoredMemory
+
+MAX_PIECES = 12
+NOT_REVIEWED = Review(False, "The model gave no review.")
+
+_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
+
+
+class RefinementPrompt:
+    """Verbose memories with their short ids."""
+
+    def __init__(self, memories: Sequence[StoredMemory], language: str) -> None:
+        self._memories = {f"m{number}": memory for number, memory in enumerate(memories, 1)}
+        self._language = language
+
+    def as_json(self) -> str:
+        """The memories as the model sees them."""
+        return _shown(self._language, self._memories)
+
+    def read(self, out: RefinementsOut) -> dict[UUID, Refinement]:
+        """The refinements that lose and add no number and make the memory shorter."""
+        found: dict[UUID, Refinement] = {}
+        for item in out.refinements:
+            memory = self._memories.get(item.id)
+            if memory is None or memory.id in found:
+                continue
+            refinement = _refinement(memory.content, item)
+            if refinement is not None:
+                found[memory.id] = refinement
+        return found
+
+
+def _refinement(content: str, out: RefinementOut) -> Refinement | None:
+    reason = clean(out.reason, MAX_REASON)
+    pieces = tuple(dict.fromkeys(text for piece in out.pieces if (text := _content(piece))))
+    if 2 <= len(pieces) <= MAX_PIECES:
+        shorter = all(len(piece) < len(content) for piece in pieces)
+        if shorter and _numbers(pieces) == _numbers([content]):
+            return Refinement(pieces=pieces, reason=reason)
+    trimmed = _content(out.trimmed)
+    if trimmed and len(trimmed) < len(content) and _numbers([trimmed]) == _numbers([content]):
+        return Refinement(trimmed=trimmed, reason=reason)
+    return None
+
+
+class OverlapPrompt:
+    """A cluster of memories with their short ids."""
+
+    def __init__(self, cluster: Sequence[StoredMemory], language: str) -> None:
+        self._memories = {f"m{number}": memory for number, memory in enumerate(cluster, 1)}
+        self._language = language
+
+    def as_json(self) -> str:
+        """The cluster as the model sees it."""
+        return _shown(self._language, self._memories)
+
+    def read(self, out: OverlapsOut) -> list[Overlap]:
+        """The groups of two or more, each memory in the first that names it, whose content
+        has exactly the numbers of its members."""
+        found: list[Overlap] = []
+        taken: set[str] = set()
+        for item in out.overlaps:
+            members = [short for short in dict.fromkeys(item.members) if short in self._memories]
+            content = _content(item.content)
+            if len(members) < 2 or not content or taken & set(members):
+                continue
+            said = [self._memories[short].content for short in members]
+            if _numbers([content]) != _numbers(said):
+                continue
+            taken.update(members)
+            ids = tuple(self._memories[short].id for short in members)
+            found.append(Overlap(ids, content, clean(item.reason, MAX_REASON)))
+        return found
+
+
+class ReviewPrompt:
+    """Proposals with their short ids."""
+
+    def __init__(
+        self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
+    ) -> None:
+        self._proposals = {f"r{number}": both for number, both in enumerate(proposals, 1)}
+        self._language = language
+
+    def as_json(self) -> str:
+        """The proposals as the model sees them."""
+        return to_json(
+            {
+                "language": self._language,
+                "proposals": [
+                    {
+                        "proposal": short,
+                        "memories": [memory_as_json(memory) for memory in members],
+                        "content": overlap.content,
+                    }
+                    for short, (overlap, members) in self._proposals.items()
+                ],
+            }
+        )
+
+    def read(self, out: ReviewsOut) -> list[Review]:
+        """A review for each proposal, in their order; one that has none, or two that differ,
+        is not accepted."""
+        reviews: dict[str, Review] = {}
+        for item in out.reviews:
+            review = Review(item.accepted, clean(item.reason, MAX_REASON))
+            held = reviews.setdefault(item.proposal, review)
+            if held.accepted and not review.accepted:
+                reviews[item.proposal] = review
+        return [reviews.get(short, NOT_REVIEWED) for short in self._proposals]
+
+
+def _shown(language: str, memories: Mapping[str, StoredMemory]) -> str:
+    return to_json(
+        {
+            "language": language,
+            "memories": [
+                {"id": short, **memory_as_json(memory)} for short, memory in memories.items()
+            ],
+        }
+    )
+
+
+def _content(text: str) -> str:
+    """``text`` as the content of a memory; empty when it would have to be cut."""
+    whole = clean(text, MAX_CONTENT + 1)
+    return whole if whole == clean(whole, MAX_CONTENT) else ""
+
+
+def _numbers(texts: Iterable[str]) -> set[str]:
+    return {
+        found for text in texts for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))
+    }

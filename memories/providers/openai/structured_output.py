@@ -1,0 +1,225 @@
+"""One model asked for answers of a given form: strictest form first, one repair, usage counted.
+
+The same requests can be put together for a batch file, and their answers read later.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from functools import cache, partial
+from pathlib import Path
+from string import Template
+from typing import Any, TypeVar
+
+import openai
+import regex
+from openai.types.chat import ChatCompletionMessageParam
+from pydantic import BaseModel, ValidationError
+
+from contacts.attributes import ATTRIBUTES
+from memories.providers.errors import OutputError, PermanentError
+from memories.providers.openai.schemas import Wire, json_schema_of
+from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
+from memories.providers.text import encodable
+from memories.types import Usage
+
+PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
+# How an answer's form can be asked for, the strictest first.
+FORMATS = ("json_schema", "json_object", "text")
+MAX_REPORTED_ERRORS = 8
+MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
+
+_WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
+
+W = TypeVar("W", bound=Wire)
+Messages = list[ChatCompletionMessageParam]
+
+
+class _Message(BaseModel):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(BaseModel):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Tokens(BaseModel):
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class _Completion(BaseModel):
+    choices: list[_Choice]
+    usage: _Tokens | None = None
+
+
+class AnswerModel:
+    """A model of one server. What the server turns out not to support (structured output, a
+    temperature) is asked for once and then left out for the life of the instance."""
+
+    def __init__(self, server: ModelServer, model: str) -> None:
+        self.model = model
+        self.server = server
+        self._format = 0
+        self._takes_temperature = True
+
+    def ask(self, instructions: str, question: str, answer: type[W]) -> tuple[W, Usage]:
+        """A validated answer, after at most one repair."""
+        messages = _messages(instructions, question)
+        text, usage = self._complete(messages, answer)
+        return self._usable(messages, text, usage, answer)
+
+    def body(self, instructions: str, question: str, answer: type[Wire]) -> dict[str, Any]:
+        """The same request as the body of a line in a batch file."""
+        sent, optional = self._as_sent(_messages(instructions, question), answer)
+        return {"model": self.model, "messages": sent, **optional}
+
+    def read(
+        self, completion: str, instructions: str, question: str, answer: type[W]
+    ) -> tuple[W, Usage]:
+        """A validated answer from the body of a completion that came by batch; an unusable
+        one is repaired by asking at once."""
+        messages = _messages(instructions, question)
+        text, usage = _read(completion, messages, 0.0)
+        return self._usable(messages, text, usage, answer)
+
+    def _usable(
+        self, messages: Messages, text: str, usage: Usage, answer: type[W]
+    ) -> tuple[W, Usage]:
+        try:
+            return answer.model_validate_json(_json_in(text)), usage
+        except ValidationError as exc:
+            errors = _described(exc)
+        schema = json.dumps(json_schema_of(answer), separators=(",", ":"))
+        repair = _template("repair").substitute(errors=errors, schema=schema)
+        messages = [
+            *messages,
+            {"role": "assistant", "content": encodable(text[:MAX_REPAIRED])},
+            {"role": "user", "content": repair},
+        ]
+        text, used = self._complete(messages, answer)
+        try:
+            return answer.model_validate_json(_json_in(text)), total(usage, used)
+        except ValidationError as exc:
+            kinds = sorted({error["type"] for error in exc.errors()})
+        raise OutputError(f"The model's answer is unusable after a repair: {', '.join(kinds)}.")
+
+    def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[str, Usage]:
+        """One completion, asked for in the strictest form that the server takes."""
+        while True:
+            form, with_temperature = self._format, self._takes_temperature
+            sent, optional = self._as_sent(messages, answer)
+            try:
+                body, latency_ms = self.server.call(
+                    partial(self._send, messages=sent, optional=optional)
+                )
+            except UnsupportedParameterError as exc:
+                if "temperature" in exc.parameters and with_temperature:
+                    self._takes_temperature = False
+                elif "response_format" in exc.parameters and form + 1 < len(FORMATS):
+                    self._format = max(self._format, form + 1)
+                else:
+                    raise
+                continue
+            return _read(body, sent, latency_ms)
+
+    def _as_sent(self, messages: Messages, answer: type[Wire]) -> tuple[Messages, dict[str, Any]]:
+        form = self._format
+        sent = messages if form == 0 else _with_schema(messages, answer)
+        return sent, _optional_parameters(FORMATS[form], answer, self._takes_temperature)
+
+    def _send(
+        self, client: openai.OpenAI, messages: Messages, optional: Mapping[str, Any]
+    ) -> RawReply:
+        return client.chat.completions.with_raw_response.create(
+            model=self.model, messages=messages, **optional
+        )
+
+
+def _messages(instructions: str, question: str) -> Messages:
+    return [
+        {"role": "system", "content": instructions},
+        {"role": "user", "content": question},
+    ]
+
+
+def _read(body: str, sent: Messages, latency_ms: float) -> tuple[str, Usage]:
+    try:
+        completion = _Completion.model_validate_json(body)
+    except ValidationError:
+        completion = None
+    if completion is None or not completion.choices:
+        raise OutputError("The model server's reply holds no completion.")
+    choice = completion.choices[0]
+    if choice.message.refusal or choice.finish_reason == "content_filter":
+        raise PermanentError("The model refused to answer.")
+    if choice.finish_reason == "length":
+        raise OutputError("The model's answer was cut off at its length limit.")
+    text = choice.message.content or ""
+    tokens = completion.usage or _Tokens(
+        prompt_tokens=estimated_tokens("".join(str(message.get("content")) for message in sent)),
+        completion_tokens=estimated_tokens(text),
+    )
+    return text, Usage(tokens.prompt_tokens, tokens.completion_tokens, latency_ms)
+
+
+def _optional_parameters(form: str, answer: type[Wire], with_temperature: bool) -> dict[str, Any]:
+    parameters: dict[str, Any] = {"temperature": 0} if with_temperature else {}
+    if form == "json_schema":
+        schema = {"name": answer.__name__, "strict": True, "schema": json_schema_of(answer)}
+        parameters["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif form == "json_object":
+        parameters["response_format"] = {"type": "json_object"}
+    return parameters
+
+
+def _with_schema(messages: Messages, answer: type[Wire]) -> Messages:
+    schema = json.dumps(json_schema_of(answer), separators=(",", ":"))
+    rule = _template("json_mode").substitute(schema=schema)
+    return [{"role": "system", "content": f"{messages[0]['content']}\n{rule}"}, *messages[1:]]
+
+
+@cache
+def _template(name: str) -> Template:
+    return Template((PROMPTS / f"{name}.txt").read_text(encoding="utf-8"))
+
+
+@cache
+def instructions(name: str) -> str:
+    """The prompt of that name, with the attribute keys filled in."""
+    single = [key for key, attribute in ATTRIBUTES.items() if attribute.single]
+    return _template(name).substitute(keys=", ".join(ATTRIBUTES), single=", ".join(single))
+
+
+def _json_in(text: str) -> str:
+    """The JSON object in an answer that may come after thoughts, prose or a code fence."""
+    text = text.rpartition("</think>")[2]
+    start, end = text.find("{"), text.rfind("}")
+    return text[start : end + 1] if 0 <= start < end else text
+
+
+def _described(exc: ValidationError) -> str:
+    """What is wrong, for the model itself."""
+    errors = exc.errors(include_url=False, include_input=False, include_context=False)
+    return "\n".join(
+        f"- {'.'.join(str(part) for part in error['loc']) or 'answer'}: {error['msg']}"
+        for error in errors[:MAX_REPORTED_ERRORS]
+    )
+
+
+def estimated_tokens(text: str) -> int:
+    """Tokens of ``text`` for servers that do not count: one a CJK character, else one for
+    four characters (OpenAI's rule of thumb for English)."""
+    wide = len(_WIDE.findall(text))
+    return wide + math.ceil((len(text) - wide) / 4)
+
+
+def total(one: Usage, other: Usage) -> Usage:
+    """Both together."""
+    return Usage(
+        one.tokens_in + other.tokens_in,
+        one.tokens_out + other.tokens_out,
+        one.latency_ms + other.latency_ms,
+    )

@@ -1,0 +1,275 @@
+"""What the arms of a search found becomes an order of memories, each with its reasons."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from heapq import nlargest
+from uuid import UUID
+
+from memories.graph import Neighbour
+from memories.models import Edge, Memory, MemoryQuerySet
+from memories.search import fusion, second_hop
+from memories.search.diversity import spread
+from memories.search.outdated_weight import history_weight
+from memories.search.sql import named
+from memories.search.tokens import own
+
+# The part of a score that importance decides: the whole way from 0 to 1 is worth three of the
+# first ranks. Profiles don't need it to lead (see _direct), and a consolidated source (0.05)
+# that alone holds the answer must still be found.
+IMPORTANCE_SHARE = 0.05
+# The part of a score that lying in the time asked about decides.
+RANGE_SHARE = 0.5
+# What a memory beside a hit has at most of the hit's score; times the weight of the way there.
+GRAPH_SHARE = 0.8
+# What a memory has at most of the score of the one that superseded it.
+SUPERSEDED_SHARE = 0.95
+# So many results of the second step say that they come from it.
+SHOWN_ONWARD = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A memory found. ``score`` is in 0..1; the ranks are those of
+    the two arms, from 1; ``reason`` says in plain words why it is here.
+
+    ``hops`` and ``path`` (the kind of each edge and the memory it was walked from) say how it
+    was reached from a better hit, 0 and empty for what was found by itself. ``in_range`` is
+    None where the query asked about no time. ``history``: it is no longer true;
+    ``superseded_by`` are the memories that took its place.
+    """
+
+    memory: Memory
+    score: float
+    bm25_rank: int | None
+    vector_rank: int | None
+    reason: str
+    hops: int = 0
+    path: tuple[tuple[str, UUID], ...] = ()
+    in_range: bool | None = None
+    history: bool = False
+    superseded_by: tuple[UUID, ...] = ()
+
+
+@dataclass
+class Found:
+    """The best score and ranks of each memory over the questions of a query.
+
+    Inside, memories go by small numbers: a search looks up each of several hundred a dozen
+    times, and Python hashes a UUID slowly.
+    """
+
+    numbers: dict[UUID, int] = field(default_factory=dict)
+    scores: dict[int, float] = field(default_factory=dict)
+    words: dict[int, int] = field(default_factory=dict)
+    meaning: dict[int, int] = field(default_factory=dict)
+    onward: set[int] = field(default_factory=set)
+    # The score of each among the memories of the time asked about; None: no time was.
+    in_range: dict[int, float] | None = None
+    beside: Mapping[UUID, Neighbour] = field(default_factory=dict)
+
+    def add(
+        self,
+        weights: tuple[float, float],
+        words: Sequence[UUID],
+        meaning: Sequence[UUID],
+        onward: Sequence[UUID],
+    ) -> None:
+        """Takes in what the arms give for one question, each best first."""
+        ranked = [self._ranks(ids) for ids in (words, meaning, onward)]
+        _raise(
+            self.scores, fusion.fuse(list(zip((*weights, second_hop.WEIGHT), ranked, strict=True)))
+        )
+        for kept, given in ((self.words, ranked[0]), (self.meaning, ranked[1])):
+            for number, rank in given.items():
+                kept[number] = min(rank, kept.get(number, rank))
+        self.onward.update(n for n, rank in ranked[2].items() if 1 < rank <= SHOWN_ONWARD)
+
+    def add_others(self, ids: Iterable[UUID]) -> None:
+        """Memories that no arm ranks come last: a result is never left out for its score."""
+        for number in self._ranks(ids):
+            self.scores.setdefault(number, 0.0)
+
+    def add_in_range(
+        self, weights: tuple[float, float], words: Sequence[UUID], meaning: Sequence[UUID]
+    ) -> None:
+        """Takes in what the arms give for one question among the memories of the time asked
+        about."""
+        ranked = [self._ranks(ids) for ids in (words, meaning)]
+        self.in_range = self.in_range or {}
+        _raise(self.in_range, fusion.fuse(list(zip(weights, ranked, strict=True))))
+        for number in self.in_range:
+            self.scores.setdefault(number, 0.0)
+
+    def number(self, pk: UUID) -> int:
+        """Its number here, -1 for what no arm found."""
+        return self.numbers.get(pk, -1)
+
+    def total(self, number: int) -> float:
+        """The score by the arms and by the time asked about."""
+        score = self.scores.get(number, 0.0)
+        if not self.in_range:
+            return score
+        return (1 - RANGE_SHARE) * score + RANGE_SHARE * self.in_range.get(number, 0.0)
+
+    def best(self, limit: int) -> list[UUID]:
+        ids = list(self.numbers)
+        return [ids[number] for number in nlargest(limit, self.scores, key=self.total)]
+
+    def _ranks(self, ids: Iterable[UUID]) -> dict[int, int]:
+        known = self.numbers
+        return fusion.ranks([known.setdefault(pk, len(known)) for pk in ids])
+
+
+def _raise(kept: dict[int, float], given: Mapping[int, float]) -> None:
+    for number, score in given.items():
+        if score > kept.get(number, -1.0):
+            kept[number] = score
+
+
+def ordered(
+    wanted: MemoryQuerySet, found: Found, limit: int, now: datetime, *, past: bool = False
+) -> list[Hit]:
+    """The first memories by score, importance and age of what is outdated; a neighbour
+    stands below the hit that it was reached from. What is outdated counts in full where
+    ``past``, what used to be, is asked for."""
+    # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
+    pool = found.best(2 * limit + 20)
+    memories = _loaded(wanted, pool, found)
+    later = _superseding(memories)
+    as_of = None if past else now
+    scores, lifted = _direct(memories, found, later, as_of)
+    words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
+    shown = spread(_by_score(scores, lifted, pool), words, limit)
+    reached = _reached(memories, found, shown, as_of)
+    shown |= reached
+    best = sorted(shown, key=lambda pk: -shown[pk])[:limit]
+    return [
+        Hit(
+            memory=memories[pk],
+            score=shown[pk],
+            bm25_rank=found.words.get(found.number(pk)),
+            vector_rank=found.meaning.get(found.number(pk)),
+            reason=_reason(found, memories[pk], pk in lifted, pk in reached),
+            hops=found.beside[pk].hops if pk in reached else 0,
+            path=found.beside[pk].path if pk in reached else (),
+            in_range=None if found.in_range is None else found.number(pk) in found.in_range,
+            history=memories[pk].status == Memory.Status.OUTDATED,
+            superseded_by=later.get(pk, ()),
+        )
+        for pk in best
+    ]
+
+
+# Written by hand, because to put it together took longer than to run it. A union, because
+# PostgreSQL reads all of a user's rows for "these or those that …".
+_LOADED = """
+SELECT m.* FROM memories_memory m
+WHERE m.id IN (SELECT id FROM memories_memory WHERE id = ANY(%(ids)s)
+               UNION SELECT consolidated_into_id FROM memories_memory WHERE id = ANY(%(ids)s))
+    AND m.id IN ({wanted})
+"""
+
+
+def _loaded(wanted: MemoryQuerySet, pool: Collection[UUID], found: Found) -> dict[UUID, Memory]:
+    """The memories of the pool and beside it, and the profiles that speak for them."""
+    sql, params = named(wanted.values("id"), "wanted")
+    rows = Memory.objects.raw(_LOADED.format(wanted=sql), params | {"ids": [*pool, *found.beside]})
+    return {memory.pk: memory for memory in rows}
+
+
+def _superseding(memories: Mapping[UUID, Memory]) -> dict[UUID, tuple[UUID, ...]]:
+    """What took the place of each outdated memory. No statement where none is."""
+    old = [pk for pk, memory in memories.items() if memory.status == Memory.Status.OUTDATED]
+    later: dict[UUID, tuple[UUID, ...]] = {}
+    if old:
+        edges = Edge.objects.filter(kind=Edge.Kind.SUPERSEDES, target__in=old).order_by("-pk")
+        for source, target in edges.values_list("source", "target"):
+            later[target] = (*later.get(target, ()), source)
+    return later
+
+
+def _direct(
+    memories: Mapping[UUID, Memory],
+    found: Found,
+    later: Mapping[UUID, Collection[UUID]],
+    now: datetime | None,
+) -> tuple[dict[UUID, float], set[UUID]]:
+    """The scores of what the arms found, and the profiles lifted by it: a profile is as good
+    a hit as the best of the memories that it speaks for, and stands before them. Without
+    ``now`` nothing has aged."""
+    scores = {
+        pk: found.total(found.number(pk))
+        * (1 - IMPORTANCE_SHARE * (1 - memory.importance))
+        * _weight_of_history(memory, now)
+        for pk, memory in memories.items()
+        if pk in found.numbers or pk not in found.beside
+    }
+    for old, newer in later.items() if now else ():
+        if old in scores and (held := [scores[pk] for pk in newer if pk in scores]):
+            scores[old] = min(scores[old], SUPERSEDED_SHARE * max(held))
+    lifted = set()
+    for pk in list(scores):
+        profile = memories[pk].consolidated_into_id
+        if profile in scores and scores[profile] <= scores[pk]:
+            scores[profile] = scores[pk]
+            lifted.add(profile)
+    return scores, lifted
+
+
+def _weight_of_history(memory: Memory, now: datetime | None) -> float:
+    if now is None or memory.status != Memory.Status.OUTDATED:
+        return 1.0
+    since = memory.outdated_at or memory.valid_to or memory.updated_at
+    return history_weight(memory.outdated_confidence, (now - since).total_seconds() / 86_400)
+
+
+def _by_score(
+    scores: Mapping[UUID, float], lifted: Collection[UUID], pool: list[UUID]
+) -> dict[UUID, float]:
+    places = {pk: place for place, pk in enumerate(pool)}
+    order = sorted(
+        scores, key=lambda pk: (-scores[pk], pk not in lifted, places.get(pk, len(pool)))
+    )
+    return {pk: scores[pk] for pk in order}
+
+
+def _reached(
+    memories: Mapping[UUID, Memory],
+    found: Found,
+    shown: Mapping[UUID, float],
+    now: datetime | None,
+) -> dict[UUID, float]:
+    """The scores of neighbours that the way from a hit brings further up than they came by
+    themselves."""
+    reached = {}
+    for pk, neighbour in found.beside.items():
+        start = neighbour.steps[0].source
+        if pk not in memories or start not in shown:
+            continue
+        score = (
+            shown[start] * neighbour.weight * GRAPH_SHARE * _weight_of_history(memories[pk], now)
+        )
+        if score > shown.get(pk, 0.0):
+            reached[pk] = score
+    return reached
+
+
+def _reason(found: Found, memory: Memory, lifted: bool, reached: bool) -> str:
+    number, reasons = found.number(memory.pk), []
+    if number in found.words:
+        reasons.append(f"no. {found.words[number]} by its words")
+    if number in found.meaning:
+        reasons.append(f"no. {found.meaning[number]} by meaning")
+    if number in found.onward:
+        reasons.append("about what the best hit by words is about")
+    if lifted:
+        reasons.append("speaks for a memory that was found")
+    if reached:
+        kinds = " → ".join(kind for kind, _ in found.beside[memory.pk].path)
+        reasons.append(f"reached from a better hit by {kinds}")
+    if found.in_range and number in found.in_range:
+        reasons.append("of the time asked about")
+    if memory.status == Memory.Status.OUTDATED:
+        reasons.append("no longer true")
+    return ", ".join(reasons) or "among the latest"
