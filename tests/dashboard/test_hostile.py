@@ -10,8 +10,8 @@ from accounts.models import EndUser
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories
 from memories.models import Batch, Edge, Erasure, Link, Memory
+from tests.dashboard.addresses import ASKING, KINDS, addresses
 from tests.dashboard.signin import signed_in
-from tests.dashboard.walk import ASKING, KINDS, addresses
 from tests.factories import (
     SOME_DAY,
     make_app,

@@ -20,8 +20,8 @@ from memories.jobs import table
 from memories.models import Batch, Consolidation, Edge, Erasure, Link, Memory, ModelCall, Work
 from memories.models.records import JobRun
 from memories.types import MemoryType
+from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
-from tests.dashboard.walk import addresses
 from tests.factories import (
     SOME_DAY,
     make_app,

@@ -23,8 +23,8 @@ from contacts.models import Contact
 from memories import demo, portability
 from memories.models import Batch, Work
 from memories.pipeline.buffer import Incoming, receive
+from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
-from tests.dashboard.walk import addresses
 
 
 def household(role: str) -> dict[str, Any]:

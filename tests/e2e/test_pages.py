@@ -8,7 +8,7 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response
 
-from tests.dashboard.walk import KINDS
+from tests.dashboard.addresses import KINDS
 from tests.e2e.conftest import WAIT, Site
 
 pytestmark = pytest.mark.xdist_group("e2e")

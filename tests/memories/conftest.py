@@ -10,8 +10,8 @@ from accounts.models import EndUser
 from contacts.models import Contact
 from tests.api import ApiClient
 from tests.factories import make_end_user
-from tests.memories.liz import liz_and_elizabeth
-from tests.memories.visits import Visits, add_visits
+from tests.memories.corrections.liz_and_elizabeth import liz_and_elizabeth
+from tests.memories.jobs.sample_job import Visits, add_visits
 from tests.servers import FakeOpenAI
 
 

@@ -14,7 +14,7 @@ from memories.corrections import edit_memories, hide
 from memories.graph import neighbours
 from memories.models import Edge, Memory
 from tests.factories import SOME_DAY, make_end_user, make_memory
-from tests.memories.knowledge import assert_sound
+from tests.memories.snapshots import assert_sound
 
 pytestmark = pytest.mark.django_db
 Kind = Edge.Kind

@@ -5,8 +5,8 @@ import pytest
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.models import Memory
-from tests.memories.knowledge import assert_sound
-from tests.memories.pipeline.test_sync import say
+from tests.memories.pipeline.test_sync_contacts import say
+from tests.memories.snapshots import assert_sound
 
 
 def said_of(end_user: EndUser) -> dict[str, str]:

@@ -9,8 +9,8 @@ from memories.models import Edge, Memory, ModelCall
 from memories.pipeline import refine
 from memories.providers.errors import PermanentError
 from tests.factories import make_contact, make_end_user
-from tests.memories.knowledge import assert_sound
-from tests.memories.long_memories import LONG, read_often
+from tests.memories.read_often import LONG, read_often
+from tests.memories.snapshots import assert_sound
 
 pytestmark = pytest.mark.django_db
 LONG_ZH = (

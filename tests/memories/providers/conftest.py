@@ -6,9 +6,7 @@ import pytest
 
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import ModelServer
-from tests.memories.providers.examples import (
-    KEY,
-)
+from tests.memories.providers.openai.examples import KEY
 from tests.servers import FakeOpenAI
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from memories.providers.offline.overlap import propose, review
 from memories.types import MemoryType, Overlap, StoredMemory
-from tests.memories.providers.examples import SAID_AT
+from tests.memories.providers.openai.examples import SAID_AT
 
 
 def stored(content, kind=MemoryType.PERSONAL):

@@ -6,7 +6,7 @@ import pytest
 
 from memories.providers.offline.refine import refine
 from memories.types import MemoryType, StoredMemory
-from tests.memories.providers.examples import SAID_AT
+from tests.memories.providers.openai.examples import SAID_AT
 
 
 def refined(content):

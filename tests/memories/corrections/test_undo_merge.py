@@ -1,0 +1,253 @@
+"""An undone merge gives both people back, with all that came and went since."""
+
+import pytest
+
+from accounts.changes import CannotUndo
+from accounts.models import EndUser
+from contacts import edit, store
+from contacts.models import json_value
+from memories.corrections import derived, edit_memories, merge_contacts
+from memories.models import Link, Memory
+from memories.pipeline import consolidate, linker, sync_contacts
+from memories.types import ExtractedPerson
+from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
+from tests.memories.corrections.liz_and_elizabeth import ANN, fresh, merged, values
+from tests.memories.snapshots import absorbed, assert_same, assert_sound, knowledge
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def end_user() -> EndUser:
+    return make_end_user(language="en")
+
+
+def test_an_undo_gives_both_back_exactly(end_user, people):
+    before = knowledge(end_user)
+    change = merged(people)
+    assert knowledge(end_user) != before
+    edit_memories.undo(change, actor=ANN)
+    assert_same(knowledge(end_user), before)
+    assert_sound(end_user)
+    with pytest.raises(CannotUndo):
+        edit_memories.undo(change, actor=ANN)
+
+
+def test_a_survivor_that_had_no_profile_has_none_after_the_undo(end_user):
+    liz, beth = make_contact(end_user, "Liz"), make_contact(end_user, "Beth")
+    absorbed(liz, make_memory(end_user, "Liz hikes.", liz), "interests", "hiking")
+    before = knowledge(end_user)
+    change = merge_contacts.merge(end_user, liz.id, beth.id, actor=ANN)
+    assert "hiking" in Memory.objects.active().get(kind="profile").content
+    edit_memories.undo(change, actor=ANN)
+    assert_same(knowledge(end_user), before)
+
+
+def test_facts_name_the_survivor_and_undo_gives_them_back(end_user, people):
+    liz, elizabeth = people
+    memory = Memory.objects.get(content="Liz has a brother.")
+    change = merged(people)
+    memory.refresh_from_db()
+    assert memory.facts[0]["person"] == str(elizabeth.id)
+    edit_memories.undo(change, actor=ANN)
+    memory.refresh_from_db()
+    assert memory.facts[0]["person"] == str(liz.id)
+
+
+def test_values_without_sources_are_united_and_given_back(end_user):
+    anna = make_contact(end_user, "Anna", attributes={"company": [json_value("Fiat")]})
+    bea = make_contact(end_user, "Bea", attributes={"company": [json_value("FIAT")]})
+    memory = make_memory(end_user, "Bea works at Fiat.", bea)
+    for contact in (anna, bea):
+        derived.write_profile_memory(contact)
+    before = knowledge(end_user)
+    change = merge_contacts.merge(end_user, bea.id, anna.id, actor=ANN)
+    assert values(anna, "company") == ["Fiat"]
+    derived.unlearn(end_user, [memory.id])
+    assert values(anna, "company") == ["Fiat"], "a person stated it"
+    edit_memories.undo(change, actor=ANN)
+    assert_same(knowledge(end_user), before, "contacts")
+
+
+def test_the_name_of_a_merged_contact_may_be_taken_meanwhile(end_user, people):
+    liz, elizabeth = people
+    change = merged(people)
+    edit.edit_contact(end_user, elizabeth.id, {"name": "Liz"}, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
+    assert fresh(liz).name == fresh(elizabeth).name == "Liz"
+    assert {fresh(liz).namesake, fresh(elizabeth).namesake} == {0, 1}
+    assert_sound(end_user)
+
+
+def test_merges_chain_and_come_undone_in_any_order(end_user):
+    anna, bea, cleo = (make_contact(end_user, name) for name in ("Anna", "Bea", "Cleo"))
+    for contact, town in ((anna, "Rome"), (bea, "Bari"), (cleo, "Como")):
+        memory = make_memory(end_user, f"{contact.name} is in {town}.", contact)
+        absorbed(contact, memory, "location", town)
+    before = knowledge(end_user)
+    first = merge_contacts.merge(end_user, anna.id, bea.id, actor=ANN)
+    middle = knowledge(end_user)
+    second = merge_contacts.merge(end_user, bea.id, cleo.id, actor=ANN)
+    assert store.survivor(end_user, anna.id) == cleo
+    assert values(cleo, "location") == ["Como", "Bari", "Rome"]
+    edit_memories.undo(first, actor=ANN)
+    assert values(cleo, "location") == ["Como", "Bari"]
+    assert values(anna, "location") == ["Rome"]
+    assert fresh(bea).merged_into_id == cleo.id
+    assert_sound(end_user)
+    second.refresh_from_db()
+    edit_memories.undo(second, actor=ANN)
+    assert_same(knowledge(end_user), before)
+    first = merge_contacts.merge(end_user, anna.id, bea.id, actor=ANN)
+    second = merge_contacts.merge(end_user, bea.id, cleo.id, actor=ANN)
+    edit_memories.undo(second, actor=ANN)
+    assert_same(knowledge(end_user), middle, "contacts")
+
+
+def test_two_merged_into_one_share_what_both_brought_until_both_are_gone(end_user):
+    anna, annie, ann = (make_contact(end_user, name) for name in ("Anna", "Annie", "Ann"))
+    for contact in (anna, annie):
+        store.add_aliases(contact, ["Nan"])
+        store.save(contact, ["aliases"])
+    memory = make_memory(end_user, "Nan sings.", anna, annie)
+    before = knowledge(end_user)
+    first = merge_contacts.merge(end_user, anna.id, ann.id, actor=ANN)
+    second = merge_contacts.merge(end_user, annie.id, ann.id, actor=ANN)
+    edit_memories.undo(first, actor=ANN)
+    assert fresh(ann).aliases == ["Annie", "Nan"]
+    assert fresh(ann).memory_ids == fresh(anna).memory_ids == [memory.id]
+    second.refresh_from_db()
+    edit_memories.undo(second, actor=ANN)
+    assert_same(knowledge(end_user), before)
+
+
+def test_what_came_after_a_merge_stays_with_the_survivor(end_user, people):
+    liz, elizabeth = people
+    change = merged(people)
+    later = make_memory(end_user, "She bakes bread.", fresh(elizabeth))
+    absorbed(fresh(elizabeth), later, "skill", "baking")
+    edit.edit_contact(end_user, elizabeth.id, {"relationship": "friend"}, actor=ANN)
+    sync_contacts.sync_contacts(
+        end_user,
+        [ExtractedPerson("p", "Liz", contact_id=liz.id, aliases=("Bessie",))],
+        {"p": [SOME_DAY, SOME_DAY]},
+        SOME_DAY,
+    )
+    edit_memories.undo(change, actor=ANN)
+    liz, elizabeth = fresh(liz), fresh(elizabeth)
+    assert later.id in elizabeth.memory_ids
+    assert later.id not in liz.memory_ids
+    assert values(elizabeth, "skill") == ["baking"]
+    assert values(elizabeth, "location") == ["Genoa"]
+    assert elizabeth.aliases == ["Beth", "Bessie"]
+    assert elizabeth.relationship == "friend"
+    assert (liz.mention_count, elizabeth.mention_count) == (3, 6)
+    assert liz.aliases == ["Lizzie"]
+    assert_sound(end_user)
+
+
+def test_a_value_that_a_later_message_confirmed_stays_with_that_source(end_user, people):
+    _, elizabeth = people
+    change = merged(people)
+    later = make_memory(end_user, "She still lives in Turin.", fresh(elizabeth))
+    absorbed(fresh(elizabeth), later, "location", "Turin")
+    edit_memories.undo(change, actor=ANN)
+    held = {e["value"]: e["sources"] for e in fresh(elizabeth).attributes["location"]}
+    assert held["Turin"] == [str(later.id)]
+    assert set(held) == {"Turin", "Genoa"}
+    assert_sound(end_user)
+
+
+def test_what_the_survivor_learnt_from_the_losers_memories_is_read_again_by_the_loser(end_user):
+    liz, beth = make_contact(end_user, "Liz"), make_contact(end_user, "Beth")
+    memory = make_memory(end_user, "Liz hikes.", liz)
+    change = merge_contacts.merge(end_user, liz.id, beth.id, actor=ANN)
+    absorbed(fresh(beth), memory, "interests", "hiking")
+    edit_memories.undo(change, actor=ANN)
+    assert values(beth, "interests") == []
+    assert consolidate.contacts_due(end_user.pk) == [liz.id]
+    memory.refresh_from_db()
+    assert (memory.consolidated_into, memory.importance) == (None, 0.5)
+    assert_sound(end_user)
+
+
+def test_a_conflict_that_was_resolved_stays_so_when_another_merge_is_undone(end_user, people):
+    _, elizabeth = people
+    other = make_contact(end_user, "Bettina")
+    change = merge_contacts.merge(end_user, other.id, elizabeth.id, actor=ANN)
+    merged(people)
+    merge_contacts.resolve_attribute(end_user, elizabeth.id, "location", "Genoa", actor=ANN)
+    edit_memories.undo(change, actor=ANN)
+    assert values(elizabeth, "location") == ["Genoa"]
+
+
+def test_what_was_corrected_after_a_merge_does_not_come_back(end_user, people):
+    liz, elizabeth = people
+    change = merged(people)
+    turin = Memory.objects.get(content="Liz lives in Turin.")
+    hikes = Memory.objects.get(content="Liz hikes.")
+    edit_memories.outdate(end_user, [turin], actor=ANN)
+    edit_memories.edit(end_user, hikes.id, {"content": "Liz skis."}, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
+    assert values(liz, "location") == []
+    assert values(liz, "interests") == []
+    assert consolidate.contacts_due(end_user.pk) == sorted([liz.id, elizabeth.id])
+    assert "Liz skis." in fresh(liz).card
+    assert_sound(end_user)
+
+
+def test_what_was_said_not_to_be_about_the_one_is_about_neither_of_the_two(end_user, people):
+    liz, elizabeth = people
+    both = Memory.objects.get(content="Liz and Elizabeth sing.")
+    change = merged(people)
+    unlinked = edit_memories.unlink(end_user, both.id, elizabeth.id, actor=ANN)
+    edit_memories.undo(change, actor=ANN)
+    assert both.id not in [*fresh(liz).memory_ids, *fresh(elizabeth).memory_ids]
+    assert linker.link(end_user, [(both, liz, 1.0)], Link.MadeBy.BACKFILL) == 0
+    edit_memories.undo(unlinked, actor=ANN)
+    assert both.id in fresh(elizabeth).memory_ids
+    assert_sound(end_user)
+
+
+def test_a_correction_made_before_a_merge_can_be_undone_after_it(end_user, people):
+    liz, elizabeth = people
+    turin = Memory.objects.get(content="Liz lives in Turin.")
+    moved = edit_memories.move(end_user, turin.id, liz.id, elizabeth.id, actor=ANN)
+    change = merged(people)
+    edit_memories.undo(moved, actor=ANN)
+    assert turin.id in fresh(elizabeth).memory_ids
+    assert "Turin" in values(elizabeth, "location")
+    edit_memories.undo(change, actor=ANN)
+    assert turin.id in fresh(liz).memory_ids
+    assert turin.id not in fresh(elizabeth).memory_ids
+    assert values(liz, "location") == ["Turin"]
+    assert_sound(end_user)
+
+
+def test_a_rejected_link_stays_rejected_unless_an_operator_linked_the_memory(end_user):
+    liz, beth = make_contact(end_user, "Liz"), make_contact(end_user, "Beth")
+    alone = make_memory(end_user, "One.", liz)
+    guessed = make_memory(end_user, "Two.", liz, beth)
+    told = make_memory(end_user, "Three.", liz)
+    edit_memories.unlink(end_user, alone.id, liz.id, actor=ANN)
+    edit_memories.unlink(end_user, guessed.id, liz.id, actor=ANN)
+    edit_memories.move(end_user, told.id, liz.id, beth.id, actor=ANN)
+    before = knowledge(end_user)
+    change = merge_contacts.merge(end_user, liz.id, beth.id, actor=ANN)
+    assert fresh(beth).memory_ids == [told.id]
+    pairs = [(m, beth, 1.0) for m in (alone, guessed)]
+    assert linker.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
+    edit_memories.undo(change, actor=ANN)
+    assert_same(knowledge(end_user), before)
+
+
+def test_facts_that_come_back_with_an_undo_are_about_the_survivor(end_user: EndUser) -> None:
+    ada, bea = make_contact(end_user, "Ada"), make_contact(end_user, "Bea")
+    fact = {"key": "location", "value": "Turin", "person": str(ada.id)}
+    told = make_memory(end_user, "Ada lives in Turin.", facts=[fact])
+    edited = edit_memories.edit(end_user, told.id, {"content": "Ada lives there."}, actor=ANN)
+    merge_contacts.merge(end_user, ada.id, bea.id, actor=ANN)
+    edit_memories.undo(edited, actor=ANN)
+    told.refresh_from_db()
+    assert told.facts == [{**fact, "person": str(bea.id)}]
+    assert_sound(end_user)

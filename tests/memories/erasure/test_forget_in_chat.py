@@ -1,0 +1,90 @@
+"""What users ask in a chat to forget, from the message to what is left."""
+
+import pytest
+
+from accounts.models import EndUser
+from contacts.models import Contact
+from memories.corrections import edit_memories
+from memories.models import Erasure, Memory
+from memories.pipeline import run
+from memories.pipeline.buffer import Incoming, receive
+from tests.factories import make_app, make_contact
+from tests.memories.snapshots import assert_sound
+
+pytestmark = pytest.mark.django_db
+
+TALK = [
+    Incoming("user", "我朋友小林住在厦门。"),
+    Incoming("user", "小林会弹吉他。"),
+    Incoming("user", "我同事老孟下个月去青岛出差。"),
+    Incoming("user", "我喜欢钓鱼。"),
+    Incoming("user", "我对花生过敏。"),
+]
+
+
+@pytest.fixture
+def end_user() -> EndUser:
+    end_user = receive(make_app(), "ann", TALK).end_user
+    run.process(end_user.pk)
+    end_user.refresh_from_db()
+    return end_user
+
+
+def say(end_user: EndUser, line: str) -> Erasure:
+    receive(end_user.app, end_user.external_id, [Incoming("user", line)])
+    while run.extract_next(end_user.pk):
+        pass
+    return Erasure.objects.get()
+
+
+def known(end_user: EndUser) -> str:
+    found = Memory.objects.of(end_user).active().filter(kind=Memory.Kind.FACT)
+    return "\n".join(found.values_list("content", flat=True))
+
+
+@pytest.mark.parametrize("line", ["请删除所有关于小林的记忆", "Remove 小林 from your memory"])
+def test_a_person_is_gone_and_nobody_else(end_user: EndUser, line: str) -> None:
+    say(end_user, line)
+    assert "小林" not in known(end_user)
+    assert "老孟" in known(end_user)
+    assert [c.name for c in Contact.objects.of(end_user).standing()] == ["老孟"]
+
+
+@pytest.mark.parametrize("line", ["把你记住的全部删掉", "erase all you know about me"])
+def test_everything_is_gone_until_it_is_undone(end_user: EndUser, line: str) -> None:
+    before = known(end_user)
+    erasure = say(end_user, line)
+    assert known(end_user) == ""
+    assert not Contact.objects.of(end_user).standing().exists()
+    assert len(erasure.contact_ids) == 2
+    assert len(erasure.memory_ids) == len(before.splitlines())
+    assert_sound(end_user)
+    assert erasure.change is not None
+    edit_memories.undo(erasure.change, actor="operator")
+    assert sorted(known(end_user).splitlines()) == sorted(before.splitlines())
+    assert Contact.objects.of(end_user).standing().count() == 2
+
+
+def test_whom_an_app_keeps_stays_when_everything_said_is_forgotten(end_user: EndUser) -> None:
+    boss = make_contact(end_user, "周总")
+    boss.attributes = {"phone": [{"value": "555-0142", "sources": [], "since": None}]}
+    boss.save()
+    say(end_user, "删除我的所有数据")
+    assert [c.name for c in Contact.objects.of(end_user).standing()] == ["周总"]
+
+
+def test_only_the_matter_goes(end_user: EndUser) -> None:
+    say(end_user, "忘掉小林弹吉他这件事")
+    assert "吉他" not in known(end_user)
+    assert "厦门" in known(end_user)
+
+
+@pytest.mark.parametrize(
+    "line", ["忘掉我对花生过敏这件事", "delete what you know about my allergy"]
+)
+def test_what_the_user_told_of_themself_goes_by_words_or_attribute(
+    end_user: EndUser, line: str
+) -> None:
+    say(end_user, line)
+    assert "花生" not in known(end_user)
+    assert "钓鱼" in known(end_user)

@@ -1,0 +1,238 @@
+"""Memories that overlap become one, once, and only where nothing speaks against it."""
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.models import Change
+from memories.budget import Budget
+from memories.corrections import edit_memories
+from memories.models import Edge, Memory, ModelCall, Vector
+from memories.pipeline import embed, merge_duplicates
+from memories.providers.factory import embedder
+from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
+from tests.memories.snapshots import absorbed, assert_sound
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def end_user():
+    return make_end_user(language="en")
+
+
+@pytest.fixture
+def nora(end_user):
+    return make_contact(end_user, "Nora")
+
+
+def merged(end_user, calls=100):
+    embed.embed_missing(end_user, embedder())
+    return merge_duplicates.merge_overlapping(end_user.pk, Budget(calls, 10_000))
+
+
+def said(end_user):
+    rows = Memory.objects.of(end_user).active().filter(kind="fact")
+    return sorted(rows.values_list("content", flat=True))
+
+
+def calls():
+    return ModelCall.objects.filter(purpose__in=["propose", "review"]).count()
+
+
+def test_memories_of_which_one_says_all_become_that_one(end_user, nora):
+    for content in ("Nora likes chess.", "Nora really likes chess.", "Nora likes chess with Ivan."):
+        make_memory(end_user, content, nora)
+    done = merged(end_user)
+    assert said(end_user) == ["Nora likes chess with Ivan."]
+    assert (done["merged"], done["into"], calls()) == (3, 1, 2)
+    assert Change.objects.get().actor == "refiner"
+    assert_sound(end_user)
+
+
+def test_memories_that_complete_each_other_become_one_that_says_both(end_user, nora):
+    make_memory(end_user, "Nora works at Brightwater as a nurse.", nora)
+    make_memory(end_user, "Nora works at Brightwater in Leeds.", nora)
+    merged(end_user)
+    assert said(end_user) == ["Nora works at Brightwater as a nurse in Leeds."]
+
+
+def test_a_merged_memory_is_compared_in_the_same_run(end_user, nora):
+    for more in ("as a nurse", "in Leeds", "with Ivan"):
+        make_memory(end_user, f"Nora works at Brightwater {more}.", nora)
+    merged(end_user)
+    (content,) = said(end_user)
+    assert all(more in content for more in ("as a nurse", "in Leeds", "with Ivan"))
+
+
+KEPT_APART = [
+    ("Nora likes chess.", "Nora does not like chess."),
+    ("Nora ran 5 km with Ivan.", "Nora ran 10 km with Ivan."),
+    ("Nora lives in Leeds.", "Nora used to live in Leeds."),
+    ("Nora introduced Ivan to Ada.", "Ada introduced Ivan to Nora."),
+    ("Nora works at Apple.", "Nora works at Apple Bank."),
+    ("Nora's brother likes chess.", "Nora likes chess."),
+    ("小红喜欢小明", "小明喜欢小红"),
+    ("小红在上海工作", "小红在上海找工作"),
+    ("小红可能会搬去上海", "小红搬去上海"),
+    ("小红三月去了东京", "小红五月去了东京"),
+]
+
+
+@pytest.mark.parametrize("pair", KEPT_APART)
+def test_what_differs_in_meaning_stays_apart_however_near_it_is(end_user, nora, pair):
+    for content in pair:
+        make_memory(end_user, content, nora)
+    assert merged(end_user)["merged"] == 0
+    assert said(end_user) == sorted(pair)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "health"},
+        {"speaker": "assistant"},
+        {"confidence": 0.4},
+        {"happens_at": SOME_DAY + timedelta(days=1)},
+        {"valid_to": SOME_DAY},
+        {"facts": [{"key": "location", "value": "York", "person": None}]},
+    ],
+)
+def test_memories_of_another_kind_or_time_are_not_even_proposed(end_user, nora, fields):
+    plain = {
+        "happens_at": SOME_DAY,
+        "facts": [{"key": "location", "value": "Leeds", "person": None}],
+    }
+    make_memory(end_user, "Nora likes chess.", nora, **plain)
+    make_memory(end_user, "Nora really likes chess.", nora, **{**plain, **fields})
+    merged(end_user)
+    assert len(said(end_user)) == 2
+    assert calls() == 0
+
+
+def test_memories_about_other_people_are_not_even_proposed(end_user, nora):
+    make_memory(end_user, "Nora likes chess.", nora)
+    make_memory(end_user, "Nora really likes chess.", nora, make_contact(end_user, "Ivan"))
+    merged(end_user)
+    assert calls() == 0
+
+
+def test_users_do_not_meet(end_user, nora):
+    other = make_end_user(language="en")
+    make_memory(end_user, "The user likes chess.")
+    make_memory(other, "The user really likes chess.")
+    assert merged(end_user)["merged"] == merged(other)["merged"] == 0
+
+
+def test_a_second_run_makes_no_call_and_writes_nothing(end_user, nora):
+    for pair in [*KEPT_APART[:4], ("Nora likes tea.", "Nora likes tea with Ivan.")]:
+        for content in pair:
+            make_memory(end_user, content, nora)
+    merged(end_user)
+    before = list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()
+    assert merge_duplicates.users_due() == []
+    assert not any(merged(end_user).values())
+    assert (list(Memory.objects.order_by("pk").values()), ModelCall.objects.count()) == before
+
+
+def test_a_new_memory_is_compared_with_old_ones(end_user, nora):
+    make_memory(end_user, "Nora likes chess.", nora)
+    merged(end_user)
+    make_memory(end_user, "Nora likes chess with Ivan.", nora)
+    assert merge_duplicates.users_due() == []  # not before it has a vector
+    assert merged(end_user)["into"] == 1
+
+
+def test_new_words_are_compared_anew(end_user, nora):
+    memory = make_memory(end_user, "Nora plays golf.", nora)
+    make_memory(end_user, "Nora likes chess with Ivan.", nora)
+    merged(end_user)
+    edit_memories.edit(end_user, memory.id, {"content": "Nora likes chess."}, actor="operator:ann")
+    assert merged(end_user)["into"] == 1
+
+
+def test_what_somebody_took_apart_stays_apart(end_user, nora):
+    make_memory(end_user, "Nora likes chess.", nora)
+    make_memory(end_user, "Nora likes chess with Ivan.", nora)
+    merged(end_user)
+    edit_memories.undo(Change.objects.get(), actor="operator:ann")
+    make_memory(end_user, "Nora quite likes chess.", nora)
+    merged(end_user)
+    assert "Nora likes chess with Ivan." in said(end_user)
+    assert len(said(end_user)) == 2
+
+
+@pytest.mark.parametrize("kind", ["part_of", "conflicts", "invalidated_by"])
+def test_a_piece_and_its_whole_stay_two_and_so_does_what_an_edge_tells_apart(end_user, nora, kind):
+    one = make_memory(end_user, "Nora likes chess.", nora)
+    other = make_memory(end_user, "Nora likes chess with Ivan.", nora)
+    Edge.objects.create(end_user=end_user, source=one, target=other, kind=kind)
+    merged(end_user)
+    assert calls() == 0
+    assert len(said(end_user)) == 2
+
+
+def test_a_memory_waits_until_the_profile_has_read_as_much_of_it(end_user, nora):
+    read = make_memory(end_user, "Nora likes chess.", nora)
+    absorbed(nora, read, "likes", "chess")
+    new = make_memory(end_user, "Nora likes chess with Ivan.", nora)
+    assert merged(end_user)["merged"] == 0
+    assert merge_duplicates.users_due() == [end_user.pk]
+    absorbed(nora, new, "likes", "chess")
+    assert merged(end_user)["merged"] == 2
+    assert_sound(end_user)
+
+
+TOPICS = (
+    "chess opera kayaking pottery jazz orchids knitting sailing baking fencing archery origami "
+    "skiing poetry carpentry"
+).split()
+
+
+def test_the_budget_bounds_a_run_and_the_next_goes_on(end_user, nora):
+    for topic in TOPICS:
+        make_memory(end_user, f"Nora likes {topic}.", nora)
+        make_memory(end_user, f"Nora likes {topic} with Ivan.", nora)
+    first = merged(end_user, calls=1)
+    assert 0 < first["clusters"] < len(TOPICS)
+    assert ModelCall.objects.filter(purpose="propose").count() == 1
+    rest = merged(end_user)
+    assert first["into"] + rest["into"] == len(TOPICS)
+    assert len(said(end_user)) == len(TOPICS)
+    assert merge_duplicates.users_due() == []
+
+
+def test_a_cluster_is_never_larger_than_a_call_may_show(end_user, nora):
+    for n in range(20):
+        make_memory(end_user, f"Nora likes chess {'very ' * n}much.", nora)
+    done = merged(end_user)
+    assert done["clusters"] >= 2
+    assert not Memory.objects.filter(merged_into=None, status="archived").exists()
+
+
+def test_memories_without_a_vector_wait(end_user, nora):
+    for content in ("Nora likes chess.", "Nora likes chess with Ivan."):
+        make_memory(end_user, content, nora)
+    assert not Vector.objects.exists()
+    assert not any(merge_duplicates.merge_overlapping(end_user.pk, Budget(10, 10)).values())
+
+
+@pytest.mark.parametrize(
+    ("content", "accepted", "into"),
+    [
+        ("Nora plays chess with Ivan.", True, 1),
+        ("Nora plays chess with Ivan.", False, 0),
+        ("Nora plays chess.", True, 0),  # loses a name
+        ("Nora plays chess with Ivan in Ghent.", True, 0),  # adds one
+        ("Nora never plays chess with Ivan.", True, 0),
+    ],
+)
+def test_a_proposal_is_carried_out_if_reviewed_and_faithful(
+    end_user, nora, server, content, accepted, into
+):
+    make_memory(end_user, "Nora plays chess.", nora)
+    make_memory(end_user, "Nora and Ivan play chess together.", nora)
+    server.reply_json({"overlaps": [{"members": ["m1", "m2"], "content": content}]})
+    server.reply_json({"reviews": [{"proposal": "r1", "accepted": accepted}]})
+    done = merged(end_user)
+    assert (done["into"], done["refused"]) == (into, 1 - into)

@@ -1,0 +1,84 @@
+"""What extraction writes about people leaves a healthy database, whatever was said of whom."""
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.django import TestCase
+
+from accounts.models import EndUser
+from contacts.models import Contact, Relation
+from memories.pipeline import run
+from memories.pipeline.buffer import Incoming, receive
+from tests.factories import make_app
+from tests.memories.snapshots import assert_sound
+
+# Who is whose what between people who are not the user, told in one go or bit by bit.
+CHINESE = (
+    "我爸的老同学陈伯伯在邮局上班。",
+    "小雯的妈妈是钢琴老师。",
+    "小雯的男朋友叫何磊，在广州开店。",
+    "何磊的姐姐何静刚生了孩子。",
+    "我同事阿凯的老婆怀孕了。",
+    "我表姐和她老公上周搬去了苏州。",
+    "我奶奶的邻居孙阿姨摔了一跤。",
+    "我老板的女儿叫朵朵。",
+    "我外婆的朋友郑阿姨住院了。",
+    "何静是何磊的亲姐姐，在银行工作。",
+    "孙阿姨退休了。",
+    "朵朵不是我老板的女儿，是他侄女。",
+    "不对，何磊在深圳开店，不是广州。",
+)
+ENGLISH = (
+    "My dad's friend Walter works at the harbour.",
+    "Priya's husband Marcus is a pilot.",
+    "Marcus's sister Helen just moved to Leeds.",
+    "My coworker Theo has a daughter called Mia.",
+    "Mia is Theo's daughter and she plays the cello.",
+    "My landlord's daughter Ines studies law.",
+    "Helen's boyfriend is a chef.",
+    "My sister and her husband bought a house in Bath.",
+    "My neighbour's son Rory broke his arm.",
+    "Walter's wife Irene is a nurse.",
+    "Actually, Marcus is not a pilot, he is a flight attendant.",
+    "Helen is Marcus's sister and she hates spinach.",
+    "My boss's brother Graham lives in Cork.",
+    "Rory is ten now.",
+)
+
+
+def say(user: str, *texts: str) -> EndUser:
+    """The user says these one after another, and the pipeline reads each to the end."""
+    app = make_app()
+    for text in texts:
+        end_user = receive(app, user, [Incoming("user", text)]).end_user
+        run.process(end_user.pk)
+    return end_user
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("text", "subject", "other"),
+    [
+        ("我奶奶的邻居孙阿姨摔了一跤。", "孙阿姨", "奶奶"),
+        ("My neighbour's son Rory broke his arm.", "Rory", "neighbour"),
+    ],
+)
+def test_both_people_of_a_relation_have_it_on_their_cards(text, subject, other):
+    end_user = say("ann", text)
+    relation = Relation.objects.of(end_user).get()
+    assert subject in relation.subject.name
+    assert other in relation.object.name.lower()
+    assert relation.object.name in Contact.objects.get(pk=relation.subject_id).card
+    assert relation.subject.name in Contact.objects.get(pk=relation.object_id).card
+
+
+class AfterAnyTalk(TestCase):
+    @settings(
+        max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True
+    )
+    @given(
+        st.sampled_from([CHINESE, ENGLISH, CHINESE + ENGLISH]), st.randoms(use_true_random=False)
+    )
+    def test_the_doctor_is_silent_after_any_talk_about_third_parties(self, told, random):
+        texts = random.sample(told, 5)
+        assert_sound(say("ann", *texts))

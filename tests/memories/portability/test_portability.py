@@ -1,0 +1,220 @@
+"""What goes out comes back the same, in this database or beside what is already there."""
+
+import copy
+import itertools
+import json
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.apps import apps
+
+from accounts.changes import recording
+from accounts.models import App, Change, EndUser
+from contacts import store
+from contacts.models import Contact, Relation, Suggestion, json_value
+from memories import portability
+from memories.corrections import derived, edit_memories
+from memories.doctor import CHECKS
+from memories.erasure.erase import forget_everything
+from memories.jobs import schedules
+from memories.models import Batch, Edge, Link, Memory
+from memories.pipeline.embed import embed_missing
+from memories.providers.factory import embedder
+from tests.factories import (
+    make_app,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+    make_suggestion,
+)
+from tests.memories.portability.documents import comparable
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def zoe() -> EndUser:
+    """An end user with rows of every kind and with changes that can be undone."""
+    schedules.install()
+    end_user = make_end_user(external_id="zoe", language="en", names=["Zoë"], activity_days=3)
+    messages = [make_message(end_user, text) for text in ("Greta hums. 𠮷👩‍👩‍👧", "ok", "NUL-free")]
+    Batch.objects.create(end_user=end_user, first_seq=1, last_seq=3, state="done")
+    EndUser.objects.filter(pk=end_user.pk).update(extracted_seq=3)
+    greta, oda = make_contact(end_user, "Greta"), make_contact(end_user, "Oda")
+    make_contact(end_user, "Gretel", merged_into=greta)
+    Relation.objects.create(end_user=end_user, subject=oda, kind="mother", object=greta)
+    make_suggestion(greta, oda)
+    source = make_memory(
+        end_user, "Greta lives in Oslo.", greta, source_message_ids=[messages[0].pk],
+        facts=[{"key": "location", "value": "Oslo", "person": str(greta.id)}],
+        batch=Batch.objects.get(),
+    )  # fmt: skip
+    moved = make_memory(end_user, "She paints.", greta)
+    old = make_memory(end_user, "Greta lives in Rome.", greta)
+    greta.attributes = {"location": [json_value("Oslo", [source.id])]}
+    store.save(greta, ["attributes"])
+    Link.objects.filter(memory=source).update(consolidated_at=source.said_at)
+    derived.write_profile_memory(greta)
+    derived.let_sources_step_back(end_user, [source.id])
+    end_user.refresh_from_db()
+    edit_memories.outdate(end_user, [old], actor="extractor", why="moved", by=source.id)
+    edit_memories.move(end_user, moved.id, greta.id, oda.id, actor="operator:x")
+    relation = Relation.objects.create(end_user=end_user, subject=greta, kind="x", object=oda)
+    with recording(end_user, "unrelate", "operator:x") as (recorder, _):
+        recorder.watch([relation])
+        relation.delete()
+    link = Link.objects.get(memory=source, contact=greta)
+    with recording(end_user, "unlink", "operator:x") as (recorder, _):
+        recorder.watch([link])
+        link.delete()
+    edit_memories.undo(Change.objects.get(verb="unlink"), actor="operator:x")
+    store.save(Contact.objects.get(pk=greta.pk), [])
+    embed_missing(end_user, embedder())
+    return end_user
+
+
+def assert_healthy() -> None:
+    assert {check.__name__: list(check()) for check in CHECKS if list(check())} == {}
+
+
+def test_an_export_holds_no_python_objects(zoe: EndUser) -> None:
+    document = portability.export_user(zoe)
+    assert json.loads(json.dumps(document)) == document
+
+
+def test_a_forgotten_user_comes_back_without_loss(zoe: EndUser) -> None:
+    assert_healthy()
+    document = portability.export_user(zoe)
+    cards = dict(Contact.objects.of(zoe).values_list("pk", "card"))
+    forget_everything(zoe)
+
+    back = portability.import_user(zoe.app, copy.deepcopy(document))
+
+    assert comparable(portability.export_user(back)) == comparable(document)
+    assert [row["id"] for row in portability.export_user(back)["memories"]] == [
+        row["id"] for row in document["memories"]
+    ]
+    standing = Contact.objects.of(back).standing()
+    assert all(card == cards[pk] for pk, card in standing.values_list("pk", "card"))
+    assert not Memory.objects.of(back).filter(vectors=None).exists()
+    assert_healthy()
+
+
+def test_a_copy_beside_the_original_has_ids_of_its_own(zoe: EndUser) -> None:
+    document = portability.export_user(zoe)
+
+    copied = portability.import_user(make_app(), document)
+
+    for model in (Contact, Memory, Change):
+        assert model.objects.of(copied).count() == model.objects.of(zoe).count() > 0
+    greta = Contact.objects.of(copied).get(name="Greta")
+    assert greta.id != Contact.objects.of(zoe).get(name="Greta").id
+    profile = Memory.objects.of(copied).get(kind="profile")
+    assert profile.content_hash == f"profile:{greta.id}"
+    source = Memory.objects.of(copied).get(content="Greta lives in Oslo.")
+    assert source.consolidated_into == profile
+    assert source.facts[0]["person"] == str(greta.id)
+    assert greta.attributes["location"][0]["sources"] == [str(source.id)]
+    assert Batch.objects.of(copied).get() == source.batch
+    assert Edge.objects.of(copied).get().source == source
+    assert Relation.objects.of(copied).get().object == greta
+    pair = Suggestion.objects.of(copied).get()
+    assert {pair.first.name, pair.second.name} == {"Greta", "Oda"}
+    assert_healthy()
+
+
+def test_undoing_in_a_copy_never_touches_the_original(zoe: EndUser) -> None:
+    copied = portability.import_user(make_app(), portability.export_user(zoe))
+    before = portability.export_user(zoe)
+
+    for change in Change.objects.of(copied).filter(undone_at=None).order_by("-created_at"):
+        edit_memories.undo(change, actor="operator:y")
+
+    assert comparable(portability.export_user(zoe)) == comparable(before)
+    moved = Memory.objects.of(copied).get(content="She paints.")
+    names = moved.links.filter(rejected=False).values_list("contact__name", flat=True)
+    assert list(names) == ["Greta"]
+    assert Memory.objects.of(copied).get(content="Greta lives in Rome.").status == "active"
+    kinds = Relation.objects.of(copied).values_list("kind", flat=True)
+    assert sorted(kinds) == ["mother", "x"]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_a_suggested_pair_comes_back_under_ids_of_any_order(
+    monkeypatch: pytest.MonkeyPatch, order: tuple[int, ...]
+) -> None:
+    end_user = make_end_user()
+    three_people = [make_contact(end_user, name) for name in ("Ada", "Bea", "Cleo")]
+    one, two, three = sorted(three_people, key=lambda contact: contact.id)
+    pair = make_suggestion(one, three)
+    with recording(end_user, "merge", "operator:x") as (recorder, _):
+        recorder.watch([pair])
+        Suggestion.objects.filter(pk=pair.pk).update(first=two)
+    fresh = (UUID(int=10 + n) for n in (*order, *range(3, 99)))
+    monkeypatch.setattr("memories.portability.rows.uuid4", lambda: next(fresh))
+
+    copied = portability.import_user(make_app(), portability.export_user(end_user))
+    edit_memories.undo(Change.objects.of(copied).get(), actor="operator:y")
+
+    again = Suggestion.objects.of(copied).get()
+    assert {again.first.name, again.second.name} == {one.name, three.name}
+
+
+DAMAGED: dict[str, Any] = {
+    "no format": lambda d: d.pop("format"),
+    "the version before": lambda d: d.update(version=1),
+    "no erasures": lambda d: d.pop("erasures"),
+    "an entity link to no entity": lambda d: d["entity_links"].append(
+        {"id": 1, "entity_id": 7, "memory_id": d["memories"][0]["id"]}
+    ),
+    "an erasure of no state": lambda d: d["erasures"].append({"id": d["changes"][0]["id"]}),
+    "an edge to itself": lambda d: d["edges"][0].update(source_id=d["edges"][0]["target_id"]),
+    "a document that is a list": lambda d: None,
+    "no user": lambda d: d.pop("user"),
+    "no messages": lambda d: d.pop("messages"),
+    "messages an object": lambda d: d.update(messages={}),
+    "a message a string": lambda d: d["messages"].append("x"),
+    "a message without content": lambda d: d["messages"][0].pop("content"),
+    "a message twice": lambda d: d["messages"].append(dict(d["messages"][0])),
+    "a role of its own": lambda d: d["messages"][0].update(role="x" * 30),
+    "a time that is none": lambda d: d["messages"][0].update(created_at="soon"),
+    "a link to nobody": lambda d: d["links"][0].update(contact_id=d["memories"][0]["id"]),
+    "importance above 1": lambda d: d["memories"][0].update(importance=2),
+    "an id that is none": lambda d: d["memories"][0].update(id="x"),
+    "facts of no form": lambda d: d["changes"][0].update(rows=[7]),
+}
+
+
+@pytest.mark.parametrize("kind", DAMAGED)
+def test_a_damaged_document_is_refused_whole(zoe: EndUser, kind: str) -> None:
+    document = portability.export_user(zoe)
+    DAMAGED[kind](document)
+    given = [document] if kind == "a document that is a list" else document
+    rows = {model: model._base_manager.count() for model in apps.get_models()}
+    app = make_app()
+    with pytest.raises(portability.CannotImport) as refused:
+        portability.import_user(app, given)
+    assert len(str(refused.value)) > 20
+    assert "Error" not in str(refused.value).split("(")[0]
+    after = {model: model._base_manager.count() for model in apps.get_models()}
+    assert {model for model in rows if rows[model] != after[model]} == {App}
+
+
+def test_an_existing_user_is_never_overwritten(zoe: EndUser) -> None:
+    with pytest.raises(portability.CannotImport, match="already"):
+        portability.import_user(zoe.app, portability.export_user(zoe))
+    other = portability.import_user(zoe.app, portability.export_user(zoe), external_id="zoe 2")
+    assert other.external_id == "zoe 2"
+
+
+def test_every_table_of_a_user_is_carried_or_left_with_a_reason() -> None:
+    owned = {
+        model._meta.label_lower
+        for model in apps.get_models()
+        if any(field.name == "end_user" for field in model._meta.fields)
+    }
+    carried = {model._meta.label_lower for model in portability.SECTIONS.values()}
+    assert carried | portability.NOT_CARRIED.keys() == owned
+    assert not carried & portability.NOT_CARRIED.keys()

@@ -1,0 +1,172 @@
+"""Conflict resolution, consolidation, and the schemas of all answers."""
+
+from uuid import uuid4
+
+import pytest
+
+from memories.providers.openai.schemas import (
+    ExtractionOut,
+    ProfileOut,
+    ResolutionsOut,
+    json_schema_of,
+)
+from memories.types import (
+    AttributeValue,
+    ConflictCase,
+    MemoryType,
+    Profile,
+    ProfileRequest,
+    StoredFact,
+    StoredMemory,
+    TimelineEvent,
+    Verdict,
+)
+from tests.memories.providers.openai.examples import MEI, SAID_AT
+from tests.servers import Request
+
+
+class TestResolution:
+    def case(self, key: str, *existing: StoredMemory) -> ConflictCase:
+        return ConflictCase(
+            key,
+            f"{key}: Ines works at Fado Books",
+            MemoryType.PROFESSIONAL,
+            SAID_AT,
+            (StoredFact("company", "Fado Books", MEI.id),),
+            existing,
+        )
+
+    def stored(self, content: str) -> StoredMemory:
+        return StoredMemory(uuid4(), content, MemoryType.PROFESSIONAL, SAID_AT)
+
+    def test_verdicts_come_back_by_case_and_only_for_what_was_shown(self, server, provider):
+        one, two = self.stored("Ines works at Lumen"), self.stored("Ines likes fado")
+        cases = [self.case("a", one), self.case("b", one, two), self.case("c", two), self.case("d")]
+
+        def judge(sent: Request) -> dict[str, object]:
+            ids = {
+                item["text"]: item["id"] for case in sent.data["cases"] for item in case["existing"]
+            }
+            old, other = ids[one.content], ids[two.content]
+            return {
+                "resolutions": [
+                    {"case": "c3", "verdict": "duplicate", "targets": [old], "reason": "?"},
+                    {"case": "c9", "verdict": "duplicate", "targets": [old], "reason": "?"},
+                    {
+                        "case": "c2",
+                        "verdict": "complements",
+                        "targets": [other, "m9"],
+                        "reason": "",
+                    },
+                    {"case": "c1", "verdict": "supersedes", "targets": [old], "reason": "New job."},
+                ]
+            }
+
+        server.answer_with = judge
+        found = provider.resolve(cases).value
+        assert set(found) == {"a", "b"}
+        assert (found["a"].verdict, found["a"].targets) == (Verdict.SUPERSEDES, (one.id,))
+        assert found["a"].reason == "New job."
+        assert (found["b"].verdict, found["b"].targets) == (Verdict.COMPLEMENTS, (two.id,))
+        assert [case["case"] for case in server.requests[0].data["cases"]] == ["c1", "c2", "c3"]
+
+    def test_cases_with_nothing_to_compare_cost_no_call(self, server, provider):
+        assert provider.resolve([self.case("a"), self.case("b")]).value == {}
+        assert server.requests == []
+
+    def test_many_cases_go_in_several_calls_whose_usage_adds_up(self, server, provider):
+        server.reply_json({"resolutions": []}, times=None)
+        cases = [self.case(str(number), self.stored("Ines")) for number in range(45)]
+        usage = provider.resolve(cases).usage
+        assert len(server.requests) == 3
+        assert usage.tokens_in == 33
+
+
+class TestConsolidation:
+    def stored(self, content: str, **fields: object) -> StoredMemory:
+        return StoredMemory(uuid4(), content, MemoryType.PERSONAL, SAID_AT, **fields)
+
+    def test_a_patch_names_the_memories_each_value_rests_on(self, server, provider):
+        old = uuid4()
+        job, trip = self.stored("阿梅在茶馆做店长"), self.stored("阿梅去了敦煌")
+        profile = Profile(
+            attributes={"company": (AttributeValue("旧书店", (old,)),)},
+            personality="安静。",
+            personality_sources=(old,),
+            timeline=(TimelineEvent("搬到苏州", "2024-05", (old,)),),
+        )
+        server.reply_json(
+            {
+                "attributes": [
+                    {
+                        "key": "company",
+                        "values": [
+                            {"value": "茶馆", "sources": ["m1"], "since": "2025-01"},
+                            {"value": "旧书店", "sources": [], "since": None},
+                            {"value": "银行", "sources": ["m9"], "since": None},
+                        ],
+                        "replace": True,
+                    },
+                    {
+                        "key": "location",
+                        "values": [{"value": "火星", "sources": ["x"], "since": None}],
+                        "replace": True,
+                    },
+                ],
+                "timeline": [
+                    {"text": "去敦煌旅行", "at": "2025-02", "sources": ["m2"]},
+                    {"text": "没有来源", "at": "2025", "sources": []},
+                    {"text": "不是日期", "at": "last spring", "sources": ["m2"]},
+                    {"text": "没有这一天", "at": "2025-02-30", "sources": ["m2"]},
+                ],
+                "personality": "安静，爱旅行。",
+                "personality_sources": ["m2"],
+            }
+        )
+        reply = provider.consolidate(ProfileRequest(MEI, profile, (job, trip), "zh"))
+        patch = reply.value
+        assert [(item.value, item.sources) for item in patch.attributes["company"]] == [
+            ("茶馆", (job.id,)),
+            ("旧书店", (old,)),
+        ]
+        assert patch.replaces == {"company"}
+        assert "location" not in patch.attributes
+        assert [(event.text, event.at, event.sources) for event in patch.timeline] == [
+            ("去敦煌旅行", "2025-02", (trip.id,))
+        ]
+        assert patch.personality == "安静，爱旅行。"
+        assert patch.personality_sources == (old, trip.id)
+
+    def test_only_the_profile_and_the_new_memories_are_sent(self, server, provider):
+        server.reply_json({"attributes": [], "timeline": [], "personality": None})
+        known = tuple(uuid4() for _ in range(1800))
+        profile = Profile(attributes={"likes": (AttributeValue("tea", known),)})
+        new = self.stored("Mei bakes", facts=(StoredFact("interests", "baking", MEI.id),))
+        patch = provider.consolidate(ProfileRequest(MEI, profile, (new,), "en")).value
+        assert patch.personality is None
+        sent = server.requests[0].data
+        assert sent["profile"]["attributes"] == {"likes": ["tea"]}
+        assert sent["new_memories"][0]["facts"] == [{"key": "interests", "value": "baking"}]
+        assert len(server.requests[0].json["messages"][1]["content"]) < 600
+
+    def test_nothing_new_costs_no_call(self, server, provider):
+        assert provider.consolidate(ProfileRequest(MEI, Profile(), ())).usage.tokens_in == 0
+        assert server.requests == []
+
+
+class TestSchemas:
+    @pytest.mark.parametrize("model", [ExtractionOut, ResolutionsOut, ProfileOut])
+    def test_schemas_hold_to_the_subset_of_strict_structured_output(self, model):
+        def check(node: object) -> None:
+            if isinstance(node, list):
+                for item in node:
+                    check(item)
+            elif isinstance(node, dict):
+                if node.get("type") == "object":
+                    assert node["additionalProperties"] is False
+                    assert node["required"] == list(node["properties"])
+                assert "default" not in node
+                for part in node.values():
+                    check(part)
+
+        check(json_schema_of(model))
