@@ -31,7 +31,7 @@ lint: dev ## format, rules, templates, types, import layers, migrations, transla
 	$(VENV)/bin/mypy .
 	$(VENV)/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
-	$(PYTHON) manage.py check_translations
+	$(PYTHON) -m tools check_translations
 
 bench: setup ## latency of context, search and ingest, as JSON
 	@exec $(PYTHON) manage.py bench latency --json

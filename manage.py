@@ -10,8 +10,10 @@ OFFLINE = {"help", "makemessages", "compilemessages", "collectstatic", "spectacu
 SCHEMA = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "serve", "check"}
 
 
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
+
+
 def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
     from django.core.management import execute_from_command_line
 
     asks_help = {"-h", "--help", "--version"} & set(sys.argv[1:])

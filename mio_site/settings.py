@@ -90,6 +90,7 @@ ASGI_APPLICATION = "mio_site.asgi.application"
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
             "context_processors": [
@@ -107,7 +108,7 @@ LANGUAGES = [("en", "English"), ("zh-hans", "简体中文")]
 TIME_ZONE = env.str("TIME_ZONE", default="UTC")
 USE_I18N = True
 # Before the catalogues of the apps: the admin says some of our words in its own way.
-LOCALE_PATHS = [BASE_DIR / "dashboard" / "locale"]
+LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 STATIC_URL = "static/"
 # While debugging, files are served from where they lie; otherwise collectstatic brings them.

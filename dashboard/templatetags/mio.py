@@ -221,7 +221,7 @@ def query(context: template.Context, **changes: Any) -> str:
     return "?" + values.urlencode() if values else "?"
 
 
-@register.inclusion_tag("dashboard/_undo.html", takes_context=True)
+@register.inclusion_tag("_undo.html", takes_context=True)
 def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
     """The Undo of a message that ``feedback.done`` left."""
     parts = (tags or "").split()

@@ -13,7 +13,7 @@ YEAR = 365 * 24 * 3600
 
 
 class SignIn(LoginView):
-    template_name = "dashboard/login.html"
+    template_name = "account/login.html"
     redirect_authenticated_user = True
 
 
@@ -25,7 +25,7 @@ def locked(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpRespo
     """Instead of the form, after too many wrong passwords."""
     wait = get_cool_off()
     minutes = round(wait.total_seconds() / 60) if wait else 0
-    return render(request, "dashboard/locked.html", {"minutes": minutes}, status=429)
+    return render(request, "account/locked.html", {"minutes": minutes}, status=429)
 
 
 @require_POST

@@ -26,7 +26,7 @@ def changes(request: HttpRequest, user: int) -> HttpResponse:
     page = paging.page_of(request, rows, ["-created_at", "id"])
     about = queries.about(end_user, page.rows, language_of())
     context = {"end_user": end_user, "page": page, "about": about}
-    return render(request, "dashboard/changes.html", context)
+    return render(request, "changes.html", context)
 
 
 @access.action

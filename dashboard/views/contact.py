@@ -53,7 +53,7 @@ def contact(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         "merged": queries.tombstone(person, request.GET.get("merged", "")),
         **TABS[tab](request, person),
     }
-    return render(request, f"dashboard/contacts/{tab}.html", context)
+    return render(request, f"contacts/{tab}.html", context)
 
 
 def _tabs() -> list[tuple[str, str, str]]:
@@ -114,7 +114,7 @@ def sources(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         "sources": queries.sources(end_user, access.valid_ids(request.GET.getlist("m"))),
     }
     template = "_sources.html" if fragments.wanted(request) else "sources.html"
-    return render(request, f"dashboard/contacts/{template}", context)
+    return render(request, f"contacts/{template}", context)
 
 
 urls = [

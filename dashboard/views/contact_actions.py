@@ -40,7 +40,7 @@ def _form_page(
     request: HttpRequest, end_user: EndUser, form: PersonForm, person: Contact | None, status: int = 200
 ) -> HttpResponse:  # fmt: skip
     context = {"end_user": end_user, "form": form, "contact": person}
-    return render(request, "dashboard/contacts/form.html", context, status=status)
+    return render(request, "contacts/form.html", context, status=status)
 
 
 @access.page

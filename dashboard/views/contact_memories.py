@@ -114,7 +114,7 @@ def show_move(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         "next": feedback.ours(request, request.GET.get("next", "")),
         **picker(request, end_user, person.pk),
     }
-    return render(request, "dashboard/contacts/move.html", context)
+    return render(request, "contacts/move.html", context)
 
 
 @access.action
@@ -161,7 +161,7 @@ def _split_page(
         "memories": memories,
         "form": form,
     }
-    return render(request, "dashboard/contacts/split.html", context, status=status)
+    return render(request, "contacts/split.html", context, status=status)
 
 
 @access.page
@@ -220,7 +220,7 @@ def _edit_page(
     request: HttpRequest, person: Contact, memory: Memory, form: forms.Form, status: int = 200
 ) -> HttpResponse:
     context = {"end_user": person.end_user, "contact": person, "memory": memory, "form": form}
-    return render(request, "dashboard/contacts/edit_memory.html", context, status=status)
+    return render(request, "contacts/edit_memory.html", context, status=status)
 
 
 @access.page
@@ -264,7 +264,7 @@ def _forget_page(
     request: HttpRequest, end_user: EndUser, person: Contact, **context: Any
 ) -> HttpResponse:
     context |= {"end_user": end_user, "contact": person, "names": queries.names_of(person)}
-    return render(request, "dashboard/contacts/forget.html", context)
+    return render(request, "contacts/forget.html", context)
 
 
 @access.admin_page

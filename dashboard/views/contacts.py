@@ -36,7 +36,7 @@ def contacts(request: HttpRequest, user: int) -> HttpResponse:
     }
     listed = request.htmx.target == "people"  # type: ignore[attr-defined]
     template = "_list.html" if listed else "list.html"
-    return render(request, f"dashboard/contacts/{template}", context)
+    return render(request, f"contacts/{template}", context)
 
 
 def _groups() -> list[tuple[str, str]]:
@@ -76,7 +76,7 @@ def merge_with(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         "contact": person,
         **picking.picker(request, end_user, person.pk),
     }
-    return render(request, "dashboard/contacts/merge.html", context)
+    return render(request, "contacts/merge.html", context)
 
 
 urls = [

@@ -36,7 +36,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "latest": users.exclude(last_message_at=None).order_by("-last_message_at", "pk")[:FIRST],
         **_charts(users, today),
     }
-    return render(request, "dashboard/home.html", context)
+    return render(request, "home.html", context)
 
 
 def _charts(users: object, today: object) -> dict[str, object]:
@@ -75,7 +75,7 @@ def _charts(users: object, today: object) -> dict[str, object]:
 def health(request: HttpRequest) -> HttpResponse:
     """The live part of home: how the pipeline is doing."""
     users = access.end_users_of(request.user)  # type: ignore[arg-type]
-    return render(request, "dashboard/_health.html", {"health": queries.health(users)})
+    return render(request, "_health.html", {"health": queries.health(users)})
 
 
 urls = [path("health/", health, name="health")]

@@ -49,7 +49,7 @@ def memories(request: HttpRequest, user: int) -> HttpResponse:
         **chosen,
         **shown,
     }
-    return render(request, "dashboard/memories/list.html", context)
+    return render(request, "memories/list.html", context)
 
 
 def _latest(request: HttpRequest, end_user: EndUser, **chosen: str) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _one(request: HttpRequest, end_user: EndUser, row: Memory, **more: Any) -> H
         "kinds": edit_edges.STATED,
         **more,
     }
-    return render(request, "dashboard/memories/one.html", context, status=422 if more else 200)
+    return render(request, "memories/one.html", context, status=422 if more else 200)
 
 
 @access.action
@@ -187,7 +187,7 @@ def before_forgetting(request: HttpRequest, user: int, memory: UUID) -> HttpResp
         "memory": row,
         "rehearsal": erase.rehearse_memories(end_user, [row.pk]),
     }
-    return render(request, "dashboard/memories/forget.html", context)
+    return render(request, "memories/forget.html", context)
 
 
 @access.admin_action

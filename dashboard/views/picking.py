@@ -35,7 +35,7 @@ def pick(request: HttpRequest, user: int) -> HttpResponse:
     end_user = access.get_end_user(request, user)
     template = "_picked.html" if fragments.wanted(request) else "pick.html"
     context = {"end_user": end_user, **picker(request, end_user)}
-    return render(request, f"dashboard/contacts/{template}", context)
+    return render(request, f"contacts/{template}", context)
 
 
 urls = [path("u/<int:user>/people/pick/", pick, name="pick")]

@@ -26,7 +26,7 @@ RESUMES = {"batch": "extract", "consolidation": "consolidate"}
 def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
     """The whole page, or its list alone for the poll that keeps it live."""
     live = fragments.wanted(request)
-    template = f"dashboard/pipeline/_{name}.html" if live else f"dashboard/pipeline/{name}.html"
+    template = f"pipeline/_{name}.html" if live else f"pipeline/{name}.html"
     states = Work.State.choices
     return render(request, template, {"tab": name, "states": states, **context})
 

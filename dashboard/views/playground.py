@@ -66,7 +66,7 @@ def _page(
     elif not form.is_bound:
         context["examples"] = queries.examples(end_user, known)
     name = "_play" if fragments.wanted(request) else "page"
-    return render(request, f"dashboard/playground/{name}.html", context, status=status)
+    return render(request, f"playground/{name}.html", context, status=status)
 
 
 @access.action

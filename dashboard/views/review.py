@@ -54,7 +54,7 @@ def review(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"counts": _counts(users), "queue": queue, "at": at}
     if at is not None:
         context |= _pair(request, at.end_user, at.first, at.second, at)
-    return render(request, "dashboard/review/merges.html", context)
+    return render(request, "review/merges.html", context)
 
 
 @access.page
@@ -68,7 +68,7 @@ def compare(request: HttpRequest, user: int, one: UUID, other: UUID) -> HttpResp
     smaller, larger = sorted((left.pk, right.pk))
     known = Suggestion.objects.of(end_user).filter(first=smaller, second=larger).first()
     context = _pair(request, end_user, left, right, known)
-    return render(request, "dashboard/review/compare.html", {"at": known, **context})
+    return render(request, "review/compare.html", {"at": known, **context})
 
 
 def _pair(
@@ -142,7 +142,7 @@ def conflicts(request: HttpRequest) -> HttpResponse:
         for contact in queries.conflicts(users)[: queries.MOST // 4]
     ]
     context = {"counts": _counts(users), "rows": rows}
-    return render(request, "dashboard/review/conflicts.html", context)
+    return render(request, "review/conflicts.html", context)
 
 
 @access.page
@@ -164,7 +164,7 @@ def links(request: HttpRequest) -> HttpResponse:
             "names": [person.name, *person.aliases],
             "twins": [twin for twin in twins if twin.pk != person.pk],
         }
-    return render(request, "dashboard/review/links.html", context)
+    return render(request, "review/links.html", context)
 
 
 @access.action

@@ -30,7 +30,7 @@ def users(request: HttpRequest) -> HttpResponse:
     if wanted and page.first and len(page.rows) == 1:
         return redirect("dashboard:contacts", page.rows[0].pk)
     context = {"page": page, "q": wanted, "app": app, "apps": access.apps_of(request.user)}  # type: ignore[arg-type]
-    return render(request, "dashboard/users/list.html", context)
+    return render(request, "users/list.html", context)
 
 
 @access.page
@@ -44,7 +44,7 @@ def one_user(request: HttpRequest, user: int) -> HttpResponse:
         "size": sum(one.size for one in kept),
         "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
     }
-    return render(request, "dashboard/users/one.html", context)
+    return render(request, "users/one.html", context)
 
 
 @access.action
@@ -74,7 +74,7 @@ def before_forgetting(request: HttpRequest, user: int) -> HttpResponse:
     """Exactly what will go: the one page that asks before it acts."""
     end_user = access.get_end_user(request, user)
     context = {"end_user": end_user, "kept": queries.kept(end_user)}
-    return render(request, "dashboard/users/forget.html", context)
+    return render(request, "users/forget.html", context)
 
 
 @access.admin_action
@@ -132,7 +132,7 @@ def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpR
     """The page itself, never after a redirect: a secret is in this answer or nowhere."""
     visible = queries.with_keys(access.apps_of(request.user))  # type: ignore[arg-type]
     context = {"apps": visible, "open": not hasattr(request.user, "operator"), **more}
-    return render(request, "dashboard/users/apps.html", context, status=status)
+    return render(request, "users/apps.html", context, status=status)
 
 
 @access.admin_action

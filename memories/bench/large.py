@@ -1,6 +1,6 @@
 """Search in a table of a million memories: how long it takes, and what the index misses.
 
-Random words and vectors of :mod:`memories.bench.crowd`; the query's embedding is not counted.
+Random words and vectors of :mod:`memories.bench.synthetic`; the query's embedding is not counted.
 """
 
 import time
@@ -11,8 +11,8 @@ from django.db import connection
 from pgvector import HalfVector
 
 from accounts.models import App, EndUser
-from memories.bench.crowd import Source, fill
 from memories.bench.measure import percentiles
+from memories.bench.synthetic import Source, fill
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import ann, dense, recall, vectors

@@ -1,10 +1,10 @@
-"""Pages of end users of other sizes: the same statements. Times: ``manage.py bench_dashboard``."""
+"""Pages of end users of other sizes: the same statements. Times: ``python -m tools bench_dashboard``."""
 
 import pytest
 
-from dashboard import crowded
-from dashboard.management.commands.bench_dashboard import measure
 from tests.factories import make_app
+from tools import large_end_user
+from tools.bench_dashboard import measure
 
 pytestmark = pytest.mark.django_db
 SLACK = 2  # the merge that is rehearsed for the comparison takes what the two people have
@@ -13,8 +13,8 @@ MOST = 65
 
 def test_no_page_asks_the_database_more_of_a_larger_end_user() -> None:
     app = make_app()
-    small = crowded.crowd(app, "small", 60, 200, progress=False)
-    large = crowded.crowd(app, "large", 120, 600, progress=False)
+    small = large_end_user.crowd(app, "small", 60, 200, progress=False)
+    large = large_end_user.crowd(app, "large", 120, 600, progress=False)
     asked = {
         user.external_id: {what: page["sql"] for what, page in measure(user, 2)["pages"].items()}
         for user in (small, large)

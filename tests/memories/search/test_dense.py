@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import EndUser
-from memories.bench.crowd import Source, fill
+from memories.bench.synthetic import Source, fill
 from memories.models import Memory, Vector
 from memories.search import ann
 from memories.search.dense import nearest

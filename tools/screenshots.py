@@ -1,0 +1,227 @@
+"""python -m tools screenshots: pictures of every page with the demo end user."""
+
+import base64
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError
+
+try:
+    from playwright.sync_api import Browser, Page, sync_playwright
+except ModuleNotFoundError as error:
+    raise CommandError("The screenshots need the tools of tests: make dev") from error
+
+from memories import demo
+
+PASSWORD = "for these pictures only"  # noqa: S105 of a server that lives for a minute
+READY_WITHIN = 180  # seconds
+QUALITY = 75  # of WebP: letters stay sharp at a quarter of a PNG's size
+SCALE = 1.5
+DESK, PHONE = {"width": 1280, "height": 860}, {"width": 390, "height": 844}
+LANGUAGES = {"en": "en-US", "zh": "zh-CN"}
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+         "--disable-background-networking", "--disable-component-update", "--disable-sync"]  # fmt: skip
+
+PAGES = {
+    "home": "/",
+    "review": "/review/",
+    "review-links": "/review/links/",
+    "review-contradictions": "/review/conflicts/",
+    "compare": "/u/{user}/review/{one}/{other}/",
+    "people": "/u/{user}/people/",
+    "person": "/u/{user}/people/{one}/",
+    "person-memories": "/u/{user}/people/{one}/?tab=memories",
+    "person-timeline": "/u/{user}/people/{one}/?tab=timeline",
+    "person-relations": "/u/{user}/people/{one}/?tab=relations",
+    "person-changes": "/u/{user}/people/{one}/?tab=changes",
+    "person-sources": "/u/{user}/people/{one}/sources/?m={memory}",
+    "person-new": "/u/{user}/people/new/",
+    "person-edit": "/u/{user}/people/{one}/edit/",
+    "person-split": "/u/{user}/people/{one}/memories/split/?memory={memory}",
+    "person-move": "/u/{user}/people/{one}/memories/move/?memory={memory}",
+    "person-forget": "/u/{user}/people/{one}/forget/",
+    "memories": "/u/{user}/memories/",
+    "memories-found": "/u/{user}/memories/?q=小红的工作",
+    "memory": "/u/{user}/memories/{memory}/",
+    "memory-forget": "/u/{user}/memories/{memory}/forget/",
+    "playground": "/u/{user}/playground/",
+    "changes": "/u/{user}/changes/",
+    "user": "/u/{user}/",
+    "user-forget": "/u/{user}/forget/",
+    "users": "/users/?q=",
+    "apps": "/apps/",
+    "pipeline": "/pipeline/",
+    "pipeline-consolidations": "/pipeline/consolidations/",
+    "pipeline-jobs": "/pipeline/jobs/",
+    "pipeline-calls": "/pipeline/calls/",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A variant of a page."""
+
+    language: str
+    theme: str
+    phone: bool = False
+
+    @property
+    def name(self) -> str:
+        return "-".join([self.language, self.theme, *(["phone"] if self.phone else [])])
+
+
+LOOKS = [
+    *(Look(language, theme) for language in LANGUAGES for theme in ("light", "dark")),
+    Look("en", "light", phone=True),
+    Look("zh", "dark", phone=True),
+]
+
+
+class Command(BaseCommand):
+    help = "Takes pictures of every page with the demo end user into docs/screenshots."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--into", type=Path, default=settings.BASE_DIR / "docs/screenshots")
+        parser.add_argument("--only", help="pages whose name begins with this")
+
+    def handle(self, *, into: Path, only: str | None, **_options: Any) -> None:
+        chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+        if chromium is None:
+            raise CommandError("chromium is not installed: apt-get install chromium")
+        into.mkdir(parents=True, exist_ok=True)
+        with (
+            tempfile.TemporaryDirectory() as home,
+            serving(Path(home)) as base,
+            sync_playwright() as playwright,
+        ):
+            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            places = prepare(browser, base)
+            for look in LOOKS:
+                take(browser, base, look, places, into, only or "")
+            browser.close()
+        kept = sum(path.stat().st_size for path in into.glob("*.webp"))
+        self.stdout.write(f"{into}: {kept / 1e6:.1f} MB")
+
+
+def take(
+    browser: Browser, base: str, look: Look, places: dict[str, str], into: Path, only: str
+) -> None:
+    """Every page whose name begins with ``only``, and what precedes them all: signing in."""
+    page = open_page(browser, look)
+    page.goto(f"{base}/login/")
+    if "login".startswith(only):
+        picture(page, into / f"login-{look.name}.webp")
+    sign_in(page, base)
+    for name, address in PAGES.items():
+        if not name.startswith(only):
+            continue
+        page.goto(base + address.format(**places), wait_until="networkidle")
+        if name == "playground":
+            page.locator("#message").fill(demo.QUESTION)
+            page.locator("#run").click()
+            page.locator("#answer").wait_for()
+        picture(page, into / f"{name}-{look.name}.webp")
+    page.context.close()
+
+
+@contextmanager
+def serving(home: Path) -> Iterator[str]:
+    """The whole product with the demo end user at an address of its own, for a while."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    kept = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
+    process = subprocess.Popen(  # noqa: S603 our own command
+        [sys.executable, "manage.py", "serve", "--port", str(port)],
+        cwd=settings.BASE_DIR,
+        env={**kept, "MIO_HOME": str(home), "MIO_OPERATOR_PASSWORD": PASSWORD, "MIO_LLM": "offline",
+             "DEBUG": "true"},
+    )  # fmt: skip
+    try:
+        wait_for(process, f"http://127.0.0.1:{port}/readyz")
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def wait_for(process: subprocess.Popen[bytes], url: str) -> None:
+    """Returns when the address answers with success."""
+    deadline = time.monotonic() + READY_WITHIN
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urlopen(url, timeout=1) as answer:  # noqa: S310 of this machine
+                if answer.status == 200:
+                    return
+        except (URLError, OSError):
+            time.sleep(0.2)
+    raise CommandError("The server did not become ready.")
+
+
+def open_page(browser: Browser, look: Look) -> Page:
+    context = browser.new_context(
+        viewport=PHONE if look.phone else DESK,  # type: ignore[arg-type]
+        device_scale_factor=SCALE,
+        locale=LANGUAGES[look.language],
+        color_scheme="dark" if look.theme == "dark" else "light",
+        reduced_motion="reduce",
+    )
+    return context.new_page()
+
+
+def sign_in(page: Page, base: str) -> None:
+    page.goto(f"{base}/login/")
+    page.locator("#id_username").fill("admin")
+    page.locator("#id_password").fill(PASSWORD)
+    page.locator("#id_password").press("Enter")
+    page.locator("h1").wait_for()
+    page.wait_for_url(f"{base}/")
+
+
+def prepare(browser: Browser, base: str) -> dict[str, str]:
+    """Lets an operator change something and change their mind; returns where things are: the
+    end user, two who may be one person, and a memory of the one."""
+    page = open_page(browser, LOOKS[0])
+    sign_in(page, base)
+    page.locator("main a[href*='/people/']").first.click()
+    page.wait_for_url("**/people/")
+    user = page.url.rstrip("/").split("/")[-2]
+    one, other = (_person(page, f"{base}/u/{user}", pinyin) for pinyin in ("xiaohong", "honghong"))
+    page.goto(f"{base}/u/{user}/people/{one}/?tab=memories")
+    memory = page.locator("main input[name=memory]").first.get_attribute("value") or ""
+    page.goto(f"{base}/u/{user}/people/{one}/")
+    page.locator("#alias").fill("红姐")
+    page.locator(".add-alias button").click()
+    page.locator(".toast button.toast-action").click()
+    page.get_by_text("Undone.").wait_for()
+    page.context.close()
+    return {"user": user, "one": one, "other": other, "memory": memory}
+
+
+def _person(page: Page, user: str, pinyin: str) -> str:
+    page.goto(f"{user}/people/?q={pinyin}")
+    address = page.locator(".person-who > a").first.get_attribute("href") or ""
+    return address.rstrip("/").split("/")[-1]
+
+
+def picture(page: Page, path: Path) -> None:
+    """What the window shows, as WebP (which Playwright itself can't write)."""
+    page.evaluate("scrollTo(0, 0)")
+    browser = page.context.new_cdp_session(page)
+    wanted = {"format": "webp", "quality": QUALITY}
+    path.write_bytes(base64.b64decode(browser.send("Page.captureScreenshot", wanted)["data"]))
+    browser.detach()
