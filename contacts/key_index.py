@@ -1,12 +1,14 @@
-"""The one statement behind every lookup of names: which of these keys are whose."""
+"""The index of name keys: the one statement behind every lookup, and search while typing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
 
 from accounts.models import EndUser
+from contacts import attribute_index
+from contacts.names import is_cjk, is_han, name_key, readings, syllable
 from contacts.types import Entry, How, NameKey, Person
 
 # People that one key is looked up for: a word that means more of them means none of them,
@@ -93,3 +95,69 @@ def hits(
             },
         )
         return [Hit(*row) for row in cursor.fetchall()]
+
+
+PREFIX = "find:"
+# Bounds the keys of one name, and of one person with many aliases.
+MAX_PARTS, MAX_KEYS, MAX_LENGTH = 8, 160, 60
+MAX_SORT_KEY = 200
+
+
+def keys_of(person: Person) -> Iterator[NameKey]:
+    """Every key that typing one of the person's names or aliases may begin."""
+    found: dict[str, str] = {}
+    for text in (person.name, *person.aliases):
+        for form in _forms(name_key(text)):
+            found.setdefault(form[:MAX_LENGTH], text)
+    for form in list(found)[:MAX_KEYS]:
+        # "fuzzy": where somebody looks for a name, these say nothing.
+        yield NameKey(PREFIX + form, "fuzzy", found[form])
+
+
+def typed(text: str) -> str:
+    """What was typed as the beginning of a key, "" when it holds no letter or digit."""
+    form = name_key(text).replace(" ", "")
+    return PREFIX + form[:MAX_LENGTH] if form else ""
+
+
+def company(text: str) -> list[str]:
+    """The keys of people who work at what was typed; the first may be the beginning of one."""
+    return attribute_index.keys_for("company", text)
+
+
+def sort_key(name: str) -> str:
+    """By what a list orders a name: Chinese by how it is read, syllable by syllable, among
+    the words of other scripts."""
+    return " ".join(_read(name_key(name))[1])[:MAX_SORT_KEY]
+
+
+def _read(key: str) -> tuple[list[str], list[str]]:
+    """The units of a name and how each is read."""
+    units = _units(key)
+    sounds = readings(key) if key and all(map(is_han, key)) else []
+    if len(sounds) != len(units):
+        sounds = [_sound(unit) for unit in units]
+    return units, sounds
+
+
+def _forms(key: str) -> Iterator[str]:
+    units, sounds = _read(key)
+    initials = [sound[:1] for sound in sounds]
+    for start in range(min(len(units), MAX_PARTS)):
+        yield "".join(units[start:])
+        sound = "".join(sounds[start:])
+        yield sound
+        if "v" in sound:  # 吕 is typed lv or lu
+            yield sound.replace("v", "u")
+        if len(units) - start > 1:
+            yield "".join(initials[start:])
+
+
+def _units(key: str) -> list[str]:
+    """The characters of a Chinese name and the words of another."""
+    spaced = "".join(f" {char} " if is_cjk(char) else char for char in key)
+    return spaced.split()
+
+
+def _sound(unit: str) -> str:
+    return syllable(unit) if len(unit) == 1 and is_han(unit) else unit

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Sequence
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import coreference, relations
+from contacts import relations
+from contacts.coreference.resolve import refers_back, resolve
 from contacts.key_index import Hit, hits, person_of
 from contacts.matching import descriptions
 from contacts.matching.descriptions import Description
@@ -33,7 +34,7 @@ def who_is_meant(
     message = message[:CHARACTERS]
     described = descriptions.describe(message)
     attributes = descriptions.keys_of(described)
-    if not coreference.refers_back(message):
+    if not refers_back(message):
         found = hits(end_user, candidate_keys(message), attributes=attributes)
         named = find_mentions(message, _entries(found))
         return _with_described(named, _fitting(described, found)), _cards(found)
@@ -44,7 +45,7 @@ def who_is_meant(
     entries = _entries(found)
     named = find_mentions(message, entries)
     related, cards = relations.of_hits(found)
-    meant = coreference.resolve(
+    meant = resolve(
         Utterance("user", message, tuple(named)),
         _utterances(session, entries),
         _utterances(before, entries),

@@ -13,7 +13,7 @@ from django.utils import timezone
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet
-from contacts import finding, names
+from contacts import key_index, names
 from contacts.attributes import ATTRIBUTES
 from contacts.types import Person
 
@@ -39,7 +39,7 @@ class ContactQuerySet(ScopedQuerySet):
         """The end user's contacts of whom ``text`` begins a part of a name or alias, in
         characters, pinyin or initials, or who work there."""
         keys = ContactKey.objects.of(end_user)
-        wanted, company = finding.typed(text), finding.company(text)
+        wanted, company = key_index.typed(text), key_index.company(text)
         if not wanted:
             return self.none()
         asked = Q(key__startswith=wanted) | Q(key__in=company[1:])
@@ -74,7 +74,7 @@ class SortKey(models.CharField):
     """What a list orders a row's ``name`` by, brought up to date whenever it is saved."""
 
     def pre_save(self, model_instance: models.Model, add: bool) -> str:  # noqa: ARG002 Django's
-        key = finding.sort_key(model_instance.name)  # type: ignore[attr-defined]
+        key = key_index.sort_key(model_instance.name)  # type: ignore[attr-defined]
         setattr(model_instance, self.attname, key)
         return key
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import coreference
+from contacts.coreference import discourse
 from contacts.key_index import Hit, person_of
 from contacts.models import Contact, Relation
 
@@ -68,7 +68,7 @@ def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUI
     return touched
 
 
-def of_hits(hits: Collection[Hit]) -> tuple[list[coreference.Relation], dict[UUID, str]]:
+def of_hits(hits: Collection[Hit]) -> tuple[list[discourse.Relation], dict[UUID, str]]:
     """The relations that the people of ``hits`` take part in, stored or stated by a name
     such as 小红的妈妈, and the cards of everyone in them."""
     everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
@@ -76,10 +76,10 @@ def of_hits(hits: Collection[Hit]) -> tuple[list[coreference.Relation], dict[UUI
     stored = []
     for row in {str(row): row for hit in hits for row in hit.relations}.values():
         subject, other = person_of(row["subject"]), person_of(row["object"])
-        stored.append(coreference.Relation(subject, row["kind"], other))
+        stored.append(discourse.Relation(subject, row["kind"], other))
         everyone |= {subject.id: subject, other.id: other}
         cards |= {subject.id: row["subject"]["card"], other.id: row["object"]["card"]}
-    return [*stored, *coreference.stated_relations(list(everyone.values()))], cards
+    return [*stored, *discourse.stated_relations(list(everyone.values()))], cards
 
 
 def on_card(contact: Contact, language: str) -> list[str]:

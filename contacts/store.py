@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 
 from accounts.models import EndUser
-from contacts import attribute_index, cards, finding, names, relations
+from contacts import attribute_index, cards, key_index, names, relations
 from contacts.models import Contact, ContactKey, Relation
 from contacts.resolution import namesakes
 from contacts.text import truncate
@@ -160,7 +160,7 @@ def all_keys_of(contact: Contact) -> tuple[names.NameKey, ...]:
         return ()
     return (
         *keys_of(contact.person),
-        *finding.keys_of(contact.person),
+        *key_index.keys_of(contact.person),
         *attribute_index.keys_of(contact.attributes),
     )
 

@@ -1,4 +1,4 @@
-"""What name matching works on and returns: frozen, typed, free of Django."""
+"""Persons, name keys, mentions and descriptions: what matching works on, free of Django."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -58,3 +58,24 @@ class Utterance:
     role: str
     text: str
     mentions: tuple[Mention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """One thing said of someone: any of ``attributes`` has this ``value``."""
+
+    attributes: tuple[str, ...]
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """A person described at [start, end) of a text. ``role`` is the role word (朋友, colleague)
+    or empty, ``gender`` what the noun implies; all ``constraints`` must hold."""
+
+    start: int
+    end: int
+    constraints: tuple[Constraint, ...]
+    role: str = ""
+    gender: str = ""
+    text: str = ""

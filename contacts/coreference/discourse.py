@@ -1,12 +1,14 @@
-"""Who is in focus: everyone a conversation has brought up, when and as what."""
+"""The discourse model: everyone a conversation has mentioned, when, as what, and whose."""
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from contacts.coreference import role_features
 from contacts.coreference.syntax import Role
+from contacts.names import name_key
+from contacts.roles import roles_of
 from contacts.types import Person
 
 Kind = Literal["person", "someone", "pet", "group"]
@@ -135,3 +137,32 @@ class Focus:
         for turn, keys in reversed(self._turns):
             if keys:
                 yield turn, [self.referents[key] for key in keys]
+
+
+_STATED = re.compile(r"^(?P<owner>.+?)(?:的|家的|['’]s?\s+|['’]\s+)(?P<kind>.+)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """``subject`` is the ``kind`` of ``object``: (小李, "partner", 小红), (Tom, "boss", Anna)."""
+
+    subject: Person
+    kind: str
+    object: Person
+
+
+def stated_relations(people: Sequence[Person]) -> list[Relation]:
+    """The relations among ``people`` that a name, alias or relationship of one states by
+    the name of another. Linear in their number."""
+    named: dict[str, list[Person]] = {}
+    for person in people:
+        for text in {person.name, *person.aliases}:
+            named.setdefault(name_key(text), []).append(person)
+    found = []
+    for person in people:
+        for text in dict.fromkeys((person.name, *person.aliases, person.relationship)):
+            match = _STATED.match(text)
+            owners = named.get(name_key(match["owner"]), ()) if match else ()
+            if match and len(owners) == 1 and owners[0].id != person.id and roles_of(match["kind"]):
+                found.append(Relation(person, match["kind"], owners[0]))
+    return found

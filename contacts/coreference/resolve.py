@@ -14,8 +14,7 @@ from contacts.coreference import strangers as others
 from contacts.coreference import weights as w
 from contacts.coreference.anaphors import Anaphor, find_anaphors
 from contacts.coreference.antecedents import Choice, agrees, choose
-from contacts.coreference.discourse import Focus, Referent, clues
-from contacts.coreference.possessives import Relation
+from contacts.coreference.discourse import Focus, Referent, Relation, clues
 from contacts.coreference.strangers import Other
 from contacts.coreference.syntax import HAN, quotes
 from contacts.coreference.utterance import Span, Turn, beside, inside

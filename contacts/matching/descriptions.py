@@ -14,12 +14,11 @@ from uuid import UUID
 
 from contacts import attribute_index
 from contacts.attribute_index import PREFIX, agree, attribute_of
-from contacts.describing import Constraint, Description
 from contacts.matching import descriptions_en, descriptions_zh
 from contacts.matching.masks import masked
 from contacts.normal import normalise_with_offsets, original_span
 from contacts.roles import roles_of
-from contacts.types import Mention, Person
+from contacts.types import Constraint, Description, Mention, Person
 
 __all__ = ["Constraint", "Description", "describe", "keys_of", "match"]
 

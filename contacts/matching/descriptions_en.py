@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from contacts.describing import Constraint, Description
 from contacts.lexicon import described as lexicon
 from contacts.roles import terms
+from contacts.types import Constraint, Description
 
 _MONTHS = "|".join(lexicon.MONTHS)
 _DATE = rf"(?:(?:{_MONTHS})[a-z]*\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})[a-z]*|\d{{4}}-\d{{1,2}}-\d{{1,2}})"

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from contacts.describing import Constraint, Description
 from contacts.lexicon import described as lexicon
 from contacts.normal import is_han
 from contacts.roles import terms
+from contacts.types import Constraint, Description
 
 _NUMBER = r"[\d一二三四五六七八九十]+"
 _DATE = rf"(?:\d{{4}}\s*年\s*)?{_NUMBER}\s*月\s*(?:初)?{_NUMBER}\s*[日号]?|\d{{1,2}}[-/.]\d{{1,2}}|\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}"

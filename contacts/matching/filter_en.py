@@ -5,8 +5,7 @@ import re
 from contacts.lexicon import celebrities, titles, words
 from contacts.lexicon import english_context as context
 from contacts.matching.annotation import Reading, Token
-from contacts.matching.beside_en import Neighbours
-from contacts.matching.evidence_en import Evidence
+from contacts.matching.evidence_en import Evidence, Neighbours
 from contacts.names import name_key, roles_of
 from contacts.roles import terms
 from contacts.types import Person

@@ -6,7 +6,7 @@ import itertools
 from django.db import migrations, models
 from django.db.models import Q
 
-from contacts import finding
+from contacts import key_index
 from contacts.types import Person
 
 CHUNK = 1000
@@ -22,7 +22,7 @@ def add_keys(apps, schema_editor):
             [
                 ContactKey(end_user_id=user, contact_id=pk, key=k.key, how=k.how, text=k.text[:200])
                 for pk, user, name, aliases in chunk
-                for k in finding.keys_of(Person(pk, name, tuple(aliases)))
+                for k in key_index.keys_of(Person(pk, name, tuple(aliases)))
             ],
             ignore_conflicts=True,
             batch_size=CHUNK,
@@ -31,7 +31,7 @@ def add_keys(apps, schema_editor):
 
 def remove_keys(apps, schema_editor):
     ContactKey = apps.get_model("contacts", "ContactKey")
-    ContactKey.objects.filter(key__startswith=finding.PREFIX).delete()
+    ContactKey.objects.filter(key__startswith=key_index.PREFIX).delete()
 
 
 class Migration(migrations.Migration):

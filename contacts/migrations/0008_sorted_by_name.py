@@ -6,7 +6,7 @@ from django.db import migrations, models
 from django.db.models import Q
 
 import contacts.models
-from contacts import finding
+from contacts import key_index
 
 CHUNK = 1000
 
@@ -16,7 +16,7 @@ def fill(apps, schema_editor):
     rows = Contact.objects.only("pk", "name").order_by("pk").iterator(CHUNK)
     while chunk := list(itertools.islice(rows, CHUNK)):
         for row in chunk:
-            row.sort_key = finding.sort_key(row.name)
+            row.sort_key = key_index.sort_key(row.name)
         Contact.objects.bulk_update(chunk, ["sort_key"])
 
 

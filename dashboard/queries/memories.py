@@ -8,7 +8,7 @@ from django.db.models import Prefetch, QuerySet
 
 from accounts.models import EndUser
 from contacts.text import truncate
-from dashboard.graph_layout import Drawing, Node, line, ring
+from dashboard.charts import Drawing, Node, line, ring
 from memories import graph
 from memories.models import Edge, Link, Memory, Message
 from memories.search.ranking import Hit

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from contacts.models import Contact, Relation
 from contacts.text import truncate
-from dashboard.graph_layout import Drawing, Node, line, ring
+from dashboard.charts import Drawing, Node, line, ring
 
 MOST = 16  # people around one in the drawing
 WIDTH = 640

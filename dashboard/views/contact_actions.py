@@ -12,13 +12,21 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from accounts.models import Change, EndUser
-from contacts import bonds, store
+from contacts import store
 from contacts.attributes import ATTRIBUTES
-from contacts.edit import NameTaken, UnknownContact, create_contact, edit_contact
+from contacts.edit import (
+    InvalidRelation,
+    NameTaken,
+    UnknownContact,
+    add_relation,
+    create_contact,
+    edit_contact,
+    remove_relation,
+)
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from dashboard import access, feedback
-from dashboard.person_form import PersonForm
+from dashboard.forms import PersonForm
 from dashboard.views.contact import standing
 from memories.corrections import merge_contacts
 
@@ -244,7 +252,7 @@ def relate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     actor = access.actor(request)
     _verb(
         request,
-        lambda: bonds.add_relation(end_user, subject.pk, kind, of.pk, actor=actor),
+        lambda: add_relation(end_user, subject.pk, kind, of.pk, actor=actor),
         _("%(subject)s is %(kind)s of %(of)s.")
         % {
             "subject": feedback.apart(subject.name),
@@ -262,7 +270,7 @@ def unrelate(request: HttpRequest, user: int, contact: UUID, relation: int) -> H
     actor = access.actor(request)
     _verb(
         request,
-        lambda: bonds.remove_relation(end_user, relation, actor=actor),
+        lambda: remove_relation(end_user, relation, actor=actor),
         _("The relation was removed."),
     )
     return to_tab(request, person, "relations")
@@ -272,7 +280,7 @@ def _verb(request: HttpRequest, verb: Callable[[], Change | None], said: str) ->
     """Does it and says so, or says why not."""
     try:
         change = verb()
-    except (InvalidMerge, bonds.InvalidRelation) as error:
+    except (InvalidMerge, InvalidRelation) as error:
         feedback.refused(request, str(error))
     else:
         feedback.done(request, said, change)

@@ -18,7 +18,7 @@ from contacts import store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from dashboard import access, feedback
-from dashboard.person_form import SplitForm
+from dashboard.forms import SplitForm
 from dashboard.queries import contact as queries
 from dashboard.told import told
 from dashboard.views.contact import standing

@@ -17,8 +17,8 @@ from django.utils import translation
 
 from accounts.models import EndUser
 from dashboard import access, fragments
+from dashboard.forms import BY_HAND, QuestionForm
 from dashboard.queries import playground as queries
-from dashboard.question_form import BY_HAND, QuestionForm
 from memories.context import build
 from memories.providers.errors import ProviderError
 from memories.providers.factory import chat_model

@@ -6,7 +6,8 @@ from typing import Any
 
 from tqdm import tqdm
 
-from contacts import coreference
+from contacts.coreference.discourse import stated_relations
+from contacts.coreference.resolve import resolve
 from contacts.matching.mentions import entries_of, find_mentions
 from contacts.types import Entry, Utterance
 from memories.bench.datasets import people_of, read_lines
@@ -21,11 +22,11 @@ def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
         keys = {person.id: key for key, person in people.items()}
         entries = entries_of(people.values())
         message = _utterance("user", case["message"], entries)
-        meant = coreference.resolve(
+        meant = resolve(
             message,
             _utterances(case["history"], entries),
             _utterances(case.get("last_session") or (), entries),
-            coreference.stated_relations(list(people.values())),
+            stated_relations(list(people.values())),
         )
         named = frozenset(case.get("named") or ())
         given = frozenset(keys[mention.person.id] for mention in meant)

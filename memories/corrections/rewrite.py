@@ -18,7 +18,7 @@ from accounts.models import Change, EndUser
 from contacts import store
 from contacts.matching.mentions import entries_of, find_mentions
 from memories import queue
-from memories.corrections import derived, lineage, parts, refresh, rewrite_links
+from memories.corrections import derived, lineage, refresh, rewrite_links
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
@@ -57,9 +57,9 @@ def split(
         )
         fresh = [_piece(whole, key, text) for key, text in texts.items() if key not in said]
         about = {piece.id: _named(piece.content, links) for piece in fresh}
-        for piece, facts in parts.facts_of(whole.facts, fresh, about):
+        for piece, facts in rewrite_links.facts_of(whole.facts, fresh, about):
             piece.facts = facts
-        parts.give_times(whole, fresh)
+        rewrite_links.give_times(whole, fresh)
         Memory.objects.bulk_create(fresh)
         recorder.watch(fresh, created=True)
         _link_pieces(fresh, about, links, recorder)
@@ -93,7 +93,7 @@ def _piece(whole: Memory, key: str, text: str) -> Memory:
     piece = Memory(end_user=whole.end_user, content=text, content_hash=key)
     for name in _INHERITED:
         setattr(piece, name, getattr(whole, name))
-    piece.quote = parts.quote_of(whole.quote, text)
+    piece.quote = rewrite_links.quote_of(whole.quote, text)
     piece.refined_at = timezone.now()
     derived.refresh(piece)
     return piece

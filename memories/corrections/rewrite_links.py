@@ -1,11 +1,11 @@
-"""What a memory that others were merged into, or split from, has of them.
+"""Links, edges, facts and counts of memories that were merged, or split into pieces.
 
 Callers hold the end user's lock and a change's recorder.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.utils import timezone
@@ -14,8 +14,12 @@ from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
-from memories.corrections import derived, lineage, parts
+from contacts.normal import normalise
+from memories.corrections import derived, lineage
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
+from memories.providers.offline.text import sentences
+from memories.search import concepts
+from memories.search.tokens import query_tokens
 
 T = TypeVar("T")
 
@@ -38,7 +42,7 @@ def united(end_user: EndUser, originals: Iterable[Memory], content: str, key: st
         speaker=last.speaker,
         quote=next((m.quote for m in old_first[::-1] if m.quote), ""),
         source_message_ids=sorted({pk for m in old_first for pk in m.source_message_ids}),
-        facts=parts.united_facts([m.facts for m in old_first]),
+        facts=united_facts([m.facts for m in old_first]),
         metadata={name: value for m in old_first for name, value in m.metadata.items()},
         importance=CONSOLIDATED_IMPORTANCE if speaks else max(m.importance for m in old_first),
         consolidated_into_id=last.consolidated_into_id if speaks else None,
@@ -209,3 +213,65 @@ def rename(contact: Contact, names: Mapping[UUID, Collection[UUID]], recorder: R
     derived.set_profile(contact, lineage.renamed(derived.profile_of(contact), names))
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
+
+
+Facts = Sequence[Mapping[str, Any]]
+
+# A sentence of the quote is a piece's own when it has so much of the piece's words.
+QUOTED = 0.5
+
+
+def facts_of(
+    facts: Facts, pieces: Sequence[Memory], about: Mapping[UUID, Collection[UUID]]
+) -> Iterator[tuple[Memory, list[dict[str, Any]]]]:
+    """Each piece with the facts whose value it holds; a fact about a person only where the
+    piece is about them."""
+    for piece in pieces:
+        text = _plain(piece.content)
+        yield (
+            piece,
+            [
+                dict(fact)
+                for fact in facts
+                if _plain(str(fact["value"])) in text
+                and (not fact["person"] or UUID(fact["person"]) in about[piece.id])
+            ],
+        )
+
+
+def give_times(whole: Memory, pieces: Sequence[Memory]) -> None:
+    """When the whole takes place is when those pieces (unsaved) do that speak of a time, or
+    all where none does."""
+    timed = [piece for piece in pieces if concepts.has_time(normalise(piece.content))]
+    for piece in timed or pieces:
+        piece.happens_at = whole.happens_at
+
+
+def quote_of(quote: str, text: str) -> str:
+    """The sentence of ``quote`` that a piece rests on: the one that shares most words with
+    it, where that is enough; else nothing."""
+    wanted = set(query_tokens(text))
+    spans = sentences(quote)
+    if len(spans) < 2:
+        return quote
+    best, shared = "", 0.0
+    for sentence in spans:
+        words = set(query_tokens(sentence.text))
+        share = len(words & wanted) / max(1, min(len(words), len(wanted)))
+        if share > shared:
+            best, shared = f"{sentence.text}{sentence.end_mark}", share
+    # The words as they stand in the message, or none.
+    return best if shared >= QUOTED and best in quote else ""
+
+
+def united_facts(facts: Iterable[Facts]) -> list[dict[str, Any]]:
+    """All facts of several memories, the same one once."""
+    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for fact in (fact for several in facts for fact in several):
+        key = (fact["person"], fact["key"], _plain(str(fact["value"])))
+        found.setdefault(key, dict(fact))
+    return list(found.values())
+
+
+def _plain(text: str) -> str:
+    return " ".join(normalise(text).split())

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, models, transaction
 
 from accounts.models import App, EndUser
-from contacts import finding, store
+from contacts import key_index, store
 from contacts.models import Contact
 from memories.models import Memory
 from memories.pipeline.embed import embed_missing
@@ -131,7 +131,7 @@ def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
     for contact in Contact.objects.of(end_user).light().iterator(CHUNK):
         if contact.merged_into_id is None:
             card = store.card_text(contact, end_user.language)
-            by_name = finding.sort_key(contact.name)
+            by_name = key_index.sort_key(contact.name)
             Contact.objects.filter(pk=contact.pk).update(card=card, sort_key=by_name)
             store.index(contact)
         progress("cards", 1)

@@ -9,7 +9,7 @@ from uuid import UUID
 from memories.graph import Neighbour
 from memories.models import Edge, Memory, MemoryQuerySet
 from memories.search import fusion, second_hop
-from memories.search.diversity import spread
+from memories.search.fusion import spread
 from memories.search.outdated_weight import history_weight
 from memories.search.sql import named
 from memories.search.tokens import own

@@ -18,8 +18,7 @@ from memories.providers.errors import ProviderError
 from memories.search import bm25, second_hop
 from memories.search.dense import nearest
 from memories.search.outdated_weight import asks_past
-from memories.search.query import WEIGHTS, Intent, infer
-from memories.search.questions import parts
+from memories.search.query import WEIGHTS, Intent, infer, parts
 from memories.search.ranking import Found, Hit, ordered
 from memories.search.time_range import Span, span
 from memories.search.tokens import query_weights

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from dashboard.question_form import turns
+from dashboard.forms import turns
 from memories.context import build
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory

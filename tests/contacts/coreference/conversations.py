@@ -3,7 +3,7 @@
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from contacts.coreference import resolve
+from contacts.coreference.resolve import resolve
 from contacts.types import Mention, Person, Utterance
 
 KEYS: dict[UUID, str] = {}

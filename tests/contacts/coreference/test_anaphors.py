@@ -4,7 +4,7 @@ from time import process_time
 
 import pytest
 
-from contacts.coreference import resolve
+from contacts.coreference.resolve import resolve
 from contacts.types import Mention, Utterance
 from tests.contacts.coreference.conversations import QIN, meant, say
 

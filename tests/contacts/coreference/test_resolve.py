@@ -2,7 +2,8 @@
 
 import pytest
 
-from contacts.coreference import Relation, refers_back, resolve, stated_relations
+from contacts.coreference.discourse import Relation, stated_relations
+from contacts.coreference.resolve import refers_back, resolve
 from contacts.types import Mention, Utterance
 from tests.contacts.coreference.conversations import (
     ALL,

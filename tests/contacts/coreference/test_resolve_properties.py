@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contacts.coreference import Relation, refers_back, resolve
+from contacts.coreference.discourse import Relation
+from contacts.coreference.resolve import refers_back, resolve
 from tests.contacts.coreference.conversations import ALL, say, talk
 
 

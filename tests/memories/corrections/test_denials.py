@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import EndUser
-from contacts import bonds, edit
+from contacts import edit
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories, merge_contacts
 from memories.models import Batch, Link, Memory
@@ -55,7 +55,7 @@ def known(name: str = "Oliver") -> tuple[bool, bool]:
 
 
 def take_away(end_user: EndUser, name: str = "Oliver") -> None:
-    bonds.remove_relation(end_user, Relation.objects.get().pk, actor=ANN)
+    edit.remove_relation(end_user, Relation.objects.get().pk, actor=ANN)
     one = Contact.objects.get(name=name)
     left = [alias for alias in one.aliases if alias != "Olly"]
     edit.edit_contact(end_user, one.id, {"aliases": left}, actor=ANN)
@@ -84,7 +84,7 @@ def test_what_was_taken_away_and_given_back_is_learnt_again(server, end_user):
     say(end_user)
     read(end_user, server)
     say(end_user)
-    removed = bonds.remove_relation(end_user, Relation.objects.get().pk, actor=ANN)
+    removed = edit.remove_relation(end_user, Relation.objects.get().pk, actor=ANN)
     edit_memories.undo(removed, actor=ANN)
     read(end_user, server)
     assert known() == (True, True)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, Phase, example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from contacts import bonds, relations
+from contacts import edit, relations
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories
@@ -72,7 +72,7 @@ def test_a_relation_that_was_denied_of_the_two_as_one_holds_for_neither(friends)
     friends.tell("Two.", friends.bea, friends.cleo)
     merged = friends.merge(friends.ada, friends.bea)
     row = Relation.objects.get()
-    denied = bonds.remove_relation(friends.end_user, row.pk, actor=ANN)
+    denied = edit.remove_relation(friends.end_user, row.pk, actor=ANN)
     undo(merged)
     assert friends.told() == set()
     undo(denied)
@@ -84,7 +84,7 @@ def test_what_somebody_stated_since_outlives_the_undo_of_what_was_found_there(fr
     merged = friends.merge(friends.ada, friends.bea)
     friends.split(friends.cleo, "Zoe", one)
     zoe = Contact.objects.get(name="Zoe")
-    bonds.add_relation(friends.end_user, friends.bea.id, "friend", zoe.id, actor=ANN)
+    edit.add_relation(friends.end_user, friends.bea.id, "friend", zoe.id, actor=ANN)
     undo(merged)
     assert friend("Bea", "Zoe") in friends.told()
 
@@ -179,7 +179,7 @@ class ACorrectionOfOthers(TestCase):
     def deny(self, one: Contact, other: Contact, memories: list[Memory], new: str) -> None:
         stated = Relation.objects.among([one.id]).among([other.id])
         for pk in stated.values_list("pk", flat=True):
-            bonds.remove_relation(self.world.end_user, pk, actor=ANN)
+            edit.remove_relation(self.world.end_user, pk, actor=ANN)
 
     @settings(
         max_examples=6,

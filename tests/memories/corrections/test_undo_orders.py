@@ -11,7 +11,7 @@ from hypothesis.extra.django import TestCase
 
 from accounts.changes import CannotUndo
 from accounts.models import Change
-from contacts import bonds, edit, relations, store
+from contacts import edit, relations, store
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories
 from memories.corrections import hide as hiding
@@ -136,7 +136,7 @@ def test_what_was_learnt_of_a_new_person_goes_back_with_them(friends):
     store.add_aliases(zoe, ["Zozo"])
     zoe.mention_count += 2
     store.save(zoe, ["aliases", "mention_count"])
-    bonds.add_relation(friends.end_user, zoe.id, "boss", friends.cleo.id, actor=ANN)
+    edit.add_relation(friends.end_user, zoe.id, "boss", friends.cleo.id, actor=ANN)
     values = {"attributes": {"location": ["York"]}, "gender": "female"}
     edit.edit_contact(friends.end_user, zoe.id, values, actor=ANN)
     count = Contact.objects.get(name="Ada").mention_count
@@ -186,7 +186,7 @@ def test_nothing_of_the_split_itself_stays_when_it_is_undone(friends):
 
 
 def test_what_an_operator_stated_stays_when_memories_that_say_so_too_are_gone(friends):
-    bonds.add_relation(friends.end_user, friends.ada.id, "friend", friends.cleo.id, actor=ANN)
+    edit.add_relation(friends.end_user, friends.ada.id, "friend", friends.cleo.id, actor=ANN)
     one = friends.tell("One.", friends.ada, friends.cleo)
     edit_memories.outdate(friends.end_user, [one], actor=ANN)
     assert friends.told() == {friend("Ada", "Cleo")}
@@ -214,7 +214,7 @@ def test_a_relation_that_is_told_again_does_not_stand_in_the_way_of_an_undo(frie
 def test_a_relation_that_somebody_stated_since_stays_theirs_through_an_undo(friends):
     one = friends.tell("One.", friends.ada, friends.cleo)
     outdated = edit_memories.outdate(friends.end_user, [one], actor=ANN)
-    bonds.add_relation(friends.end_user, friends.ada.id, "friend", friends.cleo.id, actor=ANN)
+    edit.add_relation(friends.end_user, friends.ada.id, "friend", friends.cleo.id, actor=ANN)
     assert outdated is not None
     undo(outdated)
     assert friends.told() == {friend("Ada", "Cleo")}

@@ -2,8 +2,7 @@
 
 import pytest
 
-from memories.search.query import WEIGHTS, Intent, infer
-from memories.search.questions import MOST_PARTS, parts
+from memories.search.query import MOST_PARTS, WEIGHTS, Intent, infer, parts
 
 
 @pytest.mark.parametrize(
