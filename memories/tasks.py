@@ -12,7 +12,7 @@ from memories.corrections import auto_merge, derived
 from memories.erasure import due
 from memories.jobs import job_runs, sweep, table
 from memories.models import JobRun
-from memories.pipeline import backfill, run
+from memories.pipeline import backfill, cadence, run
 from memories.pipeline.embed import embed_missing
 from memories.pipeline.remote import submit
 from memories.providers.factory import embedder
@@ -25,7 +25,7 @@ def extract(end_user_id: int) -> None:
     while submit.is_urgent(end_user_id) and run.extract_next(end_user_id):
         pass
     end_user = EndUser.objects.filter(pk=end_user_id).first()
-    if end_user is not None and run.consolidation_due(end_user):
+    if end_user is not None and cadence.consolidation_due(end_user):
         enqueue("consolidate", end_user_id)
 
 

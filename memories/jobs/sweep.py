@@ -9,7 +9,7 @@ from accounts.models import EndUser
 from contacts.models import Contact
 from memories.jobs import job_runs
 from memories.models import Batch, Consolidation
-from memories.pipeline import buffer
+from memories.pipeline import cadence
 from memories.pipeline.remote import submit
 from memories.providers.factory import embedder
 from memories.queue import enqueue
@@ -28,7 +28,7 @@ def sweep() -> dict[str, int]:
     Returns how many tasks of each kind it queued, and what it handed to the model server.
     """
     now = timezone.now()
-    ready = Q(last_message_at__lte=now - buffer.IDLE) | Q(due_seq__gt=F("extracted_seq"))
+    ready = cadence.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
     idle = EndUser.objects.unextracted().filter(ready)
     left = Batch.objects.claimable(now)
     users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)}

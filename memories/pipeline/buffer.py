@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
 
 import regex
-from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 from django.utils import timezone
@@ -18,15 +17,12 @@ from contacts.models import Contact
 from contacts.types import Person
 from memories import queue
 from memories.models import Batch, Message
+from memories.pipeline import cadence
 from memories.providers.offline import forgetting
 from memories.types import ExtractionRequest
 
-# A backlog is read in larger pieces than the live cadence, so that corrections and answers
-# that follow close by are seen together.
-BACKLOG_FACTOR = 4
 CONTEXT_MESSAGES = 6
 KNOWN_CONTACTS = 200  # beside those that are named
-IDLE = timedelta(minutes=5)
 LANGUAGE_SAMPLE = 50
 CLEAR_MAJORITY = 0.7
 
@@ -100,19 +96,13 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
         end_user,
         accepted=len(fresh),
         duplicates=len(incoming) - len(fresh),
-        extraction_due=_is_due(end_user),
+        extraction_due=cadence.extraction_due(end_user),
     )
 
 
 def _asks_to_forget(item: Incoming) -> bool:
     """Whether a user may want something forgotten: the provider decides, but at once."""
     return item.role == Message.Role.USER and forgetting.may_ask(item.content)
-
-
-def _is_due(end_user: EndUser) -> bool:
-    """Whether enough messages wait for a batch, or one that can't wait."""
-    waiting = end_user.message_seq - end_user.extracted_seq
-    return waiting >= settings.MIO_EXTRACT_EVERY or end_user.due_seq > end_user.extracted_seq
 
 
 def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:
@@ -159,11 +149,11 @@ def _recall(batch: Batch, now: datetime) -> Batch | None:
 
 def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | None:
     waiting = end_user.message_seq - end_user.extracted_seq
-    idle = end_user.last_message_at is not None and end_user.last_message_at <= now - IDLE
-    if waiting == 0 or not (everything or idle or _is_due(end_user)):
+    due = cadence.is_idle(end_user, now) or cadence.extraction_due(end_user)
+    if waiting == 0 or not (everything or due):
         return None
     first = end_user.extracted_seq + 1
-    last = min(end_user.message_seq, first - 1 + BACKLOG_FACTOR * settings.MIO_EXTRACT_EVERY)
+    last = min(end_user.message_seq, first - 1 + cadence.longest_batch())
     batch = Batch.objects.create(end_user=end_user, first_seq=first, last_seq=last)
     end_user.extracted_seq = last
     end_user.save(update_fields=["extracted_seq"])

@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
@@ -152,14 +151,6 @@ def process(end_user_id: int) -> None:
     while extract_next(end_user_id, everything=True):
         pass
     consolidate_user(end_user_id)
-
-
-def consolidation_due(end_user: EndUser) -> bool:
-    """Whether enough was extracted since the last consolidation, and nothing of it is still
-    with the model server."""
-    if end_user.extracted_seq - end_user.consolidated_seq < settings.MIO_CONSOLIDATE_EVERY:
-        return False
-    return not Batch.objects.of(end_user).filter(state=Work.State.SUBMITTED).exists()
 
 
 def with_outcome(work: Work, step: Callable[[], None]) -> bool:

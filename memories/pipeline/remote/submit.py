@@ -17,7 +17,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID, uuid4
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
@@ -25,7 +24,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories import remote_batches
 from memories.models import Batch, RemoteBatch, Work
-from memories.pipeline import buffer, run
+from memories.pipeline import buffer, cadence, run
 from memories.pipeline.remote import cleanup as traces
 from memories.pipeline.remote import collect_answers as answers
 from memories.providers.errors import PermanentError, ProviderError
@@ -116,8 +115,8 @@ def _users_due(now: datetime) -> QuerySet[EndUser, int]:
     left = Batch.objects.claimable(now)
     under_way = Batch.objects.filter(state__in=(Work.State.RUNNING, Work.State.SUBMITTED))
     busy = under_way.exclude(pk__in=left).values("end_user")
-    waiting = Q(message_seq__gte=F("extracted_seq") + settings.MIO_EXTRACT_EVERY)
-    idle = Q(message_seq__gt=F("extracted_seq"), last_message_at__lte=now - buffer.IDLE)
+    waiting = cadence.full_batch_waits()
+    idle = Q(message_seq__gt=F("extracted_seq")) & cadence.idle_users(now)
     due = EndUser.objects.filter(waiting | idle | Q(pk__in=left.values("end_user"))).exclude(
         pk__in=busy
     )

@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.models import Batch, Message
-from memories.pipeline import buffer
+from memories.pipeline import buffer, cadence
 from memories.pipeline.buffer import Incoming, detect_language, receive
 from tests.factories import make_app, make_contact
 
@@ -56,7 +56,7 @@ def test_a_day_counts_once_and_only_when_the_user_wrote():
 def test_fewer_messages_than_the_cadence_wait_until_the_user_is_idle():
     end_user = receive(make_app(), "ann", talk(3)).end_user
     assert buffer.claim_next(end_user.pk, now=timezone.now()) is None
-    batch = buffer.claim_next(end_user.pk, now=timezone.now() + buffer.IDLE)
+    batch = buffer.claim_next(end_user.pk, now=timezone.now() + cadence.IDLE)
     assert (batch.first_seq, batch.last_seq, batch.state) == (1, 3, "running")
 
 

@@ -12,7 +12,7 @@ from contacts.models import Contact
 from memories import tasks
 from memories.jobs import sweep
 from memories.models import Batch, Link, Memory, ModelCall
-from memories.pipeline import run
+from memories.pipeline import cadence, run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import make_app
 from tests.queue import queued
@@ -161,7 +161,7 @@ def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
 def test_consolidation_is_due_after_its_cadence(settings, end_user):
     EndUser.objects.update(message_seq=60, extracted_seq=60)
     end_user.refresh_from_db()
-    assert run.consolidation_due(end_user)
+    assert cadence.consolidation_due(end_user)
     EndUser.objects.update(consolidated_seq=F("extracted_seq") - settings.MIO_CONSOLIDATE_EVERY + 1)
     end_user.refresh_from_db()
-    assert not run.consolidation_due(end_user)
+    assert not cadence.consolidation_due(end_user)
