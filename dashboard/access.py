@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import App, EndUser
 from contacts.models import Contact
-from dashboard.roles import ADMINISTER, CORRECT, LOOK
+from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 from memories.models import Memory
 
 View = Callable[..., HttpResponseBase]

@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest
 
 from dashboard.access import end_users_of
-from dashboard.roles import ADMINISTER, CORRECT, LOOK
+from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 
 CURRENT = "end_user"  # of the session: the end user looked at last
 THEME = "theme"  # the cookie

@@ -10,7 +10,7 @@ class Operator(models.Model):
     """A limit on what a signed-in person may see: the end users of these apps only.
 
     Without a row a person sees every app. What they may do there is decided by their groups
-    (``dashboard.roles``).
+    (``dashboard.permissions``).
     """
 
     user = models.OneToOneField(

@@ -7,9 +7,9 @@ from typing import TypeVar
 from accounts.models import EndUser
 from contacts.text import estimate_tokens
 from memories.models import ModelCall
-from memories.providers.base import LanguageProvider
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError
+from memories.providers.interface import LanguageProvider
 from memories.types import Reply, Usage
 
 T = TypeVar("T")

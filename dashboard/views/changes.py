@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 
 from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
-from dashboard import access, feedback, paging
+from dashboard import access, feedback, pager
 from dashboard.access import valid_ids
 from dashboard.queries import changes as queries
 from dashboard.words import language_of
@@ -23,7 +23,7 @@ def changes(request: HttpRequest, user: int) -> HttpResponse:
     """All changes of an end user, the latest first."""
     end_user = access.get_end_user(request, user)
     rows = Change.objects.of(end_user).defer("rows")
-    page = paging.page_of(request, rows, ["-created_at", "id"])
+    page = pager.page_of(request, rows, ["-created_at", "id"])
     about = queries.about(end_user, page.rows, language_of())
     context = {"end_user": end_user, "page": page, "about": about}
     return render(request, "changes.html", context)

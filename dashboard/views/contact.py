@@ -14,7 +14,7 @@ from contacts import store
 from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact
 from contacts.text import estimate_tokens
-from dashboard import access, fragments, paging
+from dashboard import access, fragments, pager
 from dashboard.queries import changes, relations
 from dashboard.queries import contact as queries
 from dashboard.views.picking import picker
@@ -72,7 +72,7 @@ def _card(request: HttpRequest, person: Contact) -> dict[str, Any]:
 
 
 def _memories(request: HttpRequest, person: Contact) -> dict[str, Any]:
-    page = paging.page_of(request, queries.memories_about(person), queries.memory_order(person))
+    page = pager.page_of(request, queries.memories_about(person), queries.memory_order(person))
     return {"page": page, "replacements": queries.replacements(person.end_user, page.rows)}
 
 
@@ -90,7 +90,7 @@ def _relations(request: HttpRequest, person: Contact) -> dict[str, Any]:
 
 
 def _changes(request: HttpRequest, person: Contact) -> dict[str, Any]:
-    page = paging.page_of(request, queries.changes_of(person), ["-created_at", "id"])
+    page = pager.page_of(request, queries.changes_of(person), ["-created_at", "id"])
     return {"page": page, "about": changes.about(person.end_user, page.rows, language_of())}
 
 

@@ -8,7 +8,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from contacts.names import GROUPS
-from dashboard import access, feedback, paging
+from dashboard import access, feedback, pager
 from dashboard.queries import contacts as queries
 from dashboard.views import contact, contact_actions, contact_memories, picking
 from dashboard.views.contact import standing
@@ -22,7 +22,7 @@ def contacts(request: HttpRequest, user: int) -> HttpResponse:
     sort = request.GET.get("sort", "")
     sort = sort if sort in queries.SORTS else "recent"
     rows = queries.people(end_user, q, group, only)
-    page = paging.page_of(request, rows, queries.SORTS[sort])
+    page = pager.page_of(request, rows, queries.SORTS[sort])
     whole = page.first and not page.next
     context = {
         "end_user": end_user,

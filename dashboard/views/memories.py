@@ -10,7 +10,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from dashboard import access, feedback, paging
+from dashboard import access, feedback, pager
 from dashboard.queries import memories as queries
 from dashboard.told import told
 from memories import queue
@@ -54,7 +54,7 @@ def memories(request: HttpRequest, user: int) -> HttpResponse:
 
 def _latest(request: HttpRequest, end_user: EndUser, **chosen: str) -> dict[str, Any]:
     rows = queries.latest(end_user, chosen["status"], chosen["type"])
-    page = paging.page_of(request, rows, ["-said_at", "id"])
+    page = pager.page_of(request, rows, ["-said_at", "id"])
     return {"page": page, "replacements": queries.replacements(end_user, page.rows)}
 
 

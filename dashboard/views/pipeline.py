@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
-from dashboard import access, feedback, fragments, paging
+from dashboard import access, feedback, fragments, pager
 from dashboard.queries import pipeline as queries
 from memories import queue
 from memories.jobs import table
@@ -31,7 +31,7 @@ def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
     return render(request, template, {"tab": name, "states": states, **context})
 
 
-def _shown(page: paging.Page) -> Sequence[queries.Shown]:
+def _shown(page: pager.Page) -> Sequence[queries.Shown]:
     return [queries.shown(work) for work in page.rows]
 
 
@@ -40,7 +40,7 @@ def pipeline(request: HttpRequest) -> HttpResponse:
     """Extraction batches, the latest first."""
     users = access.end_users_of(request.user)  # type: ignore[arg-type]
     state = request.GET.get("state", "")
-    page = paging.page_of(request, queries.batches(users, state), ["-id"])
+    page = pager.page_of(request, queries.batches(users, state), ["-id"])
     return _page(request, "batches", page=page, rows=_shown(page), state=state)
 
 
@@ -49,7 +49,7 @@ def consolidations(request: HttpRequest) -> HttpResponse:
     """Runs of the consolidator, the latest first."""
     users = access.end_users_of(request.user)  # type: ignore[arg-type]
     state = request.GET.get("state", "")
-    page = paging.page_of(request, queries.consolidations(users, state), ["-id"])
+    page = pager.page_of(request, queries.consolidations(users, state), ["-id"])
     return _page(request, "consolidations", page=page, rows=_shown(page), state=state)
 
 
@@ -64,7 +64,7 @@ def calls(request: HttpRequest) -> HttpResponse:
     """Model calls with tokens and cost, the latest first."""
     users = access.end_users_of(request.user)  # type: ignore[arg-type]
     outcome = request.GET.get("outcome", "")
-    page = paging.page_of(request, queries.calls(users, outcome), ["-created_at", "-id"])
+    page = pager.page_of(request, queries.calls(users, outcome), ["-created_at", "-id"])
     return _page(request, "calls", page=page, rows=queries.priced(list(page.rows)), outcome=outcome)
 
 

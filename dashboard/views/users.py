@@ -11,7 +11,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts.models import ApiKey, App
-from dashboard import access, feedback, paging
+from dashboard import access, feedback, pager
 from dashboard.queries import users as queries
 from memories import portability, queue
 from memories.erasure import erase
@@ -26,7 +26,7 @@ def users(request: HttpRequest) -> HttpResponse:
     """End users, found by the id that their app gave them. A single hit is opened at once."""
     wanted, app = request.GET.get("q", "").strip(), request.GET.get("app", "")
     visible = access.end_users_of(request.user)  # type: ignore[arg-type]
-    page = paging.page_of(request, queries.found(visible, wanted, app), ["external_id", "id"])
+    page = pager.page_of(request, queries.found(visible, wanted, app), ["external_id", "id"])
     if wanted and page.first and len(page.rows) == 1:
         return redirect("dashboard:contacts", page.rows[0].pk)
     context = {"page": page, "q": wanted, "app": app, "apps": access.apps_of(request.user)}  # type: ignore[arg-type]

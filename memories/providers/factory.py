@@ -5,7 +5,6 @@ from functools import cache
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from memories.providers.base import LanguageProvider
 from memories.providers.embeddings import (
     LOCAL_DIMENSIONS,
     LOCAL_MODEL,
@@ -13,6 +12,7 @@ from memories.providers.embeddings import (
     LocalEmbedder,
     OpenAIEmbedder,
 )
+from memories.providers.interface import LanguageProvider
 from memories.providers.offline import OfflineProvider
 from memories.providers.openai.batch_api import BatchServer
 from memories.providers.openai.chat import ChatModel

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db import transaction
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from accounts.models import ApiKey, App
 
 

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand
 
-from dashboard import roles
+from dashboard import permissions
 
 NAME = "admin"
 
@@ -19,7 +19,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        roles.install()
+        permissions.install()
         users = get_user_model().objects
         if users.filter(is_superuser=True).exists():
             return

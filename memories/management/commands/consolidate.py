@@ -3,7 +3,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from memories.pipeline import consolidate, run
 
 

@@ -9,7 +9,7 @@ from rest_framework.exceptions import APIException
 from rest_framework.utils.encoders import JSONEncoder
 
 from accounts.errors import described
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from memories.api.context import ContextForm, context_body
 from memories.context import build
 

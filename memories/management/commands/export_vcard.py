@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from accounts.models import EndUser
 from contacts.vcard import read, sync
 from contacts.vcard.write import write

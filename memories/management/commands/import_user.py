@@ -9,7 +9,7 @@ from rest_framework.exceptions import APIException
 
 from accounts.api import check_external_id
 from accounts.errors import described
-from accounts.management.base import DEFAULT_APP, MioCommand
+from accounts.management.command import DEFAULT_APP, MioCommand
 from accounts.models import App
 from accounts.parsers import parse
 from memories import portability

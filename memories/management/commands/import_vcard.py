@@ -11,7 +11,7 @@ from rest_framework.exceptions import APIException
 
 from accounts.api import check_external_id
 from accounts.errors import described
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
 from contacts.store import InvalidContact
 from contacts.text import truncate

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.utils import timezone
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from memories.jobs import table
 from memories.jobs.table import JOBS, JobStatus
 from memories.models import JobRun

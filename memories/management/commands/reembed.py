@@ -6,7 +6,7 @@ from typing import Any
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management.base import CommandError
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from memories.jobs import reembed
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError

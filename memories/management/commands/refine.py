@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from tqdm import tqdm
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from memories.budget import Budget
 from memories.pipeline import merge_duplicates, refine
 from memories.providers.errors import ProviderError

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from memories.jobs import rescore, table
 from memories.models import JobRun
 

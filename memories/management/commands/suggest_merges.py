@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from accounts.management.base import MioCommand
+from accounts.management.command import MioCommand
 from memories.corrections.auto_merge import suggest_merges
 
 
