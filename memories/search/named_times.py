@@ -1,7 +1,7 @@
 """Times that go by a name: feasts, quarters, half a year ago, from March to May.
 
 Without a year each is the latest that has begun, or the next to end where the question looks
-ahead; of a feast of the moon only the years in the tables are known.
+ahead; lunar feasts are known from 1900 to 2100.
 """
 
 import calendar
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
 import regex
+from borax.calendars.lunardate import LunarDate, TermUtils
 from dateutil.easter import easter
 
 from contacts.lexicon import surnames
@@ -16,37 +17,18 @@ from memories.dates.date_words import PAST_EN, DateHit, chinese_number, midnight
 
 _Match = regex.Match[str]
 
-# Chinese feasts of the moon as month and day, a year after the other from FIRST_YEAR: 正月初一,
-# 五月初五, 八月十五 as the packages lunardate 0.2.2 and holidays 0.109 reckon them, which agree.
-FIRST_YEAR = 2000
-_SPRING_FESTIVAL = """
-0205 0124 0212 0201 0122 0209 0129 0218 0207 0126 0214 0203 0123 0210 0131 0219 0208 0128 0216
-0205 0125 0212 0201 0122 0210 0129 0217 0206 0126 0213 0203 0123 0211 0131 0219 0208 0128 0215
-0204 0124 0212 0201 0122 0210 0130 0217 0206 0126 0214 0202 0123
-""".split()
-_DRAGON_BOAT = """
-0606 0625 0615 0604 0622 0611 0531 0619 0608 0528 0616 0606 0623 0612 0602 0620 0609 0530 0618
-0607 0625 0614 0603 0622 0610 0531 0619 0609 0528 0616 0605 0624 0612 0601 0620 0610 0530 0618
-0607 0527 0614 0603 0622 0611 0531 0619 0608 0529 0615 0604 0623
-""".split()
-_MID_AUTUMN = """
-0912 1001 0921 0911 0928 0918 1006 0925 0914 1003 0922 0912 0930 0919 0908 0927 0915 1004 0924
-0913 1001 0921 0910 0929 0917 1006 0925 0915 1003 0922 0912 1001 0919 0908 0927 0916 1004 0924
-0913 1002 0920 0910 0928 0917 1005 0925 0915 1004 0922 0911 0930
-""".split()
+
+def _lunar(month: int, day: int) -> Callable[[int], date]:
+    """A day of the lunar year that begins in a year; ValueError beyond 1900 to 2100."""
+    return lambda year: LunarDate(year, month, day).to_solar_date()
 
 
-def _moon(table: list[str]) -> Callable[[int], date | None]:
-    def day(year: int) -> date | None:
-        at = year - FIRST_YEAR
-        if not 0 <= at < len(table):
-            return None
-        return date(year, int(table[at][:2]), int(table[at][2:]))
-
-    return day
+def _qingming(year: int) -> date:
+    """The fifth solar term."""
+    return TermUtils.day_start_from_term(year, "清明")
 
 
-def _fixed(month: int, day: int) -> Callable[[int], date | None]:
+def _fixed(month: int, day: int) -> Callable[[int], date]:
     return lambda year: date(year, month, day)
 
 
@@ -58,12 +40,15 @@ def _thanksgiving(year: int) -> date:
 
 # The words, the day of a year, and of how many days before and from it on people speak so:
 # 春节 from New Year's Eve to the seventh, 国庆 and 五一 for the free days.
-_FEASTS: tuple[tuple[str, Callable[[int], date | None], int, int], ...] = (
-    (r"春节|大年(?!纪)|过年(?!期)|chinese new year|lunar new year|spring festival", _moon(_SPRING_FESTIVAL), 1, 7),
-    (r"除夕|大年三十|年三十|年夜", _moon(_SPRING_FESTIVAL), 1, 0),
-    (r"元宵|lantern festival", _moon(_SPRING_FESTIVAL), -14, 15),
-    (r"端午|dragon boat(?: festival)?", _moon(_DRAGON_BOAT), 0, 1),
-    (r"中秋|mid-?autumn(?: festival)?|moon festival", _moon(_MID_AUTUMN), 0, 1),
+_FEASTS: tuple[tuple[str, Callable[[int], date], int, int], ...] = (
+    (r"春节|大年(?!纪)|过年(?!期)|chinese new year|lunar new year|spring festival", _lunar(1, 1), 1, 7),
+    (r"除夕|大年三十|年三十|年夜", _lunar(1, 1), 1, 0),
+    (r"元宵|lantern festival", _lunar(1, 15), 0, 1),
+    (r"端午|dragon boat(?: festival)?", _lunar(5, 5), 0, 1),
+    (r"中秋|mid-?autumn(?: festival)?|moon festival", _lunar(8, 15), 0, 1),
+    (r"七夕", _lunar(7, 7), 0, 1),
+    (r"重阳|double ninth(?: festival)?", _lunar(9, 9), 0, 1),
+    (r"清明(?!上河图)|qingming(?: festival)?|tomb-?sweeping day", _qingming, 0, 1),
     (r"国庆", _fixed(10, 1), 0, 7),
     (r"五一(?!班)|劳动节", _fixed(5, 1), 0, 5),
     (r"元旦", _fixed(1, 1), 0, 1),
@@ -95,7 +80,7 @@ _MONTH_ZH = r"(?:1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])"
 _ORDER = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 _STEPS = {"上": -1, "last": -1, "previous": -1, "这": 0, "本": 0, "this": 0, "下": 1, "next": 1}
 
-# A feast or quarter of a year; None where it has none.
+# A feast, quarter or run of months in a year; None where it has none.
 _OfYear = Callable[[int], tuple[datetime, datetime] | None]
 
 
@@ -128,13 +113,11 @@ def _of(
 
 
 def _feast(
-    day: Callable[[int], date | None], before: int, days: int
+    day: Callable[[int], date], before: int, days: int
 ) -> Callable[[_Match, datetime, bool], tuple[datetime, datetime] | None]:
     def read(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, datetime] | None:
-        def of_year(year: int) -> tuple[datetime, datetime] | None:
+        def of_year(year: int) -> tuple[datetime, datetime]:
             at = day(year)
-            if at is None:
-                return None
             start = midnight(now).replace(year=at.year, month=at.month, day=at.day)
             return start - timedelta(days=before), start + timedelta(days=days)
 
