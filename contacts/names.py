@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 
 from nicknames import NickNamer
 from pypinyin import Style, lazy_pinyin
+from rapidfuzz.distance import OSA
 
 from contacts.lexicon import surnames, titles
 from contacts.matching.role_mentions import RoleWord, find_roles
@@ -145,6 +146,11 @@ def deletions(word: str) -> set[str]:
     """``word`` and what is left of it without one of its letters: two words at one edit
     (typo, missing, doubled or swapped letter) share at least one of these (SymSpell)."""
     return {word, *(word[:i] + word[i + 1 :] for i in range(len(word)))}
+
+
+def one_edit(a: str, b: str) -> bool:
+    """Whether one letter changed, added, left out or swapped with its neighbour parts them."""
+    return OSA.distance(a, b, score_cutoff=1) == 1
 
 
 def _latin_keys(key: str) -> set[tuple[str, How]]:

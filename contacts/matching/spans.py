@@ -17,6 +17,7 @@ from contacts.names import (
     is_cjk,
     is_han,
     name_key,
+    one_edit,
     roles_of,
     syllable,
 )
@@ -289,22 +290,6 @@ def _typo_guesses(reading: Reading, entry: Entry) -> Iterator[Hit]:
 
 def _is_slip(token: Token, name: str, reading: Reading) -> bool:
     word = token.key
-    if word == name or word[0] != name[0] or abs(len(word) - len(name)) > 1:
+    if word[0] != name[0] or (reading.cased and not token.capital):
         return False
-    if reading.cased and not token.capital:
-        return False
-    return _one_edit(word, name)
-
-
-def _one_edit(a: str, b: str) -> bool:
-    """Whether one letter changed, added, left out or swapped with its neighbour parts them."""
-    if len(a) > len(b):
-        a, b = b, a
-    if len(a) < len(b):
-        return any(b[:i] + b[i + 1 :] == a for i in range(len(b)))
-    off = [i for i in range(len(a)) if a[i] != b[i]]
-    if len(off) == 1:
-        return True
-    return (
-        len(off) == 2 and off[1] == off[0] + 1 and a[off[0]] == b[off[1]] and a[off[1]] == b[off[0]]
-    )
+    return one_edit(word, name)

@@ -75,7 +75,7 @@ def _given_names(a: str, b: str) -> How | None:
         return "diminutive"
     genders = {a[-1], b[-1]} == {"a", "o"}
     alike = a[0] == b[0] or sounds(a)[:1] == sounds(b)[:1] not in ("a", "h")
-    spelt = sounds(a) == sounds(b) or _one_edit(a, b)
+    spelt = sounds(a) == sounds(b) or _misspelt(a, b)
     return "spelling" if spelt and alike and not genders and min(len(a), len(b)) > 2 else None
 
 
@@ -93,11 +93,9 @@ def sounds(name: str) -> str:
     return re.sub(r"(.)\1+", r"\1", name).rstrip("a")
 
 
-def _one_edit(a: str, b: str) -> bool:
-    """A long name with one vowel changed, or one letter doubled or left out."""
-    if min(len(a), len(b)) < 6 or a[0] != b[0] or a[-1] != b[-1]:
-        return False
-    return bool(names.deletions(a) & names.deletions(b)) and abs(len(a) - len(b)) <= 1
+def _misspelt(a: str, b: str) -> bool:
+    """Long names at one edit that begin and end alike."""
+    return min(len(a), len(b)) >= 6 and a[0] == b[0] and a[-1] == b[-1] and names.one_edit(a, b)
 
 
 def two_scripts(chinese: str, latin: str) -> How:
