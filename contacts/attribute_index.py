@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
+import phonenumbers
 import snowballstemmer
 
 from contacts import segmentation
@@ -33,6 +34,8 @@ _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})[a-z]
 _DIVISION = re.compile(r"(?<=[\u4e00-\u9fff]{2})[省市区县]$")
 _HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十]+")
 _DIGITS = "零一二三四五六七八九"
+# Whose telephone numbers are known without their country code.
+_REGIONS = ("CN", "US")
 
 
 @cache
@@ -85,8 +88,18 @@ def _number(value: str) -> str:
     return str(round(number * 100 if number < 3 and "." in found[0] else number))
 
 
+@lru_cache(maxsize=8192)
 def _telephone(value: str) -> str:
-    digits = re.sub(r"\D", "", normalise(value))
+    """The national number of a telephone number, with or without its country code; of one that
+    no plan of ``_REGIONS`` holds its last digits."""
+    digits = re.sub(r"\D", "", value)
+    for region in _REGIONS if len(digits) >= 5 else ():
+        try:
+            number = phonenumbers.parse(value, region)
+        except phonenumbers.NumberParseException:
+            continue
+        if phonenumbers.is_valid_number(number):
+            return phonenumbers.national_significant_number(number)
     return digits[-11:] if len(digits) >= 5 else ""
 
 
