@@ -9,17 +9,20 @@ OFFLINE = {"help", "makemessages", "compilemessages", "collectstatic", "spectacu
 # These see to the schema themselves, or are about it.
 SCHEMA = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "serve", "check"}
 
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 
 
 def main() -> None:
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
     asks_help = {"-h", "--help", "--version"} & set(sys.argv[1:])
-    if sys.argv[1:] and sys.argv[1] not in OFFLINE and not asks_help:
-        prepare_database(migrate=sys.argv[1] not in SCHEMA)
-    execute_from_command_line(sys.argv)
+    try:
+        if sys.argv[1:] and sys.argv[1] not in OFFLINE and not asks_help:
+            prepare_database(migrate=sys.argv[1] not in SCHEMA)
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:
+        sys.exit(f"mio: {error}")
 
 
 def prepare_database(*, migrate: bool) -> None:

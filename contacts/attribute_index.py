@@ -7,7 +7,7 @@ finds names finds them as well; :func:`agree` then compares the two values in fu
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -108,7 +108,7 @@ def _address(value: str) -> str:
 
 
 # Values that are one thing, in the form in which two spellings of it are equal.
-_EXACT = {
+_EXACT: dict[str, Callable[[str], str]] = {
     "birthday": month_day,
     "age": _number,
     "height": _number,

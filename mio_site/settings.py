@@ -7,7 +7,9 @@ from typing import Any
 
 import environ
 from csp.constants import NONE, SELF
+from django.core.exceptions import ImproperlyConfigured
 
+from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
 from mio_site.postgres import instance
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -237,15 +239,28 @@ MIO_LLM_BATCH = env.bool("MIO_LLM_BATCH", default=False)
 MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")
 MIO_EMBEDDING_MODEL = env.str(
     "MIO_EMBEDDING_MODEL",
-    default="multilingual-e5-small" if MIO_EMBEDDINGS == "local" else "text-embedding-3-small",
+    default=LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small",
 )
-MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=384)
+MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=LOCAL_DIMENSIONS)
+if MIO_EMBEDDINGS not in ("local", "openai"):
+    raise ImproperlyConfigured(f"MIO_EMBEDDINGS is {MIO_EMBEDDINGS!r}; use local or openai.")
+if MIO_EMBEDDINGS == "local" and MIO_EMBEDDING_MODEL != LOCAL_MODEL:
+    raise ImproperlyConfigured(
+        f"MIO_EMBEDDING_MODEL is {MIO_EMBEDDING_MODEL!r}, but MIO_EMBEDDINGS=local has only "
+        f"{LOCAL_MODEL}. Unset it, or set MIO_EMBEDDINGS=openai and name a server that has the "
+        "model by OPENAI_BASE_URL or OPENAI_API_KEY."
+    )
+if MIO_EMBEDDINGS == "local" and MIO_EMBEDDING_DIMENSIONS != LOCAL_DIMENSIONS:
+    raise ImproperlyConfigured(
+        f"MIO_EMBEDDING_DIMENSIONS is {MIO_EMBEDDING_DIMENSIONS}, but {LOCAL_MODEL} has "
+        f"{LOCAL_DIMENSIONS}. Unset it."
+    )
 
 # US dollars for a million tokens (read, written), to show what models cost: list prices of
 # OpenAI, 2025. What runs on this machine costs nothing.
 MIO_TOKEN_PRICES = {
     "rules-1": [0.0, 0.0],
-    "multilingual-e5-small": [0.0, 0.0],
+    LOCAL_MODEL: [0.0, 0.0],
     "gpt-4o-mini": [0.15, 0.6],
     "text-embedding-3-small": [0.02, 0.0],
     **env.json("MIO_TOKEN_PRICES", default={}),

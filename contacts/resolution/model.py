@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from contacts.resolution import features, vector_similarity
+from contacts.resolution import features
 from contacts.resolution.features import Sign
 from contacts.resolution.records import Record
-from contacts.resolution.vector_similarity import Background
+from contacts.resolution.vector_similarity import UNKNOWN, Background
 
 __all__ = ["Comparison", "Evidence", "Record", "compare"]
 
@@ -123,7 +123,7 @@ def compare(
     second: Record,
     *,
     together: bool = False,
-    background: Background = vector_similarity.E5,
+    background: Background = UNKNOWN,
     rarity: Mapping[str, float] = _NO_RARITY,
 ) -> Comparison:
     """Weighs two records. ``together``: something shows them side by side as two people.

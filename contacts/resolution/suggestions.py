@@ -25,7 +25,7 @@ from contacts.resolution import blocking
 from contacts.resolution.model import LIKELY, Comparison, among_rivals, compare
 from contacts.resolution.records import MAX_FACTS, Record, record
 from contacts.resolution.text_overlap import rarity_of
-from contacts.resolution.vector_similarity import background_of
+from contacts.resolution.vector_similarity import UNKNOWN, Background, background_of
 from contacts.types import How, NameKey
 
 Pair = tuple[UUID, UUID]
@@ -58,17 +58,21 @@ class _People:
     changed: set[UUID] | None
 
 
-def suggest(end_user: EndUser, since: datetime | None = None) -> Outcome:
+def suggest(
+    end_user: EndUser, since: datetime | None = None, strangers: Background = UNKNOWN
+) -> Outcome:
     """Compares whom a shared key makes candidates, and records what is worth asking about.
 
     With ``since``, only contacts that changed from then on are compared (with all others).
+    ``strangers`` says how near the contacts' vectors are when they are two people.
     """
     people = _read(end_user, since)
     settled = _settled(end_user)
     candidates = [
         pair for pair in blocking.pairs(people.blocks, people.changed) if pair not in settled
     ]
-    found = dict(_compare(people, candidates, _apart(end_user, people)))
+    background = background_of(list(people.records.values()), strangers)
+    found = dict(_compare(people, candidates, _apart(end_user, people), background))
     withdrawn, suggested = _record(end_user, found, people.changed)
     explicit = tuple(
         (pair, comparison.statement)
@@ -159,10 +163,9 @@ def _apart(end_user: EndUser, people: _People) -> set[Pair]:
 
 
 def _compare(
-    people: _People, candidates: Iterable[Pair], apart: Collection[Pair]
+    people: _People, candidates: Iterable[Pair], apart: Collection[Pair], background: Background
 ) -> Iterator[tuple[Pair, Comparison]]:
     records = people.records
-    background = background_of(list(records.values()))
     rarity = rarity_of([record.words for record in records.values()])
     found: dict[Pair, Comparison] = {}
     for first, second in candidates:

@@ -1,26 +1,16 @@
 """How near two people's vectors are, against how near those of strangers are."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import fmean, pstdev
 
 import numpy as np
 
 from contacts.resolution.records import Record
+from contacts.types import Strangers
 
-
-@dataclass(frozen=True, slots=True)
-class Strangers:
-    """Mean and deviation of the cosine between vectors of two unrelated people."""
-
-    mean: float
-    deviation: float
-
-
+# By language.
 Background = Mapping[str, Strangers]
-# multilingual-e5-small on short facts about different people (3,000 random pairs each). Of two
-# languages its cosine says nothing: related and unrelated pairs lie in one range.
-E5: Background = {"zh": Strangers(0.892, 0.016), "en": Strangers(0.818, 0.024)}
+UNKNOWN: Background = {}
 # Fewer pairs than this don't make a background of their own.
 _ENOUGH = 200
 # Each person is compared with those so many places on, up to so many people.
@@ -39,10 +29,10 @@ def nearness(first: Record, second: Record, background: Background) -> float:
     return (cosine - strangers.mean) / strangers.deviation
 
 
-def background_of(records: Sequence[Record]) -> Background:
+def background_of(records: Sequence[Record], default: Background) -> Background:
     """The background of a user's own people by language; the default where they are few."""
-    found = dict(E5)
-    for language in E5:
+    found = dict(default)
+    for language in {record.language for record in records} - {""}:
         cosines = list(_cosines([r for r in records if r.language == language]))
         if len(cosines) >= _ENOUGH:
             found[language] = Strangers(fmean(cosines), pstdev(cosines) or 1.0)

@@ -13,6 +13,7 @@ from contacts.resolution.records import Record, record
 from contacts.types import Person
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
+from memories.providers.calibration import calibration_of
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder
 
@@ -31,10 +32,14 @@ def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
         if case["confidence"] == "ambiguous":
             continue
         first, second = (_record(case[side], model) for side in ("a", "b"))
-        tags[case["tag"]].append((case["same"], compare(first, second).verdict))
+        tags[case["tag"]].append((case["same"], _verdict(first, second, model)))
     everything = [judged for cases in tags.values() for judged in cases]
     by_tag = {tag: _figures(tags[tag]) for tag in sorted(tags)}
     return _figures(everything) | {"by_tag": by_tag}
+
+
+def _verdict(first: Record, second: Record, model: Embedder) -> Verdict:
+    return compare(first, second, background=calibration_of(model.model).strangers).verdict
 
 
 def _record(described: Mapping[str, Any], model: Embedder) -> Record:

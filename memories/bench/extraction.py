@@ -25,10 +25,9 @@ from memories.bench.scratch import scratch_database
 from memories.models import Memory
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
+from memories.providers.calibration import calibration_of
 from memories.providers.factory import embedder
 
-FOUND = 0.88  # cosine from which a stored memory says what a gold one says
-FORBIDDEN = 0.92
 _DISTINCTIVE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[A-Z]\w+(?: [A-Z]\w+)*")
 _SECRET = re.compile(r"(?=\S*\d{3})[\w#@.!+-]{6,}")
 
@@ -172,6 +171,7 @@ def _remembered(gold: dict[str, Any], stored: Sequence[Memory]) -> int:
         else np.zeros((0, 0))
     )
     candidates = []
+    found_from = calibration_of(embedder().model).bench_found
     for i, row in enumerate(gold["memories"]):
         person = row["person"]
         subject = names.get(person, _names(person, ())) if person else None
@@ -180,7 +180,7 @@ def _remembered(gold: dict[str, Any], stored: Sequence[Memory]) -> int:
             if not _same_subject(subject, memory):
                 continue
             whole = bool(wanted) and all(value in _plain(memory.content) for value in wanted)
-            if whole or near[i, j] >= FOUND:
+            if whole or near[i, j] >= found_from:
                 candidates.append((1.0 if whole else float(near[i, j]), i, j))
     found: set[int] = set()
     taken: set[int] = set()
@@ -208,8 +208,9 @@ def _forbidden(claims: Sequence[str], stored: Sequence[Memory]) -> int:
     if not claims or not stored:
         return 0
     near = (_embedded(claims) @ _embedded([m.content for m in stored]).T).max(axis=1)
+    forbidden_from = calibration_of(embedder().model).bench_forbidden
     return sum(
-        bool(score >= FORBIDDEN)
+        bool(score >= forbidden_from)
         or any(secret in memory.content for secret in _SECRET.findall(claim) for memory in stored)
         for claim, score in zip(claims, near, strict=True)
     )

@@ -7,6 +7,8 @@ from accounts.models import EndUser
 from contacts.merge import InvalidMerge
 from contacts.resolution import suggestions
 from memories.corrections import merge_contacts
+from memories.providers.calibration import calibration_of
+from memories.providers.factory import embedder
 
 ACTOR = "suggestions"
 
@@ -25,7 +27,8 @@ class Figures:
 
 def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
     """Runs the suggestion job for one end user; see :func:`contacts.resolution.suggestions.suggest`."""
-    outcome = suggestions.suggest(end_user, since)
+    strangers = calibration_of(embedder().model).strangers
+    outcome = suggestions.suggest(end_user, since, strangers)
     merged = 0
     for pair, statement in outcome.explicit:
         survivor, loser = suggestions.survivor_first(end_user, pair)

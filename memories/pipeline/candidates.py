@@ -13,10 +13,12 @@ from contacts.text import truncate
 from memories import model_calls
 from memories.hashing import content_hash
 from memories.models import Memory
+from memories.providers.calibration import calibration_of
 from memories.providers.embeddings import Embedder
 from memories.search import context_tokens
 from memories.search.neighbour_turns import around
 from memories.search.tokens import tokenise
+from memories.search.vectors import space
 from memories.types import (
     ConflictCase,
     Draft,
@@ -30,8 +32,6 @@ from memories.types import (
 
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
 SIMILAR = 10  # existing memories shown per new one (TiMemory's default)
-# multilingual-e5 puts unrelated sentences near 0.75; below this two memories share no matter.
-MIN_SIMILARITY = 0.85
 
 
 def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
@@ -93,7 +93,9 @@ def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionReque
     return [replace(turn, content="") if turn.id in silent else turn for turn in turns]
 
 
-def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], space: str) -> list[ConflictCase]:
+def conflict_cases(
+    end_user: EndUser, drafts: Sequence[Draft], embedder: Embedder
+) -> list[ConflictCase]:
     """For each draft the active memories it may repeat, update or contradict: those nearest
     in meaning, and those that state the same attribute of the same person."""
     slots = _same_slots(end_user, drafts)
@@ -101,7 +103,7 @@ def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], space: str) -> li
     for draft in drafts:
         existing = {
             **{m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())},
-            **{m.id: m for m in _similar(end_user, draft, space)},
+            **{m.id: m for m in _similar(end_user, draft, embedder)},
         }
         if existing:
             cases.append(
@@ -117,18 +119,19 @@ def conflict_cases(end_user: EndUser, drafts: Sequence[Draft], space: str) -> li
     return cases
 
 
-def _similar(end_user: EndUser, draft: Draft, space: str) -> list[StoredMemory]:
+def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[StoredMemory]:
+    least = calibration_of(embedder.model).comparable
     nearest = (
         Memory.objects.of(end_user)
         .active()
         .filter(kind=Memory.Kind.FACT)
-        .nearest(space, draft.embedding)
+        .nearest(space(embedder), draft.embedding)
         .defer("tokens")[:SIMILAR]
     )
     return [
         memory.as_stored(similarity)
         for memory in nearest
-        if (similarity := 1 - memory.distance) >= MIN_SIMILARITY  # type: ignore[attr-defined]
+        if (similarity := 1 - memory.distance) >= least  # type: ignore[attr-defined]
     ]
 
 

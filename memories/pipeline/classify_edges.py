@@ -22,6 +22,7 @@ from memories.budget import Budget
 from memories.corrections import edit_memories
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import tag_entities
+from memories.providers.calibration import Calibration, calibration_of
 from memories.providers.errors import ProviderError, TransientError
 from memories.providers.factory import embedder, language_provider
 from memories.search.vectors import space
@@ -32,10 +33,6 @@ log = logging.getLogger(__name__)
 BATCH = 20  # memories of one provider call
 CASE = 5  # others shown with each
 NEAREST = 40  # read by meaning, before what they share is weighed in
-# What speaks for a relation beside the cosine of the two: multilingual-e5 puts what shares
-# nothing near 0.75, and cause and effect (a lost job, a low mood) hardly higher.
-SHARED_PERSON, SHARED_ENTITY, SAME_TALK = 0.03, 0.03, 0.02
-PLAUSIBLE = 0.84
 # An edge less sure than this is noise. A memory gives way to another only when that is surer.
 MIN_CONFIDENCE = 0.6
 SUPERSEDING = 0.8
@@ -138,14 +135,17 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
     }
     about = _about(end_user, rows)
     settled = _settled(end_user, ids)
+    levels = calibration_of(embedder().model)
     cases = []
     for memory in memories:
         scored = {
-            other: _weigh(cosine, about[memory.pk], about[other])
+            other: _weigh(cosine, about[memory.pk], about[other], levels)
             for other, cosine in near[memory.pk].items()
             if other in rows and memory.pk in rows and frozenset((memory.pk, other)) not in settled
         }
-        best = sorted((pk for pk in scored if scored[pk] >= PLAUSIBLE), key=lambda pk: -scored[pk])
+        best = sorted(
+            (pk for pk in scored if scored[pk] >= levels.related), key=lambda pk: -scored[pk]
+        )
         settled |= {frozenset((memory.pk, other)) for other in best[:CASE]}
         others = tuple(rows[pk].as_stored(near[memory.pk][pk]) for pk in best[:CASE])
         if others:
@@ -153,12 +153,13 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
     return cases
 
 
-def _weigh(cosine: float, one: _About, other: _About) -> float:
+def _weigh(cosine: float, one: _About, other: _About, levels: Calibration) -> float:
+    """The cosine of two memories, and what else speaks for a relation between them."""
     return (
         cosine
-        + SHARED_PERSON * bool(one.people & other.people)
-        + SHARED_ENTITY * bool(one.entities & other.entities)
-        + SAME_TALK * (one.batch is not None and one.batch == other.batch)
+        + levels.shared_person * bool(one.people & other.people)
+        + levels.shared_entity * bool(one.entities & other.entities)
+        + levels.same_talk * (one.batch is not None and one.batch == other.batch)
     )
 
 

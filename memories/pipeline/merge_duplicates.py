@@ -50,7 +50,7 @@ def merge_overlapping(end_user_id: int, budget: Budget) -> dict[str, int]:
         dict.fromkeys(("compared", "clusters", "refused", "merged", "into", "calls"), 0)
     )
     end_user = EndUser.objects.filter(pk=end_user_id).first()
-    space, started = vectors.space(embedder()), timezone.now()
+    started = timezone.now()
     seen: set[UUID] = set()
     while end_user is not None and budget.left:
         fresh = list(_uncompared().of(end_user).exclude(pk__in=seen).order_by("pk")[:CHUNK])
@@ -58,7 +58,7 @@ def merge_overlapping(end_user_id: int, budget: Budget) -> dict[str, int]:
             break
         ids = {memory.pk for memory in fresh}
         made = {memory.pk for memory in fresh if memory.created_at >= started}
-        pairs = near_duplicates.near_pairs(end_user, space, ids)
+        pairs = near_duplicates.near_pairs(end_user, embedder(), ids)
         # With what was compared in this run all are that were there when it began.
         new = {pair for pair in pairs if seen.isdisjoint(pair) or not made.isdisjoint(pair)}
         _work_off(end_user, ids, new, budget, done)

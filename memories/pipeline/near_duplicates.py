@@ -16,13 +16,12 @@ from contacts.attributes import is_single
 from contacts.normal import normalise
 from memories.corrections import lineage
 from memories.models import Corpus, Edge, Memory, Posting
+from memories.providers.calibration import calibration_of
+from memories.providers.embeddings import Embedder
 from memories.search.tokens import own
+from memories.search.vectors import space
 from memories.verification import numbers
 
-# Cosine of multilingual-e5 from which two memories may say the same. It tells the matter, not
-# the meaning: of invented pairs, those that say the same lie at 0.93 to 1.0, those that differ
-# in a number, a name or a "not" at 0.92 to 1.0, other matters of one person at 0.78 to 0.93.
-NEAR = 0.9
 # Of the words of the shorter of two, weighed by how rare they are for this user, so much must
 # stand in the other too: "likes chess" and "likes opera" are near, and share little.
 SHARED = 0.5
@@ -54,16 +53,18 @@ SELECT id, other FROM (
 """
 
 
-def near_pairs(end_user: EndUser, space: str, fresh: Collection[UUID]) -> set[frozenset[UUID]]:
+def near_pairs(
+    end_user: EndUser, embedder: Embedder, fresh: Collection[UUID]
+) -> set[frozenset[UUID]]:
     """Pairs of near memories, one of each among ``fresh``: one statement."""
     with connection.cursor() as cursor:
         cursor.execute(
             _PAIRS,
             {
-                "space": space,
+                "space": space(embedder),
                 "end_user": end_user.pk,
                 "fresh": list(fresh),
-                "far": 1 - NEAR,
+                "far": 1 - calibration_of(embedder.model).near_duplicate,
                 "most": NEIGHBOURS,
             },
         )

@@ -67,7 +67,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
     provider, vectors, end_user = language_provider(), embedder(), batch.end_user
     people = candidates.people_ids(end_user, extraction)
     drafts = candidates.drafts_of(end_user, extraction, request, people, vectors)
-    cases = candidates.conflict_cases(end_user, drafts, space(vectors))
+    cases = candidates.conflict_cases(end_user, drafts, vectors)
     resolutions = (
         model_calls.ask(end_user, provider, "resolve", lambda: provider.resolve(cases))
         if cases

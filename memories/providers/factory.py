@@ -5,13 +5,8 @@ from functools import cache
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from memories.providers.embeddings import (
-    LOCAL_DIMENSIONS,
-    LOCAL_MODEL,
-    Embedder,
-    LocalEmbedder,
-    OpenAIEmbedder,
-)
+from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
+from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.interface import LanguageProvider
 from memories.providers.offline import OfflineProvider
 from memories.providers.openai.batch_api import BatchServer
@@ -22,9 +17,11 @@ from memories.providers.openai.transport import ModelServer
 
 def language_provider() -> LanguageProvider:
     """The provider named by MIO_LLM. Raises ImproperlyConfigured for an unknown one."""
-    return _language_provider(
-        settings.MIO_LLM, settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL, settings.MIO_LLM_MODEL
-    )
+    if settings.MIO_LLM == "openai":
+        return openai_provider(settings.MIO_LLM_MODEL)
+    if settings.MIO_LLM == "offline":
+        return _offline_provider(settings.MIO_EMBEDDING_MODEL)
+    raise ImproperlyConfigured(f"MIO_LLM is {settings.MIO_LLM!r}; use offline or openai.")
 
 
 def reviewing_provider() -> LanguageProvider:
@@ -78,12 +75,8 @@ def _openai_provider(api_key: str, base_url: str, model: str) -> OpenAIProvider:
 
 
 @cache
-def _language_provider(kind: str, api_key: str, base_url: str, model: str) -> LanguageProvider:
-    if kind == "offline":
-        return OfflineProvider()
-    if kind == "openai":
-        return _openai_provider(api_key, base_url, model)
-    raise ImproperlyConfigured(f"MIO_LLM is {kind!r}; use offline or openai.")
+def _offline_provider(embedding_model: str) -> OfflineProvider:
+    return OfflineProvider(embedding_model)
 
 
 def embedder() -> Embedder:

@@ -3,11 +3,13 @@
 from argparse import ArgumentParser
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
 from memories.doctor import CHECKS
 from memories.doctor.findings import Finding
+from memories.providers.calibration import CALIBRATIONS
 
 SHOWN = 10
 
@@ -49,6 +51,7 @@ class Command(MioCommand):
                     ]
                     for name, findings in wrong.items()
                 },
+                warnings=_warnings(),
             )
         else:
             self._tell(wrong, repaired)
@@ -65,7 +68,21 @@ class Command(MioCommand):
                 )
             if len(findings) > SHOWN:
                 self.stdout.write(f"  … and {len(findings) - SHOWN} more")
+        for warning in _warnings():
+            self.stdout.write(f"Warning: {warning}")
         if repaired:
             self.stdout.write(f"{repaired} things were repaired.")
         if not wrong:
             self.stdout.write(f"All {len(CHECKS)} checks hold.")
+
+
+def _warnings() -> list[str]:
+    """What is no damage and may be meant."""
+    model = settings.MIO_EMBEDDING_MODEL
+    if model in CALIBRATIONS:
+        return []
+    return [
+        f"The thresholds on cosines were not calibrated for {model}: duplicates, related memories "
+        "and suggestions of who may be one person go by defaults. See Changing the embedding "
+        "model in docs/operations.md."
+    ]

@@ -5,6 +5,7 @@ from time import perf_counter
 from typing import TypeVar
 from uuid import UUID
 
+from memories.providers.calibration import LOCAL_MODEL, calibration_of
 from memories.providers.offline.consolidate import consolidate
 from memories.providers.offline.extract import extract
 from memories.providers.offline.overlap import propose, review
@@ -39,6 +40,10 @@ class OfflineProvider:
     name = "offline"
     model = "rules-1"
 
+    def __init__(self, embedding_model: str = LOCAL_MODEL) -> None:
+        """``embedding_model`` made the similarities that are shown."""
+        self._levels = calibration_of(embedding_model)
+
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         started = perf_counter()
         value = extract(request)
@@ -48,7 +53,7 @@ class OfflineProvider:
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
         started = perf_counter()
-        value = resolve(cases)
+        value = resolve(cases, self._levels)
         read = [
             text for case in cases for text in (case.content, *(m.content for m in case.existing))
         ]

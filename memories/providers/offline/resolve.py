@@ -7,6 +7,7 @@ from difflib import SequenceMatcher
 from uuid import UUID
 
 from contacts.attributes import is_single, label
+from memories.providers.calibration import Calibration
 from memories.types import (
     ConflictCase,
     MemoryType,
@@ -16,9 +17,7 @@ from memories.types import (
     Verdict,
 )
 
-NEAR = 0.95  # cosine above which nearly the same words are the same statement
 SAME_WORDS = 0.85  # SequenceMatcher ratio over normalised text
-RELATED = 0.86  # cosine above which a changed date speaks of the same event
 _OPPOSITE = {"likes": "dislikes", "interests": "dislikes", "dislikes": "likes"}
 _FORMER = {"former_company": "company", "former_location": "location"}
 _MOVED = re.compile(
@@ -31,9 +30,9 @@ _DATE = re.compile(
 _NOISE = re.compile(r"[\W_]+")
 
 
-def resolve(cases: Sequence[ConflictCase]) -> Mapping[str, Resolution]:
+def resolve(cases: Sequence[ConflictCase], levels: Calibration) -> Mapping[str, Resolution]:
     """A resolution for every case, by its key."""
-    return {case.key: _resolve(case) for case in cases}
+    return {case.key: _resolve(case, levels) for case in cases}
 
 
 def normalised(text: str) -> str:
@@ -41,16 +40,16 @@ def normalised(text: str) -> str:
     return _NOISE.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
-def _resolve(case: ConflictCase) -> Resolution:
+def _resolve(case: ConflictCase, levels: Calibration) -> Resolution:
     replaced: dict[UUID, str] = {}
     more: dict[UUID, str] = {}
     for memory in case.existing:
-        if _same_statement(case, memory):
+        if _same_statement(case, memory, levels):
             return Resolution(Verdict.DUPLICATE, (memory.id,), "says the same as what is known")
-        reason = _contradiction(case, memory)
+        reason = _contradiction(case, memory, levels)
         if reason:
             replaced[memory.id] = reason
-        elif _adds_to(case, memory):
+        elif _adds_to(case, memory, levels):
             more[memory.id] = "more about the same matter"
     if replaced:
         return Resolution(
@@ -70,13 +69,13 @@ def _strangers(case: ConflictCase, memory: StoredMemory) -> bool:
     return bool(case.facts and memory.facts) and not (_people(case.facts) & _people(memory.facts))
 
 
-def _same_statement(case: ConflictCase, memory: StoredMemory) -> bool:
+def _same_statement(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> bool:
     if _strangers(case, memory):
         return False
     new, old = normalised(case.content), normalised(memory.content)
     if new == old:
         return True
-    if _values(case.facts) != _values(memory.facts) and _disagree(case, memory):
+    if _values(case.facts) != _values(memory.facts) and _contradiction(case, memory, levels):
         return False
     if set(_DATE.findall(case.content)) != set(_DATE.findall(memory.content)):
         return False
@@ -88,10 +87,10 @@ def _same_statement(case: ConflictCase, memory: StoredMemory) -> bool:
         and _values(case.facts) <= _values(memory.facts)
         and len(new) <= len(old) + 4
     )
-    if says_less and (memory.similarity >= NEAR or ratio >= 0.6):
+    if says_less and (memory.similarity >= levels.same_statement or ratio >= 0.6):
         return True
     return (
-        memory.similarity >= NEAR
+        memory.similarity >= levels.same_statement
         and ratio >= SAME_WORDS
         and _values(case.facts) <= _values(memory.facts)
     )
@@ -101,11 +100,7 @@ def _values(facts: Sequence[StoredFact]) -> set[tuple[UUID | None, str, str]]:
     return {(fact.person, fact.key, normalised(fact.value)) for fact in facts}
 
 
-def _disagree(case: ConflictCase, memory: StoredMemory) -> bool:
-    return bool(_contradiction(case, memory))
-
-
-def _contradiction(case: ConflictCase, memory: StoredMemory) -> str:
+def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> str:
     """Why ``memory`` no longer holds once the new one does, or an empty string."""
     if case.said_at < memory.said_at:
         return ""
@@ -121,7 +116,7 @@ def _contradiction(case: ConflictCase, memory: StoredMemory) -> str:
                 return f"no longer at {old.value}"
     if _strangers(case, memory):
         return ""
-    return _rescheduled(case, memory) or _fulfilled(case, memory)
+    return _rescheduled(case, memory, levels) or _fulfilled(case, memory)
 
 
 def _differs(new: str, old: str) -> bool:
@@ -134,9 +129,9 @@ def _overlaps(new: str, old: str) -> bool:
     return bool(left and right) and (left in right or right in left)
 
 
-def _rescheduled(case: ConflictCase, memory: StoredMemory) -> str:
+def _rescheduled(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> str:
     """The same event at another time."""
-    if not _MOVED.search(case.content) or memory.similarity < RELATED:
+    if not _MOVED.search(case.content) or memory.similarity < levels.same_event:
         return ""
     old, new = _DATE.findall(memory.content), _DATE.findall(case.content)
     if old and new and set(old) != set(new) and _shared_topic(case.content, memory.content):
@@ -182,6 +177,8 @@ def _shared_topic(new: str, old: str) -> bool:
     )
 
 
-def _adds_to(case: ConflictCase, memory: StoredMemory) -> bool:
+def _adds_to(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> bool:
     shared = {(f.person, f.key) for f in case.facts} & {(f.person, f.key) for f in memory.facts}
-    return bool(shared) or (memory.similarity >= NEAR and not _strangers(case, memory))
+    return bool(shared) or (
+        memory.similarity >= levels.same_statement and not _strangers(case, memory)
+    )

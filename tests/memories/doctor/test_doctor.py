@@ -1,6 +1,7 @@
 """The doctor is silent about a healthy database, and finds and mends each kind of damage."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -121,3 +122,13 @@ def test_superseded_memories_do_not_trouble_the_doctor(healthy: EndUser) -> None
     new = Memory.objects.get(content="Greta hums.")
     Edge.objects.create(end_user=healthy, source=new, target=old, kind="supersedes")
     assert found() == set()
+
+
+def test_a_model_whose_cosines_nobody_measured_is_named(
+    healthy: EndUser, settings: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    call_command("doctor")
+    assert "not calibrated" not in capsys.readouterr().out
+    settings.MIO_EMBEDDING_MODEL = "bge-m3"
+    call_command("doctor")
+    assert "not calibrated for bge-m3" in capsys.readouterr().out
