@@ -6,7 +6,7 @@ all of them stand here. Pure data: settings and providers read it alike.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from contacts.types import Strangers
 
@@ -60,19 +60,7 @@ _E5_SMALL = Calibration(
 # For any other model, measured on none. Most spread their cosines wider than E5: what only
 # chooses what somebody else judges lets more through, what decides by itself stays as strict.
 # How near strangers are is learnt from each end user's own people, once they are enough.
-UNCALIBRATED = Calibration(
-    comparable=0.6,
-    same_statement=0.95,
-    same_event=0.86,
-    near_duplicate=0.85,
-    related=0.6,
-    shared_person=0.03,
-    shared_entity=0.03,
-    same_talk=0.02,
-    bench_found=0.88,
-    bench_forbidden=0.92,
-    strangers={},
-)
+UNCALIBRATED = replace(_E5_SMALL, comparable=0.6, near_duplicate=0.85, related=0.6, strangers={})
 CALIBRATIONS: Mapping[str, Calibration] = {LOCAL_MODEL: _E5_SMALL}
 
 
