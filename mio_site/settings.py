@@ -237,9 +237,8 @@ MIO_LLM_REVIEW_MODEL = env.str("MIO_LLM_REVIEW_MODEL", default=MIO_LLM_MODEL)
 # Extraction that nobody waits for goes through the batch API: half the price, within a day.
 MIO_LLM_BATCH = env.bool("MIO_LLM_BATCH", default=False)
 MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")
-MIO_EMBEDDING_MODEL = env.str(
-    "MIO_EMBEDDING_MODEL",
-    default=LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small",
+MIO_EMBEDDING_MODEL = env.str("MIO_EMBEDDING_MODEL", default="") or (
+    LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small"
 )
 MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=LOCAL_DIMENSIONS)
 if MIO_EMBEDDINGS not in ("local", "openai"):

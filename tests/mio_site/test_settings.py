@@ -45,9 +45,10 @@ def test_embeddings_that_there_are_not_are_refused(
     "environment",
     [
         {"MIO_EMBEDDINGS": "local", "MIO_EMBEDDING_MODEL": "multilingual-e5-small"},
+        {"MIO_EMBEDDINGS": "local", "MIO_EMBEDDING_MODEL": ""},
         {"MIO_EMBEDDINGS": "openai", "MIO_EMBEDDING_MODEL": "bge-m3"},
     ],
-    ids=lambda environment: environment["MIO_EMBEDDINGS"],
+    ids=lambda environment: environment["MIO_EMBEDDING_MODEL"] or "unset",
 )
 def test_a_model_that_there_is_is_taken(environment: dict[str, str]) -> None:
     done = manage("spectacular", **environment)
