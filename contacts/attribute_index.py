@@ -16,7 +16,7 @@ import snowballstemmer
 
 from contacts import segmentation
 from contacts.lexicon import described as lexicon
-from contacts.normal import is_han, normalise
+from contacts.text import is_han, normalise
 from contacts.types import NameKey
 
 PREFIX = "attr:"

@@ -8,7 +8,8 @@ from django.db import connection
 
 from accounts.models import EndUser
 from contacts import attribute_index
-from contacts.names import is_cjk, is_han, name_key, readings, syllable
+from contacts.names import name_key, readings, syllable
+from contacts.text import is_cjk, is_han
 from contacts.types import Entry, How, NameKey, Person
 
 # People that one key is looked up for: a word that means more of them means none of them,

@@ -16,22 +16,17 @@ from rapidfuzz.distance import OSA
 
 from contacts.lexicon import surnames, titles
 from contacts.matching.role_mentions import RoleWord, find_roles
-from contacts.normal import is_han, normalise, normalise_with_offsets, original_span
 from contacts.roles import Role, groups, is_anothers, kinship, roles_of, terms
+from contacts.text import is_cjk, is_han, normalise
 from contacts.types import How, NameKey, Person
 
 __all__ = [
     "Role",
     "RoleWord",
     "find_roles",
-    "is_cjk",
-    "is_han",
     "kinship",
     "lookup_keys",
     "name_key",
-    "normalise",
-    "normalise_with_offsets",
-    "original_span",
     "roles_of",
 ]
 
@@ -56,12 +51,6 @@ SYLLABLE = (
     r"ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ui|un|uo|ue|ve|a|e|i|o|u|v)"
 )
 _PINYIN_WORD = re.compile(rf"(?:{SYLLABLE}){{1,4}}")
-
-
-def is_cjk(char: str) -> bool:
-    """Whether ``char`` belongs to a script written without spaces or glued to its particles:
-    Han, kana, Hangul."""
-    return "\u3040" <= char <= "\u30ff" or "\uac00" <= char <= "\ud7a3" or is_han(char)
 
 
 @lru_cache(maxsize=16384)

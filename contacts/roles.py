@@ -14,7 +14,7 @@ from typing import Literal
 from contacts import segmentation
 from contacts.lexicon import ownership
 from contacts.lexicon import roles as lexicon
-from contacts.normal import is_han, normalise
+from contacts.text import is_han, normalise
 
 Whose = Literal["own", "other", "bare", "generic"]
 Level = Literal["kin", "unique", "common"]

@@ -1,10 +1,181 @@
-"""Making foreign text safe and short enough to stand in a prompt, a card or a page."""
+"""Text of any script: its normal form with the way back, whether it is Chinese, its size, and
+foreign text made safe and short enough to stand in a prompt, a card or a page.
+
+The normal form is one spelling for what people take for the same text: NFKC, traditional to
+simplified Chinese (OpenCC's character table), case folding, accents dropped from Latin letters.
+"""
+
+import re
+import unicodedata
+from functools import cache, lru_cache
 
 import regex
+from opencc import OpenCC
 
-# Controls and format characters (bidi overrides among them), but not the joiner and the
-# variation selectors that hold an emoji together.
-_INVISIBLE = regex.compile(r"(?![\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Co}\p{Cs}]")
+# Blocks that hold Han: the main one, its extensions A to G and compatibility forms.
+_HAN = ((0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00), (0x20000, 0x31350))
+_HAN_CLASS = "".join(f"{chr(start)}-{chr(end - 1)}" for start, end in _HAN)
+# A Chinese character.
+HAN = re.compile(f"[{_HAN_CLASS}]")
+# A character of a script written without spaces or glued to its particles: Han, kana, Hangul.
+CJK = re.compile(f"[{_HAN_CLASS}\u3040-\u30ff\uac00-\ud7a3]")
+_NO_LETTER = re.compile(r"[\W_]+")
+_LATIN_WORD = re.compile(r"[A-Za-z]+")
+# Folded further than OpenCC does: forms that names are written with in all regions.
+_HAN_VARIANTS = {"锺": "钟", "妳": "你", "祢": "你", "牠": "它"}
+# Letters that Unicode doesn't decompose, by what people type instead.
+_LATIN = {
+    "ø": "o",
+    "đ": "d",
+    "ł": "l",
+    "ħ": "h",
+    "ı": "i",
+    "æ": "ae",
+    "œ": "oe",
+    "ð": "d",
+    "þ": "th",
+    "ŧ": "t",
+    "ŋ": "n",
+    "ſ": "s",
+    "’": "'",
+    "‘": "'",
+    "ʼ": "'",
+    "`": "'",
+}
+_DOTS = dict.fromkeys("•‧∙⋅・･᛫⸱", "·")
+
+
+@cache
+def _simplified() -> dict[str, str]:
+    """Every Han character that has another simplified form, with that form."""
+    # One character a line keeps OpenCC's phrase rules out, so the map is a function of
+    # the character alone and offsets stay exact.
+    chars = [chr(code) for start, end in _HAN for code in range(start, end)]
+    forms = OpenCC("t2s").convert("\n".join(chars)).split("\n")
+    table = {char: form for char, form in zip(chars, forms, strict=True) if char != form}
+    table.update(_HAN_VARIANTS)
+    for char, form in list(table.items()):
+        while form in table and table[form] != form:
+            form = table[form]
+        table[char] = form
+    return table
+
+
+def is_han(char: str) -> bool:
+    """Whether ``char`` is a Chinese character."""
+    code = ord(char)
+    if 0x4E00 <= code < 0xA000:
+        return True
+    return code >= 0x3400 and any(start <= code < end for start, end in _HAN)
+
+
+def is_cjk(char: str) -> bool:
+    """Whether ``char`` is Han, kana or Hangul."""
+    return CJK.match(char) is not None
+
+
+def is_chinese(text: str) -> bool:
+    """Whether ``text`` reads as Chinese (mixed text with Chinese grammar included)."""
+    han = len(HAN.findall(text))
+    return han > 0 and han * 3 >= len(_LATIN_WORD.findall(text))
+
+
+def _joins_left(char: str) -> bool:
+    """Whether ``char`` can fuse with the one before it under NFKC: marks and jamo."""
+    first = unicodedata.normalize("NFKC", char)[:1]
+    return bool(unicodedata.combining(first)) or "\u1160" <= first <= "\u11ff"
+
+
+@lru_cache(maxsize=16384)
+def _fold(cluster: str) -> str:
+    """The normal form of a character with its marks; a fixed point of itself."""
+    table = _simplified()
+    while True:
+        composed = unicodedata.normalize("NFKC", cluster).casefold()
+        out = []
+        for char in unicodedata.normalize("NFKC", composed):
+            bare = unicodedata.normalize("NFD", char)
+            if bare[0].isascii() or bare[0] in _LATIN:
+                char = "".join(c for c in bare if not unicodedata.combining(c))
+            char = "".join(_LATIN.get(c, _DOTS.get(c, table.get(c, c))) for c in char)
+            out.append(char)
+        folded = "".join(out)
+        # A mark left over from a Latin letter ("é" typed as two code points) goes too.
+        if folded[:1].isascii():
+            folded = "".join(c for c in folded if not unicodedata.combining(c))
+        if folded == cluster:
+            return folded
+        cluster = folded
+
+
+def _pass(text: str) -> tuple[list[str], list[int]]:
+    chars: list[str] = []
+    offsets: list[int] = []
+    start, size = 0, len(text)
+    while start < size:
+        end = start + 1
+        while end < size and text[end] > "\u02ff" and _joins_left(text[end]):
+            end += 1
+        folded = _fold(text[start:end])
+        chars.append(folded)
+        offsets.extend([start] * len(folded))
+        start = end
+    return chars, offsets
+
+
+def normalise_with_offsets(text: str) -> tuple[str, list[int]]:
+    """The normal form, and for each of its code points the position in ``text`` that it
+    came from, closed by ``len(text)``. Read spans back with :func:`original_span`."""
+    if text.isascii():
+        return text.lower().replace("`", "'"), list(range(len(text) + 1))
+    chars, offsets = _pass(text)
+    norm = "".join(chars)
+    while not norm.isascii():
+        again, inner = _pass(norm)
+        if "".join(again) == norm:
+            break
+        norm, offsets = "".join(again), [offsets[i] for i in inner]
+    return norm, [*offsets, len(text)]
+
+
+def normalise(text: str) -> str:
+    """``text`` in one spelling; ``normalise(normalise(x)) == normalise(x)``."""
+    return normalise_with_offsets(text)[0]
+
+
+def folded(text: str) -> str:
+    """The normal form with white space as single spaces, for comparing texts."""
+    return normalise(" ".join(text.split()))
+
+
+def letters(text: str) -> str:
+    """The letters and digits of the normal form, for comparing values."""
+    return _NO_LETTER.sub("", normalise(text))
+
+
+def original_span(offsets: list[int], start: int, end: int) -> tuple[int, int]:
+    """The span of the original text behind ``[start, end)`` of its normal form, widened to
+    whole characters of the original."""
+    last, stop = offsets[end - 1], end
+    while stop < len(offsets) - 1 and offsets[stop] == last:
+        stop += 1
+    return offsets[start], offsets[stop]
+
+
+def simplified(text: str) -> str:
+    """``text`` with simplified characters for traditional ones, place by place."""
+    return text if text.isascii() else "".join(map(_simple, text))
+
+
+@lru_cache(maxsize=16384)
+def _simple(char: str) -> str:
+    new = normalise(char) if is_han(char) else char
+    return new if len(new) == 1 else char
+
+
+# Controls and format characters (bidi overrides among them), but not the joiners and the
+# variation selectors that hold words of Arabic script and emoji together.
+_INVISIBLE = regex.compile(r"(?![\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Co}\p{Cs}]")
 _SPACE = regex.compile(r"[\s\p{Z}]+")
 _BRACKETS = str.maketrans({"<": "‹", ">": "›", "`": "'"})
 # What Markdown or a chat template would read as structure at the start of a line.
@@ -22,14 +193,17 @@ def truncate(text: str, limit: int) -> str:
     return "".join(clusters[: limit - 1]).rstrip() + "…"
 
 
+def clean(text: str, limit: int) -> str:
+    """``text`` on one line, without invisible characters, of at most ``limit`` graphemes."""
+    visible = _INVISIBLE.sub("", _SPACE.sub(" ", text))
+    return truncate(_SPACE.sub(" ", visible).strip(), limit)
+
+
 def one_line(text: str, limit: int) -> str:
-    """``text`` as harmless content of one line: no line breaks, invisible characters, tags,
-    code fences or leading markup, so that it can't pose as a heading, a role or a fence."""
-    flat = _SPACE.sub(" ", _INVISIBLE.sub(" ", text)).strip()
+    """``text`` as harmless content of one line: also without tags, code fences or leading
+    markup, so that it can't pose as a heading, a role or a fence."""
+    flat = clean(text, len(text))
     return truncate(_LEADING.sub("", flat).translate(_BRACKETS), limit)
-
-
-_WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 
 
 def estimate_tokens(text: str) -> int:
@@ -37,5 +211,5 @@ def estimate_tokens(text: str) -> int:
 
     Close enough to keep a budget; the exact number depends on the model's tokeniser.
     """
-    wide = len(_WIDE.findall(text))
+    wide = len(CJK.findall(text))
     return wide + -(-(len(text) - wide) // 4)

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from contacts.names import normalise
+from contacts.text import normalise
 
 
 def content_hash(content: str) -> str:

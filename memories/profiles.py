@@ -9,7 +9,7 @@ from uuid import UUID
 from contacts import cards
 from contacts.attributes import is_single
 from contacts.models import Contact
-from contacts.names import normalise
+from contacts.text import normalise
 from memories.types import AttributeValue, Profile, ProfilePatch, TimelineEvent
 
 # What a provider is shown of a profile, and so what one consolidation costs at most.

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import regex
 
 from contacts.lexicon import words as lexicon
-from contacts.normal import normalise
+from contacts.text import normalise
 from memories import entities
 
 _NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contacts.coreference import patterns as lex
-from contacts.coreference.syntax import HAN, Clauses, Role, quotes
+from contacts.coreference.syntax import Clauses, Role, quotes
+from contacts.text import HAN
 
 Form = Literal[
     "personal", "reflexive", "demonstrative", "former", "latter", "other", "renjia", "role"

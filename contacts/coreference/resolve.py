@@ -16,10 +16,10 @@ from contacts.coreference.anaphors import Anaphor, find_anaphors
 from contacts.coreference.antecedents import Choice, agrees, choose
 from contacts.coreference.discourse import Focus, Referent, Relation, clues
 from contacts.coreference.strangers import Other
-from contacts.coreference.syntax import HAN, quotes
+from contacts.coreference.syntax import quotes
 from contacts.coreference.utterance import Span, Turn, beside, inside
 from contacts.matching.role_mentions import find_roles
-from contacts.normal import simplified
+from contacts.text import HAN, simplified
 from contacts.types import Mention, Person, Utterance
 
 _POINTING = (

@@ -4,8 +4,8 @@ import re
 from functools import cache, lru_cache
 
 from contacts.lexicon.titles import CHINESE as TITLES
-from contacts.normal import is_han
 from contacts.roles import Role, groups, roles_of, terms
+from contacts.text import is_han
 from contacts.types import Person
 
 _OWN = re.compile(r"^(?:我们?家?的?|my |our )")

@@ -11,9 +11,9 @@ from contacts import lexicon
 from contacts.coreference import patterns as lex
 from contacts.coreference import role_features
 from contacts.lexicon.surnames import SINGLE, WEAK
-from contacts.normal import is_han
 from contacts.roles import terms
 from contacts.segmentation import cut
+from contacts.text import is_han
 
 _OWNS = frozenset(("his", "her", "their"))
 # Role words that mean a thing more often than a person.

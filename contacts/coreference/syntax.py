@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from contacts.segmentation import cut
+from contacts.text import HAN
 
 Role = Literal["subject", "possessor", "object", "oblique"]
 
@@ -17,8 +18,6 @@ Role = Literal["subject", "possessor", "object", "oblique"]
 _LONGEST_PREFIX = 48
 # Stands for a name in a text whose names are blanked out.
 NAME = "\ufffc"
-
-HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0002ffff]")
 
 # The dictionary calls these nouns or gives them several classes; before a name or a
 # predicate they behave as written here (v verb, d adverb, p preposition, c conjunction,

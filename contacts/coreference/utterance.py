@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from contacts.coreference import patterns as lex
 from contacts.coreference import weights as w
 from contacts.coreference.syntax import Clauses
-from contacts.normal import simplified
+from contacts.text import simplified
 from contacts.types import Utterance
 
 Span = tuple[int, int]

@@ -6,7 +6,8 @@ from contacts.coreference import weights as w
 from contacts.coreference.anaphors import Anaphor
 from contacts.coreference.antecedents import score
 from contacts.coreference.discourse import Focus, Referent
-from contacts.coreference.syntax import HAN, Clauses, quotes, words_zh
+from contacts.coreference.syntax import Clauses, quotes, words_zh
+from contacts.text import HAN
 from contacts.types import Person, Utterance
 
 _NEVER = -9.0

@@ -9,11 +9,12 @@ from functools import cached_property
 from contacts import segmentation
 from contacts.matching.masks import masked
 from contacts.matching.role_mentions import RoleWord, role_words
-from contacts.names import is_cjk, is_han, normalise_with_offsets, original_span
+from contacts.text import HAN, is_cjk, normalise_with_offsets, original_span
 
 # How far the words around a name are looked at.
 _PAGE = 64
 
+_RUN = re.compile(f"{HAN.pattern}+")
 _WORD = re.compile(r"[^\W_]+(?:['-](?=[^\W_])[^\W_]+)*'?")
 
 
@@ -103,17 +104,12 @@ class Reading:
     @cached_property
     def chinese(self) -> bool:
         """Whether there is Chinese in the text."""
-        return any(map(is_han, self.norm))
+        return HAN.search(self.norm) is not None
 
     @cached_property
     def runs(self) -> list[tuple[int, int]]:
         """The unbroken runs of Han."""
-        out: list[tuple[int, int]] = []
-        for index, char in enumerate(self.norm):
-            if is_han(char):
-                start = out.pop()[0] if out and out[-1][1] == index else index
-                out.append((start, index + 1))
-        return out
+        return [match.span() for match in _RUN.finditer(self.norm)]
 
     def stretch(self, start: int, end: int) -> tuple[int, int]:
         """The run of Han around [start, end), as far as it can matter: places near each

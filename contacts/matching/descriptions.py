@@ -16,8 +16,8 @@ from contacts import attribute_index
 from contacts.attribute_index import PREFIX, agree, attribute_of
 from contacts.matching import descriptions_en, descriptions_zh
 from contacts.matching.masks import masked
-from contacts.normal import normalise_with_offsets, original_span
 from contacts.roles import roles_of
+from contacts.text import normalise_with_offsets, original_span
 from contacts.types import Constraint, Description, Mention, Person
 
 __all__ = ["Constraint", "Description", "describe", "keys_of", "match"]

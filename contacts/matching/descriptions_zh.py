@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from contacts.lexicon import described as lexicon
-from contacts.normal import is_han
 from contacts.roles import terms
+from contacts.text import is_han
 from contacts.types import Constraint, Description
 
 _NUMBER = r"[\d一二三四五六七八九十]+"

@@ -8,10 +8,11 @@ from contacts.lexicon import chinese_context as context
 from contacts.lexicon import surnames, words
 from contacts.matching.annotation import Reading
 from contacts.matching.spans import CONFIDENCE, Hit
-from contacts.names import is_han, roles_of, surname_of
+from contacts.names import roles_of, surname_of
 from contacts.resolution import relationships
 from contacts.roles import RoleWord, terms
 from contacts.segmentation import Word
+from contacts.text import is_han
 from contacts.types import Mention
 
 # Among hits at the same place the surest kind of match silences the others.

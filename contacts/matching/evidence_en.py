@@ -5,7 +5,7 @@ import re
 from contacts.lexicon import english_context as context
 from contacts.lexicon import words
 from contacts.matching.annotation import Reading, Token
-from contacts.names import is_cjk
+from contacts.text import is_cjk
 
 # Evidence for a person, summed; a word needs more than nothing.
 WEIGHTS = {

@@ -7,8 +7,9 @@ from contacts import segmentation
 from contacts.lexicon import celebrities, surnames, words
 from contacts.lexicon import chinese_context as context
 from contacts.matching.annotation import Reading
-from contacts.names import is_cjk, is_han, surname_of
+from contacts.names import surname_of
 from contacts.segmentation import Word
+from contacts.text import is_cjk, is_han
 
 # Evidence for a person, summed; a name that is also a word needs more than nothing.
 WEIGHTS = {

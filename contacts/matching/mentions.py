@@ -23,11 +23,10 @@ from contacts.names import (
     TYPO,
     TYPO_LENGTHS,
     deletions,
-    is_cjk,
-    is_han,
     lookup_keys,
     syllable,
 )
+from contacts.text import is_cjk, is_han
 from contacts.types import Entry, Mention, Person
 
 # A longer text is a document: its beginning and its end are read. Typos are looked for in

@@ -9,8 +9,8 @@ from typing import Protocol
 
 from contacts import segmentation
 from contacts.lexicon import ownership as own
-from contacts.normal import is_han, normalise_with_offsets, original_span
 from contacts.roles import Role, RoleWord, Whose, groups, terms
+from contacts.text import is_han, normalise_with_offsets, original_span
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
 _CLAUSE_START = re.compile(r"(?:^|[\s,，。!！?？;；:：、…~～\n(（「『“\"'>*\-—@/&+])$")

@@ -8,21 +8,10 @@ from contacts.lexicon import ownership, titles, words
 from contacts.matching import filter_en, filter_zh
 from contacts.matching.annotation import Reading, Token
 from contacts.matching.titles import bears, chinese_titles
-from contacts.names import (
-    HAN_KEY_LENGTH,
-    KIN,
-    SOUND,
-    TITLE,
-    TYPO,
-    is_cjk,
-    is_han,
-    name_key,
-    one_edit,
-    roles_of,
-    syllable,
-)
-from contacts.roles import RoleWord, terms
+from contacts.names import HAN_KEY_LENGTH, KIN, SOUND, TITLE, TYPO, name_key, one_edit, syllable
+from contacts.roles import RoleWord, roles_of, terms
 from contacts.segmentation import NAME_FREQUENCY, frequency
+from contacts.text import is_cjk, is_han
 from contacts.types import Entry, How, Person
 
 # How sure each way of being named is, before context has its say.

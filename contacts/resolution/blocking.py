@@ -14,10 +14,11 @@ from uuid import UUID
 import numpy as np
 
 from contacts import names
-from contacts.names import is_han, name_key
+from contacts.names import name_key
 from contacts.resolution import claims, name_types, phonetic_zh, relationships, similarity_latin
 from contacts.resolution.records import Record, Vector
 from contacts.roles import roles_of
+from contacts.text import is_han
 from contacts.types import NameKey
 
 MAX_PAIRS = 24

@@ -7,10 +7,10 @@ from typing import Literal
 
 from contacts import segmentation
 from contacts.lexicon import surnames, words
-from contacts.names import is_han, name_key, surname_of
-from contacts.normal import normalise
+from contacts.names import name_key, surname_of
 from contacts.resolution import name_similarity, name_types
 from contacts.resolution.records import Record
+from contacts.text import is_han, normalise
 
 # A name that only stands first in a list of facts (listed) is likely the person's, not surely.
 How = Literal["called", "really", "listed", "surname"]

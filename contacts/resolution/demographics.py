@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from contacts.lexicon import titles
-from contacts.names import is_han, name_key
+from contacts.names import name_key
 from contacts.resolution.name_types import title_of
 from contacts.resolution.records import Record
 from contacts.resolution.text_overlap import plain, read
 from contacts.roles import roles_of, terms
+from contacts.text import is_han
 
 # A round age covers its decade (六十多岁, in her sixties), an exact one the years that records
 # of different age may differ by.

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from contacts.attributes import is_single
-from contacts.normal import is_han
 from contacts.resolution import claims, demographics, name_similarity, relationships
 from contacts.resolution.records import Record
 from contacts.resolution.text_overlap import read, shared
 from contacts.resolution.vector_similarity import Background, nearness
+from contacts.text import is_han
 
 # Each sign in words; the codes are stable, so that a page can say it in another language.
 WORDS: dict[str, str] = {

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from contacts.names import is_han, name_key
+from contacts.names import name_key
 from contacts.resolution.name_types import How, Kind, kind_of, of_other_rank
 from contacts.resolution.similarity_latin import both_latin, two_scripts
 from contacts.resolution.similarity_zh import both_chinese
 from contacts.roles import roles_of, terms
+from contacts.text import is_han
 
 # From what says most for one person to what says least; the first that holds is taken.
 STRENGTH: tuple[How, ...] = (

@@ -6,9 +6,8 @@ from typing import Literal
 
 from contacts import names, segmentation
 from contacts.lexicon import surnames, titles
-from contacts.names import is_han
-from contacts.normal import normalise
 from contacts.roles import groups, roles_of, terms
+from contacts.text import is_han, normalise
 
 Kind = Literal["full", "part", "byname", "titled", "role", "handle"]
 How = Literal[

@@ -13,9 +13,10 @@ from functools import cache, lru_cache
 
 from contacts import names
 from contacts.lexicon import surnames, words
-from contacts.names import SYLLABLE, is_han
+from contacts.names import SYLLABLE
 from contacts.resolution.name_types import PREFIXES, readings
 from contacts.resolution.similarity_zh import core_of
+from contacts.text import is_han
 
 _TWICE = re.compile(rf"(?:(?P<prefix>xiao|lao|a) ?)?(?P<core>{SYLLABLE}) ?(?P=core)")
 _BEFORE = re.compile(rf"(?P<prefix>xiao|lao|da|a) ?(?P<core>{SYLLABLE})")

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contacts.normal import normalise
 from contacts.resolution.text_overlap import Words, language_of, read, without_subject
+from contacts.text import normalise
 from contacts.types import Person
 
 # What is read of a contact with many memories: the newest ones, each up to so many characters.

@@ -7,12 +7,12 @@ from typing import Literal
 
 from contacts.lexicon import roles as lexicon
 from contacts.lexicon import titles
-from contacts.names import is_han, name_key
-from contacts.normal import normalise
+from contacts.names import name_key
 from contacts.resolution.name_types import is_role, of_other_rank, title_of
 from contacts.resolution.records import Record
 from contacts.resolution.text_overlap import read
 from contacts.roles import Role, roles_of
+from contacts.text import is_han, normalise
 
 How = Literal["unknown", "same", "near", "other", "opposed"]
 

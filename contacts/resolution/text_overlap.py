@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from contacts import segmentation
 from contacts.lexicon import words
-from contacts.normal import is_han, normalise
+from contacts.text import HAN, normalise
 
 # Function words, and what is said of everybody (closed classes of both grammars).
 _STOP = frozenset(
@@ -124,7 +124,7 @@ def language_of(text: str) -> str:
     """zh or en, by whether Chinese characters stand in it; "" for an empty text."""
     if not text.strip():
         return ""
-    return "zh" if any(map(is_han, text)) else "en"
+    return "zh" if HAN.search(text) else "en"
 
 
 @dataclass(frozen=True, slots=True)

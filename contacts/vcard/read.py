@@ -20,6 +20,7 @@ from vobject.base import (  # type: ignore[import-untyped]
 )
 
 from contacts import names
+from contacts.text import is_cjk
 
 MAX_BYTES = 20_000_000
 MAX_ENTRIES = 20_000
@@ -194,7 +195,7 @@ def _names(card: _Card) -> list[str]:
 def _joined_name(line: ContentLine) -> str:
     parts = [_clean(_text(part)) for part in _split(line.value, ";")]
     family, given, middle = (*parts, "", "", "")[:3]
-    if any(map(names.is_cjk, family + given)) and not (family + given).isascii():
+    if any(map(is_cjk, family + given)) and not (family + given).isascii():
         return family + middle + given
     return " ".join(filter(None, (given, middle, family)))
 
@@ -222,7 +223,7 @@ def _attributes(line: ContentLine) -> Iterator[tuple[str, str]]:
 
 def _address(parts: list[str]) -> Iterator[tuple[str, str]]:
     box, extended, street, locality, region, code, country = (*parts, *[""] * 7)[:7]
-    if any(map(names.is_cjk, "".join(parts))):
+    if any(map(is_cjk, "".join(parts))):
         yield "address", "".join((country, region, locality, street, extended, box))
     else:
         yield "address", ", ".join(filter(None, (box, street, extended, locality, region, code, country)))  # fmt: skip

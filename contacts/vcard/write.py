@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from contacts import names
+from contacts.text import is_cjk
 from contacts.vcard.read import CONTROLS, DATE, Entry
 
 # The types of RFC 6350 that a RELATED property may have.
@@ -68,7 +69,7 @@ def _family_and_given(name: str) -> tuple[str, str]:
     surname = names.surname_of(name)
     if surname:
         return surname, name[len(surname) :]
-    if any(map(names.is_cjk, name)):
+    if any(map(is_cjk, name)):
         return "", name
     given, _, family = name.rpartition(" ")
     return (family, given) if given else ("", name)

@@ -15,7 +15,7 @@ from accounts.models import Change, EndUser
 from contacts import store
 from contacts.attributes import ATTRIBUTES, is_single, label
 from contacts.models import Contact
-from contacts.normal import normalise
+from contacts.text import normalise
 from memories.models import Edge, Memory, Message
 
 MOST_CHANGES = 200  # read for the history of values

@@ -12,8 +12,7 @@ from django.utils.translation import gettext_noop as _
 from accounts.models import EndUser
 from contacts import lookup
 from contacts.models import Contact
-from contacts.normal import normalise
-from contacts.text import estimate_tokens
+from contacts.text import estimate_tokens, normalise
 from contacts.types import Mention
 from dashboard.queries.memories import with_people
 from memories.context import build

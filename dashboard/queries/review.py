@@ -10,8 +10,7 @@ from accounts.models import EndUser
 from contacts.attributes import is_single, label
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Suggestion
-from contacts.normal import normalise
-from contacts.text import estimate_tokens
+from contacts.text import estimate_tokens, normalise
 from memories.corrections import merge_contacts, review_links
 from memories.models import Link, Memory, Message
 

@@ -14,7 +14,7 @@ from uuid import UUID
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
-from contacts.names import normalise
+from contacts.text import normalise
 from memories.bench.retrieval import Library, Means, found, read, recall_at
 from memories.bench.scratch import scratch_database
 from memories.context import build

@@ -15,7 +15,8 @@ from uuid import UUID
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import Contact, Relation
-from contacts.names import name_key, normalise
+from contacts.names import name_key
+from contacts.text import normalise
 from memories.models import Message
 from memories.types import Turn
 

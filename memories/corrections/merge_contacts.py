@@ -20,7 +20,7 @@ from contacts import merge_values, store
 from contacts.attributes import is_single
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
-from contacts.names import normalise
+from contacts.text import normalise
 from memories import queue
 from memories.corrections import derived, refresh
 from memories.models import Link, Memory

@@ -7,7 +7,7 @@ from functools import cache
 import regex
 
 from contacts.lexicon import words
-from contacts.normal import normalise
+from contacts.text import normalise
 from memories.entities import lexicon_en as lexicon
 from memories.entities.gazetteer import ORGANISATIONS_EN, places_en
 from memories.entities.named import Kind, Named

@@ -8,9 +8,9 @@ import regex
 from contacts import segmentation
 from contacts.lexicon import celebrities, words
 from contacts.names import surname_of
-from contacts.normal import normalise
 from contacts.roles import terms
 from contacts.segmentation import Word
+from contacts.text import normalise
 from memories.entities.gazetteer import ORGANISATIONS_ZH, places_zh
 from memories.entities.lexicon_zh import (
     GENERIC,

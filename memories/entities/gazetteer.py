@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import resources
 
-from contacts.normal import normalise
+from contacts.text import normalise
 
 # Companies and institutions that no suffix gives away. Own list, the best known of each trade.
 ORGANISATIONS_ZH = frozenset(

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Mapping
 
 import regex
 
-from contacts.names import is_cjk
+from contacts.text import HAN, is_cjk
 from memories.entities import entities_en, entities_zh
 from memories.entities.named import LONGEST, Kind, Named
 
 # What a stretch of text is, when several rules claim it: a quoted title may hold anything, a
 # known person's name may be a place's, an organisation is named after places.
 _FIRST = (Kind.WORK, Kind.PERSON, Kind.ORGANISATION, Kind.PLACE)
-_HAN = regex.compile(r"\p{Han}")
 _LATIN = regex.compile(r"\p{Lu}")
 
 
@@ -21,7 +20,7 @@ def tag(text: str, people: Mapping[str, str] | None = None) -> tuple[Named, ...]
     ``people`` maps the names that known people are called by to how each is called best.
     """
     found = [*_people(text, people or {})]
-    if _HAN.search(text):
+    if HAN.search(text):
         found += entities_zh.find(text)
     if _LATIN.search(text):
         found += entities_en.find(text)

@@ -14,6 +14,7 @@ from accounts.models import App, EndUser
 from contacts.key_index import hits
 from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
+from contacts.text import HAN
 from contacts.types import Person
 from memories import queue
 from memories.models import Batch, Message
@@ -26,7 +27,6 @@ KNOWN_CONTACTS = 200  # beside those that are named
 LANGUAGE_SAMPLE = 50
 CLEAR_MAJORITY = 0.7
 
-_HAN = regex.compile(r"\p{Han}")
 _LATIN = regex.compile(r"\p{Latin}{2,}")
 
 
@@ -229,8 +229,8 @@ def detect_language(texts: Sequence[str], current: str = "") -> str:
     A ``current`` language gives way only to a clear majority, so that a user who mixes both
     does not flip from day to day.
     """
-    han = sum(bool(_HAN.search(text)) for text in texts)
-    latin = sum(bool(_LATIN.search(text)) and not _HAN.search(text) for text in texts)
+    han = sum(bool(HAN.search(text)) for text in texts)
+    latin = sum(bool(_LATIN.search(text)) and not HAN.search(text) for text in texts)
     if not han + latin:
         return current or "en"
     share = han / (han + latin)

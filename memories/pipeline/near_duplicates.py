@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from accounts.models import Change, EndUser
 from contacts.attributes import is_single
-from contacts.normal import normalise
+from contacts.text import normalise
 from memories.corrections import lineage
 from memories.models import Corpus, Edge, Memory, Posting
 from memories.providers.calibration import calibration_of

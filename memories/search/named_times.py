@@ -13,6 +13,7 @@ from borax.calendars.lunardate import LunarDate, TermUtils
 from dateutil.easter import easter
 
 from contacts.lexicon import surnames
+from contacts.text import HAN
 from memories.dates.date_words import PAST_EN, DateHit, chinese_number, midnight, month_span
 
 _Match = regex.Match[str]
@@ -62,7 +63,6 @@ _FEASTS: tuple[tuple[str, Callable[[int], date], int, int], ...] = (
 )  # fmt: skip
 # Also a given name: 王国庆, 小中秋.
 _SURNAMES = "".join(sorted(surnames.SINGLE - surnames.WEAK)) + "小老阿"
-_HAN = regex.compile(r"\p{Han}")
 _HABIT_ZH = regex.compile(
     r"一般|通常|平时|每年|每次|每逢|习惯|习俗|喜欢|都会|都要|送什么|什么意思|由来|几月"
 )
@@ -131,7 +131,7 @@ def _feast(
 def _every_year(text: str) -> bool:
     """Whether a question about a feast asks for what is done each time (what they eat at
     Easter), not for one of them."""
-    if _HAN.search(text):
+    if HAN.search(text):
         return _HABIT_ZH.search(text) is not None
     return PAST_EN.search(text) is None
 

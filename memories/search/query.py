@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import regex
 
-from contacts.normal import normalise
+from contacts.text import normalise
 
 
 class Intent(StrEnum):

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 import regex
 
-from contacts.normal import simplified
+from contacts.text import HAN, simplified
 from memories.dates import find_dates
 from memories.dates.date_words import (
     NUMBER_ZH,
@@ -29,7 +29,6 @@ from memories.search.named_times import named_times
 # What "lately" and "the other day" reach back to, in days: a month, and somewhat over a week.
 LATELY, A_FEW_DAYS = 30, 10
 
-_HAN = regex.compile(r"\p{Han}")
 # A sentence with its mark; a dot within a number, a name or an abbreviation ends none.
 _SENTENCE = regex.compile(r".+?(?:[。！？!?；;\n]+|\.(?=\s|$)|$)", regex.DOTALL)
 _ASKS = regex.compile(
@@ -111,7 +110,7 @@ def span(query: str, now: datetime) -> Span | None:
 
 def _asking(query: str) -> str:
     """The last sentence that asks, "" when none does; the dates of others are only told."""
-    width = len(query.strip()) + len(_HAN.findall(query))
+    width = len(query.strip()) + len(HAN.findall(query))
     if width <= _SHORT and not _TELLS.search(query):
         return query
     sentences = [match[0] for match in _SENTENCE.finditer(query)]
@@ -131,7 +130,7 @@ def _in(text: str, now: datetime) -> Span | None:
 def _hits(text: str, now: datetime) -> list[DateHit]:
     """The stretches named, in order. What is stated with its year stands for itself; words
     that count from a day ("last week") count from now only where there is no such date."""
-    chinese = _HAN.search(text) is not None
+    chinese = HAN.search(text) is not None
     hits = named_times(text, now, _AHEAD.search(text) is not None)
     for hit in find_dates(text, now, chinese):
         counted_on = _COUNTED_ON.search(text[hit.start : hit.end])

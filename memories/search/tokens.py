@@ -15,7 +15,7 @@ import regex
 import snowballstemmer
 
 from contacts import segmentation
-from contacts.normal import normalise
+from contacts.text import normalise
 from memories.search import concepts
 from memories.search.stopwords import QUESTION_WORDS, STOP_WORDS
 

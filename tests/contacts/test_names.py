@@ -4,15 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contacts.names import (
-    find_roles,
-    kinship,
-    lookup_keys,
-    name_key,
-    normalise,
-    normalise_with_offsets,
-    original_span,
-)
+from contacts.names import find_roles, kinship, lookup_keys, name_key
+from contacts.text import normalise, normalise_with_offsets, original_span
 from contacts.types import Person
 
 

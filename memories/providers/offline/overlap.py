@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from contacts import segmentation
-from contacts.normal import normalise
+from contacts.text import normalise
 from memories import verification
 from memories.types import MemoryType, Overlap, Review, StoredMemory
 

@@ -5,6 +5,7 @@ from time import perf_counter
 from typing import TypeVar
 from uuid import UUID
 
+from contacts.text import estimate_tokens
 from memories.providers.calibration import LOCAL_MODEL, calibration_of
 from memories.providers.offline.consolidate import consolidate
 from memories.providers.offline.extract import extract
@@ -12,7 +13,6 @@ from memories.providers.offline.overlap import propose, review
 from memories.providers.offline.refine import refine
 from memories.providers.offline.relate import classify
 from memories.providers.offline.resolve import resolve
-from memories.providers.offline.text import HAN
 from memories.types import (
     ConflictCase,
     Extraction,
@@ -30,7 +30,6 @@ from memories.types import (
     Usage,
 )
 
-LATIN_PER_TOKEN = 4  # the usual rule of thumb for English text
 T = TypeVar("T")
 
 
@@ -109,15 +108,7 @@ class OfflineProvider:
         return _reply(value, read, [found.reason for found in value], started)
 
 
-def estimate_tokens(texts: Iterable[str]) -> int:
-    """One token for each Han character, one for four characters of anything else."""
-    total = 0
-    for text in texts:
-        han = len(HAN.findall(text))
-        total += han + -(-(len(text) - han) // LATIN_PER_TOKEN)
-    return total
-
-
 def _reply(value: T, read: Iterable[str], written: Iterable[str], started: float) -> Reply[T]:
     latency = (perf_counter() - started) * 1000
-    return Reply(value, Usage(estimate_tokens(read), estimate_tokens(written), latency))
+    tokens_in, tokens_out = (sum(map(estimate_tokens, texts)) for texts in (read, written))
+    return Reply(value, Usage(tokens_in, tokens_out, latency))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from contacts import segmentation
-from contacts.normal import normalise
+from contacts.text import normalise
 from memories import entities, verification
 from memories.providers.offline.text import HAN, is_chinese, sentences
 from memories.types import Refinement, StoredMemory

@@ -4,7 +4,6 @@ The same requests can be put together for a batch file, and their answers read l
 """
 
 import json
-import math
 from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
@@ -12,11 +11,11 @@ from string import Template
 from typing import Any, TypeVar
 
 import openai
-import regex
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import BaseModel, ValidationError
 
 from contacts.attributes import ATTRIBUTES
+from contacts.text import estimate_tokens
 from memories.providers.errors import OutputError, PermanentError
 from memories.providers.openai.schemas import Wire, json_schema_of
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
@@ -28,8 +27,6 @@ PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 FORMATS = ("json_schema", "json_object", "text")
 MAX_REPORTED_ERRORS = 8
 MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
-
-_WIDE = regex.compile(r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}]")
 
 W = TypeVar("W", bound=Wire)
 Messages = list[ChatCompletionMessageParam]
@@ -159,8 +156,8 @@ def _read(body: str, sent: Messages, latency_ms: float) -> tuple[str, Usage]:
         raise OutputError("The model's answer was cut off at its length limit.")
     text = choice.message.content or ""
     tokens = completion.usage or _Tokens(
-        prompt_tokens=estimated_tokens("".join(str(message.get("content")) for message in sent)),
-        completion_tokens=estimated_tokens(text),
+        prompt_tokens=estimate_tokens("".join(str(message.get("content")) for message in sent)),
+        completion_tokens=estimate_tokens(text),
     )
     return text, Usage(tokens.prompt_tokens, tokens.completion_tokens, latency_ms)
 
@@ -207,13 +204,6 @@ def _described(exc: ValidationError) -> str:
         f"- {'.'.join(str(part) for part in error['loc']) or 'answer'}: {error['msg']}"
         for error in errors[:MAX_REPORTED_ERRORS]
     )
-
-
-def estimated_tokens(text: str) -> int:
-    """Tokens of ``text`` for servers that do not count: one a CJK character, else one for
-    four characters (OpenAI's rule of thumb for English)."""
-    wide = len(_WIDE.findall(text))
-    return wide + math.ceil((len(text) - wide) / 4)
 
 
 def total(one: Usage, other: Usage) -> Usage:

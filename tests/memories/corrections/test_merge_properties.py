@@ -16,7 +16,8 @@ from contacts import relations, store
 from contacts.edit import NameTaken, edit_contact
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Contact
-from contacts.names import name_key, normalise
+from contacts.names import name_key
+from contacts.text import normalise
 from memories.corrections import edit_memories, merge_contacts
 from memories.models import Consolidation, Link, Memory
 from memories.pipeline import consolidate, linker
