@@ -1,14 +1,17 @@
-"""Chinese word boundaries: the likeliest cut of a stretch of text, the user's names included.
+"""Chinese words: segmentation and part-of-speech tagging over jieba's dictionary.
 
-The same unigram model as jieba's (maximum product of word frequencies, found by dynamic
-programming), over its dictionary, but with the names of one user added for one call:
-``jieba.lcut`` can only do that by changing a dictionary that everyone shares.
+:func:`cut` is the same unigram model as jieba's (maximum product of word frequencies, found by
+dynamic programming), with the names of one user added for one call: ``jieba.lcut`` can only do
+that by changing a dictionary that everyone shares. :func:`tagged` is jieba's own tagger, whose
+hidden Markov model also finds names and words that no dictionary has.
 """
 
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
 
 import jieba
 
@@ -66,6 +69,23 @@ def frequency(word: str) -> float:
     """How often ``word`` stands in jieba's corpus (0 when it doesn't)."""
     found = _dictionary()[0].get(word)
     return math.exp(found[0]) if found else 0.0
+
+
+@cache
+def _tagger() -> Any:
+    """jieba's part-of-speech tagger. Its tables are built here: to read them from jieba's cache
+    file takes as long, and that file lies in a folder that all users of the machine share."""
+    words = jieba.Tokenizer()
+    words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
+    words.initialized = True
+    # Imported on first use: its tables take half a second, and most commands tag nothing.
+    return import_module("jieba.posseg").POSTokenizer(words)
+
+
+@lru_cache(maxsize=4096)
+def tagged(text: str) -> tuple[tuple[str, str], ...]:
+    """``text`` as (word, part of speech) pairs, words unknown to the dictionary included."""
+    return tuple((pair.word, pair.flag) for pair in _tagger().cut(text))
 
 
 def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:

@@ -3,7 +3,7 @@
 import re
 from enum import Enum, auto
 
-from memories.providers.offline.text import HAN
+from contacts.text import HAN
 
 
 class Act(Enum):

@@ -3,18 +3,16 @@
 import re
 from datetime import timedelta
 
+from contacts.segmentation import tagged
+from contacts.text import HAN
 from memories.dates import find_dates
 from memories.dates.date_words import DateHit
 from memories.providers.offline import corrections
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.meeting import Spot
-from memories.providers.offline.names import tagged
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
-from memories.providers.offline.text import (
-    HAN,
-)
 from memories.providers.offline.values import read_values
 from memories.types import Turn
 

@@ -2,12 +2,12 @@
 
 import re
 
+from contacts.text import HAN
 from memories.providers.offline.acts import Act, judge
 from memories.providers.offline.lexicons import fold, relations
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone, find_relation
 from memories.providers.offline.talk import Part
-from memories.providers.offline.text import HAN
 from memories.types import Subtype
 
 _PARTED = re.compile(

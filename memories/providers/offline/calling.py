@@ -3,6 +3,7 @@
 import re
 
 from contacts.resolution.namesakes import says_another
+from contacts.text import HAN
 from memories.providers.offline import naming
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import Value
@@ -12,7 +13,6 @@ from memories.providers.offline.names import unlisted_name
 from memories.providers.offline.people import Someone
 from memories.providers.offline.relation_words import pronoun_gender
 from memories.providers.offline.talk import Part
-from memories.providers.offline.text import HAN
 from memories.types import Subtype, Turn
 
 _SURNAME = re.compile(r"\s[A-Z][a-z]+(?=,|\.|$)")

@@ -2,10 +2,10 @@
 
 import re
 
+from contacts.text import HAN
 from memories.dates import find_dates
 from memories.dates.date_words import DateHit
 from memories.providers.offline.draft import Draft
-from memories.providers.offline.text import HAN
 from memories.types import Fact, MemoryType
 
 _TYPE_OF_KEY = {

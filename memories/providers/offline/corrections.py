@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from contacts.segmentation import tagged
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import FIRMS, Value
-from memories.providers.offline.names import tagged
 from memories.providers.offline.values import read_values
 from memories.types import ExtractedMemory
 

@@ -4,11 +4,11 @@ import re
 from dataclasses import dataclass, field
 
 from contacts.attributes import is_single
+from contacts.text import HAN
 from memories.providers.offline import render
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Book, Someone
-from memories.providers.offline.text import HAN
 from memories.types import Turn
 
 MAX_CHARS = 90

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
+from contacts.text import HAN
 from memories.providers.offline.acts import (
     Act,
     judge,
@@ -14,13 +15,7 @@ from memories.providers.offline.people import Someone
 from memories.providers.offline.statements import Statements
 from memories.providers.offline.takebacks import Takebacks
 from memories.providers.offline.talk import Part, Talk
-from memories.providers.offline.text import (
-    HAN,
-    Sentence,
-    own_words,
-    quoted_parts,
-    sentences,
-)
+from memories.providers.offline.text import Sentence, own_words, quoted_parts, sentences
 from memories.providers.offline.writing import Writer
 from memories.types import (
     Extraction,

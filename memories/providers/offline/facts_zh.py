@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from contacts.segmentation import tag, tagged
 from memories.dates.date_words import chinese_number
-from memories.providers.offline.names import segmenter, tagged
 from memories.providers.offline.polarity import FORMER, Standing, chinese
 
 _JOB = (
@@ -268,11 +268,10 @@ def _places(text: str) -> tuple[str, ...]:
         for word, flag in tagged(text)
         if flag in {"ns", "nsf"} and len(word) > 1 and word not in FIRMS and not word.endswith("人")
     ]
-    tags = segmenter().word_tag_tab
     for size in (4, 3, 2):
         for start in range(len(text) - size + 1):
             piece = text[start : start + size]
-            if tags.get(piece) == "ns" and piece not in words and piece not in FIRMS:
+            if tag(piece) == "ns" and piece not in words and piece not in FIRMS:
                 words.append(piece)
     from memories.providers.offline.lexicons import english_places
 

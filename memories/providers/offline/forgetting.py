@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 
+from contacts.segmentation import tagged
+from contacts.text import HAN
 from memories.providers.offline.forgetting_scope import STORE_EN, STORE_ZH
 from memories.providers.offline.lexicons import relations
-from memories.providers.offline.names import tagged
-from memories.providers.offline.text import HAN, own_words, sentences
+from memories.providers.offline.text import own_words, sentences
 
 _WISH_ZH = r"我?(?:想|要|希望|需要)(?:让|叫|请)?[你您]|让[你您]"
 _LEAD_ZH = rf"^(?:{_WISH_ZH}|请|麻烦|拜托|求你?|你|您|能不能|可不可以|可以|能|帮我|给我|都|全部?|彻底|直接|那就?|还是|就|也|先|快|另外|还有|对了|所以|算了|刚才说的|刚说的|以后)*"

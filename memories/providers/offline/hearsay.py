@@ -2,12 +2,12 @@
 
 import re
 
+from contacts.segmentation import tagged
+from contacts.text import HAN
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.lexicons import chinese_relation_words, fold, relations
 from memories.providers.offline.meeting import Spot
-from memories.providers.offline.names import tagged
 from memories.providers.offline.people import Someone
-from memories.providers.offline.text import HAN
 
 NEAR = 24  # characters into what is said within which its own subject stands
 

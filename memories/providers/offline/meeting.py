@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from contacts.text import HAN
 from memories.providers.offline.lexicons import (
     chinese_relation_words,
     fold,
@@ -22,7 +23,6 @@ from memories.providers.offline.relation_words import (
     relation_name,
     relationship_label,
 )
-from memories.providers.offline.text import HAN
 from memories.types import Subtype
 
 # What is said when somebody takes over a role.

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Iterable
 
 from contacts.lexicon import words
 from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
+from contacts.text import HAN
 from contacts.types import Entry, Person
 from memories.providers.offline.bearers import Bearers
 from memories.providers.offline.lexicons import (
@@ -36,7 +37,6 @@ from memories.providers.offline.relation_words import (
     role_patterns,
     role_said,
 )
-from memories.providers.offline.text import HAN
 
 SURE = 0.5  # a mention with less confidence is a guess
 _PRONOUN_ZH = re.compile(r"(?<![吉其])[他她](?!妈的|们)|(?<![A-Za-z])[Tt][Aa](?![A-Za-z])")

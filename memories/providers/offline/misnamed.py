@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
+from contacts.segmentation import tagged
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.lexicons import english_places, relations, surnames
-from memories.providers.offline.names import tagged
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
 from memories.types import Turn

@@ -1,12 +1,10 @@
 """Where a personal name stands in a text, by surname and form: Chinese names."""
 
-import logging
 import re
-from functools import lru_cache
-from typing import Any
 
+from contacts.segmentation import frequency, tag, tagged
+from contacts.text import HAN
 from memories.providers.offline.lexicons import surnames
-from memories.providers.offline.text import HAN
 
 _TITLE = "总监|老师|医生|大夫|经理|主任|阿姨|叔叔|师傅|奶奶|爷爷|老板|律师|教练|教授|院长|校长|警官|护士|同学|先生|女士|小姐|大爷|大妈|大哥|大姐|姑娘|总|姐|哥|工|导|叔|姨|董|局|婶|嫂|伯|妈|爸"
 # Characters that a given name rarely holds and that often follow one.
@@ -54,24 +52,8 @@ _NAMES_TOO = frozenset(
 )
 # Parts of speech (jieba's) that may follow the subject of a clause.
 _PREDICATE = frozenset("vdpctrumayfxe")
+_PLACES = frozenset({"ns", "nsf"})
 RARE_CHARACTER = 3000  # occurrences in the segmenter's dictionary
-
-
-@lru_cache(maxsize=1)
-def segmenter() -> Any:
-    """jieba's part-of-speech tokenizer, loaded on first use and silent."""
-    import jieba
-    import jieba.posseg
-
-    jieba.setLogLevel(logging.ERROR)
-    jieba.initialize()
-    return jieba.posseg.dt
-
-
-@lru_cache(maxsize=4096)
-def tagged(text: str) -> tuple[tuple[str, str], ...]:
-    """``text`` as (word, part of speech) pairs."""
-    return tuple((pair.word, pair.flag) for pair in segmenter().cut(text))
 
 
 def is_ordinary(word: str) -> bool:
@@ -88,7 +70,7 @@ def chinese_name_at(text: str, start: int, *, strong: bool) -> int | None:
     form = _by_form(rest, strong=strong)
     if form is not None:
         return start + form
-    if not strong and (is_ordinary(rest) or any(_is_place(rest[:size]) for size in (2, 3))):
+    if not strong and (is_ordinary(rest) or any(tag(rest[:size]) in _PLACES for size in (2, 3))):
         return None
     for size in (2, 1):
         if not strong and rest[0] in _FUNCTION_SURNAMES and not _surely_name(text, start):
@@ -100,11 +82,6 @@ def chinese_name_at(text: str, start: int, *, strong: bool) -> int | None:
     if strong:
         return _unusual(text, start)
     return None
-
-
-@lru_cache(maxsize=4096)
-def _is_place(word: str) -> bool:
-    return segmenter().word_tag_tab.get(word) in {"ns", "nsf"}
 
 
 def _by_form(rest: str, *, strong: bool) -> int | None:
@@ -186,26 +163,14 @@ def _full_name_beside(text: str, start: int) -> int | None:
 
 def _dictionary(word: str) -> bool:
     """A word of the dictionary that is not a name there."""
-    tag = segmenter().word_tag_tab.get(word)
-    return tag is not None and not tag.startswith("nr")
+    return bool(tag(word)) and not tag(word).startswith("nr")
 
 
-@lru_cache(maxsize=4096)
 def _is_word(word: str) -> bool:
     """A dictionary word that is not tagged as a name."""
-    dictionary = segmenter()
-    tag = dictionary.word_tag_tab.get(word)
-    return (
-        tag is not None
-        and not tag.startswith("nr")
-        and (len(word) > 2 or tag[0] in "vadcrpmtq" or _frequency(word) > 300)
+    return _dictionary(word) and (
+        len(word) > 2 or tag(word)[0] in "vadcrpmtq" or frequency(word) > 300
     )
-
-
-def _frequency(word: str) -> int:
-    import jieba
-
-    return int(jieba.dt.FREQ.get(word) or 0)
 
 
 def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
@@ -258,7 +223,7 @@ def _tagged_given(text: str, start: int, size: int, word: str, *, last: bool, st
 def _ends_name(text: str, at: int, strong: bool) -> bool:
     """Whether the last character before a stop belongs to the name before it (李梓轩。)."""
     last = text[at]
-    return last not in _NOT_GIVEN and (strong or _frequency(last) <= RARE_CHARACTER)
+    return last not in _NOT_GIVEN and (strong or frequency(last) <= RARE_CHARACTER)
 
 
 def _rare_given(text: str, start: int, token: tuple[str, str] | None) -> bool:
@@ -266,7 +231,7 @@ def _rare_given(text: str, start: int, token: tuple[str, str] | None) -> bool:
     names, not of grammar, and a new phrase begins behind that."""
     if len(text) < start + 4 or text[start + 2] in _NOT_GIVEN or not HAN.match(text[start + 2]):
         return False
-    if token is None or len(token[0]) != 2 or _frequency(text[start + 2]) > RARE_CHARACTER:
+    if token is None or len(token[0]) != 2 or frequency(text[start + 2]) > RARE_CHARACTER:
         return False
     return bool(
         re.match(r"[今昨明也都又还就在是说要最刚已来去和跟把被吃做给，,、\s]", text[start + 3 :])
@@ -286,7 +251,7 @@ def _weak_given(text: str, start: int, size: int) -> bool:
         return False
     word, flag = token
     return flag.startswith("nr") or (
-        len(word) == size and not (_frequency(text[start : start + size + 1]) > 0)
+        len(word) == size and not (frequency(text[start : start + size + 1]) > 0)
     )
 
 

@@ -2,8 +2,8 @@
 
 import re
 
+from contacts.text import HAN
 from memories.providers.offline.lexicons import english_places, fold, given_names
-from memories.providers.offline.text import HAN
 
 _LATIN_BEFORE = re.compile(
     r"(?:\b(?:with|and|to|for|from|met|meet|see|saw|call|called|text|texted|told|tell|ask|asked|invite|visit|visited|visiting|helped?|love|miss|by|about|than|like|named|is|hired|against|dating|married|email(?:ed)?|thank|gave|give|remind(?:ed)?)\s|[跟和与给约找陪让问帮送见把对是、，]\s?)$",

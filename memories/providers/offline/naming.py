@@ -3,8 +3,9 @@
 import re
 from dataclasses import dataclass
 
+from contacts.segmentation import tagged
 from memories.providers.offline.lexicons import fold, given_names, relations
-from memories.providers.offline.names import chinese_name_at, is_ordinary, tagged
+from memories.providers.offline.names import chinese_name_at, is_ordinary
 from memories.providers.offline.names_latin import LATIN_NAME, is_stop_word
 
 _Q = r"[“\"「'‘]?"

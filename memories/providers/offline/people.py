@@ -6,9 +6,9 @@ from uuid import UUID
 
 from contacts.resolution import namesakes
 from contacts.roles import is_anothers
+from contacts.text import HAN
 from contacts.types import Person
 from memories.providers.offline.lexicons import Relation, fold, relations
-from memories.providers.offline.text import HAN
 from memories.types import ExtractedPerson, Subtype
 
 NOT_YET = -9  # the clock when somebody was last seen who wasn't

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from contacts.segmentation import tagged
 from memories.providers.offline.names import (
     announced_person,
     is_ordinary,
@@ -39,8 +40,6 @@ def is_ordinary_phrase(text: str) -> bool:
 
 def inside_word(text: str, start: int) -> bool:
     """Whether a segmenter's word runs across ``start``."""
-    from memories.providers.offline.names import tagged
-
     position = 0
     for word, _ in tagged(text):
         if position == start:

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from contacts import segmentation
-from contacts.text import normalise
+from contacts.text import HAN, is_chinese, normalise
 from memories import entities, verification
-from memories.providers.offline.text import HAN, is_chinese, sentences
+from memories.providers.offline.text import sentences
 from memories.types import Refinement, StoredMemory
 
 # Shorter sentences are asides, not matters of their own (characters; Han count double).

@@ -3,13 +3,13 @@
 import re
 from functools import lru_cache
 
+from contacts.text import HAN
 from memories.providers.offline.lexicons import (
     chinese_relation_words,
     english_relation_words,
     fold,
     relations,
 )
-from memories.providers.offline.text import HAN
 from memories.types import Subtype
 
 _MINE_ZH = r"(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门|们小区|们班|们单位|们团队|们那)?的?(?:那个|这个|那位|这位|一个|一位|有个|有一个|有位|最好的|真正的|最铁的|以前的|现在的|亲|大学的|新来的|未来的?)?"

@@ -2,11 +2,11 @@
 
 import re
 
+from contacts.segmentation import tagged
+from contacts.text import HAN
 from memories.providers.offline.lexicons import demonyms, english_places, fold, given_names
 from memories.providers.offline.meeting import Spot
-from memories.providers.offline.names import tagged
 from memories.providers.offline.people import Someone
-from memories.providers.offline.text import HAN
 from memories.providers.offline.third_person import is_past, third, told_of_user
 
 _OWN_ZH = re.compile(r"^(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门)?的?")

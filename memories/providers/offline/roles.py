@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from contacts.lexicon.ownership import ZH_PRAISE
 from contacts.roles import is_owner
+from contacts.text import HAN
 from memories.providers.offline.lexicons import relations
 from memories.providers.offline.meeting import Meeting, Spot
 from memories.providers.offline.names import (
@@ -23,7 +24,6 @@ from memories.providers.offline.relation_words import (
     is_vague,
     role_patterns,
 )
-from memories.providers.offline.text import HAN
 from memories.types import Subtype
 
 _TEAM_ZH = r"(?:我|咱)们?(?:组里?|公司|部门|团队|单位|项目组|办公室)(?:里|的)?(?:新来的|那个|的)?"

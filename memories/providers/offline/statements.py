@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from contacts.text import is_chinese
 from memories.dates import find_dates
 from memories.providers.offline import facts_zh, render
 from memories.providers.offline.acts import (
@@ -28,12 +29,7 @@ from memories.providers.offline.roles import of_a_stranger
 from memories.providers.offline.secrets import holds_secret
 from memories.providers.offline.subjects import Subjects
 from memories.providers.offline.talk import Part, Talk
-from memories.providers.offline.text import (
-    Sentence,
-    clauses,
-    is_chinese,
-    sentences,
-)
+from memories.providers.offline.text import Sentence, clauses, sentences
 from memories.providers.offline.values import read_values
 from memories.types import Turn
 

@@ -3,16 +3,13 @@
 import re
 
 from contacts.resolution.namesakes import says_another
+from contacts.segmentation import tagged
+from contacts.text import HAN
 from memories.providers.offline.lexicons import fold
 from memories.providers.offline.meeting import Spot
-from memories.providers.offline.names import tagged
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
-from memories.providers.offline.text import (
-    HAN,
-    Sentence,
-    clauses,
-)
+from memories.providers.offline.text import Sentence, clauses
 from memories.types import Turn
 
 _SUBJECT_LEAD = re.compile(

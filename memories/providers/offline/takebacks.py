@@ -1,5 +1,6 @@
 """Corrections and retractions."""
 
+from contacts.text import HAN
 from memories.dates import find_dates
 from memories.providers.offline import corrections, forgetting
 from memories.providers.offline.acts import is_joke_confession
@@ -8,7 +9,7 @@ from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.misnamed import Misnamed
 from memories.providers.offline.statements import Statements
 from memories.providers.offline.talk import Part, Talk
-from memories.providers.offline.text import HAN, Sentence
+from memories.providers.offline.text import Sentence
 from memories.providers.offline.wipes import Wipes
 from memories.types import Turn
 

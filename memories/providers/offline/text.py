@@ -19,7 +19,6 @@ _SENTENCE_END = re.compile(
 )
 _CLAUSE_END = re.compile(r"[，,、：:](?!\d)")
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|etc|e\.g|i\.e)$")
-HAN = re.compile(r"[\u3400-\u9fff\U00020000-\U0003ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,6 @@ class Sentence:
     text: str
     start: int
     end_mark: str = ""
-
-
-def is_chinese(text: str) -> bool:
-    """Whether ``text`` reads as Chinese (mixed text with Chinese grammar included)."""
-    han = len(HAN.findall(text))
-    return han > 0 and han * 3 >= len(re.findall(r"[A-Za-z]+", text))
 
 
 def own_words(content: str) -> str:

@@ -2,10 +2,10 @@
 
 import re
 
+from contacts.text import HAN
 from memories.providers.offline import facts_en, facts_zh
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.meeting import Spot
-from memories.providers.offline.text import HAN
 
 
 def read_values(text: str, spots: list[Spot]) -> list[Value]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from contacts.text import HAN, is_chinese
 from memories.dates import find_dates, write_dates
 from memories.dates.date_words import DateHit
 from memories.providers.offline import corrections
@@ -13,10 +14,6 @@ from memories.providers.offline.lexicons import relations
 from memories.providers.offline.own_names import MAX_NAMES
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
-from memories.providers.offline.text import (
-    HAN,
-    is_chinese,
-)
 from memories.types import (
     ExtractedMemory,
     ExtractedRelation,
