@@ -6,7 +6,6 @@ finds names finds them as well; :func:`agree` then compares the two values in fu
 """
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from typing import Any
@@ -16,6 +15,7 @@ import snowballstemmer
 
 from contacts import segmentation
 from contacts.lexicon import described as lexicon
+from contacts.numerals import MONTH, MONTHS, with_digits
 from contacts.text import is_han, normalise
 from contacts.types import NameKey
 
@@ -27,13 +27,10 @@ _WORD = re.compile(r"[^\W_]+(?:['&+-][^\W_]+)*")
 _YEAR_MONTH_DAY = re.compile(r"(?:(\d{4})\s*[年/.-]\s*)?(\d{1,2})\s*[月/.-]\s*(\d{1,2})")
 _DAYLESS = re.compile(r"^-*(\d{2})-?(\d{2})$")
 _COMPACT = re.compile(r"^(\d{4})(\d{2})(\d{2})$")
-_MONTH = "|".join(lexicon.MONTHS)
-_MONTH_DAY = re.compile(rf"\b({_MONTH})[a-z]*\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b")
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})[a-z]*")
+_MONTH_DAY = re.compile(rf"\b({MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b")
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({MONTH})\b")
 # 深圳市 is 深圳.
 _DIVISION = re.compile(r"(?<=[\u4e00-\u9fff]{2})[省市区县]$")
-_HAN_NUMBER = re.compile(r"[零〇一二三四五六七八九十]+")
-_DIGITS = "零一二三四五六七八九"
 # Whose telephone numbers are known without their country code.
 _REGIONS = ("CN", "US")
 
@@ -48,21 +45,9 @@ def _stem(word: str) -> str:
     return str(_stemmer().stemWord(word)) if word.isascii() else word
 
 
-def _arabic(match: re.Match[str]) -> str:
-    """一 to 九十九 in digits."""
-    text = match.group().replace("〇", "零")
-    tens, ten, ones = text.rpartition("十")
-    if not ten:
-        return "".join(str(_DIGITS.index(char)) for char in text)
-    if len(tens) > 1 or len(ones) > 1:
-        return text
-    return str(10 * (_DIGITS.index(tens) if tens else 1) + (_DIGITS.index(ones) if ones else 0))
-
-
 def month_day(value: str) -> str:
     """``05-12`` for a date in either language, with or without its year; else ""."""
-    text = _HAN_NUMBER.sub(_arabic, normalise(value))
-    text = unicodedata.normalize("NFKC", text).strip()
+    text = with_digits(normalise(value)).strip()
     if found := _COMPACT.match(text):
         month, day = int(found[2]), int(found[3])
     elif found := _DAYLESS.match(text):
@@ -70,9 +55,9 @@ def month_day(value: str) -> str:
     elif found := _YEAR_MONTH_DAY.search(text):
         month, day = int(found[2]), int(found[3])
     elif found := _MONTH_DAY.search(text):
-        month, day = lexicon.MONTHS.index(found[1]) + 1, int(found[2])
+        month, day = MONTHS[found[1]], int(found[2])
     elif found := _DAY_MONTH.search(text):
-        month, day = lexicon.MONTHS.index(found[2]) + 1, int(found[1])
+        month, day = MONTHS[found[2]], int(found[1])
     else:
         return ""
     return f"{month:02}-{day:02}" if 1 <= month <= 12 and 1 <= day <= 31 else ""
@@ -80,7 +65,7 @@ def month_day(value: str) -> str:
 
 def _number(value: str) -> str:
     """The first number of an age or height, in years or centimetres."""
-    text = _HAN_NUMBER.sub(_arabic, normalise(value))
+    text = with_digits(normalise(value))
     found = re.search(r"\d+(?:\.\d+)?", text)
     if not found:
         return ""

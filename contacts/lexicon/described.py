@@ -3,8 +3,6 @@
 Collected by hand from how people ask for someone whose name escapes them, in both languages.
 """
 
-MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()
-
 # Words that tell no two values apart.
 EMPTY = frozenset(
     """a an the my our his her their your of in at to for on and or with from is are was be

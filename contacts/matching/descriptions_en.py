@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from functools import cache
 
 from contacts.lexicon import described as lexicon
+from contacts.numerals import MONTH
 from contacts.roles import terms
 from contacts.types import Constraint, Description
 
-_MONTHS = "|".join(lexicon.MONTHS)
-_DATE = rf"(?:(?:{_MONTHS})[a-z]*\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{_MONTHS})[a-z]*|\d{{4}}-\d{{1,2}}-\d{{1,2}})"
+_DATE = rf"(?:{MONTH}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|\d{{4}}-\d{{1,2}}-\d{{1,2}})"
 _ADVERB = r"(?:(?:also|now|still|currently|just|really|always|recently|once|actually) )*"
 
 # A clause about someone, and what is asked by it; ``v`` is a phrase that runs on.

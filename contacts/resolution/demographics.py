@@ -6,6 +6,7 @@ from functools import lru_cache
 
 from contacts.lexicon import titles
 from contacts.names import name_key
+from contacts.numerals import CARDINALS
 from contacts.resolution.name_types import title_of
 from contacts.resolution.records import Record
 from contacts.resolution.text_overlap import plain, read
@@ -71,13 +72,6 @@ _TENS = {
         strict=True,
     )
 }
-_SPELT = {
-    word: number
-    for number, word in enumerate(
-        """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
-        fifteen sixteen seventeen eighteen nineteen twenty""".split()
-    )
-}
 _FEMALE = re.compile(
     r"^女(?![儿友朋婿票])|[的个位是]女[生孩的]|女老师|女士|姑娘|怀孕|孕妇|产假|^她(?!们|的?[爸妈哥姐弟妹男老])"
     r"|^she\b|\bfemale\b|\ba (?:woman|girl)\b|^woman\b|^girl\b|maternity|pregnant"
@@ -137,8 +131,8 @@ def _ages(text: str) -> tuple[Age, ...]:
 def _stated(fragment: str) -> list[tuple[float, float]]:
     for word, number in _TENS.items():
         fragment = fragment.replace(word, f"{number}s")
-    if fragment in _SPELT:
-        fragment = str(_SPELT[fragment])
+    if fragment in CARDINALS:
+        fragment = str(CARDINALS[fragment])
     found: list[tuple[float, float]] = []
     for match in _YEARS.finditer(fragment):
         given = match["n"] or match["old"] or match["bare"] or match["aged"]

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from contacts import segmentation
 from contacts.lexicon import words
+from contacts.numerals import CARDINALS, MONTH, MONTHS, ORDINALS, with_digits
 from contacts.text import HAN, normalise
 
 # Function words, and what is said of everybody (closed classes of both grammars).
@@ -24,37 +25,16 @@ _STOP = frozenset(
     名字 本名 真名 全名 中文名 英文名 外号 小名 昵称 name names named called nickname
     生日 过生日 出生 birthday birth born""".split()
 )
-_NUMERALS = {char: digit for digit, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
-_UNITS = {"十": 10, "百": 100, "千": 1000}
-_ENGLISH_NUMBERS = {
-    word: number
-    for number, group in enumerate(
-        """zero|one|two|three third|four fourth|five fifth|six sixth|seven seventh|eight eighth
-        |nine ninth|ten tenth|eleven eleventh|twelve twelfth|thirteen|fourteen|fifteen|sixteen
-        |seventeen|eighteen|nineteen|twenty""".split("|")
-    )
-    for word in group.split()
-} | dict(
-    zip("thirty forty fifty sixty seventy eighty ninety".split(), range(30, 100, 10), strict=True)
-)
-_MONTHS = {
-    month: number
-    for number, group in enumerate(
-        """january jan|february feb|march|april apr|may|june jun|july jul|august aug
-        |september sep sept|october oct|november nov|december dec""".split("|"),
-        1,
-    )
-    for month in group.split()
-}
+# Also ordinals; "first" is rather said of anything, "second" of time.
+_ENGLISH_NUMBERS = CARDINALS | {word: n for word, n in ORDINALS.items() if n > 2}
 _PIECE = re.compile(
     r"(?P<date>\d{1,2} ?月 ?\d{1,2} ?[日号]?|(?P<month>"
-    + "|".join(_MONTHS)
+    + MONTH
     + r")\.? ?(?P<day>\d{1,2})(?:st|nd|rd|th)?\b)"
     r"|(?P<number>\d+(?:[:-]\d+)*)|(?P<latin>[a-z]+)|(?P<han>[㐀-鿿]+)"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CALENDAR = frozenset("年月日号点")  # what memories write dates with
-_HAN_NUMBER = re.compile(r"[零〇一二两三四五六七八九十百千万]+")
 _POSSESSIVE = re.compile(r"^(?:用户的?|我的?|The user's |[Mm]y )(?=\S)")
 # What the person has, not what the person is: 小红的妈妈, Anna's sister.
 _OWNS = re.compile(
@@ -77,32 +57,10 @@ _STEM = 5
 Words = Mapping[str, float]
 
 
-def _han_number(match: re.Match[str]) -> str:
-    """一百二十 as 120, 三百八 as 380, 二〇二四 as 2024; what is no number stays."""
-    text = match[0]
-    if not any(char in _UNITS or char == "万" for char in text):
-        return "".join(str(_NUMERALS[char]) for char in text)
-    total, section, digit, unit = 0, 0, None, 1
-    for char in text:
-        if char in _NUMERALS:
-            digit = _NUMERALS[char]
-            continue
-        if char == "万":
-            total, section, digit, unit = (section + (digit or 0) or 1) * 10_000, 0, None, 10_000
-            continue
-        unit = _UNITS[char]
-        section += (1 if digit is None else digit) * unit
-        digit = None
-    rest = digit or 0
-    if rest and unit >= 100 and text[-2] not in "零〇":
-        rest *= unit // 10
-    return str(total + section + rest)
-
-
 @lru_cache(maxsize=16384)
 def plain(text: str) -> str:
     """The normal form of a text, with its numbers in digits."""
-    norm = _HAN_NUMBER.sub(_han_number, normalise(text))
+    norm = with_digits(normalise(text))
     return re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", norm)
 
 
@@ -157,7 +115,7 @@ def _words(text: str) -> tuple[tuple[str, float], ...]:
     for piece in _PIECE.finditer(plain(text)):
         if piece["date"]:
             numbers = [int(n) for n in re.findall(r"\d+", piece[0])]
-            month = _MONTHS[piece["month"]] if piece["month"] else numbers[0]
+            month = MONTHS[piece["month"]] if piece["month"] else numbers[0]
             found.append((f"{month}/{numbers[-1]}", _DATE_WEIGHT))
         elif piece["number"]:
             digits = 1 if _YEAR.fullmatch(piece[0]) else len(re.sub(r"\D", "", piece[0]))

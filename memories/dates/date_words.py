@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-ZH_DIGITS = {char: value for value, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
+from contacts.numerals import chinese_number
 
 NUMBER_ZH = r"(?:\d{1,2}|[一二三四五六七八九十两]{1,3})"
 
@@ -58,22 +58,6 @@ class DateHit:
     at: datetime | None = None
     until: datetime | None = None
     exact: bool = False
-
-
-def chinese_number(text: str) -> int:
-    """十二 → 12, 两 → 2, 28 → 28."""
-    if text.isdigit():
-        return int(text)
-    if "百" in text:
-        head, _, tail = text.partition("百")
-        return ZH_DIGITS.get(head, 1) * 100 + (chinese_number(tail.lstrip("零")) if tail else 0)
-    if "十" in text:
-        head, _, tail = text.partition("十")
-        return (ZH_DIGITS[head] if head else 1) * 10 + (ZH_DIGITS[tail] if tail else 0)
-    value = 0
-    for char in text:
-        value = value * 10 + ZH_DIGITS[char]
-    return value
 
 
 def midnight(moment: datetime) -> datetime:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from contacts.numerals import CARDINALS, MONTH, MONTHS
 from memories.dates.date_words import (
     YEARLESS,
     DateHit,
@@ -21,24 +22,11 @@ from memories.dates.date_words import (
     week_of,
 )
 
-_MONTH_NAMES = [name.lower() for name in calendar.month_name[1:]]
-
-_MONTHS_EN = {name: index + 1 for index, name in enumerate(_MONTH_NAMES)}
-
-_MONTHS_EN |= {name[:3]: month for name, month in _MONTHS_EN.items()} | {"sept": 9}
-
-_NUMBERS_EN = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-    "eight": 8, "nine": 9, "ten": 10, "twelve": 12, "a couple of": 2, "couple of": 2,
-}  # fmt: skip
-
-_MONTH_EN = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+_NUMBERS_EN = CARDINALS | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2}
 
 _DAY_EN = r"(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?"
 
-_NUM_EN = (
-    r"(?:\d{1,2}|a couple of|couple of|an?|one|two|three|four|five|six|seven|eight|nine|ten|twelve)"
-)
+_NUM_EN = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS_EN)})"
 
 
 def _en_relative_day(
@@ -108,7 +96,7 @@ def _en_period(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> 
 def _en_season(match: re.Match[str], unit: str, step: int, said_at: datetime) -> DateHit:
     """A season or named month with next/last: the nearest on that side of now."""
     months = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
-    month = months.get(unit) or _MONTHS_EN[unit]
+    month = months.get(unit) or MONTHS[unit]
     year = said_at.year
     if step < 0 and month >= said_at.month:
         year -= 1
@@ -122,7 +110,7 @@ def _en_season(match: re.Match[str], unit: str, step: int, said_at: datetime) ->
 
 
 def _en_month_day(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> DateHit | None:
-    month = _MONTHS_EN[match.group("month").lower()[:3]]
+    month = MONTHS[match.group("month").lower()]
     day = match.group("day") or None
     year = int(match.group("year")) if match.group("year") else None
     past = leans_past(text, chinese=False)
@@ -159,11 +147,11 @@ def _en_holiday(match: re.Match[str], text: str, said_at: datetime, _zh: bool) -
 
 _PATTERNS: list[tuple[re.Pattern[str], Finder]] = [
     (re.compile(r"\b(the day after tomorrow|the day before yesterday|yesterday|last night|today|tonight|tomorrow|tmr|this (?:morning|afternoon|evening))\b", re.I), _en_relative_day),
-    (re.compile(rf"\b(?P<month>{_MONTH_EN})\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<year>\d{{4}})\b)?(?!:\d)", re.I), _en_month_day),
-    (re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH_EN})\b(?:,?\s(?P<year>\d{{4}})\b)?", re.I), _en_month_day),
-    (re.compile(rf"\b(?P<step>next|last|this past|this coming|this|coming)\s+(?P<unit>week(?!day)(?:end)?|month|year|spring|summer|fall|autumn|winter|{_MONTH_EN})\b(?!s)", re.I), _en_period),
+    (re.compile(rf"\b(?P<month>{MONTH})\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<year>\d{{4}})\b)?(?!:\d)", re.I), _en_month_day),
+    (re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{MONTH})\b(?:,?\s(?P<year>\d{{4}})\b)?", re.I), _en_month_day),
+    (re.compile(rf"\b(?P<step>next|last|this past|this coming|this|coming)\s+(?P<unit>week(?!day)(?:end)?|month|year|spring|summer|fall|autumn|winter|{MONTH})\b(?!s)", re.I), _en_period),
     (re.compile(rf"(?<!every )\b(?:(?P<step>next|last|this)\s+)?(?P<day>{_DAY_EN})\b(?!s\b)(?<!\bsat)(?<!\bsun)(?<!\bwed)", re.I), _en_weekday),
-    (re.compile(rf"\b(?:in|by|since|until|till|from|starting|before|after|around|for|late|early|mid)[ -](?P<month>{_MONTH_EN})(?P<day>)?\b(?:\s(?P<year>\d{{4}})\b)?(?!\s?\d)", re.I), _en_month_day),
+    (re.compile(rf"\b(?:in|by|since|until|till|from|starting|before|after|around|for|late|early|mid)[ -](?P<month>{MONTH})(?P<day>)?\b(?:\s(?P<year>\d{{4}})\b)?(?!\s?\d)", re.I), _en_month_day),
     (re.compile(rf"\b(?P<n>{_NUM_EN})\s(?P<unit>day|week|month|year)s?\s(?P<ago>ago|earlier|from now)\b", re.I), _en_offset),
     (re.compile(rf"\bin\s(?P<n>{_NUM_EN})\s(?P<unit>day|week|month|year)s?(?P<ago>)(?!['\w]|\s+time)\b", re.I), _en_offset),
     (re.compile(r"\b(?:new year['’]s (?:eve|day)|christmas(?: eve)?|halloween|valentine['’]s day)\b", re.I), _en_holiday),

@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from contacts.numerals import chinese_number
 from memories.dates.date_words import (
     NUMBER_ZH,
     YEARLESS,
     DateHit,
     Finder,
     apply_patterns,
-    chinese_number,
     clause_around,
     day_of,
     leans_past,

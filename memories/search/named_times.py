@@ -13,8 +13,9 @@ from borax.calendars.lunardate import LunarDate, TermUtils
 from dateutil.easter import easter
 
 from contacts.lexicon import surnames
+from contacts.numerals import MONTH, MONTHS, ORDINALS, chinese_number
 from contacts.text import HAN
-from memories.dates.date_words import PAST_EN, DateHit, chinese_number, midnight, month_span
+from memories.dates.date_words import PAST_EN, DateHit, midnight, month_span
 
 _Match = regex.Match[str]
 
@@ -71,13 +72,9 @@ _YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1,
 _YEAR_ZH = r"(?:(?P<year>大前年|前年|去年|今年|明年|后年|(?:19|20)\d\d年?)的?)?"
 _YEAR_EN = r"(?:,? (?:of |in )?(?P<year_en>(?:19|20)\d\d|last year|this year|next year))?"
 _LATE_ZH = r"(?:[节夜]|假期|长假|期间|当天|那天)*"
-_MONTHS = {name.lower(): n for n, name in enumerate(calendar.month_abbr) if n}
-_MONTH_EN = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
-)
 _MONTH_ZH = r"(?:1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])"
-_ORDER = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_ORDER = {word: n for word, n in ORDINALS.items() if n <= 4}
+_ORDER |= {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _STEPS = {"上": -1, "last": -1, "previous": -1, "这": 0, "本": 0, "this": 0, "下": 1, "next": 1}
 
 # A feast, quarter or run of months in a year; None where it has none.
@@ -184,13 +181,13 @@ def _months(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, dateti
 
 
 def _month(word: str) -> int:
-    return _MONTHS.get(word[:3].lower()) or chinese_number(word)
+    return MONTHS.get(word.lower()) or chinese_number(word)
 
 
 _Read = Callable[[_Match, datetime, bool], tuple[datetime, datetime] | None]
 # In the order in which they are believed.
 _NAMED: list[tuple[regex.Pattern[str], _Read]] = [
-    (regex.compile(rf"\b(?:between|from)\s(?P<a>{_MONTH_EN})\.?(?:,? (?P<from_year>(?:19|20)\d\d))?\s(?:and|to|until|till|through)\s(?:the end of )?(?P<b>{_MONTH_EN})\b(?!\.? \d{{1,2}}(?!\d)){_YEAR_EN}", regex.I), _months),
+    (regex.compile(rf"\b(?:between|from)\s(?P<a>{MONTH})\.?(?:,? (?P<from_year>(?:19|20)\d\d))?\s(?:and|to|until|till|through)\s(?:the end of )?(?P<b>{MONTH})\b(?!\.? \d{{1,2}}(?!\d)){_YEAR_EN}", regex.I), _months),
     (regex.compile(rf"{_YEAR_ZH}(?<![\d年月日个])(?P<a>{_MONTH_ZH})月?份?(?:到|至|-|~|—)(?P<b>{_MONTH_ZH})月份?(?![\d一二三四五六七八九十])"), _months),
     (regex.compile(rf"{_YEAR_ZH}第?(?P<n>[一二三四1-4])季度"), _quarter),
     (regex.compile(rf"{_YEAR_ZH}(?<![\dA-Za-z])Q(?P<n>[1-4])(?![\dA-Za-z]){_YEAR_EN}", regex.I), _quarter),

@@ -5,7 +5,6 @@ unless the question looks ahead. A date that only describes what is asked for (t
 birthday is on 3 May) is no range.
 """
 
-import calendar
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,17 +12,10 @@ from itertools import pairwise
 
 import regex
 
+from contacts.numerals import CARDINALS, MONTH, MONTHS, chinese_number, with_digits
 from contacts.text import HAN, simplified
 from memories.dates import find_dates
-from memories.dates.date_words import (
-    NUMBER_ZH,
-    ZH_DIGITS,
-    DateHit,
-    chinese_number,
-    leans_past,
-    midnight,
-    month_span,
-)
+from memories.dates.date_words import NUMBER_ZH, DateHit, leans_past, midnight, month_span
 from memories.search.named_times import named_times
 
 # What "lately" and "the other day" reach back to, in days: a month, and somewhat over a week.
@@ -60,15 +52,12 @@ _SPELT_YEAR = regex.compile(
     r"(?<![〇零一二三四五六七八九十])[一二][〇零一二三四五六七八九]{3}(?=年)"
 )
 
-_COUNT = r"\d{1,3}|few|couple of|several|one|two|three|four|five|six|seven|eight|nine|ten|twelve"
-_COUNTS = {
-    word: n
-    for n, word in enumerate("one two three four five six seven eight nine ten".split(), start=1)
-} | {"couple of": 2, "few": 3, "several": 4, "twelve": 12, "几": 3, "半": 0.5}
+_COUNTS = {**CARDINALS, "couple of": 2, "few": 3, "several": 4, "几": 3, "半": 0.5}
 _DAYS = {
     "day": 1, "week": 7, "month": 30.5, "year": 365.25,
     "天": 1, "日": 1, "周": 7, "星期": 7, "礼拜": 7, "月": 30.5, "年": 365.25,
 }  # fmt: skip
+_COUNT = "|".join((r"\d{1,3}", *_COUNTS))
 # Counted from now into what is to come: that has no year to take away. Of the past, such words
 # count from something told (搬家两周后).
 _COUNTED_ON = regex.compile(
@@ -80,7 +69,6 @@ _SEASONS = {
     "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
     "春": 3, "夏": 6, "秋": 9, "冬": 12,
 }  # fmt: skip
-_MONTHS = {name.lower(): n for n, name in enumerate(calendar.month_abbr) if n}
 _SEASON = r"spring|summer|autumn|fall|winter"
 
 _Match = regex.Match[str]
@@ -119,7 +107,7 @@ def _asking(query: str) -> str:
 
 def _in(text: str, now: datetime) -> Span | None:
     text = regex.sub(r",(?=\d{4}\b)", ", ", simplified(text))
-    text = _SPELT_YEAR.sub(lambda year: "".join(str(ZH_DIGITS[char]) for char in year[0]), text)
+    text = _SPELT_YEAR.sub(lambda year: with_digits(year[0]), text)
     try:
         hits = _hits(text, now)
         return _joined(hits, text, now) if hits else None
@@ -229,7 +217,7 @@ def _count(word: str) -> float:
 
 
 def _month(match: _Match, now: datetime) -> DateHit:
-    start, end = month_span(int(match["year"]), _MONTHS[match["month"][:3].lower()], now)
+    start, end = month_span(int(match["year"]), MONTHS[match["month"].lower()], now)
     return DateHit(match.start(), match.end(), match[0], start, end)
 
 
@@ -271,7 +259,7 @@ def _a_few_days(match: _Match, now: datetime) -> DateHit:
 
 # What questions say beyond the dates of statements.
 _MORE: list[tuple[regex.Pattern[str], Callable[[_Match, datetime], DateHit]]] = [
-    (regex.compile(rf"\b(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?,? (?P<year>(?:19|20)\d\d)\b", regex.I), _month),
+    (regex.compile(rf"\b(?P<month>{MONTH})\.?,? (?P<year>(?:19|20)\d\d)\b", regex.I), _month),
     (regex.compile(rf"\b(?P<season>{_SEASON})(?: of)? (?P<year>(?:19|20)\d\d)\b", regex.I), _season),
     (regex.compile(r"(?P<year>(?:19|20)\d\d)年的?(?P<season>[春夏秋冬])(?!节)[天季]?"), _season),
     (regex.compile(r"(?<!\d)(?P<year>(?:19|20)\d\d|今年)年?(?![\d年月])(?=\D|$)"), _year),

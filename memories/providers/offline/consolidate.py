@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from contacts.attributes import is_single
+from contacts.numerals import MONTHS
 from memories.providers.offline.resolve import normalised
 from memories.types import (
     AttributeValue,
@@ -27,20 +28,6 @@ _EVENT = re.compile(
 )
 _DATE = re.compile(
     r"(\d{4})-(\d\d)-(\d\d)|(\d{4})年(\d{1,2})月(?:(\d{1,2})[日号])?|(\d{4})年|\b(January|February|March|April|May|June|July|August|September|October|November|December) (\d{4})\b|\b(?:in|since) ((?:19|20)\d{2})\b"
-)
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
 )
 
 
@@ -184,7 +171,7 @@ def _when(memory: StoredMemory) -> str:
         if y2:
             return f"{y2}-{int(m2):02d}" + (f"-{int(d2):02d}" if d2 else "")
         if month:
-            return f"{y4}-{_MONTHS.index(month) + 1:02d}"
+            return f"{y4}-{MONTHS[month.lower()]:02d}"
         return str(y3 or y5)
     if memory.happens_at is not None:
         return _day(memory.happens_at)

@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from contacts.numerals import chinese_number
 from contacts.segmentation import tag, tagged
-from memories.dates.date_words import chinese_number
 from memories.providers.offline.polarity import FORMER, Standing, chinese
 
 _JOB = (

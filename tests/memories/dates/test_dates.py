@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.dates import find_dates, write_dates
-from memories.dates.date_words import chinese_number
 
 SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
 
@@ -76,14 +75,6 @@ def test_a_date_carries_the_time_it_means():
         datetime(2025, 7, 1, tzinfo=UTC),
         datetime(2025, 8, 1, tzinfo=UTC),
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [("十", 10), ("十二", 12), ("二十三", 23), ("两", 2), ("31", 31), ("六十", 60)],
-)
-def test_chinese_numbers_are_read(text: str, number: int):
-    assert chinese_number(text) == number
 
 
 @given(st.text(max_size=60), st.booleans())
