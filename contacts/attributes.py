@@ -5,7 +5,11 @@ and shown as it is. A *single* attribute has one current value at a time, so a n
 makes the old one outdated (company, location); the others collect values (interests).
 """
 
+import re
+import unicodedata
 from dataclasses import dataclass
+
+_NOT_IN_KEY = re.compile(r"[^\w]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,11 @@ ATTRIBUTES: dict[str, Attribute] = {
     "work_style": Attribute("At work", "工作习惯"),
     "habit": Attribute("Habits", "习惯"),
 }
+
+
+def attribute_key(text: str) -> str:
+    """``text`` as an attribute key in lower_snake_case."""
+    return _NOT_IN_KEY.sub("_", unicodedata.normalize("NFKC", text).lower()).strip("_")[:40]
 
 
 def is_single(key: str) -> bool:

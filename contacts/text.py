@@ -173,13 +173,20 @@ def _simple(char: str) -> str:
     return new if len(new) == 1 else char
 
 
+_QUOTATION = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]{4,}’|《[^》]*》|\"[^\"]*\"|`[^`]*`")
 # Controls and format characters (bidi overrides among them), but not the joiners and the
 # variation selectors that hold words of Arabic script and emoji together.
 _INVISIBLE = regex.compile(r"(?![\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Co}\p{Cs}]")
+_SURROGATE = regex.compile(r"\p{Cs}")
 _SPACE = regex.compile(r"[\s\p{Z}]+")
 _BRACKETS = str.maketrans({"<": "‹", ">": "›", "`": "'"})
 # What Markdown or a chat template would read as structure at the start of a line.
 _LEADING = regex.compile(r"^[\s#>*+=~|-]+")
+
+
+def quotations(text: str) -> list[tuple[int, int]]:
+    """Spans of ``text`` in quotation marks or code."""
+    return [match.span() for match in _QUOTATION.finditer(text)]
 
 
 def truncate(text: str, limit: int) -> str:
@@ -191,6 +198,21 @@ def truncate(text: str, limit: int) -> str:
     if len(clusters) <= limit:
         return text
     return "".join(clusters[: limit - 1]).rstrip() + "…"
+
+
+def middle_cut(text: str, limit: int) -> str:
+    """``text`` of at most ``limit`` code points or so, shortened in its middle: a long paste
+    keeps its beginning and its end, where the user's own words are. No grapheme is split."""
+    if len(text) <= limit:
+        return text
+    head = regex.findall(r"\X", text[: limit * 2 // 3])
+    tail = regex.findall(r"\X", text[-(limit // 3) :])
+    return "".join([*head[:-1], " … ", *tail[1:]])
+
+
+def encodable(text: str) -> str:
+    """``text`` with lone surrogates and NUL replaced, which UTF-8 and C strings cannot hold."""
+    return _SURROGATE.sub("\ufffd", text).replace("\0", " ")
 
 
 def clean(text: str, limit: int) -> str:

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from contacts.coreference import patterns as lex
-from contacts.coreference.syntax import Clauses, Role, quotes
-from contacts.text import HAN
+from contacts.coreference.syntax import Clauses, Role
+from contacts.text import HAN, quotations
 
 Form = Literal[
     "personal", "reflexive", "demonstrative", "former", "latter", "other", "renjia", "role"
@@ -41,7 +41,7 @@ def find_anaphors(text: str, clauses: Clauses) -> list[Anaphor]:
         *_demonstratives(text, clauses),
         *_others(text, clauses),
     ]
-    closed = [span for span in quotes(text) if not _spoken(text, span[0])]
+    closed = [span for span in quotations(text) if not _spoken(text, span[0])]
     kept: list[Anaphor] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
         if any(start <= one.start < end for start, end in closed):

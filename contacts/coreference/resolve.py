@@ -16,10 +16,9 @@ from contacts.coreference.anaphors import Anaphor, find_anaphors
 from contacts.coreference.antecedents import Choice, agrees, choose
 from contacts.coreference.discourse import Focus, Referent, Relation, clues
 from contacts.coreference.strangers import Other
-from contacts.coreference.syntax import quotes
 from contacts.coreference.utterance import Span, Turn, beside, inside
 from contacts.matching.role_mentions import find_roles
-from contacts.text import HAN, simplified
+from contacts.text import HAN, quotations, simplified
 from contacts.types import Mention, Person, Utterance
 
 _POINTING = (
@@ -42,7 +41,7 @@ def refers_back(text: str) -> bool:
     text = simplified(text[: w.MESSAGE_CHARACTERS])
     if any(pattern.search(text) for pattern in _POINTING):
         return True
-    if others.role_words(text) or (quotes(text) and lex.YOU.search(text)):
+    if others.role_words(text) or (quotations(text) and lex.YOU.search(text)):
         return True
     if any(word.whose == "other" for word in find_roles(text)):
         return True

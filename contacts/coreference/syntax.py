@@ -51,8 +51,6 @@ _BREAK = re.compile(
     re.IGNORECASE,
 )
 
-_QUOTES = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]{4,}’|《[^》]*》|\"[^\"]*\"|`[^`]*`")
-
 # Words that may stand before an English subject without making it an object.
 _WORDS_BEFORE_SUBJECT_EN = """
 and or but so because while when if that since although though as before after until
@@ -100,11 +98,6 @@ def words_zh(text: str) -> tuple[tuple[str, str], ...]:
             )
             found.append((word.text, kind))
     return tuple(found)
-
-
-def quotes(text: str) -> list[tuple[int, int]]:
-    """Spans of ``text`` in quotation marks or code."""
-    return [match.span() for match in _QUOTES.finditer(text)]
 
 
 class Clauses:

@@ -6,8 +6,8 @@ from contacts.coreference import weights as w
 from contacts.coreference.anaphors import Anaphor
 from contacts.coreference.antecedents import score
 from contacts.coreference.discourse import Focus, Referent
-from contacts.coreference.syntax import Clauses, quotes, words_zh
-from contacts.text import HAN
+from contacts.coreference.syntax import Clauses, words_zh
+from contacts.text import HAN, quotations
 from contacts.types import Person, Utterance
 
 _NEVER = -9.0
@@ -25,7 +25,7 @@ def addressee(text: str, request: Utterance | None) -> tuple[Person, int, int] |
     people = {mention.person.id: mention.person for mention in request.mentions}
     if len(people) != 1:
         return None
-    dictated = quotes(text)
+    dictated = quotations(text)
     for match in lex.YOU.finditer(text):
         if any(start < match.start() < end for start, end in dictated):
             return next(iter(people.values())), *match.span()

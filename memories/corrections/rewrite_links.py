@@ -17,9 +17,9 @@ from contacts.models import Contact
 from contacts.text import normalise
 from memories.corrections import derived, lineage
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
-from memories.providers.offline.text import sentences
 from memories.search import concepts
 from memories.search.tokens import query_tokens
+from memories.text.sentences import sentences
 
 T = TypeVar("T")
 

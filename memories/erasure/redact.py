@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 
 from accounts.models import EndUser
 from memories.models import Memory, Message
-from memories.providers.offline.text import sentences
 from memories.search import context_tokens
 from memories.search.tokens import own, tokenise
+from memories.text.sentences import sentences
 
 USER, ANSWER = Message.Role.USER, Message.Role.ASSISTANT
 

@@ -17,9 +17,8 @@ from contacts.models import Contact
 from contacts.text import HAN
 from contacts.types import Person
 from memories import queue
-from memories.models import Batch, Message
 from memories.pipeline import cadence
-from memories.providers.offline import forgetting
+from memories.text import forget_intent
 from memories.types import ExtractionRequest
 
 CONTEXT_MESSAGES = 6
@@ -102,7 +101,7 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
 
 def _asks_to_forget(item: Incoming) -> bool:
     """Whether a user may want something forgotten: the provider decides, but at once."""
-    return item.role == Message.Role.USER and forgetting.may_ask(item.content)
+    return item.role == Message.Role.USER and forget_intent.may_ask(item.content)
 
 
 def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:

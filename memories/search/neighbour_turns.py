@@ -6,8 +6,9 @@
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 
-from memories.providers.offline.secrets import holds_secret
-from memories.providers.text import middle_cut, without_injected
+from contacts.text import middle_cut
+from memories.text.own_words import without_injected
+from memories.text.secrets import holds_secret
 from memories.types import Turn
 
 # A pause after which people talk about something else (the usual cut of web sessions:

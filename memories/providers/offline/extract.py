@@ -15,8 +15,9 @@ from memories.providers.offline.people import Someone
 from memories.providers.offline.statements import Statements
 from memories.providers.offline.takebacks import Takebacks
 from memories.providers.offline.talk import Part, Talk
-from memories.providers.offline.text import Sentence, own_words, quoted_parts, sentences
 from memories.providers.offline.writing import Writer
+from memories.text.own_words import own_words, quoted_parts
+from memories.text.sentences import Sentence, sentences
 from memories.types import (
     Extraction,
     ExtractionRequest,

@@ -3,9 +3,8 @@ person, or the last thing said."""
 
 import re
 
-# Nouns that mean what is remembered, not a matter of it: 小红的记忆, Dan's records.
-STORE_ZH = r"(?:记忆|数据|资料|信息|记录|档案)"
-STORE_EN = r"(?:memory|memories|data|records?|info|information|details|facts|profile)"
+from memories.text.forget_intent import STORE_EN, STORE_ZH
+
 # Something just said, or pointed at: no more than that is meant.
 _JUST = re.compile(
     r"刚才|刚刚|刚说|刚提|[这那][个件句条段次些]|\b(?:just|earlier today|this|that(?! you)|those|it)\b",

@@ -9,7 +9,7 @@ from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
 from memories.providers.offline.relation_words import pronoun_gender
 from memories.providers.offline.talk import Part
-from memories.providers.offline.text import Sentence
+from memories.text.sentences import Sentence
 from memories.types import Subtype, Turn
 
 _COPULA = re.compile(

@@ -11,7 +11,7 @@ from uuid import UUID
 from contacts import segmentation
 from contacts.text import HAN, is_chinese, normalise
 from memories import entities, verification
-from memories.providers.offline.text import sentences
+from memories.text.sentences import sentences
 from memories.types import Refinement, StoredMemory
 
 # Shorter sentences are asides, not matters of their own (characters; Han count double).

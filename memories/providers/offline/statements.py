@@ -26,11 +26,11 @@ from memories.providers.offline.identity import Identities
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
 from memories.providers.offline.roles import of_a_stranger
-from memories.providers.offline.secrets import holds_secret
 from memories.providers.offline.subjects import Subjects
 from memories.providers.offline.talk import Part, Talk
-from memories.providers.offline.text import Sentence, clauses, sentences
 from memories.providers.offline.values import read_values
+from memories.text.secrets import holds_secret
+from memories.text.sentences import Sentence, clauses, sentences
 from memories.types import Turn
 
 HEDGED = 0.5

@@ -9,7 +9,7 @@ from memories.providers.offline.lexicons import fold
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
-from memories.providers.offline.text import Sentence, clauses
+from memories.text.sentences import Sentence, clauses
 from memories.types import Turn
 
 _SUBJECT_LEAD = re.compile(

@@ -2,15 +2,16 @@
 
 from contacts.text import HAN
 from memories.dates import find_dates
-from memories.providers.offline import corrections, forgetting
+from memories.providers.offline import corrections
 from memories.providers.offline.acts import is_joke_confession
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.misnamed import Misnamed
 from memories.providers.offline.statements import Statements
 from memories.providers.offline.talk import Part, Talk
-from memories.providers.offline.text import Sentence
 from memories.providers.offline.wipes import Wipes
+from memories.text import forget_intent
+from memories.text.sentences import Sentence
 from memories.types import Turn
 
 
@@ -26,9 +27,9 @@ class Takebacks(Part):
     def takes_back(self, turn: Turn, sentence: Sentence, rest: list[Sentence]) -> bool:
         """Corrections and retractions; True when the sentence did nothing else."""
         text = sentence.text
-        if forgetting.asks(text):
-            alone = forgetting.stands_alone(text)
-            self.wipes.ask(turn, forgetting.request(text), alone=alone)
+        if forget_intent.asks(text):
+            alone = forget_intent.stands_alone(text)
+            self.wipes.ask(turn, forget_intent.request(text), alone=alone)
             return True
         if is_joke_confession(text):
             joked = corrections.joked_about(text)

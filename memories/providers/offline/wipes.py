@@ -6,6 +6,7 @@ from memories.providers.offline import forgetting, forgetting_scope
 from memories.providers.offline.draft import Draft
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
+from memories.text import forget_intent
 from memories.types import ForgetRequest, Turn
 
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
@@ -22,7 +23,7 @@ class Wipes(Part):
         people = list(dict.fromkeys(spot.who for spot in spots if spot.who is not None))
         called = [spot.text for spot in spots]
         matter = forgetting.matter(text, called)
-        if not (people or matter.keys) and forgetting.needs_somebody(text):
+        if not (people or matter.keys) and forget_intent.needs_somebody(text):
             return
         self.asked_in = turn.id
         self.dropped: list[int] = [] if alone else [turn.id]

@@ -10,9 +10,9 @@ import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 from pydantic import BaseModel
 
+from contacts.text import encodable
 from memories.providers.errors import OutputError, PermanentError, TransientError
 from memories.providers.openai.transport import ModelServer
-from memories.providers.text import encodable
 
 # Somebody is watching: one more try, then the error is shown.
 MAX_ATTEMPTS = 2

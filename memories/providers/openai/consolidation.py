@@ -7,6 +7,8 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from contacts.attributes import attribute_key
+from contacts.text import clean
 from memories.providers.openai.extraction import (
     MAX_CONTENT,
     MAX_VALUE,
@@ -15,7 +17,6 @@ from memories.providers.openai.extraction import (
     to_json,
 )
 from memories.providers.openai.schemas import ProfileOut, ResolutionsOut
-from memories.providers.text import attribute_key, clean
 from memories.types import (
     AttributeValue,
     ConflictCase,

@@ -12,18 +12,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from contacts.attributes import attribute_key
 from contacts.resolution import namesakes
+from contacts.text import clean, encodable, folded, middle_cut
 from contacts.types import Person
 from memories.providers.openai.forgetting import ForgetReader
 from memories.providers.openai.schemas import ExtractionOut, FactOut, MemoryOut, PersonOut
-from memories.providers.text import (
-    attribute_key,
-    clean,
-    encodable,
-    folded,
-    middle_cut,
-    without_injected,
-)
+from memories.text.own_words import without_injected
 from memories.types import (
     ExtractedMemory,
     ExtractedPerson,

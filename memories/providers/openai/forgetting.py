@@ -8,24 +8,17 @@ there, and be of a kind that can ask.
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from memories.providers.offline.text import own_words
+from contacts.attributes import attribute_key
+from contacts.text import clean, folded
 from memories.providers.openai.schemas import ForgetOut
-from memories.providers.text import attribute_key, clean, folded
+from memories.text.forget_intent import can_ask
+from memories.text.own_words import own_words, unquoted
 from memories.types import ExtractedMemory, ExtractedPerson, ForgetRequest, Turn
 
 MAX_WORDS = 8
 MAX_WORD = 40  # graphemes
 MAX_KEYS = 5
 
-# Without one of these nobody asks to forget; whether somebody does, the model decides.
-_CAN_ASK = re.compile(
-    r"忘|删|抹|清[除空掉]|撤回|作废|当.{0,8}没|(?:[别甭]|不[要用必许准]).{0,6}[记存留提录]"
-    r"|\b(?:forget|delete|erase|wipe|remove|disregard|strike|scrub|unlearn|scratch|get rid of"
-    r"|off the record|between us"
-    r"|(?:don['’]?t|do not|never)\s(?:\w+\s){0,3}?(?:save|store|keep|remember|record|note|mention))\b",
-    re.I,
-)
-_QUOTED = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|\"[^\"\n]*\"|`[^`\n]*`")
 # Fewer letters are in too many memories to say which is meant.
 _DISTINCT = re.compile(r"[\u3400-\u9fff]{2}|[^\W\d_]{3}|\d{2}")
 
@@ -112,9 +105,5 @@ def _asks(turn: Turn, quote: str) -> bool:
     words = quote.strip().strip("\"'“”‘’「」…").strip()
     if turn.role != "user" or not words:
         return False
-    own = own_words(turn.content)
-    start = own.find(words)
-    if start < 0:
-        return False
-    plain = _QUOTED.sub(lambda match: " " * len(match.group()), own)
-    return _CAN_ASK.search(plain[start : start + len(words)]) is not None
+    start = own_words(turn.content).find(words)
+    return start >= 0 and can_ask(unquoted(turn.content)[start : start + len(words)])

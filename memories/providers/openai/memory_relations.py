@@ -5,10 +5,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
+from contacts.text import clean
 from memories.providers.openai.consolidation import MAX_REASON, memory_as_json
 from memories.providers.openai.extraction import to_json
 from memories.providers.openai.schemas import FoundRelationsOut
-from memories.providers.text import clean
 from memories.types import FoundRelation, RelationCase, StoredMemory
 
 

@@ -9,10 +9,10 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
+from contacts.text import clean
 from memories.providers.openai.consolidation import MAX_REASON, memory_as_json
 from memories.providers.openai.extraction import MAX_CONTENT, to_json
 from memories.providers.openai.schemas import OverlapsOut, RefinementOut, RefinementsOut, ReviewsOut
-from memories.providers.text import clean
 from memories.types import Overlap, Refinement, Review, StoredMemory
 
 MAX_PIECES = 12

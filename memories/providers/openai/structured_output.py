@@ -15,11 +15,10 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import BaseModel, ValidationError
 
 from contacts.attributes import ATTRIBUTES
-from contacts.text import estimate_tokens
+from contacts.text import encodable, estimate_tokens
 from memories.providers.errors import OutputError, PermanentError
 from memories.providers.openai.schemas import Wire, json_schema_of
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
-from memories.providers.text import encodable
 from memories.types import Usage
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"

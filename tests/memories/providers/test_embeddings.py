@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from contacts.text import middle_cut
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.errors import PermanentError, ProviderError, TransientError
 from memories.providers.openai.transport import ModelServer
-from memories.providers.text import middle_cut
 from tests.servers import FakeOpenAI, embedding_of
 
 ROOT = Path(__file__).resolve().parents[3]

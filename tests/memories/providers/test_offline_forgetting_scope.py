@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from contacts.types import Person
-from memories.providers.offline import forgetting
+from memories.text import forget_intent
 from memories.types import ForgetRequest
 from tests.memories.providers.talks import contents, talk
 
@@ -77,13 +77,13 @@ def asked(line: str, *before: str) -> tuple[ForgetRequest, ...]:
 
 @pytest.mark.parametrize("line", OF_A_PERSON.strip().splitlines())
 def test_a_request_that_names_only_a_person_means_all_about_them(line: str) -> None:
-    assert forgetting.may_ask(line)
+    assert forget_intent.may_ask(line)
     assert asked(line) == (ForgetRequest(KIM.id if line.isascii() else LIN.id),)
 
 
 @pytest.mark.parametrize("line", OF_EVERYTHING.strip().splitlines())
 def test_a_request_for_all_that_is_kept_means_everything(line: str) -> None:
-    assert forgetting.may_ask(line)
+    assert forget_intent.may_ask(line)
     assert asked(line) == (ForgetRequest(everything=True),)
 
 
@@ -91,7 +91,7 @@ def test_a_request_for_all_that_is_kept_means_everything(line: str) -> None:
 def test_a_request_that_names_a_matter_means_no_more(
     line: str, who: object, words: tuple[str, ...], keys: tuple[str, ...]
 ) -> None:
-    assert forgetting.may_ask(line)
+    assert forget_intent.may_ask(line)
     assert [(one.contact_id, one.words, one.keys) for one in asked(line)] == [(who, words, keys)]
 
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from contacts.types import Person
 from memories.providers.openai.extraction import ExtractionPrompt, moment
 from memories.providers.openai.schemas import ExtractionOut
-from memories.providers.text import without_injected
 from memories.types import (
     MemoryType,
     Subtype,
@@ -286,11 +285,6 @@ class TestExtraction:
 
 
 class TestText:
-    @given(st.text(alphabet="ab<>/ ", max_size=30), st.text(alphabet="xy<>/", max_size=30))
-    def test_a_fenced_block_disappears_whatever_stands_around_it(self, around, inside):
-        text = f"{around}<mio-memory>{inside}SECRET</mio-memory>{around}"
-        assert without_injected(text) == around * 2
-
     @pytest.mark.parametrize("text", ["2025-02-30", "", "0001-01-01", "9999-12-31", "tomorrow"])
     def test_a_date_outside_of_a_life_is_none(self, text):
         assert moment(text, SAID_AT) is None

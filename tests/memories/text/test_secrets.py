@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.providers.offline.secrets import holds_secret
+from memories.text.secrets import holds_secret
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,67 @@
+"""The user's own words in a message, without what is injected, quoted, pasted or forged there."""
+
+import re
+
+from contacts.text import quotations
+
+# An opening tag may be cut off: all behind it is injected anyway.
+_TAG = re.compile(r"<mio-memory\b|<(?P<closes>/)mio-memory\b[^<>]{0,500}>", re.I)
+_CODE = re.compile(r"```.*?(```|\Z)|~~~.*?(~~~|\Z)", re.S)
+_MARKUP = re.compile(r"<!--.*?(-->|\Z)", re.S)
+_BRACKETED = re.compile(r"「[^」]*(」|\Z)|【[^】]*】|『[^』]*(』|\Z)")
+_PASTED = re.compile(r"“[^”]{12,}”|\"[^\"]{30,}\"|(?<!\w)‘[^’]{30,}’")
+_ROLE = re.compile(
+    r"^[ \t#*>]*(system|assistant|user|human|系统|助手|用户)[ \t]*[:：].*$", re.I | re.M
+)
+_QUOTE_LINE = re.compile(r"^[ \t]*>.*$", re.M)
+
+_Span = tuple[int, int]
+
+
+def own_words(content: str) -> str:
+    """``content`` with everything that is not the user's own speech blanked out: injected
+    memory blocks, code, long quotations, quoted lines, forged role headings. Offsets stay."""
+    content = _blanked(content, _injected(content))
+    for pattern in (_CODE, _MARKUP, _QUOTE_LINE, _ROLE, _BRACKETED, _PASTED):
+        content = _blanked(content, [match.span() for match in pattern.finditer(content)])
+    return content
+
+
+def unquoted(content: str) -> str:
+    """The user's own words without short quotations either. Offsets stay."""
+    own = own_words(content)
+    return _blanked(own, quotations(own))
+
+
+def quoted_parts(content: str) -> str:
+    """The bracketed or quoted passages of ``content``: a pasted text."""
+    found = [match.group() for match in _BRACKETED.finditer(content)]
+    found += [match.group() for match in _PASTED.finditer(content)]
+    return "\n".join(found)
+
+
+def without_injected(content: str) -> str:
+    """``content`` without ``<mio-memory> … </mio-memory>`` blocks: what Mio put into a
+    conversation never comes back as a memory."""
+    for start, end in reversed(_injected(content)):
+        content = content[:start] + content[end:]
+    return content
+
+
+def _injected(content: str) -> list[_Span]:
+    """Where memory blocks stand, nested or cut off ones too, and closing tags without one."""
+    spans: list[_Span] = []
+    depth = start = 0
+    for tag in _TAG.finditer(content):
+        if depth == 0:
+            start = tag.start()
+        depth = max(0, depth - 1) if tag["closes"] else depth + 1
+        if depth == 0:
+            spans.append((start, tag.end()))
+    return [*spans, (start, len(content))] if depth else spans
+
+
+def _blanked(content: str, spans: list[_Span]) -> str:
+    for start, end in spans:
+        content = content[:start] + " " * (end - start) + content[end:]
+    return content
