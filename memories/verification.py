@@ -12,6 +12,7 @@ import regex
 from contacts.lexicon import words as lexicon
 from contacts.text import normalise
 from memories import entities
+from memories.text.negation import negations
 
 _NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")
 # 一 alone is an article (一只猫) and part of many words.
@@ -29,10 +30,6 @@ _WHEN_OR_HOW_MANY = regex.compile(
     |今天|明天|后天|昨天|前天|今年|明年|去年|前年|今晚|昨晚|上周|下周|本周|这周|上个?月|下个?月
     |周末|(?:周|星期|礼拜)[一二三四五六日天]|每[天周月年]""",
     regex.X,
-)
-_NEGATION = regex.compile(
-    r"\b(?:not|no|never|nobody|nothing|nowhere|none|neither|nor|without|cannot|no longer)\b|n't\b"
-    r"|不(?!过|仅|但|错|断|久|少)|没有?|无法|从未|未曾|别(?!人|的|墅)|不再"
 )
 _CAPITALISED = regex.compile(r"(?<![\p{L}\d'])\p{Lu}[\p{L}\p{M}\d]*(?:[-'&]\p{Lu}[\p{L}\d]*)*")
 _LATIN_WORD = regex.compile(r"(?!\p{Han})\p{L}[\p{L}\p{M}\d]*")
@@ -59,11 +56,6 @@ def names(text: str) -> frozenset[str]:
         if not (begins and word in lexicon("english_words.txt")) and len(word) > 1:
             found.add(word)
     return frozenset(found)
-
-
-def negations(text: str) -> int:
-    """How often a text negates."""
-    return len(_NEGATION.findall(normalise(text)))
 
 
 def loses(text: str, source: str) -> frozenset[str]:

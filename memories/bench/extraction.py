@@ -5,7 +5,6 @@ and consolidate; what then stands in the database is compared with the gold.
 """
 
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from accounts.models import App, EndUser
 from contacts.models import Contact
 from contacts.names import kinship
 from contacts.store import flat_attributes
+from contacts.text import letters
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
 from memories.bench.scratch import scratch_database
@@ -99,14 +99,9 @@ def _score(end_user: EndUser, gold: dict[str, Any]) -> Counter[str]:
     return count
 
 
-def _plain(text: str) -> str:
-    folded = unicodedata.normalize("NFKD", str(text)).casefold()
-    return re.sub(r"[\W_]+", "", "".join(c for c in folded if not unicodedata.combining(c)))
-
-
 def _names(name: str, aliases: Sequence[str]) -> set[str]:
     """The normalised names; "用户的妈妈" is also 妈妈."""
-    plain = {_plain(n) for n in (name, *aliases)}
+    plain = {letters(n) for n in (name, *aliases)}
     return {n.removeprefix("用户的").removeprefix("theusers") for n in plain} | plain
 
 
@@ -132,9 +127,9 @@ def _values(contact: Contact) -> list[str]:
 
 def _same_values(gold: Sequence[str], made: Sequence[str]) -> int:
     """How many gold values have a stored one that contains them or is contained, one to one."""
-    left = [plain for value in made if (plain := _plain(value))]
+    left = [plain for value in made if (plain := letters(value))]
     hits = 0
-    for value in map(_plain, gold):
+    for value in map(letters, gold):
         found = next((other for other in left if other in value or value in other), None)
         if found is not None:
             left.remove(found)
@@ -144,7 +139,7 @@ def _same_values(gold: Sequence[str], made: Sequence[str]) -> int:
 
 def _same_relation(gold: str, made: str) -> bool:
     """Whether both name the same relation: one within the other, or the same kinship."""
-    one, other = _plain(gold), _plain(made)
+    one, other = letters(gold), letters(made)
     if not other:
         return False
     roles = {role.kind for term in (gold, made) if (role := kinship(term))}
@@ -179,7 +174,7 @@ def _remembered(gold: dict[str, Any], stored: Sequence[Memory]) -> int:
         for j, memory in enumerate(stored):
             if not _same_subject(subject, memory):
                 continue
-            whole = bool(wanted) and all(value in _plain(memory.content) for value in wanted)
+            whole = bool(wanted) and all(value in letters(memory.content) for value in wanted)
             if whole or near[i, j] >= found_from:
                 candidates.append((1.0 if whole else float(near[i, j]), i, j))
     found: set[int] = set()
@@ -192,7 +187,7 @@ def _remembered(gold: dict[str, Any], stored: Sequence[Memory]) -> int:
 
 
 def _distinctive(content: str, names: set[str]) -> set[str]:
-    values = {_plain(value) for value in _DISTINCTIVE.findall(content)}
+    values = {letters(value) for value in _DISTINCTIVE.findall(content)}
     return values - names - {"the", "user", "theuser", ""}
 
 

@@ -14,7 +14,7 @@ from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
-from contacts.text import normalise
+from contacts.text import folded
 from memories.corrections import derived, lineage
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.search import concepts
@@ -227,13 +227,13 @@ def facts_of(
     """Each piece with the facts whose value it holds; a fact about a person only where the
     piece is about them."""
     for piece in pieces:
-        text = _plain(piece.content)
+        text = folded(piece.content)
         yield (
             piece,
             [
                 dict(fact)
                 for fact in facts
-                if _plain(str(fact["value"])) in text
+                if folded(str(fact["value"])) in text
                 and (not fact["person"] or UUID(fact["person"]) in about[piece.id])
             ],
         )
@@ -268,10 +268,6 @@ def united_facts(facts: Iterable[Facts]) -> list[dict[str, Any]]:
     """All facts of several memories, the same one once."""
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for fact in (fact for several in facts for fact in several):
-        key = (fact["person"], fact["key"], _plain(str(fact["value"])))
+        key = (fact["person"], fact["key"], folded(str(fact["value"])))
         found.setdefault(key, dict(fact))
     return list(found.values())
-
-
-def _plain(text: str) -> str:
-    return " ".join(normalise(text).split())

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import resources
 
-from contacts.text import normalise
+from contacts.text import folded
 
 # Companies and institutions that no suffix gives away. Own list, the best known of each trade.
 ORGANISATIONS_ZH = frozenset(
@@ -31,7 +31,7 @@ ORGANISATIONS_EN = frozenset(
 def places_en() -> frozenset[str]:
     """English names of places, normalised."""
     text = " ".join(_lines("places_en.txt"))
-    return frozenset(normalise(" ".join(name.split())) for name in text.split(","))
+    return frozenset(folded(name) for name in text.split(","))
 
 
 @cache

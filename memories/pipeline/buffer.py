@@ -17,6 +17,7 @@ from contacts.models import Contact
 from contacts.text import HAN
 from contacts.types import Person
 from memories import queue
+from memories.models import Batch, Message
 from memories.pipeline import cadence
 from memories.text import forget_intent
 from memories.types import ExtractionRequest

@@ -13,7 +13,7 @@ from django.db.models import Count
 
 from accounts.models import Change, EndUser
 from contacts.attributes import is_single
-from contacts.text import normalise
+from contacts.text import folded
 from memories.corrections import lineage
 from memories.models import Corpus, Edge, Memory, Posting
 from memories.providers.calibration import calibration_of
@@ -174,7 +174,7 @@ def _compatible(one: Memory, other: Memory) -> bool:
 
 
 def _plain(value: object) -> str:
-    return "".join(normalise(str(value)).split())
+    return folded(str(value)).replace(" ", "")
 
 
 def clusters(end_user: EndUser, graph: Mapping[UUID, Mapping[UUID, float]]) -> list[list[UUID]]:

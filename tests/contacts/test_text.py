@@ -3,7 +3,16 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts.text import estimate_tokens, one_line, truncate
+from contacts.text import (
+    clean,
+    estimate_tokens,
+    folded,
+    is_chinese,
+    letters,
+    one_line,
+    quotations,
+    truncate,
+)
 
 
 @pytest.mark.parametrize(
@@ -59,3 +68,28 @@ def test_han_characters_are_a_token_each_and_latin_four_to_one():
     assert estimate_tokens("小红在腾讯") == 5
     assert estimate_tokens("abcdefgh") == 2
     assert estimate_tokens("") == 0
+
+
+def test_texts_are_compared_by_normal_form_and_white_space_or_by_letters_alone():
+    assert folded("  Café\u3000Ｎｏｉｒ\n") == "cafe noir"
+    assert letters("05-12，開會！") == "0512开会"
+
+
+@pytest.mark.parametrize(
+    ("text", "chinese"),
+    [("我在Google上班", True), ("Lunch with 小红 and her two best friends", False), ("", False)],
+)
+def test_a_text_is_chinese_by_the_share_of_its_words(text, chinese):
+    assert is_chinese(text) is chinese
+
+
+def test_quotations_are_found_in_both_scripts():
+    text = '他说“好”，see `x` and "y"'
+    assert [text[a:b] for a, b in quotations(text)] == ["“好”", "`x`", '"y"']
+
+
+@given(st.text())
+def test_cleaning_is_idempotent_and_leaves_nothing_invisible(text):
+    line = clean(text, 50)
+    assert clean(line, 50) == line
+    assert not regex.search(r"[\p{Cc}\p{Cs}\u200b\u202e]", line)

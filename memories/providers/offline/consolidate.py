@@ -7,7 +7,7 @@ from uuid import UUID
 
 from contacts.attributes import is_single
 from contacts.numerals import MONTHS
-from memories.providers.offline.resolve import normalised
+from contacts.text import letters
 from memories.types import (
     AttributeValue,
     MemoryType,
@@ -134,7 +134,7 @@ def _end_current(
 
 def _put_many(held: list[AttributeValue], value: AttributeValue) -> None:
     for number, other in enumerate(held):
-        if normalised(other.value) == normalised(value.value):
+        if letters(other.value) == letters(value.value):
             held[number] = AttributeValue(
                 other.value, _union(other.sources, value.sources), other.since
             )
@@ -143,7 +143,7 @@ def _put_many(held: list[AttributeValue], value: AttributeValue) -> None:
 
 
 def _same(left: str, right: str) -> bool:
-    a, b = normalised(left), normalised(right)
+    a, b = letters(left), letters(right)
     return a in b or b in a
 
 
@@ -198,7 +198,7 @@ def _personality(
     for key in _TRAITS:
         for value in (*request.profile.attributes.get(key, ()), *attributes.get(key, ())):
             words = merged.setdefault(key, [])
-            if not any(normalised(value.value) == normalised(word) for word in words):
+            if not any(letters(value.value) == letters(word) for word in words):
                 words.append(value.value)
             sources += [source for source in value.sources if source not in sources]
     return _paragraph(request.person.name, merged, request.language), tuple(sources)

@@ -3,6 +3,8 @@
 import re
 from enum import Enum, auto
 
+from memories.text.negation import NOT_EN, NOT_ZH
+
 
 class Standing(Enum):
     """How a matched predicate stands: it holds, it held once, or it is not so (not yet)."""
@@ -38,7 +40,7 @@ _EN_BREAK = re.compile(
     re.I,
 )
 _EN_NOT = re.compile(
-    r"(?:\b(?:not|never|cannot|hardly|barely|scarcely|neither|nor|nobody|without|instead of|rather than)\b|n['’]t\b)"
+    rf"(?:{NOT_EN}|\b(?:hardly|barely|scarcely|instead of|rather than)\b)"
     r"(?!\s(?:only|just|merely|simply|believe|help|until)\b)|\bno\s(?:\w+\s)?$",
     re.I,
 )
@@ -67,9 +69,8 @@ _ZH_BREAK = re.compile(r"[，,。；;！!？?]|但是?|可是|不过|而是|所�
 # Words that may stand between 不/没 and the predicate that it denies.
 _ZH_GLUE = r"(?:再|太|怎么|是很|是|有|想|要|会|能|可能|应该|肯|愿意?|打算|准备|计划|敢|必|需要|同意|觉得|认为|算|真的?|完全|都|也|常|经常|一直|一定|现在|去|来|在|对|到|过|跟|和|叫|住|\s|[他她我])*"
 _ZH_NOT = re.compile(
-    r"(?<![得差要可了忍受])(?:不(?!仅|光|只|但|止|久|错|同|断|少|小心|知|料|愧|管|论|得不|如|到|过|了|好意思)|没(?!想到|料|准|多久|几)|并非|未(?!来|婚))"
-    + _ZH_GLUE
-    + "$"
+    # Nor in what compares (不同, 不如), wonders or is a complement (不到, 不了).
+    rf"(?<![得差要可了忍受])(?!不(?:同|知|得不|如|到|了))(?:{NOT_ZH})" + _ZH_GLUE + "$"
 )
 _ZH_NOT_IN_VALUE = re.compile(r"(?:不|没有?|不会|不再|并不)$")
 _ZH_UNREAL = re.compile(

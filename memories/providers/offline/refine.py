@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from contacts import segmentation
-from contacts.text import HAN, is_chinese, normalise
+from contacts.text import HAN, folded, is_chinese, normalise
 from memories import entities, verification
 from memories.text.sentences import sentences
 from memories.types import Refinement, StoredMemory
@@ -173,7 +173,7 @@ def _trimmed(content: str) -> str:
     kept: list[str] = []
     for sentence in sentences(text):
         whole = sentence.text + sentence.end_mark
-        if whole.casefold() not in (one.casefold() for one in kept):
+        if folded(whole) not in map(folded, kept):
             kept.append(whole)
     text = ("" if is_chinese(text) else " ").join(kept)
     text = text[:1].upper() + text[1:]

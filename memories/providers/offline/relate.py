@@ -13,7 +13,7 @@ import snowballstemmer
 
 from contacts import segmentation
 from contacts.attributes import is_single, label
-from memories.providers.offline.resolve import normalised
+from contacts.text import letters
 from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
 
 R = Relationship
@@ -177,7 +177,7 @@ def _same_slot(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation
 
 
 def _differ(a: StoredFact, b: StoredFact) -> bool:
-    left, right = normalised(a.value), normalised(b.value)
+    left, right = letters(a.value), letters(b.value)
     return bool(left and right) and left not in right and right not in left
 
 

@@ -1,12 +1,12 @@
 """How a new memory stands to the ones most like it, decided on facts before words."""
 
 import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from uuid import UUID
 
 from contacts.attributes import is_single, label
+from contacts.text import letters
 from memories.providers.calibration import Calibration
 from memories.types import (
     ConflictCase,
@@ -27,17 +27,11 @@ _MOVED = re.compile(
 _DATE = re.compile(
     r"\d{4}-\d\d(?:-\d\d)?(?: \d\d:\d\d)?|\d{4}年\d{1,2}月(?:\d{1,2}日)?|\d{1,2}月\d{1,2}[日号]"
 )
-_NOISE = re.compile(r"[\W_]+")
 
 
 def resolve(cases: Sequence[ConflictCase], levels: Calibration) -> Mapping[str, Resolution]:
     """A resolution for every case, by its key."""
     return {case.key: _resolve(case, levels) for case in cases}
-
-
-def normalised(text: str) -> str:
-    """Letters and digits of ``text``, folded, for comparing values."""
-    return _NOISE.sub("", unicodedata.normalize("NFKC", text).casefold())
 
 
 def _resolve(case: ConflictCase, levels: Calibration) -> Resolution:
@@ -72,7 +66,7 @@ def _strangers(case: ConflictCase, memory: StoredMemory) -> bool:
 def _same_statement(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> bool:
     if _strangers(case, memory):
         return False
-    new, old = normalised(case.content), normalised(memory.content)
+    new, old = letters(case.content), letters(memory.content)
     if new == old:
         return True
     if _values(case.facts) != _values(memory.facts) and _contradiction(case, memory, levels):
@@ -97,7 +91,7 @@ def _same_statement(case: ConflictCase, memory: StoredMemory, levels: Calibratio
 
 
 def _values(facts: Sequence[StoredFact]) -> set[tuple[UUID | None, str, str]]:
-    return {(fact.person, fact.key, normalised(fact.value)) for fact in facts}
+    return {(fact.person, fact.key, letters(fact.value)) for fact in facts}
 
 
 def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> str:
@@ -120,12 +114,12 @@ def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration
 
 
 def _differs(new: str, old: str) -> bool:
-    left, right = normalised(new), normalised(old)
+    left, right = letters(new), letters(old)
     return left not in right and right not in left
 
 
 def _overlaps(new: str, old: str) -> bool:
-    left, right = normalised(new), normalised(old)
+    left, right = letters(new), letters(old)
     return bool(left and right) and (left in right or right in left)
 
 
@@ -156,7 +150,7 @@ def _fulfilled(case: ConflictCase, memory: StoredMemory) -> str:
             if (
                 fact.person == plan.person
                 and is_single(fact.key)
-                and normalised(fact.value) in normalised(plan.value)
+                and letters(fact.value) in letters(plan.value)
             ):
                 return "the plan has come true"
     return ""

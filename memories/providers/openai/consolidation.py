@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from contacts.attributes import attribute_key
-from contacts.text import clean
+from contacts.text import clean, folded
 from memories.providers.openai.extraction import (
     MAX_CONTENT,
     MAX_VALUE,
@@ -183,7 +183,7 @@ class ProfilePrompt:
             (
                 old
                 for old in self._request.profile.attributes.get(key, ())
-                if old.value.casefold() == value.casefold()
+                if folded(old.value) == folded(value)
             ),
             None,
         )
