@@ -17,12 +17,11 @@ from contacts.text import HAN, simplified
 from memories.dates import find_dates
 from memories.dates.date_words import NUMBER_ZH, DateHit, leans_past, midnight, month_span
 from memories.search.named_times import named_times
+from memories.text.sentences import sentences
 
 # What "lately" and "the other day" reach back to, in days: a month, and somewhat over a week.
 LATELY, A_FEW_DAYS = 30, 10
 
-# A sentence with its mark; a dot within a number, a name or an abbreviation ends none.
-_SENTENCE = regex.compile(r".+?(?:[。！？!?；;\n]+|\.(?=\s|$)|$)", regex.DOTALL)
 _ASKS = regex.compile(
     r"[?？]|\b(?:who|whom|whose|what|which|when|where|why|how|tell me|show me|list|remind me"
     r"|find|search)\b|^\s*(?:did|does|do|is|are|was|were|has|have|had|any)\b"
@@ -101,8 +100,8 @@ def _asking(query: str) -> str:
     width = len(query.strip()) + len(HAN.findall(query))
     if width <= _SHORT and not _TELLS.search(query):
         return query
-    sentences = [match[0] for match in _SENTENCE.finditer(query)]
-    return next((one for one in reversed(sentences) if _ASKS.search(one)), "")
+    whole = [one.text + one.end_mark for one in sentences(query)]
+    return next((one for one in reversed(whole) if _ASKS.search(one)), "")
 
 
 def _in(text: str, now: datetime) -> Span | None:
