@@ -2,9 +2,9 @@
 
 import re
 
-from contacts.text import HAN
+from contacts.text import HAN, normalise
 from memories.providers.offline.acts import Act, judge
-from memories.providers.offline.lexicons import fold, relations
+from memories.providers.offline.lexicons import relations
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone, find_relation
 from memories.providers.offline.talk import Part
@@ -62,8 +62,8 @@ class Bonds(Part):
                     if chinese
                     else ("fiancée" if female else "fiancé")
                 )
-                partner.relationship, partner.relation = word, relations()[fold(word)]
-                partner.word = fold(word)
+                partner.relationship, partner.relation = word, relations()[normalise(word)]
+                partner.word = normalise(word)
                 partner.turn_ids += [
                     turn for turn in self.at.turn_ids if turn not in partner.turn_ids
                 ]
@@ -82,7 +82,7 @@ class Bonds(Part):
             kind = partner.relation.kind if partner.relation else "partner"
             chinese = HAN.search(partner.relationship) or self.request.language == "zh"
             word = _EX[kind][0 if chinese else 1]
-            partner.relationship, partner.word = word, fold(word)
+            partner.relationship, partner.word = word, normalise(word)
             partner.relation = find_relation(word)
             partner.turn_ids += [t for t in self.at.turn_ids if t not in partner.turn_ids]
 

@@ -2,7 +2,7 @@
 
 import re
 
-from memories.providers.offline.lexicons import fold
+from contacts.text import normalise
 from memories.providers.offline.people import Book
 
 _HAN_NAME = r"[\u4e00-\u9fff]{2,4}?"
@@ -147,7 +147,7 @@ class Frames:
         known = self.book.by_name(name)
         if known is not None and (known.contact_id is not None or known.relationship):
             return
-        if fold(name) not in {
+        if normalise(name) not in {
             "my",
             "the",
             "她",

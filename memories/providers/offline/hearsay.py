@@ -3,9 +3,9 @@
 import re
 
 from contacts.segmentation import tagged
-from contacts.text import HAN
+from contacts.text import HAN, normalise
 from memories.providers.offline.facts_zh import Value
-from memories.providers.offline.lexicons import chinese_relation_words, fold, relations
+from memories.providers.offline.lexicons import chinese_relation_words, relations
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
 
@@ -40,7 +40,7 @@ def _opens_with_another(text: str, start: int, spots: list[Spot], subject: Someo
     if not HAN.search(text):
         relative = _RELATIVE.match(rest)
         if relative:
-            return any(fold(word or "") in relations() for word in relative.groups())
+            return any(normalise(word or "") in relations() for word in relative.groups())
         if first is not None and first.who is subject and not _ANOTHERS.match(rest):
             return False
         return first is not None or (bool(_ANOTHERS.match(rest)) and not rest.startswith("I"))

@@ -3,8 +3,9 @@
 import re
 from itertools import pairwise
 
+from contacts.text import normalise
 from memories.providers.offline.draft import Draft
-from memories.providers.offline.lexicons import fold, relations
+from memories.providers.offline.lexicons import relations
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
 from memories.providers.offline.relation_words import pronoun_gender
@@ -38,7 +39,7 @@ class Identities(Part):
             text.strip(),
             flags=re.I,
         )
-        if topic is None or (word not in relations() and fold(word) not in relations()):
+        if topic is None or (word not in relations() and normalise(word) not in relations()):
             return False
         if topic.relation is not None and topic.owner is None:
             return False
@@ -55,7 +56,7 @@ class Identities(Part):
         """A clause that is only a role of the user's own (新老板，…; new boss update: …)."""
         match = _BARE_ROLE.match(text)
         word = match.group("w") if match else ""
-        relation = relations().get(fold(word).replace("-", " ")) or relations().get(word)
+        relation = relations().get(normalise(word).replace("-", " ")) or relations().get(word)
         if (
             relation is None
             or not relation.bare

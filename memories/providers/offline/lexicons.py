@@ -1,11 +1,11 @@
 """The word tables of the offline provider, read once from the files beside this module."""
 
-import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from importlib.resources import files
 
+from contacts.text import normalise
 from memories.types import Subtype
 
 
@@ -26,12 +26,6 @@ def _lines(name: str) -> list[str]:
     return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
-def fold(text: str) -> str:
-    """Lower case without accents, for looking up words in Latin script."""
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(char for char in decomposed if not unicodedata.combining(char))
-
-
 @lru_cache
 def relations() -> dict[str, Relation]:
     """Every relation word, Chinese or English (folded, hyphens as spaces), with its kind."""
@@ -43,8 +37,8 @@ def relations() -> dict[str, Relation]:
         for word in zh_words.split():
             table[word] = relation
         for word in en_words.split():
-            table[fold(word)] = relation
-            table[fold(word).replace("-", " ")] = relation
+            table[normalise(word)] = relation
+            table[normalise(word).replace("-", " ")] = relation
     return table
 
 
@@ -84,7 +78,7 @@ def given_names() -> dict[str, str]:
     for locale in _LOCALES:
         provider = import_module(f"faker.providers.person.{locale}").Provider
         for place, column in enumerate(("first_names_female", "first_names_male")):
-            for name in {fold(name) for name in getattr(provider, column, ())}:
+            for name in {normalise(name) for name in getattr(provider, column, ())}:
                 counts.setdefault(name, [0, 0])[place] += 1
     table = {
         name: "female" if f >= 2 * m else "male" if m >= 2 * f else ""

@@ -3,12 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from contacts.text import HAN
-from memories.providers.offline.lexicons import (
-    chinese_relation_words,
-    fold,
-    relations,
-)
+from contacts.text import HAN, normalise
+from memories.providers.offline.lexicons import chinese_relation_words, relations
 from memories.providers.offline.names import (
     doubled_name_at,
     name_beside_role,
@@ -118,7 +114,7 @@ class Meeting:
                 from_list = [span for span in latin_names(text) if span[0] == start]
                 if from_list and latin.group() not in {"I", "The", "She", "He"}:
                     full = re.match(r"\s[A-Z][a-z]+\b(?!\s[A-Z])", text[latin.end() :])
-                    is_surname = full and fold(full.group().strip()) not in {"said", "is"}
+                    is_surname = full and normalise(full.group().strip()) not in {"said", "is"}
                     return start, latin.end() + (
                         full.end() if full and is_surname and len(full.group()) > 3 else 0
                     )

@@ -5,13 +5,10 @@ from collections.abc import Hashable, Iterable
 
 from contacts.lexicon import words
 from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
-from contacts.text import HAN
+from contacts.text import HAN, normalise, normalise_with_offsets, original_span
 from contacts.types import Entry, Person
 from memories.providers.offline.bearers import Bearers
-from memories.providers.offline.lexicons import (
-    fold,
-    relations,
-)
+from memories.providers.offline.lexicons import relations
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.names import (
     announced_person,
@@ -105,10 +102,10 @@ class Scanner(Bearers):
             if mention.confidence >= SURE and kind == "name":
                 words = text[mention.start : mention.end]
                 new = False
-                if fold(words) in {fold(someone.name), *map(fold, someone.aliases)}:
+                if normalise(words) in {normalise(someone.name), *map(normalise, someone.aliases)}:
                     someone, new = self._bearer(text, spots, mention.start, mention.end, someone)
                 self._add(spots, Spot(mention.start, mention.end, someone, "name", words, new))
-        folded = fold(text) if len(fold(text)) == len(text) else text.lower()
+        norm, offsets = normalise_with_offsets(text)
         names = [
             (alias, person)
             for person in self.book.people
@@ -120,17 +117,18 @@ class Scanner(Bearers):
         ]
         names.sort(key=lambda pair: (-len(pair[0]), self.book.rank(pair[1])))
         for alias, person in names:
-            for match in alias_pattern(fold(alias)).finditer(folded):
-                following = text[match.start() : match.start() + len(alias) + 1]
+            for match in alias_pattern(normalise(alias)).finditer(norm):
+                start, end = original_span(offsets, *match.span())
+                following = text[start : start + len(alias) + 1]
                 if len(alias) == 2 and len(following) == 3 and is_ordinary_phrase(following):
                     continue
-                if in_title(text, match.start()):
+                if in_title(text, start):
                     continue
-                if not self._free(spots, match.start(), match.end()):
+                if not self._free(spots, start, end):
                     continue
-                who, new = self._bearer(text, spots, match.start(), match.end(), person)
-                words = text[match.start() : match.end()]
-                self._add(spots, Spot(match.start(), match.end(), who, "name", words, new))
+                who, new = self._bearer(text, spots, start, end, person)
+                words = text[start:end]
+                self._add(spots, Spot(start, end, who, "name", words, new))
 
     def _guys(self, text: str, spots: list[Spot]) -> None:
         for match in _GUY.finditer(text):
@@ -184,7 +182,7 @@ class Scanner(Bearers):
                 capital = LATIN_NAME.match(text, start)
                 span = (
                     (start, capital.end())
-                    if capital and fold(capital.group()) not in {"i"}
+                    if capital and normalise(capital.group()) not in {"i"}
                     else span
                 )
             if span is None or not self._free(spots, match.start(), span[1]) or len(word) < 2:

@@ -2,8 +2,8 @@
 
 import re
 
-from contacts.text import HAN
-from memories.providers.offline.lexicons import english_places, fold, given_names
+from contacts.text import HAN, normalise
+from memories.providers.offline.lexicons import english_places, given_names
 
 _LATIN_BEFORE = re.compile(
     r"(?:\b(?:with|and|to|for|from|met|meet|see|saw|call|called|text|texted|told|tell|ask|asked|invite|visit|visited|visiting|helped?|love|miss|by|about|than|like|named|is|hired|against|dating|married|email(?:ed)?|thank|gave|give|remind(?:ed)?)\s|[跟和与给约找陪让问帮送见把对是、，]\s?)$",
@@ -74,7 +74,9 @@ def _is_surname(before: str) -> bool:
     """Whether a given name stands right before: (Morgan) Stanley, (Jack) Daniel's."""
     first = _CAPITAL_BEFORE.search(before)
     return bool(
-        first and fold(first["w"]) in given_names() and fold(first["w"]) not in _NEVER_NAMES
+        first
+        and normalise(first["w"]) in given_names()
+        and normalise(first["w"]) not in _NEVER_NAMES
     )
 
 
@@ -92,7 +94,7 @@ def latin_names(text: str) -> list[tuple[int, int, bool]]:
     for match in LATIN_NAME.finditer(text):
         titled = _TITLED.match(match.group())
         word = match.group()[titled.end() :] if titled else match.group()
-        folded = fold(word)
+        folded = normalise(word)
         if folded in _NEVER_NAMES or (titled and len(word) < 2):
             continue
         known = folded in given_names() and folded not in _WORD_NAMES
@@ -129,4 +131,4 @@ def latin_names(text: str) -> list[tuple[int, int, bool]]:
 
 def is_stop_word(word: str) -> bool:
     """A capitalised word that is never a person here (days, months, machines, Yes, Sorry)."""
-    return fold(word) in _NEVER_NAMES
+    return normalise(word) in _NEVER_NAMES

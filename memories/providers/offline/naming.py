@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 
 from contacts.segmentation import tagged
-from memories.providers.offline.lexicons import fold, given_names, relations
+from contacts.text import normalise
+from memories.providers.offline.lexicons import given_names, relations
 from memories.providers.offline.names import chinese_name_at, is_ordinary
 from memories.providers.offline.names_latin import LATIN_NAME, is_stop_word
 
@@ -105,7 +106,7 @@ def bare_name(text: str) -> str | None:
     stripped = text.strip(" “”\"'。.！!")
     first = stripped.split(" ")[0]
     if _PLAIN.match(stripped):
-        return stripped if fold(first) in given_names() and not is_stop_word(first) else None
+        return stripped if normalise(first) in given_names() and not is_stop_word(first) else None
     end = chinese_name_at(stripped, 0, strong=False) if stripped else None
     if end is None or end != len(stripped) or is_ordinary(stripped):
         return None

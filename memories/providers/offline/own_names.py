@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from memories.providers.offline.lexicons import fold, given_names, relations
+from contacts.text import normalise
+from memories.providers.offline.lexicons import given_names, relations
 from memories.providers.offline.names import chinese_name_at
 from memories.providers.offline.names_latin import is_stop_word
 
@@ -35,21 +36,21 @@ def own_names(text: str) -> Iterator[str]:
     for match in _SAID_EN.finditer(text):
         if (
             not is_stop_word(match.group("n").split()[0])
-            and fold(match.group("n")) not in relations()
+            and normalise(match.group("n")) not in relations()
         ):
             yield match.group("n")
     for match in _I_AM.finditer(text):
         first = match.group("n").split()[0]
-        if fold(first) in given_names() and not is_stop_word(first):
+        if normalise(first) in given_names() and not is_stop_word(first):
             yield match.group("n")
 
 
 def _is_name(text: str, match: re.Match[str], *, sure: bool) -> bool:
     name = match.group("n")
-    if name in relations() or fold(name) in relations() or name[0] in "我你他她它谁啥什":
+    if name in relations() or normalise(name) in relations() or name[0] in "我你他她它谁啥什":
         return False
     if name.isascii():
-        return fold(name.split()[0]) in given_names() and not is_stop_word(name.split()[0])
+        return normalise(name.split()[0]) in given_names() and not is_stop_word(name.split()[0])
     return chinese_name_at(text, match.start("n"), strong=sure) == match.end("n")
 
 

@@ -6,9 +6,9 @@ from uuid import UUID
 
 from contacts.resolution import namesakes
 from contacts.roles import is_anothers
-from contacts.text import HAN
+from contacts.text import HAN, normalise
 from contacts.types import Person
-from memories.providers.offline.lexicons import Relation, fold, relations
+from memories.providers.offline.lexicons import Relation, relations
 from memories.types import ExtractedPerson, Subtype
 
 NOT_YET = -9  # the clock when somebody was last seen who wasn't
@@ -95,7 +95,7 @@ class Someone:
 
 def find_relation(words: str) -> Relation | None:
     """The relation that a relationship text speaks of, by its longest known word."""
-    text = fold(words).replace("-", " ")
+    text = normalise(words).replace("-", " ")
     table = relations()
     if text in table:
         return table[text]
@@ -110,7 +110,7 @@ class Book:
 
     def __init__(self, known: Iterable[Person], user_names: Iterable[str]) -> None:
         self.people: list[Someone] = []
-        self.banned: set[str] = {fold(name) for name in user_names}
+        self.banned: set[str] = {normalise(name) for name in user_names}
         self.recent: list[Someone] = []
         self.clock = 0
         self._by_id: dict[Hashable, Someone] = {}
@@ -124,7 +124,7 @@ class Book:
                 relationship=person.relationship,
                 relation=None
                 if through_other
-                else find_relation(person.relationship) or relations().get(fold(person.name)),
+                else find_relation(person.relationship) or relations().get(normalise(person.name)),
                 gender=person.gender,
                 contact_id=person.id if isinstance(person.id, UUID) else None,
                 aliases=list(person.aliases),
@@ -153,14 +153,14 @@ class Book:
 
     def ban(self, name: str) -> None:
         """``name`` is a pet, a celebrity, somebody in a story: never a contact."""
-        self.banned.add(fold(name))
+        self.banned.add(normalise(name))
         for someone in [person for person in self.people if person.contact_id is None]:
-            if fold(someone.name) == fold(name):
+            if normalise(someone.name) == normalise(name):
                 self.people.remove(someone)
                 self.recent = [person for person in self.recent if person is not someone]
 
     def is_banned(self, name: str) -> bool:
-        return fold(name) in self.banned
+        return normalise(name) in self.banned
 
     def by_name(self, name: str) -> Someone | None:
         """Who is called ``name``; the one spoken of last when there are several."""
@@ -168,8 +168,8 @@ class Book:
         return hits[0] if hits else None
 
     def _called(self, name: str) -> list[Someone]:
-        wanted = fold(name)
-        return [p for p in self.people if wanted in {fold(p.name), *map(fold, p.aliases)}]
+        wanted = normalise(name)
+        return [p for p in self.people if wanted in {normalise(p.name), *map(normalise, p.aliases)}]
 
     def bearer(self, name: str, word: str = "", *, another: bool = False) -> Someone | None:
         """Who is called ``name`` and is the user's ``word``, if that is said; None when nobody
@@ -207,7 +207,7 @@ class Book:
     ) -> Someone | None:
         """The user's (or ``owner``'s) own ``word``, e.g. 老板, other than ``but``: latest first,
         no former ones."""
-        wanted = relations().get(fold(word).replace("-", " "))
+        wanted = relations().get(normalise(word).replace("-", " "))
         if wanted is None:
             return None
         hits = [
@@ -226,7 +226,7 @@ class Book:
         self, name: str, *, named: bool, word: str = "", owner: Someone | None = None
     ) -> Someone:
         """A new person, or the one already met under this name."""
-        relation = relations().get(fold(word).replace("-", " ")) if word else None
+        relation = relations().get(normalise(word).replace("-", " ")) if word else None
         someone = Someone(
             ref=f"p{len(self.people) + 1}",
             name=name,
@@ -333,5 +333,5 @@ def _same_word(person: Someone, word: str, wanted: Relation) -> bool:
 
 def former(word: str) -> bool:
     """Whether ``word`` speaks of a relation that is over (前老板, ex-boss)."""
-    folded = fold(word)
+    folded = normalise(word)
     return folded.startswith(("前", "ex-", "ex ", "former", "old boss"))

@@ -3,11 +3,10 @@
 import re
 from functools import lru_cache
 
-from contacts.text import HAN
+from contacts.text import HAN, normalise
 from memories.providers.offline.lexicons import (
     chinese_relation_words,
     english_relation_words,
-    fold,
     relations,
 )
 from memories.types import Subtype
@@ -57,7 +56,7 @@ def former(word: str) -> bool:
 
 def key_of(word: str) -> str:
     """The lexicon's key of a relation word as written, adjectives and measure words dropped."""
-    folded = fold(word).replace("-", " ").strip()
+    folded = normalise(word).replace("-", " ").strip()
     table = relations()
     if folded in table:
         return folded
@@ -118,7 +117,7 @@ def relationship_label(word: str) -> str:
         return relation.zh if relation.kind in plain and len(key) <= 3 else key
     if relation.kind in {"mother", "father"}:
         return relation.en
-    return plain_english(fold(word)) if relation.subtype is not Subtype.PARTNER else key
+    return plain_english(normalise(word)) if relation.subtype is not Subtype.PARTNER else key
 
 
 def pronoun_gender(pronoun: str) -> str:
@@ -134,7 +133,7 @@ def latin_gender(name: str) -> str:
     """The usual gender of an English given name, or empty."""
     from memories.providers.offline.lexicons import given_names
 
-    return given_names().get(fold(name.split()[0]), "")
+    return given_names().get(normalise(name.split()[0]), "")
 
 
 def is_vague(word: str) -> bool:

@@ -3,8 +3,8 @@
 import re
 
 from contacts.segmentation import tagged
-from contacts.text import HAN
-from memories.providers.offline.lexicons import demonyms, english_places, fold, given_names
+from contacts.text import HAN, normalise
+from memories.providers.offline.lexicons import demonyms, english_places, given_names
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
 from memories.providers.offline.third_person import is_past, third, told_of_user
@@ -225,7 +225,7 @@ def with_subject(text: str, subject: str, chinese: bool) -> str:
 def _stays_capital(word: str) -> bool:
     return (
         bool(re.match(r"[A-Z]{2}|I\b", word))
-        or fold(word) in given_names()
+        or normalise(word) in given_names()
         or word in english_places()
         or word in demonyms()
         or "-" in word

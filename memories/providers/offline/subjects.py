@@ -4,8 +4,7 @@ import re
 
 from contacts.resolution.namesakes import says_another
 from contacts.segmentation import tagged
-from contacts.text import HAN
-from memories.providers.offline.lexicons import fold
+from contacts.text import HAN, normalise
 from memories.providers.offline.meeting import Spot
 from memories.providers.offline.people import Someone
 from memories.providers.offline.talk import Part
@@ -146,7 +145,7 @@ class Subjects(Part):
 
     def of_the_banned(self, text: str) -> bool:
         """A clause that opens with a pet, a star or somebody in a story."""
-        head = fold(text)
+        head = normalise(text)
         return any(head.startswith(name) for name in self.book.banned if len(name) > 1)
 
     def salience_only(self, turn: Turn, text: str) -> None:
