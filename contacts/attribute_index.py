@@ -7,16 +7,15 @@ finds names finds them as well; :func:`agree` then compares the two values in fu
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import phonenumbers
-import snowballstemmer
 
 from contacts import segmentation
 from contacts.lexicon import described as lexicon
 from contacts.numerals import MONTH, MONTHS, with_digits
-from contacts.text import is_han, normalise
+from contacts.text import is_han, normalise, stem
 from contacts.types import NameKey
 
 PREFIX = "attr:"
@@ -33,16 +32,6 @@ _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({MONTH})\b")
 _DIVISION = re.compile(r"(?<=[\u4e00-\u9fff]{2})[省市区县]$")
 # Whose telephone numbers are known without their country code.
 _REGIONS = ("CN", "US")
-
-
-@cache
-def _stemmer() -> Any:
-    return snowballstemmer.stemmer("english")
-
-
-@lru_cache(maxsize=8192)
-def _stem(word: str) -> str:
-    return str(_stemmer().stemWord(word)) if word.isascii() else word
 
 
 def month_day(value: str) -> str:
@@ -123,7 +112,7 @@ def tokens(value: str) -> tuple[str, ...]:
     for match in _WORD.finditer(joined):
         word = _DIVISION.sub("", match.group())
         if word not in lexicon.EMPTY:
-            words.append(_stem(word))
+            words.append(stem(word) if word.isascii() else word)
     return tuple(words)
 
 

@@ -6,10 +6,12 @@ simplified Chinese (OpenCC's character table), case folding, accents dropped fro
 """
 
 import re
+import threading
 import unicodedata
 from functools import cache, lru_cache
 
 import regex
+import snowballstemmer
 from opencc import OpenCC
 
 # Blocks that hold Han: the main one, its extensions A to G and compatibility forms.
@@ -19,6 +21,7 @@ _HAN_CLASS = "".join(f"{chr(start)}-{chr(end - 1)}" for start, end in _HAN)
 HAN = re.compile(f"[{_HAN_CLASS}]")
 # A character of a script written without spaces or glued to its particles: Han, kana, Hangul.
 CJK = re.compile(f"[{_HAN_CLASS}\u3040-\u30ff\uac00-\ud7a3]")
+_local = threading.local()
 _NO_LETTER = re.compile(r"[\W_]+")
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 # Folded further than OpenCC does: forms that names are written with in all regions.
@@ -182,6 +185,15 @@ _SPACE = regex.compile(r"[\s\p{Z}]+")
 _BRACKETS = str.maketrans({"<": "‹", ">": "›", "`": "'"})
 # What Markdown or a chat template would read as structure at the start of a line.
 _LEADING = regex.compile(r"^[\s#>*+=~|-]+")
+
+
+@lru_cache(maxsize=16384)
+def stem(word: str) -> str:
+    """The stem of an English word (Porter 2)."""
+    # A stemmer keeps its word in attributes, so each thread has one.
+    if not hasattr(_local, "stemmer"):
+        _local.stemmer = snowballstemmer.stemmer("english")
+    return str(_local.stemmer.stemWord(word))
 
 
 def quotations(text: str) -> list[tuple[int, int]]:

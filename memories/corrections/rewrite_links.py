@@ -14,7 +14,7 @@ from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
-from contacts.text import folded
+from contacts.text import folded, normalise
 from memories.corrections import derived, lineage
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.search import concepts

@@ -8,14 +8,12 @@ same tokens whatever stands beside it. What a sentence is about adds tokens of i
 (:mod:`memories.search.concepts`), and what was said around it adds weaker ones.
 """
 
-import threading
 from collections.abc import Iterable, Iterator
 
 import regex
-import snowballstemmer
 
 from contacts import segmentation
-from contacts.text import normalise
+from contacts.text import normalise, stem
 from memories.search import concepts
 from memories.search.stopwords import QUESTION_WORDS, STOP_WORDS
 
@@ -36,7 +34,6 @@ _UNITS = {"cm": "厘米", "公分": "厘米", "kg": "公斤", "千克": "公斤"
 # Parts of speech whose characters are words by themselves: verbs, adverbs, pronouns,
 # prepositions, conjunctions, numerals, measures, places (jieba's tags).
 _WORDS_ALONE = frozenset("vdrpcmqf")
-_local = threading.local()
 
 
 def tokenise(text: str, around: Iterable[str] = ()) -> list[str]:
@@ -91,7 +88,7 @@ def _word(word: str, unwanted: frozenset[str]) -> Iterator[str]:
     base = word.partition("'")[0]
     if base in STOP_WORDS or word in STOP_WORDS or base in unwanted:
         return
-    yield _UNITS.get(base) or _stemmer().stemWord(base)
+    yield _UNITS.get(base) or stem(base)
     yield from concepts.role(base)
 
 
@@ -134,10 +131,3 @@ def _pairs(singles: str) -> Iterator[str]:
         return
     yield from (char for char in singles if segmentation.tag(char)[:1] in _WORDS_ALONE)
     yield from (singles[i : i + 2] for i in range(len(singles) - 1))
-
-
-def _stemmer() -> snowballstemmer.stemmer:
-    """A stemmer of this thread; it keeps its word in attributes."""
-    if not hasattr(_local, "stemmer"):
-        _local.stemmer = snowballstemmer.stemmer("english")
-    return _local.stemmer

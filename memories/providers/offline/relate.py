@@ -6,14 +6,11 @@ memories that merely speak of the same matter are not related.
 """
 
 import re
-import threading
 from collections.abc import Iterator, Sequence
-
-import snowballstemmer
 
 from contacts import segmentation
 from contacts.attributes import is_single, label
-from contacts.text import letters
+from contacts.text import letters, stem
 from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
 
 R = Relationship
@@ -290,7 +287,7 @@ def _words(text: str) -> frozenset[str]:
 def _in_order(text: str) -> list[str]:
     low = text.lower()
     found = [
-        _stem(word.removesuffix("'s"))
+        stem(word.removesuffix("'s"))
         for word in _WORD.findall(low)
         if word not in _EMPTY_EN and len(word) > 1
     ]
@@ -301,13 +298,3 @@ def _in_order(text: str) -> list[str]:
             if word.text not in _EMPTY_ZH and word.tag[:1] in _CONTENT
         ]
     return found
-
-
-_local = threading.local()
-
-
-def _stem(word: str) -> str:
-    """The stem of an English word; a stemmer keeps its word, so each thread has one."""
-    if not hasattr(_local, "stemmer"):
-        _local.stemmer = snowballstemmer.stemmer("english")
-    return str(_local.stemmer.stemWord(word))

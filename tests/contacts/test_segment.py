@@ -1,0 +1,35 @@
+"""Chinese text as words, with and without the names of one user."""
+
+import tempfile
+
+import pytest
+
+from contacts import segmentation
+
+
+@pytest.fixture
+def fresh_tagger():
+    caches = (segmentation._tagger, segmentation.tagged)
+    for cached in caches:
+        cached.cache_clear()
+    yield
+    for cached in caches:
+        cached.cache_clear()
+
+
+def test_a_users_name_is_a_word_for_them_alone():
+    assert [word.text for word in segmentation.cut("我和果冻去吃饭", {"果冻去": 9e9})][
+        2
+    ] == "果冻去"
+    assert "果冻" in [word.text for word in segmentation.cut("我和果冻去吃饭")]
+
+
+def test_the_tagger_also_finds_names_that_no_dictionary_has():
+    assert ("赵晓楠", "nr") in segmentation.tagged("我和赵晓楠去吃饭")
+    assert segmentation.frequency("赵晓楠") == 0
+
+
+def test_the_tagger_leaves_no_file_in_the_shared_folder(fresh_tagger, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    assert ("上海", "ns") in segmentation.tagged("她在上海")
+    assert list(tmp_path.iterdir()) == []
