@@ -1,5 +1,6 @@
 """Apps, keys, end users and the audit trail in Django's admin."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin, messages
@@ -8,6 +9,7 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from accounts.models import ApiKey, App, Change, EndUser
+from accounts.reasons import read
 
 
 class _ReadOnly:
@@ -27,6 +29,16 @@ class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """For actions that call a verb: who could change the row may do that."""
         return admin.ModelAdmin.has_change_permission(self, request)
+
+
+def worded(column: str) -> Callable[[Any], str]:
+    """A list's column for what is stored as a reason, in English."""
+
+    @admin.display(description=column)
+    def shown(row: Any) -> str:
+        return str(read(getattr(row, column)))
+
+    return shown
 
 
 class ReadOnlyInline(_ReadOnly, admin.TabularInline):
@@ -131,7 +143,7 @@ class EndUserAdmin(admin.ModelAdmin):
 
 @admin.register(Change)
 class ChangeAdmin(ReadOnlyAdmin):
-    list_display = ["created_at", "verb", "actor", "end_user", "why", "undone_at"]
+    list_display = ["created_at", "verb", "actor", "end_user", worded("why"), "undone_at"]
     list_filter = ["verb", "created_at", ("undone_at", admin.EmptyFieldListFilter)]
     search_fields = ["=id", "end_user__external_id", "actor", "subjects"]
     list_select_related = ["end_user"]

@@ -19,6 +19,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from accounts.models import Change, EndUser
+from accounts.reasons import CodedError
 
 # What of each model a correction may change, and an undo gives back.
 TRACKED: dict[str, tuple[str, ...]] = {
@@ -154,7 +155,7 @@ def held_rows(label: str, pks: Collection[str]) -> dict[Any, models.Model]:
     return rows.in_bulk(list(pks))
 
 
-class CannotUndo(Exception):
+class CannotUndo(CodedError):
     """The change was undone already, or something it made is gone."""
 
 

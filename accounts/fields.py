@@ -8,6 +8,8 @@ from uuid import UUID
 from django.utils import timezone
 from rest_framework import serializers
 
+from accounts.reasons import read
+
 EARLIEST_MESSAGE = datetime(1970, 1, 1, tzinfo=UTC)
 # A client's clock may be wrong by hours or in another zone, not by days.
 CLOCK_SKEW = timedelta(hours=24)
@@ -38,6 +40,16 @@ class Text(serializers.CharField):
         if not self.allow_blank and not data.strip():
             self.fail("blank")
         return data
+
+
+class StoredReason(serializers.CharField):
+    """A column that keeps words or a stored reason, in English. Only given out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, **options)
+
+    def to_representation(self, value: str) -> str:
+        return str(read(value))
 
 
 class Whole(serializers.IntegerField):

@@ -13,19 +13,20 @@ from django_q.tasks import async_task
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
+from accounts.reasons import CodedError, Reason
 from contacts import merge, names, relations, store
 from contacts.models import Contact, Relation, json_value
 
 
-class UnknownContact(LookupError):
+class UnknownContact(CodedError):
     """The end user has no such contact."""
 
 
-class NameTaken(ValueError):
+class NameTaken(CodedError):
     """Another contact bears this name; ``holder`` is its id."""
 
     def __init__(self, holder: UUID) -> None:
-        super().__init__("Another contact has this name. Send namesake: true for another person.")
+        super().__init__(Reason("name_taken"))
         self.holder = holder
 
 
@@ -46,7 +47,7 @@ def create_contact(
     """
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
-        raise UnknownContact("This end user has been forgotten.")
+        raise UnknownContact(Reason("user_forgotten"))
     with recording(held, "create_contact", actor, why) as (recorder, change):
         contact, made = store.create(held, name, aliases=aliases, namesake=namesake)
         if not made:
@@ -78,7 +79,7 @@ def edit_contact(
     held = EndUser.objects.lock(end_user.pk)
     contact = store.survivor(held, contact_id) if held else None
     if held is None or contact is None:
-        raise UnknownContact("There is no such contact.")
+        raise UnknownContact(Reason("no_such_contact"))
     contact.end_user = held
     with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
@@ -158,7 +159,7 @@ def _follow(contact: Contact) -> None:
     )
 
 
-class InvalidRelation(ValueError):
+class InvalidRelation(CodedError):
     """What was said of two people can't be kept; the message says why."""
 
 
@@ -172,11 +173,11 @@ def add_relation(
     held = merge.hold(end_user)
     subject, other = merge.standing(held, subject_id), merge.standing(held, object_id)
     if subject.pk == other.pk:
-        raise InvalidRelation("Nobody is related to themselves.")
+        raise InvalidRelation(Reason("relation_to_self"))
     known = {row.pk: row for row in Relation.objects.of(held).among([subject.pk])}
     kind = " ".join(kind.split())[: relations.MAX_KIND]
     if not kind:
-        raise InvalidRelation("Say what the one is to the other.")
+        raise InvalidRelation(Reason("relation_without_kind"))
     if any(
         (row.subject_id, row.kind, row.object_id, row.sources) == (subject.pk, kind, other.pk, [])
         for row in known.values()
@@ -198,7 +199,7 @@ def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str
     held = merge.hold(end_user)
     row = Relation.objects.of(held).filter(pk=relation_id).first()
     if row is None:
-        raise InvalidRelation("There is no such relation any more.")
+        raise InvalidRelation(Reason("no_such_relation"))
     people = [row.subject_id, row.object_id]
     with recording(held, "remove_relation", actor, why, people) as (recorder, change):
         recorder.watch([row])

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.changes import Recorder, recording, snapshot
 from accounts.models import Change, EndUser
+from accounts.reasons import CodedError, Reason
 from contacts import merge_values, names, relations, store
 from contacts.models import Contact, Relation, Suggestion
 from contacts.roles import roles_of
@@ -27,7 +28,7 @@ _UNITED = [
 ]  # fmt: skip
 
 
-class InvalidMerge(ValueError):
+class InvalidMerge(CodedError):
     """What was asked of two contacts can't be done; the message says why."""
 
 
@@ -39,7 +40,7 @@ def hold(end_user: EndUser) -> EndUser:
     """The end user, locked for a verb. Raises InvalidMerge when forgotten meanwhile."""
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
-        raise InvalidMerge("This end user has been forgotten.")
+        raise InvalidMerge(Reason("user_forgotten"))
     return held
 
 
@@ -48,9 +49,11 @@ def standing(end_user: EndUser, contact_id: UUID) -> Contact:
     merged into another."""
     contact = Contact.objects.of(end_user).filter(pk=contact_id).light().first()
     if contact is None:
-        raise UnknownPerson(f"There is no contact {contact_id}.")
+        raise UnknownPerson(Reason("no_contact_of_id", id=str(contact_id)))
     if contact.merged_into_id:
-        raise InvalidMerge(f"{contact.name} was merged into {contact.merged_into_id} already.")
+        raise InvalidMerge(
+            Reason("merged_already", name=contact.name, id=str(contact.merged_into_id))
+        )
     contact.end_user = end_user
     return contact
 
@@ -63,11 +66,11 @@ def mergeable(
     A machine never unites two whom somebody called different, or whose merge was undone.
     """
     if loser_id == survivor_id:
-        raise InvalidMerge("A contact can't be merged into itself.")
+        raise InvalidMerge(Reason("merge_with_self"))
     loser, survivor = standing(end_user, loser_id), standing(end_user, survivor_id)
     by_machine = not actor.startswith(("operator:", "app:"))
     if by_machine and _parted(end_user, loser_id, survivor_id):
-        raise InvalidMerge(f"{loser.name} and {survivor.name} were told apart before.")
+        raise InvalidMerge(Reason("parted_before", one=loser.name, other=survivor.name))
     return loser, survivor
 
 
@@ -217,7 +220,7 @@ def not_the_same(
     InvalidMerge."""
     held = hold(end_user)
     if first_id == second_id:
-        raise InvalidMerge("A contact can't differ from itself.")
+        raise InvalidMerge(Reason("differs_from_self"))
     people = [standing(held, first_id), standing(held, second_id)]
     with recording(held, "not_the_same", actor, why, [p.id for p in people]) as (recorder, change):
         tell_apart(people[0], people[1], recorder, actor=actor)

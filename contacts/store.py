@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 
 from accounts.models import EndUser
+from accounts.reasons import CodedError, Reason
 from contacts import attribute_index, cards, key_index, names, relations
 from contacts.models import Contact, ContactKey, Relation
 from contacts.resolution import namesakes
@@ -24,7 +25,7 @@ MAX_NOTES = 6  # unconsolidated memories shown on a card
 _INDEXED = {"name", "aliases", "relationship", "gender", "attributes", "merged_into"}
 
 
-class InvalidContact(ValueError):
+class InvalidContact(CodedError):
     """What was given can't be a contact; the message says why."""
 
 
@@ -33,9 +34,9 @@ def clean_name(name: str) -> str:
     cleaned = _short(name)
     key = names.name_key(cleaned)
     if not key:
-        raise InvalidContact("A contact needs a name with at least one letter or digit.")
+        raise InvalidContact(Reason("name_without_letters"))
     if len(key) > MAX_LENGTH:
-        raise InvalidContact("This name is too long.")
+        raise InvalidContact(Reason("name_too_long"))
     return cleaned
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 from uuid import UUID
 
+from accounts.reasons import Reason
+
 How = Literal["name", "alias", "kinship", "fuzzy", "pronoun", "semantic"]
 
 
@@ -56,7 +58,7 @@ class Mention:
     text: str
     how: How
     confidence: float
-    reason: str = ""
+    reason: Reason | str = ""
 
 
 @dataclass(frozen=True, slots=True)

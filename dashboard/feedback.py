@@ -6,8 +6,9 @@ from django.shortcuts import resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from accounts.models import Change
+from accounts.reasons import Reason
 from contacts.text import one_line
-from dashboard.told import told
+from dashboard import words
 
 LONGEST = 60  # characters of a name or value in a sentence
 
@@ -25,9 +26,9 @@ def done(request: HttpRequest, text: str, *changes: Change | None) -> None:
     messages.success(request, text, extra_tags=tags)
 
 
-def refused(request: HttpRequest, text: str) -> None:
+def refused(request: HttpRequest, why: Reason | str) -> None:
     """Says what could not be done, and why: in words of the page, or of the layers below."""
-    messages.error(request, told(text))
+    messages.error(request, words.reason(why))
 
 
 def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:

@@ -4,12 +4,11 @@ Kept here so that the catalogue of translations finds them; tests hold the table
 with where the words come from.
 """
 
-from collections.abc import Iterable
-
 from django.utils.translation import get_language, gettext, pgettext
 from django.utils.translation import gettext_noop as _
 
-from contacts.attributes import ATTRIBUTES, label
+from accounts.reasons import Reason, Wording, read, render
+from contacts.attributes import label
 
 # How the actor of a change begins who is no machine.
 OPERATOR, APP = "operator:", "app:"
@@ -109,6 +108,19 @@ COUNTS = {
     "left_out": _("users left out"),
 }
 
+EDGES = {
+    "supersedes": _("superseded"),
+    "complements": _("more detail"),
+    "conflicts": _("conflict"),
+    "causes": _("cause"),
+    "instance_of": _("pattern"),
+    "invalidated_by": _("no longer so"),
+    "motivated_by": _("reason"),
+    "was_context_for": _("used together"),
+    "part_of": _("part"),
+    "shares_entity": _("same name in both"),
+}
+
 
 def language_of() -> str:
     """The language of the operator's page, as cards and labels know it."""
@@ -120,20 +132,19 @@ def in_words(table: dict[str, str], name: str) -> str:
     return gettext(table[name]) if name in table else name.replace("_", " ")
 
 
-def attribute(text: str) -> str | None:
-    """What an attribute is called, given its key or English label; None for any other word."""
-    language = language_of()
-    for key, held in ATTRIBUTES.items():
-        if text.lower() in (key, key.replace("_", " "), held.en.lower()):
-            return label(key, language).lower()
-    return None
+def attribute(key: str) -> str:
+    """What an attribute is called within a sentence."""
+    return label(key, language_of()).lower()
 
 
-def attributes(keys: str) -> str:
-    """What several attributes are called, given their keys behind one another."""
-    return listed(attribute(key) or key.replace("_", " ") for key in keys.split(", "))
+def edge_kind(kind: str) -> str:
+    """What an edge is called as a step from one memory to the next."""
+    kind = kind.split(":")[0]
+    return in_words(EDGES, kind)
 
 
-def listed(items: Iterable[str]) -> str:
-    """Things behind one another."""
-    return pgettext("list", ", ").join(items)
+def reason(said: Reason | str) -> str:
+    """A reason, as code gives it or a column of text keeps it, in the reader's language; what
+    nobody gave as a reason stays as it was said."""
+    here = Wording(gettext, attribute, edge_kind, pgettext("list", ", "))
+    return render(read(said) if isinstance(said, str) else said, here)

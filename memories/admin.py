@@ -4,7 +4,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.admin import ReadOnlyAdmin, ReadOnlyInline
+from accounts.admin import ReadOnlyAdmin, ReadOnlyInline, worded
 from contacts.text import truncate
 from memories import queue
 from memories.models import (
@@ -62,14 +62,15 @@ class WorkAdmin(ReadOnlyAdmin):
 @admin.register(Batch)
 class BatchAdmin(WorkAdmin):
     list_display = ["end_user", "first_seq", "last_seq", "state", "attempts", "provider",
-                    "finished_at", "error"]  # fmt: skip
+                    "finished_at", worded("error")]  # fmt: skip
     search_fields = ["=id", "end_user__external_id", "error"]
     task = "extract"
 
 
 @admin.register(Consolidation)
 class ConsolidationAdmin(WorkAdmin):
-    list_display = ["contact", "end_user", "state", "attempts", "provider", "finished_at", "error"]
+    list_display = ["contact", "end_user", "state", "attempts", "provider", "finished_at",
+                    worded("error")]  # fmt: skip
     search_fields = ["=id", "end_user__external_id", "contact__name", "error"]
     list_select_related = ["end_user", "contact"]
     task = "consolidate"
@@ -118,7 +119,7 @@ class LinkAdmin(ReadOnlyAdmin):
 
 @admin.register(Edge)
 class EdgeAdmin(ReadOnlyAdmin):
-    list_display = ["source_id", "kind", "target_id", "end_user", "reason", "created_at"]
+    list_display = ["source_id", "kind", "target_id", "end_user", worded("reason"), "created_at"]
     list_filter = ["kind", "created_at"]
     search_fields = ["=source__id", "=target__id", "end_user__external_id"]
     list_select_related = ["end_user"]

@@ -11,10 +11,11 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts.models import Contact
 from memories.models import Batch, Message, RemoteBatch, Work
 
-FORGOTTEN = "It held words that were forgotten since."
+FORGOTTEN = Reason("held_forgotten")
 
 
 def fingerprint(batch: Batch, from_seq: int) -> str:
@@ -49,7 +50,7 @@ def withdraw_changed(end_user: EndUser) -> int:
 
 
 @transaction.atomic
-def call_off(remote_ids: list[int], why: str) -> int:
+def call_off(remote_ids: list[int], why: Reason) -> int:
     """Cancels open remote batches here and gives their requests back, untried."""
     open_ = RemoteBatch.objects.filter(pk__in=remote_ids, state=RemoteBatch.State.OPEN)
     ids = list(open_.order_by("pk").select_for_update().values_list("pk", flat=True))
@@ -57,5 +58,5 @@ def call_off(remote_ids: list[int], why: str) -> int:
         state=Work.State.PENDING, attempts=F("attempts") - 1, result={}
     )
     return RemoteBatch.objects.filter(pk__in=ids).update(
-        state=RemoteBatch.State.CANCELLED, error=why, checked_at=timezone.now()
+        state=RemoteBatch.State.CANCELLED, error=why.stored, checked_at=timezone.now()
     )

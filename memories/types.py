@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Generic, TypeVar
 from uuid import UUID
 
+from accounts.reasons import Reason
 from contacts.types import Person
 
 T = TypeVar("T")
@@ -222,7 +223,7 @@ class Resolution:
 
     verdict: Verdict
     targets: tuple[UUID, ...] = ()
-    reason: str = ""
+    reason: Reason | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +303,7 @@ class FoundRelation:
     source: UUID
     target: UUID
     confidence: float = 1.0
-    reason: str = ""
+    reason: Reason | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +314,7 @@ class Refinement:
 
     pieces: tuple[str, ...] = ()
     trimmed: str = ""
-    reason: str = ""
+    reason: Reason | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +324,7 @@ class Overlap:
 
     members: tuple[UUID, ...]
     content: str
-    reason: str = ""
+    reason: Reason | str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,7 +332,7 @@ class Review:
     """A second look at an Overlap: whether its content keeps every fact and adds none."""
 
     accepted: bool
-    reason: str = ""
+    reason: Reason | str = ""
 
 
 @dataclass(frozen=True, slots=True)

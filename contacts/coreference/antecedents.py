@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from accounts.reasons import Reason
 from contacts.coreference import patterns as lex
 from contacts.coreference import role_features
 from contacts.coreference import weights as w
@@ -15,7 +16,7 @@ class Choice:
     """``all`` are those meant, contacts or not; more than one when plural or undecidable."""
 
     all: tuple[Referent, ...]
-    reason: str
+    reason: Reason
     confidence: float
 
 
@@ -124,16 +125,16 @@ def _best(a: Anaphor, scored: list[tuple[float, Referent]], focus: Focus) -> Cho
         alike = [best]
     next_best = max((total for total, one in scored if one not in alike), default=-9.0)
     sure = w.CONFIDENCE[a.form]
-    reasons = ["still the topic" if best.distance(focus) > 2 else "spoken of last"]
+    reasons = [Reason("still_topic" if best.distance(focus) > 2 else "spoken_of_last")]
     if best.goal or best.role == "subject":
-        reasons.append("received" if best.goal else "subject")
+        reasons.append(Reason("received" if best.goal else "was_subject"))
     if top - next_best < w.RIVAL_WITHIN:
         sure -= w.LESS["rivals"]
     if best.distance(focus) >= w.FAR_FROM:
         sure -= w.LESS["far"]
     if len(alike) > 1:
         sure -= w.LESS["several"]
-        reasons.append(f"{len(alike)} can't be told apart")
+        reasons.append(Reason("equally_likely", count=len(alike)))
     return _told(a, alike, reasons, sure)
 
 
@@ -143,15 +144,15 @@ def _best_of_last_session(a: Anaphor, scored: list[tuple[float, Referent]]) -> C
     if len(scored) > 1 and top - scored[1][0] < w.CLEAR_ACROSS_SESSIONS:
         return None
     sure = w.CONFIDENCE[a.form] - w.LESS["last session"]
-    return _told(a, [best], ["from the last session"], sure)
+    return _told(a, [best], [Reason("last_session")], sure)
 
 
-def _told(a: Anaphor, chosen: Sequence[Referent], reasons: list[str], sure: float) -> Choice:
+def _told(a: Anaphor, chosen: Sequence[Referent], reasons: list[Reason], sure: float) -> Choice:
     if a.gender:
         known = chosen[0].gender == a.gender
-        reasons.append(a.gender if known else "gender not known")
+        reasons.append(Reason(a.gender if known else "gender_unknown"))
         sure -= 0.0 if known else w.LESS["gender"]
-    return Choice(tuple(chosen), ", ".join(reasons), sure)
+    return Choice(tuple(chosen), Reason("each_of", reasons=reasons), sure)
 
 
 def _former_latter(a: Anaphor, focus: Focus) -> Choice | None:
@@ -159,7 +160,7 @@ def _former_latter(a: Anaphor, focus: Focus) -> Choice | None:
         people = [one for one in here if one.person]
         if len(people) >= 2:
             one = people[0 if a.form == "former" else 1]
-            return Choice((one,), f"the {a.form} of two", w.CONFIDENCE[a.form])
+            return Choice((one,), Reason(a.form), w.CONFIDENCE[a.form])
     return None
 
 
@@ -192,7 +193,7 @@ def _several(a: Anaphor, text: str, clause: int, focus: Focus) -> Choice | None:
                 break
             chosen = gathered[-2:] if two else gathered
             sure = w.CONFIDENCE["personal"] - w.LESS["gathered"]
-            return Choice(tuple(chosen), "both just spoken of", sure)
+            return Choice(tuple(chosen), Reason("both_last"), sure)
         if gathered and focus.turn - turn > w.REACH["gathered"] and not two:
             break
     if lex.ORGANISATION_AFTER.match(text, a.end):
@@ -206,13 +207,15 @@ def _set_in(a: Anaphor, people: list[Referent], turn: int, *, alone: bool) -> Ch
     if alone and len(people) == 1:
         one = people[0]
         if a.they and not one.last_session and one.gender not in ("female", "male"):
-            return Choice((one,), "one of whom they is said", sure)
+            return Choice((one,), Reason("singular_they"), sure)
         if one.associates:
-            return Choice((one,), "and those around", sure - w.LESS["gathered"])
+            return Choice((one,), Reason("with_associates"), sure - w.LESS["gathered"])
     together = _together(people, turn)
     if not together:
         return None
-    return Choice(tuple(together[-2:] if a.number == 2 else together), "named together", sure)
+    return Choice(
+        tuple(together[-2:] if a.number == 2 else together), Reason("named_together"), sure
+    )
 
 
 def _together(people: Sequence[Referent], turn: int) -> list[Referent]:

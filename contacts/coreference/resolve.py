@@ -8,6 +8,7 @@ best then. When that is nobody, or someone who is no contact, it means no contac
 from bisect import bisect_left
 from collections.abc import Hashable, Sequence
 
+from accounts.reasons import Reason
 from contacts.coreference import patterns as lex
 from contacts.coreference import role_features, zero_pronouns
 from contacts.coreference import strangers as others
@@ -45,7 +46,7 @@ def refers_back(text: str) -> bool:
         return True
     if any(word.whose == "other" for word in find_roles(text)):
         return True
-    needed = w.ZERO_FROM - w.ZERO["answers about them"]
+    needed = w.ZERO_FROM - w.ZERO["answers_about_them"]
     return bool(HAN.search(text)) and zero_pronouns.zero_cues(text)[0] >= needed
 
 
@@ -164,7 +165,7 @@ class _Reader:
         clause = turn.clause(a.start)
         ahead = self._named_ahead(a, turn)
         if ahead is not None:
-            choice: Choice | None = Choice((ahead,), "named right after", w.CONFIDENCE["ahead"])
+            choice: Choice | None = Choice((ahead,), Reason("named_after"), w.CONFIDENCE["ahead"])
         else:
             choice = choose(a, turn.text, clause, self.focus)
         if choice is None:
@@ -191,7 +192,9 @@ class _Reader:
             one = self.focus.other(kind, other.word, other.gender, owner)
         else:
             one = self.focus.person(relative)
-            choice = Choice((one,), f"{other.word} of who is meant", w.CONFIDENCE["kin"])
+            choice = Choice(
+                (one,), Reason("relative_of_meant", word=other.word), w.CONFIDENCE["kin"]
+            )
             found += _mentions(choice, turn, other.start, other.end)
         self._touch(one, turn, other.start, other.end)
         return one
@@ -285,7 +288,7 @@ class _Reader:
         if drafted is not None:
             person, start, end = drafted
             choice = Choice(
-                (self.focus.person(person),), "the draft is to them", w.CONFIDENCE["you"]
+                (self.focus.person(person),), Reason("draft_addressee"), w.CONFIDENCE["you"]
             )
             return _mentions(choice, turn, start, end)
         if turn.names:

@@ -79,15 +79,15 @@ FAR_FROM: Final = 5
 # Does a Chinese sentence leave out a person as its subject? Cue -> weight. [T, D]
 ZERO: Final = {
     "reported": 2.0,  # 说是…, 嫌…: somebody else's words
-    "asked of a person": 2.0,  # 生日是哪天来着, 最近怎么样了
-    "answers about them": 2.0,  # after the assistant asked about the person
-    "personal noun": 1.5,  # 血压有点高
-    "predicate first": 1.0,  # 发烧到三十九度
-    "the user's plan": -1.0,  # 得熬夜, 想推掉
+    "asked_of_person": 2.0,  # 生日是哪天来着, 最近怎么样了
+    "answers_about_them": 2.0,  # after the assistant asked about the person
+    "personal_noun": 1.5,  # 血压有点高
+    "predicate_first": 1.0,  # 发烧到三十九度
+    "users_plan": -1.0,  # 得熬夜, 想推掉
     "question": -1.0,  # most questions are for the assistant
-    "one's own feeling": -1.5,  # 头疼, 好难过: the user's, unless it answers or goes on
-    "noun first": -1.0,  # its own subject, unless it answers a question
-    "answers about you": -2.0,  # after the assistant asked about the user
+    "own_feeling": -1.5,  # 头疼, 好难过: the user's, unless it answers or goes on
+    "noun_first": -1.0,  # its own subject, unless it answers a question
+    "answers_about_you": -2.0,  # after the assistant asked about the user
 }
 # Enough when the person was the last subject; otherwise one more is needed.
 ZERO_FROM: Final = 1.0

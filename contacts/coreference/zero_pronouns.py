@@ -1,6 +1,7 @@
 """Whom a sentence means that has no word for them: a dropped subject, the addressee of a
 draft, the one to whom a reply goes."""
 
+from accounts.reasons import Reason
 from contacts.coreference import patterns as lex
 from contacts.coreference import weights as w
 from contacts.coreference.anaphors import Anaphor
@@ -34,29 +35,29 @@ def addressee(text: str, request: Utterance | None) -> tuple[Person, int, int] |
 
 def dropped_subject(
     text: str, asked: Utterance | None, before: Utterance | None, focus: Focus
-) -> tuple[Referent, str] | None:
+) -> tuple[Referent, Reason] | None:
     """Whom ``text``, which names and points at nobody, is about, and why; ``asked`` is what
     the assistant said just before, ``before`` what the user did."""
     topic = _topic(focus)
     if topic is None:
         return None
     if lex.REPLY_REQUEST.search(text):
-        return topic, "the one to answer"
+        return topic, Reason("to_answer")
     if not HAN.search(text):
-        return (topic, "the topic, subject left out") if _english(text, asked) else None
+        return (topic, Reason("subject_omitted")) if _english(text, asked) else None
     total, cues = zero_cues(text)
     # A question is no answer.
     if asked and lex.QUESTION.search(asked.text) and "question" not in cues:
-        cue = "answers about you" if lex.YOU.search(asked.text) else "answers about them"
+        cue = "answers_about_you" if lex.YOU.search(asked.text) else "answers_about_them"
         total += w.ZERO[cue]
         cues.append(cue)
     if _own_feeling(text) and not _suffers(topic, before):
-        total += w.ZERO["one's own feeling"]
-        cues.append("one's own feeling")
+        total += w.ZERO["own_feeling"]
+        cues.append("own_feeling")
     subject = topic.role in ("subject", "possessor")
     if total < w.ZERO_FROM + (0.0 if subject else w.ZERO_NOT_SUBJECT):
         return None
-    return topic, "the topic, subject left out: " + ", ".join(cues)
+    return topic, Reason("subject_omitted_by", cues=[Reason(cue) for cue in cues])
 
 
 def _own_feeling(text: str) -> bool:
@@ -97,10 +98,10 @@ def zero_cues(text: str) -> tuple[float, list[str]]:
     if word in lex.OVERT_SUBJECT_ZH:
         return _NEVER, []
     cues = _cues(text, rest, kind, personal=_is_personal(words))
-    if "noun first" in cues and len(text) > w.ANSWER_CHARACTERS:
+    if "noun_first" in cues and len(text) > w.ANSWER_CHARACTERS:
         return _NEVER, []
     if lex.PLANNED_ZH.match(clause):
-        cues.append("the user's plan")
+        cues.append("users_plan")
     return sum(w.ZERO[cue] for cue in cues), cues
 
 
@@ -114,15 +115,15 @@ def _cues(text: str, rest: str, kind: str, *, personal: bool) -> list[str]:
     cues = []
     asked = lex.ASKED_OF_PERSON_ZH.search(rest) and (personal or kind not in "nNxj")
     if asked:
-        cues.append("asked of a person")
+        cues.append("asked_of_person")
     elif lex.QUESTION.search(text) and not personal:
         cues.append("question")
     if personal:
-        cues.append("personal noun")
+        cues.append("personal_noun")
     elif kind in _PREDICATE:
-        cues.append("predicate first")
+        cues.append("predicate_first")
     elif not asked:
-        cues.append("noun first")
+        cues.append("noun_first")
     return cues
 
 

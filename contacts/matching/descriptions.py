@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from accounts.reasons import Reason
 from contacts import attribute_index
 from contacts.attribute_index import PREFIX, agree, attribute_of
 from contacts.matching import descriptions_en, descriptions_zh
@@ -94,13 +95,13 @@ def _fitting(
     people: Mapping[UUID, Person],
     known: Mapping[UUID, Mapping[str, set[str]]],
 ) -> list[Mention]:
-    found: list[tuple[float, Person, str]] = []
+    found: list[tuple[float, Person, list[Reason]]] = []
     for key, person in people.items():
         role = _role_fit(description, person, known[key].get("job_title", ()))
         fits = [_fit(constraint, known[key]) for constraint in description.constraints]
         if role and all(score for score, _ in fits):
             score = role * min(score for score, _ in fits)
-            found.append((score, person, "; ".join(reason for _, reason in fits)))
+            found.append((score, person, [held for _, held in fits if held]))
     best = max((score for score, _, _ in found), default=0.0)
     # Those who fit clearly worse than another aren't meant.
     found = [item for item in found if item[0] > best * 0.75]
@@ -109,20 +110,20 @@ def _fitting(
     return [
         Mention(
             person, description.start, description.end, description.text, "semantic",
-            round(score * share, 2), f"fits the description: {reason}",
+            round(score * share, 2), Reason("by_description", values=values),
         )
-        for score, person, reason in found[:MAX_FITTING]
+        for score, person, values in found[:MAX_FITTING]
     ]  # fmt: skip
 
 
-def _fit(constraint: Constraint, known: Mapping[str, set[str]]) -> tuple[float, str]:
-    scored: Sequence[tuple[float, str]] = [
-        (score, f"{attribute.replace('_', ' ')} {value}")
+def _fit(constraint: Constraint, known: Mapping[str, set[str]]) -> tuple[float, Reason | None]:
+    scored: Sequence[tuple[float, Reason | None]] = [
+        (score, Reason("held_value", attribute=attribute, value=value))
         for attribute in constraint.attributes
         for value in sorted(known.get(attribute, ()))
         if (score := agree(attribute, constraint.value, value))
     ]
-    return max(scored, key=lambda item: item[0], default=(0.0, ""))
+    return max(scored, key=lambda item: item[0], default=(0.0, None))
 
 
 def _role_fit(description: Description, person: Person, jobs: Iterable[str]) -> float:

@@ -4,6 +4,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Hashable
 
+from accounts.reasons import Reason
 from contacts.lexicon import chinese_context as context
 from contacts.lexicon import surnames, words
 from contacts.matching.annotation import Reading
@@ -35,7 +36,7 @@ def mentions(reading: Reading, hits: list[Hit]) -> list[Mention]:
             share = hit.confidence / len(group) ** 0.5
             reason = hit.reason
             if len(group) > 1:
-                reason = f"{reason}; {len(group)} people answer to it"
+                reason = Reason("among_several", reason=reason, count=len(group))
             confidence = round(min(1.0, share), 3)
             out.append(Mention(hit.person, first, last, text, hit.how, confidence, reason))
     return out

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from accounts.reasons import Reason
 from contacts.lexicon import ownership, titles, words
 from contacts.matching import filter_en, filter_zh
 from contacts.matching.annotation import Reading, Token
@@ -28,16 +29,16 @@ CONFIDENCE = {
     "fuzzy": 0.35,
 }
 REASONS = {
-    "name": "the contact's name",
-    "alias": "a known alias",
-    "pinyin": "the name spelt in pinyin",
-    "first name": "the first name of {text}",
-    "given name": "the given name of {text}",
-    "kinship": "the user's own relation ({text})",
-    "title": "surname and title fit {text} alone",
-    "diminutive": "a usual short form of {text}",
-    "sound": "sounds like the name {text}",
-    "fuzzy": "looks like a slip for {text}",
+    "name": "by_name",
+    "alias": "by_alias",
+    "pinyin": "by_pinyin",
+    "first name": "by_first_name",
+    "given name": "by_given_name",
+    "kinship": "by_own_relation",
+    "title": "by_title",
+    "diminutive": "by_diminutive",
+    "sound": "by_sound",
+    "fuzzy": "by_slip",
 }
 _PAST_EXACT = frozenset({"pinyin", "first name", "given name", "title", "diminutive", "sound"})
 
@@ -60,8 +61,8 @@ class Hit:
         return self.kind  # type: ignore[return-value]
 
     @property
-    def reason(self) -> str:
-        return REASONS[self.kind].format(text=self.text)
+    def reason(self) -> Reason:
+        return Reason(REASONS[self.kind], text=self.text)
 
 
 def joins(gap: str) -> bool:

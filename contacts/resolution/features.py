@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from contacts.attributes import is_single
 from contacts.resolution import claims, demographics, name_similarity, relationships
@@ -10,52 +11,6 @@ from contacts.resolution.text_overlap import read, shared
 from contacts.resolution.vector_similarity import Background, nearness
 from contacts.text import is_han
 
-# Each sign in words; the codes are stable, so that a page can say it in another language.
-WORDS: dict[str, str] = {
-    "same_name": "Both are called {first}.",
-    "same_byname": "Both are called {first}, as others may be.",
-    "pinyin": "{first} and {second} are one name in two scripts.",
-    "part_of_name": "{first} and {second} share a name.",
-    "nickname": "{first} and {second} are nicknames from one name.",
-    "diminutive": "{first} and {second} are forms of one given name.",
-    "titled_name": "{first} and {second} are one surname with a form of address.",
-    "spelling": "{first} and {second} are spellings of one name.",
-    "homophone": "{first} and {second} sound alike.",
-    "transliteration": "{first} sounds like {second} in another script.",
-    "other_name": "{first} and {second} are different names.",
-    "other_byname": "{first} and {second} have nothing in common.",
-    "other_script": "{first} and {second} are unrelated names in two scripts.",
-    "other_title": "{first} and {second} are addressed differently.",
-    "relative_of": "One of {first} and {second} is named as belonging to the other.",
-    "unnamed": "One of {first} and {second} is a role, not a name.",
-    "both_unnamed": "{first} and {second} are different roles.",
-    "same_role_word": "{first} and {second} are words for one role.",
-    "bond_same": "Both are what “{first}” and “{second}” say, which is the same.",
-    "bond_near": "“{first}” and “{second}” may be said of one person.",
-    "bond_other": "“{first}” and “{second}” are different relationships.",
-    "bond_opposed": "“{first}” and “{second}” exclude one another.",
-    "bond_alone": "One has only one {first} at a time.",
-    "bond_former": "Only one of “{first}” and “{second}” is in the past.",
-    "stated_name": "It was said that {name} is also called {stated}: “{fact}”",
-    "stated_alike": "Both are said to bear the name {name}: “{fact}”",
-    "stated_other": "One is said to be called {stated}, the other {name}: “{fact}”",
-    "stated_apart": "It was said that they are two people: “{fact}”",
-    "named_beside": "A note about one names the other as someone else: “{fact}”",
-    "together": "Both are named together as two people.",
-    "words": "Notes about both mention {words}.",
-    "near": "What is known about both is much alike.",
-    "far": "Nothing known about one fits what is known about the other.",
-    "attribute_same": "Both have the same {keys}.",
-    "attribute_other": "Their {keys} differ.",
-    "birthday_other": "Their birthdays differ: {first} and {second}.",
-    "age": "Their ages don't fit: “{first}” and “{second}”.",
-    "gender": "One is female, the other male.",
-    "outlived": "One had died before the other's: “{first}”, “{second}”.",
-    "settled": "One is single, the other has a family: “{first}”, “{second}”.",
-    "succession": "One came after the other: “{first}”, “{second}”.",
-    "rivals": "{count} people fit one of them as well.",
-    "little_known": "Little is known about one of them.",
-}
 # Attributes that a person keeps; of the others a person has one after the other.
 _LASTING = frozenset("birthday hometown zodiac height gender".split())
 # Only of people without a common name one may be the other's successor.
@@ -78,11 +33,7 @@ class Sign:
 
     code: str
     strength: float = 1.0
-    params: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        return WORDS[self.code].format(**self.params)
+    params: Mapping[str, Any] = field(default_factory=dict)
 
 
 def who(first: Record, second: Record) -> list[Sign]:
@@ -170,15 +121,15 @@ def _facts(
         return
     same, other = _attributes(first, second)
     if same:
-        yield Sign("attribute_same", min(2.0, len(same)), {"keys": ", ".join(same)})
+        yield Sign("attribute_same", min(2.0, len(same)), {"keys": same})
     if other:
-        yield Sign("attribute_other", min(2.0, len(other)), {"keys": ", ".join(other)})
+        yield Sign("attribute_other", min(2.0, len(other)), {"keys": other})
     # A memory of both says that they met, not that they are alike.
     common = set(first.facts) & set(second.facts)
     words = [r.words_beside(common) if common else r.words for r in (first, second)]
     both = shared(words[0], words[1], rarity)
     if both.weight >= _LEAST_WORDS:
-        said = ", ".join(both.words[:5])
+        said = list(both.words[:5])
         yield Sign("words", min(both.weight, _MOST_WORDS) / _MOST_WORDS, {"words": said})
     near = nearness(first, second, background)
     if near > _NEAR:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from accounts.reasons import Reason
 from contacts.resolution import features
 from contacts.resolution.features import Sign
 from contacts.resolution.records import Record
@@ -93,13 +94,9 @@ class Evidence:
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """How a suggestion keeps it: in words, and as a code that can be said otherwise."""
-        return {
-            "code": self.sign.code,
-            "params": dict(self.sign.params),
-            "text": self.sign.text,
-            "weight": round(self.weight, 2),
-        }
+        """How a suggestion keeps it: as a reason, with its weight."""
+        reason = Reason(self.sign.code, **self.sign.params)
+        return {**reason.as_json, "weight": round(self.weight, 2)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +138,7 @@ def among_rivals(comparison: Comparison, rivals: int) -> Comparison:
     of them can be right, unless a statement tells which."""
     if rivals < 1 or any(e.sign.code == "stated_name" for e in comparison.evidence):
         return comparison
-    sign = Sign("rivals", math.log(rivals + 1), {"count": str(rivals)})
+    sign = Sign("rivals", math.log(rivals + 1), {"count": rivals})
     return _judged([*(e.sign for e in comparison.evidence), sign])
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts import attribute_index, edit, names, relations, store
 from contacts.attributes import is_single
 from contacts.models import Contact, ContactKey, Relation
@@ -17,7 +18,7 @@ from contacts.types import Person
 from contacts.vcard.read import RELATIONS, Entry, Related
 
 ACTOR = "operator:vcard"
-WHY = "imported from a vCard file"
+WHY = Reason("vcard").stored
 # What two people rarely share: with a similar name it tells that they are one.
 _TELLING = ("birthday", "phone", "email")
 

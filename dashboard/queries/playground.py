@@ -14,6 +14,7 @@ from contacts import lookup
 from contacts.models import Contact
 from contacts.text import estimate_tokens, normalise
 from contacts.types import Mention
+from dashboard import words
 from dashboard.queries.memories import with_people
 from memories.context import build
 from memories.models import Link, Memory
@@ -39,18 +40,6 @@ STEPS = {
     "embedding": _("Embedding the message"),
     "search": _("Searching"),
     "prompt": _("Writing the prompt"),
-}
-EDGES = {
-    "supersedes": _("superseded"),
-    "complements": _("more detail"),
-    "conflicts": _("conflict"),
-    "causes": _("cause"),
-    "instance_of": _("pattern"),
-    "invalidated_by": _("no longer so"),
-    "motivated_by": _("reason"),
-    "was_context_for": _("used together"),
-    "part_of": _("part"),
-    "shares_entity": _("same name in both"),
 }
 # A question about somebody, and with a pronoun, in the end user's language.
 ABOUT = {"zh": "{name}最近怎么样了", "en": "How is {name} doing?"}
@@ -214,25 +203,14 @@ def _reasons(
 ) -> list[str]:
     said = []
     if way.found and way.found.names:
-        name = people.get(way.found.names, "")
-        said.append(gettext("names %(name)s, not linked yet") % {"name": name})
+        said.append(words.reason(way.found.reason))
     elif way.found:
         name = ", ".join(people[link.contact_id] for link in links)
         said.append(gettext("linked to %(name)s") % {"name": name})
-    if hit := way.hit:
-        if hit.bm25_rank:
-            said.append(gettext("no. %(rank)d by its words") % {"rank": hit.bm25_rank})
-        if hit.vector_rank:
-            said.append(gettext("no. %(rank)d by its meaning") % {"rank": hit.vector_rank})
-        if hit.hops:
-            kinds = [gettext(EDGES.get(kind.split(":")[0], kind)) for kind, _from in hit.path]
-            said.append(gettext("beside a better one: %(way)s") % {"way": " → ".join(kinds)})
-        if hit.in_range:
-            said.append(gettext("of the time asked about"))
+    if way.hit:
+        said += map(words.reason, way.hit.reasons)
     if memory.kind == Memory.Kind.PROFILE:
         said.append(gettext("a profile, distilled from others"))
-    if not said:
-        said.append(gettext("among the latest"))
     return said
 
 

@@ -7,10 +7,12 @@ from typing import Any
 from django.db.models import F, QuerySet
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts.attributes import is_single, label
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Suggestion
 from contacts.text import estimate_tokens, normalise
+from dashboard import words
 from memories.corrections import merge_contacts, review_links
 from memories.models import Link, Memory, Message
 
@@ -137,6 +139,27 @@ def beside(left: Contact, right: Contact, language: str) -> list[Row]:
 
 
 @dataclass(frozen=True, slots=True)
+class Evidence:
+    """``weight`` in the units of the comparison; negative speaks against."""
+
+    text: str
+    weight: float
+
+
+def evidence(suggestion: Suggestion) -> list[Evidence]:
+    """What speaks for and against a suggestion, what counts most first. The oldest rows hold
+    no code but a text."""
+    found = [
+        Evidence(
+            words.reason(Reason(row["code"], **row["params"]) if "code" in row else row["text"]),
+            float(row["weight"]),
+        )
+        for row in suggestion.evidence
+    ]
+    return sorted(found, key=lambda one: -abs(one.weight))
+
+
+@dataclass(frozen=True, slots=True)
 class Preview:
     """The card that a merge would give, and its length in tokens."""
 
@@ -144,12 +167,12 @@ class Preview:
     tokens: int
 
 
-def preview(loser: Contact, survivor: Contact) -> Preview | str:
+def preview(loser: Contact, survivor: Contact) -> Preview | Reason | str:
     """What the card of the survivor would be, or why they can't be merged."""
     try:
         card = merge_contacts.rehearsed_card(loser.end_user, loser.pk, survivor.pk)
     except InvalidMerge as error:
-        return str(error)
+        return error.reason
     return Preview(card, estimate_tokens(card))
 
 

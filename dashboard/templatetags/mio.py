@@ -17,9 +17,10 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
+from accounts.reasons import Reason
 from contacts.models import Contact, Relation
 from contacts.text import truncate
-from dashboard import told, words
+from dashboard import words
 
 register = template.Library()
 
@@ -130,9 +131,9 @@ def told_by(text: str, actor: str) -> SafeString:
 
 
 @register.filter
-def machine_said(text: str) -> SafeString:
+def machine_said(text: Reason | str | None) -> SafeString:
     """What Mio itself says of what it did, in the reader's language."""
-    return format_html("<bdi>{}</bdi>", told.told(text or ""))
+    return format_html("<bdi>{}</bdi>", words.reason(text or ""))
 
 
 @register.filter

@@ -53,7 +53,7 @@ def _take_back(request: HttpRequest, end_user: EndUser, rows: Iterable[Change]) 
             for row in rows:
                 edit_memories.undo(row, actor=access.actor(request))
     except CannotUndo as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
     else:
         queue.enqueue("embed", end_user.pk)
         feedback.done(request, _("Undone."))

@@ -161,7 +161,7 @@ def _edit(
     except NameTaken:
         feedback.refused(request, _("Somebody of this name is known already."))
     except UnknownContact as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
     else:
         feedback.done(request, said, change)
 
@@ -281,7 +281,7 @@ def _verb(request: HttpRequest, verb: Callable[[], Change | None], said: str) ->
     try:
         change = verb()
     except (InvalidMerge, InvalidRelation) as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
     else:
         feedback.done(request, said, change)
 

@@ -17,10 +17,9 @@ from accounts.models import Change, EndUser
 from contacts import store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from dashboard import access, feedback
+from dashboard import access, feedback, words
 from dashboard.forms import SplitForm
 from dashboard.queries import contact as queries
-from dashboard.told import told
 from dashboard.views.contact import standing
 from dashboard.views.contact_actions import to_tab
 from dashboard.views.picking import picker
@@ -54,7 +53,7 @@ def _each(
         with transaction.atomic():
             changes = [verb(memory) for memory in memories]
     except (edit_memories.InvalidCorrection, InvalidMerge) as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
         return False
     feedback.done(request, said, *changes)
     return True
@@ -192,7 +191,7 @@ def split(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
             **form.cleaned_data,
         )
     except (InvalidMerge, store.InvalidContact) as error:
-        form.add_error(None, told(str(error)))
+        form.add_error(None, words.reason(error.reason))
         return _split_page(request, person, memories, form, 422)
     feedback.done(
         request,
@@ -250,7 +249,7 @@ def edit_memory(request: HttpRequest, user: int, contact: UUID, memory: UUID) ->
             why=said["why"],
         )
     except edit_memories.InvalidCorrection as error:
-        form.add_error("content", told(str(error)))
+        form.add_error("content", words.reason(error.reason))
         return _edit_page(request, person, row, form, 422)
     queue.enqueue("embed", end_user.pk)
     feedback.done(request, _("Saved."), change)

@@ -10,9 +10,8 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from dashboard import access, feedback, pager
+from dashboard import access, feedback, pager, words
 from dashboard.queries import memories as queries
-from dashboard.told import told
 from memories import queue
 from memories.corrections import edit_edges, edit_memories
 from memories.erasure import erase
@@ -123,7 +122,7 @@ def edit(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
                 end_user, row.pk, {"content": content}, actor=access.actor(request)
             )
         except edit_memories.InvalidCorrection as error:
-            problem = told(str(error))
+            problem = words.reason(error.reason)
     if problem:
         return _one(request, end_user, row, problem=problem, content=content)
     queue.enqueue("embed", end_user.pk)
@@ -154,14 +153,15 @@ def connect(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
         _edge, change = edit_edges.connect(
             end_user, row.pk, target.pk, kind, actor=access.actor(request)
         )
+    except ValueError:
+        problem = _("Paste the address of a memory.")
+    except edit_memories.InvalidCorrection as error:
+        problem = words.reason(error.reason)
+    else:
         feedback.done(request, _("Connected."), change)
-    except ValueError as error:
-        # A badly formed id, or what the verb itself refuses.
-        asked = isinstance(error, edit_memories.InvalidCorrection)
-        problem = told(str(error)) if asked else _("Paste the address of a memory.")
-        typed = {"kind": kind, "other": other}
-        return _one(request, end_user, row, unconnected=problem, typed=typed)
-    return redirect("dashboard:memory", end_user.pk, row.pk)
+        return redirect("dashboard:memory", end_user.pk, row.pk)
+    typed = {"kind": kind, "other": other}
+    return _one(request, end_user, row, unconnected=problem, typed=typed)
 
 
 @access.action
@@ -173,7 +173,7 @@ def disconnect(request: HttpRequest, user: int, memory: UUID, edge: int) -> Http
         change = edit_edges.disconnect(end_user, row.pk, edge, actor=access.actor(request))
         feedback.done(request, _("Not connected any more."), change)
     except edit_memories.InvalidCorrection as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
     return redirect("dashboard:memory", end_user.pk, row.pk)
 
 
@@ -203,7 +203,7 @@ def forget_memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse
             % {"memories": gone.memories, "messages": gone.messages},
         )
     except erase.NothingToForget as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
     return redirect("dashboard:memories", end_user.pk)
 
 

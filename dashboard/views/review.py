@@ -14,7 +14,6 @@ from accounts.models import EndUser
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
-from dashboard.evidence import in_words
 from dashboard.queries import review as queries
 from dashboard.words import language_of
 from memories.corrections import edit_memories, merge_contacts, review_links
@@ -90,7 +89,7 @@ def _pair(
         "stays": stays,
         "goes": goes,
         "rows": queries.beside(stays.contact, goes.contact, language_of()),
-        "evidence": in_words(suggestion.evidence) if suggestion else [],
+        "evidence": queries.evidence(suggestion) if suggestion else [],
         "preview": queries.preview(goes.contact, stays.contact),
     }
 
@@ -122,7 +121,7 @@ def decide(request: HttpRequest, user: int, one: UUID, other: UUID) -> HttpRespo
             case _:
                 feedback.refused(request, _("Choose merge, not the same, or later."))
     except InvalidMerge as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
     return feedback.back(request, "dashboard:review")
 
 
@@ -192,7 +191,7 @@ def decide_link(request: HttpRequest, user: int, link: int) -> HttpResponse:
             case _:
                 feedback.refused(request, _("Choose right, wrong, or another person."))
     except edit_memories.InvalidCorrection as error:
-        feedback.refused(request, str(error))
+        feedback.refused(request, error.reason)
     return feedback.back(request, "dashboard:links")
 
 

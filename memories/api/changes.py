@@ -12,7 +12,7 @@ from rest_framework.response import Response
 from accounts.api import UserView, documented
 from accounts.changes import CannotUndo
 from accounts.errors import ApiError, conflict
-from accounts.fields import Strict
+from accounts.fields import StoredReason, Strict
 from accounts.models import Change, EndUser
 from accounts.paging import Page, PageQuery, page
 from memories import queue
@@ -25,6 +25,7 @@ class ChangeSerializer(serializers.ModelSerializer):
     subjects = serializers.ListField(
         child=serializers.UUIDField(), help_text="The contacts and memories it was about."
     )
+    why = StoredReason()
 
     class Meta:
         model = Change

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.fields import Identifier, Strict, Text
+from accounts.fields import Identifier, StoredReason, Strict, Text
 from memories import graph
 from memories.api.requested import check_memory, refusals
 from memories.corrections import edit_edges
@@ -66,7 +66,7 @@ class EdgeSerializer(serializers.Serializer):
     direction = serializers.ChoiceField(
         DIRECTIONS, help_text="out: the memory in via is the source of the edge."
     )
-    reason = serializers.CharField()
+    reason = StoredReason()
     confidence = serializers.FloatField()
     hops = serializers.IntegerField()
     weight = serializers.FloatField(help_text="How closely it is related, 0 to 1.")

@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.fields import PastInstant, Strict
+from accounts.fields import PastInstant, StoredReason, Strict
 from accounts.models import EndUser
 from accounts.paging import page
 from memories.api.requested import unknown_memory
@@ -30,7 +30,7 @@ class VersionSerializer(serializers.Serializer):
     since = serializers.DateTimeField()
     until = serializers.DateTimeField(allow_null=True, help_text="null: still.")
     who = serializers.CharField(help_text="The speaker, or who made the change.")
-    why = serializers.CharField()
+    why = StoredReason()
     change_id = serializers.UUIDField(allow_null=True, help_text="The change that began it.")
     source_message_ids = serializers.ListField(child=serializers.IntegerField())
     quote = serializers.CharField(help_text="The words it rested on.")

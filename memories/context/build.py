@@ -195,12 +195,12 @@ def _ways(found: Sequence[linked.Found], hits: Sequence[Hit]) -> list[Way]:
     """Each memory once, the best first; what is said of it is what is known by its people."""
     by_search = {hit.memory.id: hit for hit in hits}
     ways = [
-        Way(one.memory, _injected(one.memory, one.score, one.reason), one,
+        Way(one.memory, _injected(one.memory, one.score, str(one.reason)), one,
             by_search.pop(one.memory.id, None))
         for one in found
     ]  # fmt: skip
     ways += [
-        Way(hit.memory, _injected(hit.memory, hit.score, hit.reason), None, hit)
+        Way(hit.memory, _injected(hit.memory, hit.score, str(hit.reason)), None, hit)
         for hit in by_search.values()
     ]
     return sorted(ways, key=lambda way: -way.injected.score)

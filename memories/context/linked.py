@@ -8,6 +8,7 @@ from django.db.models import Exists, F, OuterRef, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts.models import Contact
 from memories import queue
 from memories.models import Link, Memory, Retrieval
@@ -26,7 +27,7 @@ class Found:
 
     memory: Memory
     score: float
-    reason: str
+    reason: Reason
     names: UUID | None = None
 
 
@@ -45,7 +46,7 @@ def about_people(end_user: EndUser, contact_ids: Sequence[UUID], message: str, l
     look for memories that name the contact and are not linked yet.
     """
     linked = _latest_linked(end_user, contact_ids)
-    found = _ranked(list(linked.values()), message, "linked to a person in the message")
+    found = _ranked(list(linked.values()), message, Reason("linked"))
     unlinked = []
     if len(found) < limit:
         for contact in Contact.objects.of(end_user).filter(pk__in=contact_ids).light():
@@ -53,7 +54,7 @@ def about_people(end_user: EndUser, contact_ids: Sequence[UUID], message: str, l
             fresh = [m for m in naming if m.id not in linked]
             if fresh:
                 unlinked.append(contact.id)
-                reason = f"names {contact.name}, not linked yet"
+                reason = Reason("not_linked_yet", name=contact.name)
                 found += _ranked(fresh, message, reason, contact.id)
     best = sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
     return About(best, tuple(unlinked))
@@ -87,7 +88,7 @@ def _latest_linked(end_user: EndUser, contact_ids: Sequence[UUID]) -> dict[UUID,
 
 
 def _ranked(
-    memories: Sequence[Memory], message: str, reason: str, names: UUID | None = None
+    memories: Sequence[Memory], message: str, reason: Reason, names: UUID | None = None
 ) -> list[Found]:
     wanted = set(query_tokens(message))
     newest_first = sorted(memories, key=lambda memory: memory.said_at, reverse=True)

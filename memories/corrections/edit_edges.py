@@ -6,6 +6,7 @@ from django.db import transaction
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
+from accounts.reasons import Reason
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.graph import DISCONNECT, LINEAGE
 from memories.models import Edge, Memory
@@ -35,13 +36,13 @@ def connect(
     is, with no change. Raises InvalidCorrection."""
     end_user = locked(end_user)
     if kind not in STATED:
-        raise InvalidCorrection("This kind of edge is not stated by hand.")
+        raise InvalidCorrection(Reason("edge_not_by_hand"))
     if source_id == target_id:
-        raise InvalidCorrection("An edge joins two memories.")
+        raise InvalidCorrection(Reason("edge_to_self"))
     there = Memory.objects.of(end_user).filter(pk__in=[source_id, target_id])
     standing = there.exclude(status=Memory.Status.ARCHIVED)
     if standing.count() != 2:
-        raise InvalidCorrection("There is no such memory, or it is archived.")
+        raise InvalidCorrection(Reason("memory_gone_or_archived"))
     ends = [(source_id, target_id)]
     if kind == Edge.Kind.CONFLICTS:
         ends.append((target_id, source_id))
@@ -76,9 +77,9 @@ def disconnect(
         .first()
     )
     if edge is None:
-        raise InvalidCorrection("This memory has no such edge.")
+        raise InvalidCorrection(Reason("no_such_edge"))
     if edge.kind in LINEAGE:
-        raise InvalidCorrection("Where a memory comes from stays; undo the change that made it.")
+        raise InvalidCorrection(Reason("edge_of_origin"))
     ends = [edge.source_id, edge.target_id]
     with recording(end_user, DISCONNECT, actor, why, ends) as (recorder, change):
         recorder.watch([edge])

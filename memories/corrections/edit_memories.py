@@ -14,6 +14,7 @@ from django.db import IntegrityError, transaction
 
 from accounts.changes import CannotUndo, Recorder, recording
 from accounts.models import Change, EndUser
+from accounts.reasons import CodedError, Reason
 from contacts import relations, store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
@@ -35,7 +36,7 @@ Status = Memory.Status
 PINNED = "pinned_importance"
 
 
-class InvalidCorrection(ValueError):
+class InvalidCorrection(CodedError):
     """What was asked can't be done; the message says why."""
 
 
@@ -43,7 +44,7 @@ def locked(end_user: EndUser) -> EndUser:
     """The end user, locked for a verb. Raises InvalidCorrection when forgotten meanwhile."""
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
-        raise InvalidCorrection("This end user has been forgotten.")
+        raise InvalidCorrection(Reason("user_forgotten"))
     return held
 
 
@@ -106,9 +107,9 @@ def edit(
     end_user = locked(end_user)
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if memory is None:
-        raise InvalidCorrection("There is no such memory.")
+        raise InvalidCorrection(Reason("no_such_memory"))
     if memory.merged_into_id and values.get("status", memory.status) != memory.status:
-        raise InvalidCorrection("Another memory speaks for it now: undo that merge instead.")
+        raise InvalidCorrection(Reason("merged_memory"))
     with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         if "content" in values and values["content"] != memory.content:
@@ -147,14 +148,14 @@ def _pin(memory: Memory, importance: float | None) -> float:
     return importance
 
 
-def _why_not(error: IntegrityError) -> str:
+def _why_not(error: IntegrityError) -> Reason:
     """What a person can do about a constraint that an edit would break."""
     broken = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
     if broken == "consolidated_source_stays_low":
-        return "A profile speaks for this memory, so its importance stays at 0.05."
+        return Reason("low_importance")
     if broken == "memory_once":
-        return "Another memory already says exactly this."
-    return "A value is out of range: importance and confidence lie between 0 and 1."
+        return Reason("duplicate")
+    return Reason("out_of_range")
 
 
 @transaction.atomic
@@ -216,9 +217,9 @@ def move(
     from_id = _current(end_user, from_id)
     memory = Memory.objects.of(end_user).filter(pk=memory_id).first()
     if target is None or memory is None:
-        raise InvalidCorrection("There is no such contact or memory.")
+        raise InvalidCorrection(Reason("no_such_contact_or_memory"))
     if target.id == from_id:
-        raise InvalidCorrection("The memory is about this contact already.")
+        raise InvalidCorrection(Reason("linked_already"))
     target.end_user = end_user
     subjects = [memory_id, from_id, target.id]
     with recording(end_user, "move", actor, why, subjects) as (recorder, change):
@@ -286,7 +287,7 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     links = Link.objects.of(end_user).standing().select_related("contact__end_user")
     link = links.filter(memory=memory_id, memory__kind=Memory.Kind.FACT, contact=contact_id).first()
     if link is None:
-        raise InvalidCorrection("This memory is not linked to this contact.")
+        raise InvalidCorrection(Reason("not_linked"))
     recorder.watch([link, *refresh.tracked(Memory.objects.of(end_user).filter(pk=memory_id))])
     derived.unlearn(end_user, [memory_id], recorder, contact=link.contact)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
@@ -308,7 +309,7 @@ def undo(change: Change, *, actor: str) -> None:
     end_user = locked(change.end_user)
     change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
     if change.undone_at:
-        raise CannotUndo("This change was undone already.")
+        raise CannotUndo(Reason("undone_already"))
     later = merge_contacts.resting_on(change)
     reshaped = lineage.resting_on(change, later)
     retold = retelling.resting_on(change, later)
@@ -333,6 +334,4 @@ def undo(change: Change, *, actor: str) -> None:
                 repeat()
             erasure_requests.cancel(change)
     except (IntegrityError, InvalidMerge) as error:
-        raise CannotUndo(
-            "What stands now would collide with what was: undo the later change first."
-        ) from error
+        raise CannotUndo(Reason("collides")) from error

@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
+from accounts.reasons import Reason
 from memories.models import Link, Memory
 from memories.types import Profile
 
@@ -96,9 +97,7 @@ def resting_on(change: Change, others: Iterable[Change] = ()) -> list[Change]:
         if touched.isdisjoint(theirs := _touched(reshaping)):
             continue
         if reshaping.actor != MACHINE:
-            raise CannotUndo(
-                "Memories that this change touched were merged or split since: undo that first."
-            )
+            raise CannotUndo(Reason("memories_reshaped"))
         touched |= theirs
         found.append(reshaping)
     for one in (change, *found):
@@ -139,7 +138,7 @@ def _assert_as_made(change: Change, besides: Collection[Change]) -> None:
     )
     for later in since.exclude(pk__in=[one.pk for one in besides]):
         if any(_corrects(row) for row in later.rows if _key(row) in made):
-            raise CannotUndo("The merged memory was corrected since: undo that change first.")
+            raise CannotUndo(Reason("merge_corrected"))
 
 
 def _key(row: dict[str, Any]) -> dict[str, Any]:

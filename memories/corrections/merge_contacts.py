@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts import later_records
 from accounts.changes import Recorder, recording, recording_anew
 from accounts.models import Change, EndUser
+from accounts.reasons import Reason
 from contacts import merge as identities
 from contacts import merge_values, store
 from contacts.attributes import is_single
@@ -183,7 +184,7 @@ def split(
     links = Link.objects.of(held).standing().filter(contact=old, memory__in=moved)
     mine = list(links.filter(memory__kind=Memory.Kind.FACT).select_related(None).order_by("pk"))
     if not moved or len(mine) != len(moved):
-        raise InvalidMerge(f"Choose memories that are about {old.name}.")
+        raise InvalidMerge(Reason("memories_of_other", name=old.name))
     with recording(held, "split", actor, why) as (recorder, change):
         recorder.watch(mine)
         Link.objects.filter(pk__in=[link.pk for link in mine]).update(
@@ -239,7 +240,7 @@ def resolve_attribute(
     entries = contact.attributes.get(key, [])
     chosen = [e for e in entries if normalise(str(e["value"])) == normalise(value)]
     if not chosen:
-        raise InvalidMerge(f"{contact.name} has no {key} of this value.")
+        raise InvalidMerge(Reason("no_such_value", name=contact.name, key=key))
     with recording(held, "resolve", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
         others = [] if is_single(key) else [entry for entry in entries if entry not in chosen]

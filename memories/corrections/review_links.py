@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
+from accounts.reasons import Reason
 from contacts.models import Contact
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.models import Link, Memory
@@ -54,7 +55,7 @@ def confirm(end_user: EndUser, link_id: int, *, actor: str, why: str = "") -> Ch
     held = locked(end_user)
     link = Link.objects.of(held).standing().filter(pk=link_id).first()
     if link is None:
-        raise InvalidCorrection("This link is gone already.")
+        raise InvalidCorrection(Reason("link_gone"))
     subjects: list[UUID] = [link.memory_id, link.contact_id]
     with recording(held, "confirm", actor, why, subjects) as (recorder, change):
         recorder.watch([link])

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
+from accounts.reasons import Reason
 from contacts import store
 from contacts.matching.mentions import entries_of, find_mentions
 from memories import queue
@@ -83,9 +84,9 @@ def _pieces(whole: Memory, pieces: Sequence[str]) -> dict[str, str]:
         if text := " ".join(piece.split()):
             texts.setdefault(content_hash(text), text)
     if whole.content_hash in texts:
-        raise InvalidCorrection("A piece says all that the memory says.")
+        raise InvalidCorrection(Reason("piece_is_whole"))
     if not 2 <= len(texts) <= MOST_PIECES:
-        raise InvalidCorrection(f"A memory is split into 2 to {MOST_PIECES} different pieces.")
+        raise InvalidCorrection(Reason("number_of_pieces", most=MOST_PIECES))
     return texts
 
 
@@ -158,7 +159,7 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
     (memory,) = _facts(held, [memory_id])
     content = " ".join(content.split())
     if not content or len(content) >= len(memory.content):
-        raise InvalidCorrection("The new wording is not shorter.")
+        raise InvalidCorrection(Reason("not_shorter"))
     with recording(held, lineage.TRIM, actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         memory.content, memory.content_hash = content, content_hash(content)
@@ -167,7 +168,7 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
             with transaction.atomic():
                 memory.save()
         except IntegrityError as error:
-            raise InvalidCorrection("Another memory already says exactly this.") from error
+            raise InvalidCorrection(Reason("duplicate")) from error
         for contact in rewrite_links.people(held, [memory_id]):
             store.save(contact, [])
     queue.enqueue("embed", held.pk)
@@ -192,9 +193,9 @@ def merge_memories(
     key = content_hash(content)
     taken = Memory.objects.of(held).active().filter(content_hash=key)
     if not 2 <= len(originals) <= MOST_MERGED or not content:
-        raise InvalidCorrection(f"Choose 2 to {MOST_MERGED} memories, and what they say together.")
+        raise InvalidCorrection(Reason("number_of_merged", most=MOST_MERGED))
     if taken.exclude(pk__in=[memory.id for memory in originals]).exists():
-        raise InvalidCorrection("Another memory already says exactly this: choose it as well.")
+        raise InvalidCorrection(Reason("choose_duplicate"))
     with recording(held, lineage.MERGE, actor, why) as (recorder, change):
         recorder.watch(originals)
         united = rewrite_links.united(held, originals, content, key)
@@ -223,9 +224,9 @@ def _facts(end_user: EndUser, ids: Sequence[UUID]) -> list[Memory]:
     rows = Memory.objects.of(end_user).filter(pk__in=ids).in_bulk()
     found = [rows[pk] for pk in ids if pk in rows]
     if len(found) < len(ids):
-        raise InvalidCorrection("There is no such memory.")
+        raise InvalidCorrection(Reason("no_such_memory"))
     if any(memory.kind == Memory.Kind.PROFILE for memory in found):
-        raise InvalidCorrection("A profile follows from its memories; correct these.")
+        raise InvalidCorrection(Reason("profile_follows"))
     if any(memory.status != Status.ACTIVE for memory in found):
-        raise InvalidCorrection("Only memories that hold now can be split, trimmed or merged.")
+        raise InvalidCorrection(Reason("not_active"))
     return found

@@ -11,6 +11,7 @@ from accounts import later_records
 from accounts.changes import CannotUndo, Recorder, mark_undone
 from accounts.models import Change, EndUser
 from accounts.putting_back import put_back
+from accounts.reasons import Reason
 from contacts import merge as identities
 from contacts import store
 from contacts.models import Contact
@@ -133,7 +134,7 @@ def _empty(end_user: EndUser, change: Change, contact: Contact) -> None:
     split = change.verb == "split"
     old = Contact.objects.of(end_user).standing().filter(pk=change.subjects[0]).first()
     if later and (not split or old is None):
-        raise CannotUndo(f"More was learnt about {contact.name} since; merge the contact instead.")
+        raise CannotUndo(Reason("more_learnt", name=contact.name))
     if not split or old is None:
         return
     old.end_user = end_user

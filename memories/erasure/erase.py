@@ -9,6 +9,7 @@ from django_q.models import Failure, OrmQ, Success
 
 from accounts.changes import scrub
 from accounts.models import Change, EndUser
+from accounts.reasons import CodedError, Reason
 from contacts import store
 from contacts.models import Contact
 from memories import remote_batches
@@ -55,7 +56,7 @@ def forget_everything(end_user: EndUser) -> Forgotten:
     return gone
 
 
-class NothingToForget(LookupError):
+class NothingToForget(CodedError):
     """There is no such contact or memory of this end user."""
 
 
@@ -69,7 +70,7 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     held = _held(end_user)
     contact = store.survivor(held, contact_id)
     if contact is None:
-        raise NothingToForget("There is no such contact.")
+        raise NothingToForget(Reason("no_such_contact"))
     ids = [contact.id, *(merged.id for merged in derived.merged_into(held, [contact.id]))]
     messages = erasure_requests.naming(Message, held, contact)
     names = (contact.name, *contact.aliases)
@@ -100,7 +101,7 @@ def rehearse_contact(end_user: EndUser, contact_id: UUID) -> Rehearsal:
         held = _held(end_user)
         contact = store.survivor(held, contact_id)
         if contact is None:
-            raise NothingToForget("There is no such contact.")
+            raise NothingToForget(Reason("no_such_contact"))
         ids = [contact.id, *(merged.id for merged in derived.merged_into(held, [contact.id]))]
         doomed = _doomed(held, _about(held, contact, ids))
         gone = forget_contact(held, contact.id)
@@ -131,7 +132,7 @@ def forget_memory(end_user: EndUser, memory_id: UUID) -> Forgotten:
     rests on. Raises NothingToForget."""
     held = _held(end_user)
     if not Memory.objects.of(held).filter(pk=memory_id).exists():
-        raise NothingToForget("There is no such memory.")
+        raise NothingToForget(Reason("no_such_memory"))
     return _erase(held, {memory_id})
 
 
@@ -152,7 +153,7 @@ def forget_these(
 def _held(end_user: EndUser) -> EndUser:
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
-        raise NothingToForget("This end user has been forgotten already.")
+        raise NothingToForget(Reason("user_forgotten_already"))
     return held
 
 

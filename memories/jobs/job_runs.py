@@ -11,6 +11,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from accounts.reasons import Reason, stored
 from memories.models import JobRun
 
 State = JobRun.State
@@ -18,7 +19,7 @@ State = JobRun.State
 # A stopped job that nobody goes on with (its task was lost, its model server is away).
 RESUME_AFTER = timedelta(minutes=15)
 KEPT = timedelta(days=90)
-DIED = "The process that ran it is gone."
+DIED = Reason("process_gone").stored
 
 
 class LostRun(Exception):
@@ -48,10 +49,10 @@ def keep(run: JobRun, lease: timedelta) -> None:
     _write(run, leased_until=run.leased_until)
 
 
-def finish(run: JobRun, error: str = "") -> None:
+def finish(run: JobRun, error: Reason | str = "") -> None:
     """Ends the run; with an ``error`` it has failed. Of runs that found nothing to do only
     the latest is kept, and no run for longer than ninety days. Raises LostRun."""
-    run.state, run.error = State.FAILED if error else State.DONE, error[:2000]
+    run.state, run.error = State.FAILED if error else State.DONE, stored(error)
     run.finished_at, run.leased_until = timezone.now(), None
     _write(
         run,

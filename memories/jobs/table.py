@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 from django_q.models import Schedule
 
+from accounts.reasons import Reason
 from memories.budget import Budget
 from memories.erasure.due import erase_due
 from memories.jobs import collect, job_runs, rescore, retry, sweep
@@ -29,6 +30,7 @@ PREFIX = "mio: "
 # A user with whom a job died, met a model server that was away, or came to the end of its
 # budget is tried so often; then the next one has their turn.
 MOST_TRIES = 3
+MOST_ERRORS = 20  # kept of a run
 # Seconds after which a run stops at the next user, far below the queue's timeout.
 MOST_SECONDS = 240
 # Longer than the queue lets a task run, so that a run which holds its lease is alive.
@@ -140,19 +142,21 @@ def run(
     except job_runs.LostRun:
         held.refresh_from_db()
     except BaseException as error:
-        job_runs.finish(held, f"{type(error).__name__}: {error}")
+        job_runs.finish(held, f"{type(error).__name__}: {error}"[:2000])
         raise
     return held
 
 
-def _work(job: Job, held: JobRun, only: int | None, visited: Callable[[], object] | None) -> str:
+def _work(
+    job: Job, held: JobRun, only: int | None, visited: Callable[[], object] | None
+) -> Reason | str:
     """Does the work and notes its effect on the run; returns what went wrong with providers."""
     if isinstance(job.work, EachUser):
         return _Visit(job, job.work, held, visited).all(only)
     try:
         held.effect = _told(job.work())
     except ProviderError as error:
-        return str(error)
+        return error.reason
     return ""
 
 
@@ -170,9 +174,9 @@ class _Visit:
         self.job, self.work, self.held, self.visited = job, work, held, visited
         self.budget = Budget(work.calls, work.rows)
         self.effect: Counter[str] = Counter()
-        self.errors: list[str] = []
+        self.errors: list[Reason] = []
 
-    def all(self, only: int | None) -> str:
+    def all(self, only: int | None) -> Reason | str:
         """Visits users until all, or the bounds, are reached; returns the errors."""
         at, tries = self.held.cursor.get("at", 0), self.held.cursor.get("tries", 0)
         users = [only] if only is not None else sorted(pk for pk in self.work.due() if pk >= at)
@@ -201,7 +205,7 @@ class _Visit:
         try:
             self.effect.update(self.work.step(pk, self.budget))
         except ProviderError as error:
-            self.errors.append(f"User {pk}: {error}")
+            self.errors.append(Reason("of_user", user=pk, error=error.reason))
             return not isinstance(error, TransientError)
         finally:
             self.effect["calls"] = self.work.calls - self.budget.calls
@@ -213,8 +217,8 @@ class _Visit:
     def _note(self, pk: int, tries: int) -> None:
         self.held.cursor = {"at": pk, "tries": tries}
 
-    def _told(self) -> str:
-        return " ".join(self.errors)
+    def _told(self) -> Reason | str:
+        return Reason("of_users", errors=self.errors[:MOST_ERRORS]) if self.errors else ""
 
 
 def _told(effect: Effect) -> dict[str, int]:

@@ -17,6 +17,7 @@ from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import stored
 from memories import graph, model_calls
 from memories.budget import Budget
 from memories.corrections import edit_memories
@@ -237,7 +238,7 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
                 source_id=source,
                 target_id=target,
                 kind=Edge.Kind(kind.value),
-                reason=one.reason,
+                reason=stored(one.reason),
                 confidence=min(1.0, one.confidence),
             )
         )
@@ -258,7 +259,7 @@ def _supersede(end_user: EndUser, newer: Memory, older: Memory, one: FoundRelati
             end_user,
             [older],
             actor=ACTOR,
-            why=one.reason,
+            why=stored(one.reason),
             valid_to=newer.said_at,
             by=newer.pk,
             certainty=one.confidence,

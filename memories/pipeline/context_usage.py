@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db.models import F
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from memories.models import Edge, Injected, Memory
 from memories.search.tokens import own, tokenise
 from memories.types import Draft, Turn
@@ -87,7 +88,7 @@ def note(
                 source_id=source,
                 target_id=target,
                 kind=Edge.Kind.WAS_CONTEXT_FOR,
-                reason="the reply made use of it",
+                reason=Reason("reply_used").stored,
                 confidence=CONFIDENCE,
             )
             for source in found

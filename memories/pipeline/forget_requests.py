@@ -8,6 +8,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
 from memories.corrections import derived, erasure_requests, hide
@@ -16,7 +17,7 @@ from memories.models import Link, Memory, Message
 from memories.search import context_tokens
 from memories.types import ForgetRequest
 
-WHY = "The user asked to forget this."
+WHY = Reason("forget_asked").stored
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from memories import model_calls
 from memories.budget import Budget
 from memories.corrections import lineage, rewrite
@@ -148,7 +149,7 @@ def _carry_out(
                 overlap.members,
                 overlap.content,
                 actor=lineage.MACHINE,
-                why=f"They overlap: {overlap.reason}",
+                why=Reason("overlapping", reason=overlap.reason).stored,
             )
         except InvalidCorrection:  # one of them has changed meanwhile
             done["refused"] += 1

@@ -15,6 +15,7 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts.text import estimate_tokens
 from memories import model_calls
 from memories.budget import Budget
@@ -126,11 +127,17 @@ def _kept(
     end_user: EndUser,
     memory: Memory,
     wording: object,
-    reason: str,
+    reason: Reason | str,
 ) -> str:
     """``done``, or that the memory has changed meanwhile so that it can't be."""
     try:
-        verb(end_user, memory.pk, wording, actor=lineage.MACHINE, why=f"It was long: {reason}")
+        verb(
+            end_user,
+            memory.pk,
+            wording,
+            actor=lineage.MACHINE,
+            why=Reason("verbose", reason=reason).stored,
+        )
     except InvalidCorrection:
         return "discarded"
     return done

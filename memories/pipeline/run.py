@@ -15,6 +15,7 @@ from django.db.models import F, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import stored
 from memories import model_calls
 from memories.corrections import denials
 from memories.models import Batch, Consolidation, Work
@@ -175,7 +176,7 @@ def _fail(work: Work, error: ProviderError) -> None:
     now = timezone.now()
     _mine(work).update(
         state=Work.State.QUARANTINED if final else Work.State.FAILED,
-        error=str(error)[:2000],
+        error=stored(error.reason),
         retry_at=None if final else now + wait,
         finished_at=now,
         leased_until=None,

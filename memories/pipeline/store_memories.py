@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from accounts import reasons
 from accounts.models import EndUser
 from memories.corrections import edit_memories, validity
 from memories.models import Batch, Edge, Memory
@@ -135,7 +136,7 @@ def _relate(
             end_user,
             targets,
             actor="extractor",
-            why=resolution.reason,
+            why=reasons.stored(resolution.reason),
             valid_to=draft.said_at,
             by=source,
             certainty=draft.extracted.confidence * CERTAINTY[resolution.verdict],
@@ -149,7 +150,7 @@ def _relate(
                     source_id=source,
                     target=target,
                     kind=Edge.Kind.COMPLEMENTS,
-                    reason=resolution.reason,
+                    reason=reasons.stored(resolution.reason),
                 )
                 for target in targets
             ],
@@ -176,7 +177,7 @@ def retract(end_user: EndUser, turn_ids: Sequence[int], at: datetime | None = No
         end_user,
         list(memories),
         actor="extractor",
-        why="The user took this back.",
+        why=reasons.Reason("taken_back").stored,
         valid_to=at,
         certainty=validity.CERTAINTY["user"],
     )

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import Count, Q
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from memories import entities, graph
 from memories.entities import Kind, Named
 from memories.models import Edge, Entity, EntityLink, Link, Memory
@@ -133,7 +134,7 @@ def _join(end_user: EndUser, memories: Sequence[Memory], held: Mapping[int, Enti
                         source_id=pk,
                         target_id=other,
                         kind=kind,
-                        reason=f"both speak of {held[entity].name}",
+                        reason=Reason("shared_entity", name=held[entity].name).stored,
                         confidence=CONFIDENCE,
                     )
                 )

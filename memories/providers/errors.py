@@ -1,15 +1,17 @@
 """What can go wrong with a model, in two kinds: worth another try later, or not."""
 
+from accounts.reasons import CodedError, Reason
 
-class ProviderError(Exception):
+
+class ProviderError(CodedError):
     """A model call failed. Messages never hold chat text or keys."""
 
 
 class TransientError(ProviderError):
     """Rate limit, overload, timeout, lost connection. ``retry_after`` is in seconds."""
 
-    def __init__(self, message: str, retry_after: float | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, reason: Reason | str, retry_after: float | None = None) -> None:
+        super().__init__(reason)
         self.retry_after = retry_after
 
 

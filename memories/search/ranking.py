@@ -6,6 +6,7 @@ from datetime import datetime
 from heapq import nlargest
 from uuid import UUID
 
+from accounts.reasons import Reason
 from memories.graph import Neighbour
 from memories.models import Edge, Memory, MemoryQuerySet
 from memories.search import fusion, second_hop
@@ -31,7 +32,7 @@ SHOWN_ONWARD = 10
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A memory found. ``score`` is in 0..1; the ranks are those of
-    the two arms, from 1; ``reason`` says in plain words why it is here.
+    the two arms, from 1; ``reasons`` say why it is here.
 
     ``hops`` and ``path`` (the kind of each edge and the memory it was walked from) say how it
     was reached from a better hit, 0 and empty for what was found by itself. ``in_range`` is
@@ -43,12 +44,16 @@ class Hit:
     score: float
     bm25_rank: int | None
     vector_rank: int | None
-    reason: str
+    reasons: tuple[Reason, ...]
     hops: int = 0
     path: tuple[tuple[str, UUID], ...] = ()
     in_range: bool | None = None
     history: bool = False
     superseded_by: tuple[UUID, ...] = ()
+
+    @property
+    def reason(self) -> Reason:
+        return Reason("each_of", reasons=self.reasons)
 
 
 @dataclass
@@ -150,7 +155,7 @@ def ordered(
             score=shown[pk],
             bm25_rank=found.words.get(found.number(pk)),
             vector_rank=found.meaning.get(found.number(pk)),
-            reason=_reason(found, memories[pk], pk in lifted, pk in reached),
+            reasons=_reasons(found, memories[pk], pk in lifted, pk in reached),
             hops=found.beside[pk].hops if pk in reached else 0,
             path=found.beside[pk].path if pk in reached else (),
             in_range=None if found.in_range is None else found.number(pk) in found.in_range,
@@ -255,21 +260,21 @@ def _reached(
     return reached
 
 
-def _reason(found: Found, memory: Memory, lifted: bool, reached: bool) -> str:
+def _reasons(found: Found, memory: Memory, lifted: bool, reached: bool) -> tuple[Reason, ...]:
     number, reasons = found.number(memory.pk), []
     if number in found.words:
-        reasons.append(f"no. {found.words[number]} by its words")
+        reasons.append(Reason("rank_by_words", rank=found.words[number]))
     if number in found.meaning:
-        reasons.append(f"no. {found.meaning[number]} by meaning")
+        reasons.append(Reason("rank_by_meaning", rank=found.meaning[number]))
     if number in found.onward:
-        reasons.append("about what the best hit by words is about")
+        reasons.append(Reason("about_best_hit"))
     if lifted:
-        reasons.append("speaks for a memory that was found")
+        reasons.append(Reason("speaks_for_found"))
     if reached:
-        kinds = " → ".join(kind for kind, _ in found.beside[memory.pk].path)
-        reasons.append(f"reached from a better hit by {kinds}")
+        kinds = [kind for kind, _ in found.beside[memory.pk].path]
+        reasons.append(Reason("beside_better", kinds=kinds))
     if found.in_range and number in found.in_range:
-        reasons.append("of the time asked about")
+        reasons.append(Reason("in_range"))
     if memory.status == Memory.Status.OUTDATED:
-        reasons.append("no longer true")
-    return ", ".join(reasons) or "among the latest"
+        reasons.append(Reason("no_longer_true"))
+    return tuple(reasons) or (Reason("among_latest"),)

@@ -10,8 +10,6 @@ from django.utils import timezone
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
-from contacts.resolution.features import WORDS
-from dashboard.evidence import SIGNS
 from memories.corrections import merge_contacts
 from memories.models import Link
 from tests.factories import make_contact, make_end_user, make_memory, make_message, make_suggestion
@@ -121,8 +119,16 @@ def test_no_decision_is_a_clear_error(reviewer: Client, pair: Suggestion) -> Non
     assert Contact.objects.standing().count() == 2
 
 
-def test_evidence_is_worded_as_the_comparison_words_it() -> None:
-    assert SIGNS == WORDS
+def test_evidence_of_the_oldest_suggestions_is_shown_as_it_was_written(
+    reviewer: Client, pair: Suggestion
+) -> None:
+    pair.evidence = [
+        {"text": "Both like tea.", "weight": 0.5},
+        {"code": "attribute_same", "params": {"keys": "company, job_title"}, "weight": 2},
+    ]
+    pair.save()
+    page = reviewer.get(reverse("dashboard:review")).content.decode()
+    assert page.index("Both have the same company, job") < page.index("Both like tea.")
 
 
 # Doubtful links ---------------------------------------------------------------------------

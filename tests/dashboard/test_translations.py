@@ -10,10 +10,11 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from accounts.models import Change, EndUser
+from accounts.reasons import HOLES, Reason
 from contacts import edit
 from contacts.models import Contact, Relation
+from contacts.resolution.model import WEIGHTS
 from dashboard import words
-from dashboard.evidence import SIGNS
 from dashboard.templatetags import mio
 from memories.corrections import edit_memories
 from memories.jobs import table
@@ -106,12 +107,19 @@ def full() -> EndUser:
     ]  # fmt: skip
     for place, edge in enumerate([*Edge.Kind, "shares_entity:腾讯"]):
         other = make_memory(user, f"另一件事{place}", people[1], speaker="assistant")
-        reason = "both speak of 腾讯" if place % 2 else "it turned out otherwise"
+        reason = Reason("shared_entity", name="腾讯") if place % 2 else Reason("disproved")
         Edge.objects.create(
-            end_user=user, source=kept[0], target=other, kind=edge, reason=reason, confidence=0.8
+            end_user=user,
+            source=kept[0],
+            target=other,
+            kind=edge,
+            reason=reason.stored,
+            confidence=0.8,
         )
     Link.objects.update(confidence=0.5)
-    edit_memories.outdate(user, [kept[1]], actor="extractor", why="no longer at 腾讯")
+    edit_memories.outdate(
+        user, [kept[1]], actor="extractor", why=Reason("left_place", company="腾讯").stored
+    )
     edit_memories.edit(
         user, kept[0].pk, {"content": "小红换了说法"}, actor="operator:管理员", why="核实"
     )
@@ -121,9 +129,11 @@ def full() -> EndUser:
         for actor in ("app:应用甲", *words.ACTORS):
             Change.objects.create(end_user=user, verb=verb, actor=actor, rows=[],
                                   subjects=[str(people[0].pk)])  # fmt: skip
-    holes = dict.fromkeys(re.findall(r"{(\w+)}", " ".join(SIGNS.values())), "小红")
-    evidence = [{"code": code, "params": {**holes, "keys": "company, hometown"}, "text": "no",
-                 "weight": 1.0} for code in SIGNS]  # fmt: skip
+    evidence = [
+        Reason(code, **dict.fromkeys(HOLES[code] - {"keys"}, "小红"), keys=["company", "hometown"])
+        .as_json | {"weight": 1.0}
+        for code in WEIGHTS
+    ]  # fmt: skip
     make_suggestion(*people[:2], evidence=evidence)
     Relation.objects.create(end_user=user, subject=people[0], object=people[2], kind="女朋友")
     _worked(user, people[0])
@@ -138,7 +148,7 @@ def _worked(user: EndUser, person: Contact) -> None:
     started = {"started_at": SOME_DAY, "finished_at": SOME_DAY + timedelta(seconds=3)}
     over = [state for state in Work.State if state not in ("running", "submitted")]
     for place, state in enumerate(over):
-        fields = {"state": state, "error": "The model server answered 503.", "provider": "offline",
+        fields = {"state": state, "error": Reason("server_status", status=503).stored, "provider": "offline",
                   "result": dict.fromkeys(words.COUNTS, 1234), **started}  # fmt: skip
         Batch.objects.create(end_user=user, first_seq=place * 10 + 1, last_seq=place * 10 + 10,
                              retry_at=timezone.now(), **fields)  # fmt: skip
@@ -151,7 +161,7 @@ def _worked(user: EndUser, person: Contact) -> None:
     for name in table.JOBS:
         JobRun.objects.create(job=name, state=JobRun.State.FAILED, finished_at=SOME_DAY,
                               effect=dict.fromkeys(words.COUNTS, 1),
-                              error="The process that ran it is gone.")  # fmt: skip
+                              error=Reason("process_gone").stored)  # fmt: skip
 
 
 def test_no_page_holds_english_for_a_chinese_reader(full: EndUser) -> None:

@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from accounts.management.command import MioCommand
+from accounts.reasons import read
 from memories.jobs import table
 from memories.jobs.table import JOBS, JobStatus
 from memories.models import JobRun
@@ -55,10 +56,10 @@ class Command(MioCommand):
             seconds=seconds,
             effect=run.effect,
             unfinished=only is None and bool(run.cursor),
-            error=run.error,
+            error=str(read(run.error)),
         )
         if run.state == JobRun.State.FAILED:
-            raise CommandError(f"{job} failed: {run.error}")
+            raise CommandError(f"{job} failed: {read(run.error)}")
 
     def _table(self, statuses: list[JobStatus]) -> None:
         rows = [COLUMNS, *(_cells(status) for status in statuses)]
@@ -77,7 +78,7 @@ def _cells(status: JobStatus) -> tuple[str, ...]:
         _moment(status.last_run),
         "" if status.seconds is None else f"{status.seconds:.1f} s",
         _moment(status.next_due),
-        status.error or effect,
+        str(read(status.error)) or effect,
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
+from accounts.reasons import read
 from memories.jobs import rescore, table
 from memories.models import JobRun
 
@@ -37,5 +38,5 @@ class Command(MioCommand):
             except table.AlreadyRunning as error:
                 raise CommandError("It is being done already: see manage.py maintain.") from error
         if run.state != JobRun.State.DONE:
-            raise CommandError(run.error or "Another run took over.")
+            raise CommandError(str(read(run.error)) or "Another run took over.")
         self.report(json, users=users, changed=changed)

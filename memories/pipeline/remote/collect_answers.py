@@ -9,6 +9,7 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from accounts.reasons import Reason, stored
 from memories import model_calls, queue, remote_batches
 from memories.models import Batch, RemoteBatch, Work
 from memories.pipeline import buffer, run
@@ -19,7 +20,7 @@ from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import UnsupportedParameterError, in_brackets
 from memories.types import Extraction, Reply
 
-CHANGED = "What was said has changed since it was sent."
+CHANGED = Reason("said_changed")
 
 
 def custom_id(batch: Batch) -> str:
@@ -54,12 +55,12 @@ def refuse(remote: RemoteBatch, bad_lines: Iterable[BadLine]) -> Counter[str]:
         number = batch.result.get("line")
         error: ProviderError
         if number in codes:
-            error = PermanentError(f"The model server refused the request{codes[number]}.")
+            error = PermanentError(Reason("request_refused", code=codes[number]))
         elif set(codes) - {None}:
             continue
         else:
             code = codes.get(None, "")
-            error = TransientError(f"The model server refused the file of requests{code}.")
+            error = TransientError(Reason("file_refused", code=code))
         effect.update(_fail(remote, batch, error))
     return effect
 
@@ -68,28 +69,28 @@ def fail_all(remote: RemoteBatch, error: ProviderError) -> None:
     """Fails every request that waits, as if each had been asked for at once."""
     for batch in waiting(remote).order_by("pk"):
         _fail(remote, batch, error)
-    close(remote, RemoteBatch.State.FAILED, str(error))
+    close(remote, RemoteBatch.State.FAILED, error.reason)
 
 
-def give_back_all(remote: RemoteBatch, why: str) -> int:
+def give_back_all(remote: RemoteBatch, why: Reason) -> int:
     """Gives every request that still waits back to the pipeline."""
     return give_back(waiting(remote), why)
 
 
-def give_back(batches: QuerySet[Batch], why: str) -> int:
+def give_back(batches: QuerySet[Batch], why: Reason) -> int:
     """Batches for which there is no answer wait for another try, or for an operator when
     they had enough of them; returns how many."""
     ours = batches.filter(state__in=(Work.State.RUNNING, Work.State.SUBMITTED))
-    fields: dict[str, Any] = {"error": why, "leased_until": None, "result": {}}
+    fields: dict[str, Any] = {"error": why.stored, "leased_until": None, "result": {}}
     tried = ours.filter(attempts__gte=run.MAX_ATTEMPTS)
     ended = tried.update(state=Work.State.QUARANTINED, finished_at=timezone.now(), **fields)
     return ended + ours.update(state=Work.State.PENDING, **fields)
 
 
-def close(remote: RemoteBatch, state: str, error: str = "") -> None:
+def close(remote: RemoteBatch, state: str, error: Reason | str = "") -> None:
     """Ends an open remote batch here; what it left at the server is cleaned away next."""
     open_ = RemoteBatch.objects.filter(pk=remote.pk, state=RemoteBatch.State.OPEN)
-    open_.update(state=state, error=error, checked_at=timezone.now())
+    open_.update(state=state, error=stored(error), checked_at=timezone.now())
     remote.refresh_from_db()
 
 

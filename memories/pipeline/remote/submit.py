@@ -22,6 +22,7 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import Reason, stored
 from memories import remote_batches
 from memories.models import Batch, RemoteBatch, Work
 from memories.pipeline import buffer, cadence, run
@@ -53,10 +54,10 @@ ENDS = {
     "failed": State.FAILED,
 }
 WHY_NOT = {
-    "completed": "The server gave no answer that could be read.",
-    "expired": "The server had no time for the request.",
-    "cancelled": "The batch was cancelled at the server.",
-    "failed": "Another request of the batch was refused.",
+    "completed": Reason("batch_unreadable"),
+    "expired": Reason("batch_no_time"),
+    "cancelled": Reason("batch_cancelled"),
+    "failed": Reason("batch_refused"),
 }
 
 
@@ -206,16 +207,16 @@ def poll() -> dict[str, int]:
     Returns the counts of what it did with the requests, and of remote batches still ``open``.
     """
     stranded = Batch.objects.filter(state=Work.State.SUBMITTED).exclude(remote__state=Open)
-    answers.give_back(stranded, "Its remote batch is gone.")
+    answers.give_back(stranded, Reason("batch_gone"))
     unsettled = RemoteBatch.objects.filter(finished_at=None)
     if not unsettled.exists():
         return {}
     if batching_provider() is None:
         open_ = unsettled.filter(state=Open).values_list("pk", flat=True)
-        remote_batches.call_off(list(open_), "MIO_LLM_BATCH was turned off.")
+        remote_batches.call_off(list(open_), Reason("batches_off"))
     server = batch_server()
     if server is None:
-        unsettled.update(finished_at=timezone.now(), error="Its files are left at the server.")
+        unsettled.update(finished_at=timezone.now(), error=Reason("files_left").stored)
         return {}
     effect: Counter[str] = Counter()
     if unsettled.filter(remote_id__startswith=traces.UNNAMED).exists():
@@ -235,7 +236,7 @@ def _try(step: Callable[[], Counter[str]], remote: RemoteBatch | None = None) ->
         log.warning("remote batch %s: %s", remote and remote.pk, type(error).__name__)
         if remote is not None:
             row = RemoteBatch.objects.filter(pk=remote.pk)
-            row.update(error=str(error), checked_at=timezone.now())
+            row.update(error=stored(error.reason), checked_at=timezone.now())
         return Counter(errors=1)
 
 
@@ -245,8 +246,8 @@ def _look_after(server: BatchServer, remote: RemoteBatch) -> Counter[str]:
     effect: Counter[str] = Counter()
     unnamed = remote.remote_id.startswith(traces.UNNAMED)
     if remote.state == Open and unnamed and remote.created_at <= now - NAMED_WITHIN:
-        effect["returned"] = answers.give_back_all(remote, "It was never handed over.")
-        answers.close(remote, State.FAILED, "It never reached the server.")
+        effect["returned"] = answers.give_back_all(remote, Reason("never_handed_over"))
+        answers.close(remote, State.FAILED, Reason("never_reached"))
     elif remote.state == Open and not unnamed:
         status, effect = _follow(server, remote, now)
     if remote.state != Open:
@@ -262,16 +263,16 @@ def _follow(
     try:
         status = server.retrieve(remote.remote_id)
     except NotFoundError:
-        effect["returned"] = answers.give_back_all(remote, "The server lost the request.")
-        answers.close(remote, State.FAILED, "The server knows nothing of it.")
+        effect["returned"] = answers.give_back_all(remote, Reason("request_lost"))
+        answers.close(remote, State.FAILED, Reason("batch_unknown"))
         return None, effect
     RemoteBatch.objects.filter(pk=remote.pk).update(checked_at=now, error="")
     if not status.ended:
         if not answers.waiting(remote).exists():
-            answers.close(remote, State.CANCELLED, "Nobody waits for it any more.")
+            answers.close(remote, State.CANCELLED, Reason("not_awaited"))
         elif remote.created_at <= now - ANSWERED_WITHIN:
-            effect["returned"] = answers.give_back_all(remote, "No answer came in time.")
-            answers.close(remote, State.EXPIRED, "The server did not end it in time.")
+            effect["returned"] = answers.give_back_all(remote, Reason("no_answer_in_time"))
+            answers.close(remote, State.EXPIRED, Reason("not_ended_in_time"))
         return status, effect
     if status.status == "failed":
         effect += answers.refuse(remote, status.bad_lines)

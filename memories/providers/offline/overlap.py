@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from accounts.reasons import Reason
 from contacts import segmentation
 from contacts.text import normalise
 from memories import verification
@@ -79,11 +80,11 @@ def propose(cluster: Sequence[StoredMemory]) -> list[Overlap]:
         held = [memory for memory in others if _holds(full, memory)]
         if held:
             ids = (full.id, *(memory.id for memory in held))
-            found.append(Overlap(ids, full.content, "one says all that the others say"))
+            found.append(Overlap(ids, full.content, Reason("one_says_all")))
         elif completion := next(((m, t) for m in others if (t := _completed(full, m))), None):
             other, content = completion
             held = [other]
-            found.append(Overlap((full.id, other.id), content, "each completes the other"))
+            found.append(Overlap((full.id, other.id), content, Reason("each_completes")))
         left = [memory for memory in others if memory not in held]
     return found
 
@@ -97,17 +98,17 @@ def _reviewed(content: str, members: Sequence[StoredMemory]) -> Review:
     said = _bag(content)
     for memory in members:
         if lost := verification.loses(content, memory.content):
-            return Review(False, f"it loses {', '.join(sorted(lost))}")
+            return Review(False, Reason("loses_words", words=sorted(lost)))
         if more := _bag(memory.content) - said:
-            return Review(False, f"it leaves out {', '.join(sorted(more))}")
+            return Review(False, Reason("leaves_out", words=sorted(more)))
         if _turns(memory.content) != _turns(content):
-            return Review(False, "it holds in other circumstances than one of them")
+            return Review(False, Reason("other_circumstances"))
         if not _in_order(_names_in_order(memory.content), _names_in_order(content)):
-            return Review(False, "it says of one what was said of another")
+            return Review(False, Reason("other_subject"))
     texts = [memory.content for memory in members]
     if new := verification.adds(content, texts) | (said - set().union(*map(_bag, texts))):
-        return Review(False, f"it adds {', '.join(sorted(new))}")
-    return Review(True, "all that they say, and nothing else")
+        return Review(False, Reason("adds_words", words=sorted(new)))
+    return Review(True, Reason("keeps_all"))
 
 
 def _holds(full: StoredMemory, other: StoredMemory) -> bool:

@@ -56,7 +56,7 @@ class OfflineProvider:
         read = [
             text for case in cases for text in (case.content, *(m.content for m in case.existing))
         ]
-        return _reply(value, read, [found.reason for found in value.values()], started)
+        return _reply(value, read, [str(found.reason) for found in value.values()], started)
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
         started = perf_counter()
@@ -70,7 +70,7 @@ class OfflineProvider:
         started = perf_counter()
         value: Sequence[FoundRelation] = classify(cases)
         read = [m.content for case in cases for m in (case.memory, *case.others)]
-        return _reply(value, read, [found.reason for found in value], started)
+        return _reply(value, read, [str(found.reason) for found in value], started)
 
     def refine(
         self,
@@ -105,7 +105,7 @@ class OfflineProvider:
             for overlap, members in proposals
             for text in (overlap.content, *(memory.content for memory in members))
         ]
-        return _reply(value, read, [found.reason for found in value], started)
+        return _reply(value, read, [str(found.reason) for found in value], started)
 
 
 def _reply(value: T, read: Iterable[str], written: Iterable[str], started: float) -> Reply[T]:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from uuid import UUID
 
+from accounts.reasons import Reason
 from contacts import segmentation
 from contacts.text import HAN, folded, is_chinese, normalise
 from memories import entities, verification
@@ -59,9 +60,9 @@ def refine(memories: Sequence[StoredMemory]) -> dict[UUID, Refinement]:
     for memory in memories:
         pieces = _pieces(memory.content)
         if len(pieces) > 1:
-            found[memory.id] = Refinement(pieces=pieces, reason="it is about several matters")
+            found[memory.id] = Refinement(pieces=pieces, reason=Reason("several_matters"))
         elif (trimmed := _trimmed(memory.content)) != memory.content:
-            found[memory.id] = Refinement(trimmed=trimmed, reason="words that say nothing")
+            found[memory.id] = Refinement(trimmed=trimmed, reason=Reason("empty_words"))
     return found
 
 

@@ -8,8 +8,9 @@ memories that merely speak of the same matter are not related.
 import re
 from collections.abc import Iterator, Sequence
 
+from accounts.reasons import Reason
 from contacts import segmentation
-from contacts.attributes import is_single, label
+from contacts.attributes import is_single
 from contacts.text import letters, stem
 from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
 
@@ -144,9 +145,7 @@ def _said(told: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
     for pattern in AIMS:
         for match in pattern.finditer(told.content):
             if _is_about(match["a"], match["e"], words) and WANTS.search(other.content):
-                yield FoundRelation(
-                    R.MOTIVATED_BY, told.id, other.id, SAID, "it says what it is done for"
-                )
+                yield FoundRelation(R.MOTIVATED_BY, told.id, other.id, SAID, Reason("says_aim"))
                 return
     for pattern in CAUSES:
         for match in pattern.finditer(told.content):
@@ -154,12 +153,10 @@ def _said(told: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
             if WANTS.match(cause.strip()):
                 continue
             if _is_about(cause, effect, words) and not NOT.search(other.content):
-                yield FoundRelation(R.CAUSES, other.id, told.id, SAID, "it says that this is why")
+                yield FoundRelation(R.CAUSES, other.id, told.id, SAID, Reason("says_cause"))
                 return
             if _is_about(effect, cause, words) and _negated(effect) == _negated(other.content):
-                yield FoundRelation(
-                    R.CAUSES, told.id, other.id, SAID, "it says that this came of it"
-                )
+                yield FoundRelation(R.CAUSES, told.id, other.id, SAID, Reason("says_outcome"))
                 return
 
 
@@ -169,7 +166,7 @@ def _same_slot(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation
             if a.key != b.key or a.person != b.person or not is_single(a.key):
                 continue
             if _differ(a, b):
-                reason = f"{label(a.key, 'en').lower()}: {a.value} or {b.value}"
+                reason = Reason("two_values", attribute=a.key, one=a.value, other=b.value)
                 yield FoundRelation(R.CONFLICTS, one.id, other.id, SAME_SLOT, reason)
 
 
@@ -184,9 +181,7 @@ def _opposite(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]
     likes, dislikes = _polarity(other)
     for a, b in ((liked, dislikes), (disliked, likes)):
         if any(_same_thing(left, right) for left in a for right in b):
-            yield FoundRelation(
-                R.CONFLICTS, one.id, other.id, OPPOSITE, "liked in one, disliked in the other"
-            )
+            yield FoundRelation(R.CONFLICTS, one.id, other.id, OPPOSITE, Reason("liked_disliked"))
 
 
 def _polarity(memory: StoredMemory) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
@@ -207,9 +202,7 @@ def _disproved(belief: StoredMemory, proof: StoredMemory) -> Iterator[FoundRelat
     if not SHOWN.search(proof.content) or BELIEVED.search(proof.content):
         return
     if _negated(belief.content) != _negated(proof.content) and _one_matter(belief, proof):
-        yield FoundRelation(
-            R.INVALIDATED_BY, belief.id, proof.id, DISPROVED, "it turned out otherwise"
-        )
+        yield FoundRelation(R.INVALIDATED_BY, belief.id, proof.id, DISPROVED, Reason("disproved"))
 
 
 def _stopped(newer: StoredMemory, older: StoredMemory) -> Iterator[FoundRelation]:
@@ -220,7 +213,7 @@ def _stopped(newer: StoredMemory, older: StoredMemory) -> Iterator[FoundRelation
         over, usual = STOPS.sub(" ", newer.content), HABITS.sub(" ", older.content)
         who = _words(_subject(newer.content))
         if _same_thing(_words(over) - who, _words(usual) - who):
-            yield FoundRelation(R.SUPERSEDES, newer.id, older.id, STOPPED, "it is over since")
+            yield FoundRelation(R.SUPERSEDES, newer.id, older.id, STOPPED, Reason("over_since"))
 
 
 def _habit(event: StoredMemory, pattern: StoredMemory) -> Iterator[FoundRelation]:
@@ -236,9 +229,7 @@ def _habit(event: StoredMemory, pattern: StoredMemory) -> Iterator[FoundRelation
     once = _words(HAPPENED.sub(" ", event.content)) - _words(_subject(event.content))
     more = [w for w in once - usual if not any(word in w for word in usual)]
     if usual and len(usual & once) >= MOSTLY * len(usual) and len(more) < len(usual):
-        yield FoundRelation(
-            R.INSTANCE_OF, event.id, pattern.id, HABIT, "one time of what is a habit"
-        )
+        yield FoundRelation(R.INSTANCE_OF, event.id, pattern.id, HABIT, Reason("one_of_habit"))
 
 
 def _is_about(clause: str, rest: str, words: frozenset[str]) -> bool:

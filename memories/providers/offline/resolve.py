@@ -1,11 +1,12 @@
 """How a new memory stands to the ones most like it, decided on facts before words."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import SequenceMatcher
 from uuid import UUID
 
-from contacts.attributes import is_single, label
+from accounts.reasons import Reason
+from contacts.attributes import is_single
 from contacts.text import letters
 from memories.providers.calibration import Calibration
 from memories.types import (
@@ -18,6 +19,7 @@ from memories.types import (
 )
 
 SAME_WORDS = 0.85  # SequenceMatcher ratio over normalised text
+_TURNED = {"likes": "now_dislikes", "dislikes": "now_likes"}
 _OPPOSITE = {"likes": "dislikes", "interests": "dislikes", "dislikes": "likes"}
 _FORMER = {"former_company": "company", "former_location": "location"}
 _MOVED = re.compile(
@@ -35,23 +37,27 @@ def resolve(cases: Sequence[ConflictCase], levels: Calibration) -> Mapping[str, 
 
 
 def _resolve(case: ConflictCase, levels: Calibration) -> Resolution:
-    replaced: dict[UUID, str] = {}
-    more: dict[UUID, str] = {}
+    replaced: dict[UUID, Reason] = {}
+    more: dict[UUID, Reason] = {}
     for memory in case.existing:
         if _same_statement(case, memory, levels):
-            return Resolution(Verdict.DUPLICATE, (memory.id,), "says the same as what is known")
+            return Resolution(Verdict.DUPLICATE, (memory.id,), Reason("known_already"))
         reason = _contradiction(case, memory, levels)
         if reason:
             replaced[memory.id] = reason
         elif _adds_to(case, memory, levels):
-            more[memory.id] = "more about the same matter"
+            more[memory.id] = Reason("same_matter")
     if replaced:
-        return Resolution(
-            Verdict.SUPERSEDES, tuple(replaced), "; ".join(dict.fromkeys(replaced.values()))
-        )
+        return Resolution(Verdict.SUPERSEDES, tuple(replaced), _together(replaced.values()))
     if more:
-        return Resolution(Verdict.COMPLEMENTS, tuple(more), "; ".join(dict.fromkeys(more.values())))
-    return Resolution(Verdict.NEW, (), "nothing like it is known")
+        return Resolution(Verdict.COMPLEMENTS, tuple(more), _together(more.values()))
+    return Resolution(Verdict.NEW, (), Reason("nothing_alike"))
+
+
+def _together(reasons: Iterable[Reason]) -> Reason:
+    """Each of the reasons once."""
+    first, *rest = dict.fromkeys(reasons)
+    return Reason("all_of", clauses=[first, *rest]) if rest else first
 
 
 def _people(facts: Sequence[StoredFact]) -> set[UUID | None]:
@@ -94,22 +100,22 @@ def _values(facts: Sequence[StoredFact]) -> set[tuple[UUID | None, str, str]]:
     return {(fact.person, fact.key, letters(fact.value)) for fact in facts}
 
 
-def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> str:
-    """Why ``memory`` no longer holds once the new one does, or an empty string."""
+def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> Reason | None:
+    """Why ``memory`` no longer holds once the new one does, or None."""
     if case.said_at < memory.said_at:
-        return ""
+        return None
     for new in case.facts:
         for old in memory.facts:
             if new.person != old.person:
                 continue
             if new.key == old.key and is_single(new.key) and _differs(new.value, old.value):
-                return f"{label(new.key, 'en').lower()} is now {new.value}, not {old.value}"
+                return Reason("value_changed", attribute=new.key, new=new.value, old=old.value)
             if _OPPOSITE.get(new.key) == old.key and _overlaps(new.value, old.value):
-                return f"{new.key} {new.value} now, {old.key} before"
+                return Reason(_TURNED[old.key], new=new.value)
             if _FORMER.get(new.key) == old.key and _overlaps(new.value, old.value):
-                return f"no longer at {old.value}"
+                return Reason("left_place", company=old.value)
     if _strangers(case, memory):
-        return ""
+        return None
     return _rescheduled(case, memory, levels) or _fulfilled(case, memory)
 
 
@@ -123,26 +129,26 @@ def _overlaps(new: str, old: str) -> bool:
     return bool(left and right) and (left in right or right in left)
 
 
-def _rescheduled(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> str:
+def _rescheduled(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> Reason | None:
     """The same event at another time."""
     if not _MOVED.search(case.content) or memory.similarity < levels.same_event:
-        return ""
+        return None
     old, new = _DATE.findall(memory.content), _DATE.findall(case.content)
     if old and new and set(old) != set(new) and _shared_topic(case.content, memory.content):
-        return "the event was moved to another time"
+        return Reason("event_moved")
     if (
         old
         and re.search(r"取消|cancel+ed|called off", case.content)
         and _shared_topic(case.content, memory.content)
     ):
-        return "the event was cancelled"
-    return ""
+        return Reason("event_cancelled")
+    return None
 
 
-def _fulfilled(case: ConflictCase, memory: StoredMemory) -> str:
+def _fulfilled(case: ConflictCase, memory: StoredMemory) -> Reason | None:
     """What was planned has come to pass."""
     if memory.type is not MemoryType.PLAN or case.type is MemoryType.PLAN:
-        return ""
+        return None
     plans = [fact for fact in memory.facts if fact.key == "plan"]
     done = [fact for fact in case.facts if fact.key != "plan"]
     for plan in plans:
@@ -152,8 +158,8 @@ def _fulfilled(case: ConflictCase, memory: StoredMemory) -> str:
                 and is_single(fact.key)
                 and letters(fact.value) in letters(plan.value)
             ):
-                return "the plan has come true"
-    return ""
+                return Reason("plan_fulfilled")
+    return None
 
 
 def _shared_topic(new: str, old: str) -> bool:

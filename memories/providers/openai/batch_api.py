@@ -11,6 +11,7 @@ from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
 import openai
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from accounts.reasons import Reason
 from memories.providers.errors import OutputError, ProviderError, TransientError
 from memories.providers.openai.transport import (
     ModelServer,
@@ -135,7 +136,7 @@ def answers_in(text: str) -> Iterator[Answer]:
             continue
         if line.response is None:
             code = in_brackets(line.error.code if line.error else "")
-            error: ProviderError = TransientError(f"The model server gave no answer{code}.")
+            error: ProviderError = TransientError(Reason("no_answer", code=code))
             yield Answer(line.custom_id, error=error)
         elif line.response.status_code >= 400:
             yield Answer(line.custom_id, error=_refusal(line.response))
@@ -255,4 +256,4 @@ class BatchServer:
             return form.model_validate_json(body)
         except ValidationError:
             pass
-        raise OutputError("The model server's reply is not of the batch protocol.")
+        raise OutputError(Reason("not_batch_protocol"))

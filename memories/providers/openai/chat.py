@@ -10,6 +10,7 @@ import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 from pydantic import BaseModel
 
+from accounts.reasons import Reason
 from contacts.text import encodable
 from memories.providers.errors import OutputError, PermanentError, TransientError
 from memories.providers.openai.transport import ModelServer
@@ -66,7 +67,7 @@ class ChatModel:
                         _check(choice.finish_reason)
                         ended = True
         if not ended:
-            raise TransientError("The model server broke its reply off.")
+            raise TransientError(Reason("reply_broken_off"))
 
     def _send(
         self, client: openai.OpenAI, messages: Sequence[ChatMessage]
@@ -90,11 +91,11 @@ def _next(pieces: openai.Stream[ChatCompletionChunk], _client: openai.OpenAI) ->
         return None if chunk is None else _Chunk.model_validate(chunk.to_dict(warnings=False))
     except (ValueError, AttributeError):  # no JSON, no UTF-8, no object, or of another form
         pass
-    raise OutputError("The model server's stream is not of the protocol.")
+    raise OutputError(Reason("not_stream_protocol"))
 
 
 def _check(finish_reason: str) -> None:
     if finish_reason == "content_filter":
-        raise PermanentError("The model refused to answer.")
+        raise PermanentError(Reason("model_refused"))
     if finish_reason == "length":
-        raise OutputError("The model's reply was cut off at its length limit.")
+        raise OutputError(Reason("reply_cut_off"))

@@ -14,6 +14,7 @@ import openai
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import BaseModel, ValidationError
 
+from accounts.reasons import Reason
 from contacts.attributes import ATTRIBUTES
 from contacts.text import encodable, estimate_tokens
 from memories.providers.errors import OutputError, PermanentError
@@ -100,7 +101,7 @@ class AnswerModel:
             return answer.model_validate_json(_json_in(text)), total(usage, used)
         except ValidationError as exc:
             kinds = sorted({error["type"] for error in exc.errors()})
-        raise OutputError(f"The model's answer is unusable after a repair: {', '.join(kinds)}.")
+        raise OutputError(Reason("answer_unusable", errors=kinds))
 
     def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[str, Usage]:
         """One completion, asked for in the strictest form that the server takes."""
@@ -147,12 +148,12 @@ def _read(body: str, sent: Messages, latency_ms: float) -> tuple[str, Usage]:
     except ValidationError:
         completion = None
     if completion is None or not completion.choices:
-        raise OutputError("The model server's reply holds no completion.")
+        raise OutputError(Reason("no_completion"))
     choice = completion.choices[0]
     if choice.message.refusal or choice.finish_reason == "content_filter":
-        raise PermanentError("The model refused to answer.")
+        raise PermanentError(Reason("model_refused"))
     if choice.finish_reason == "length":
-        raise OutputError("The model's answer was cut off at its length limit.")
+        raise OutputError(Reason("answer_cut_off"))
     text = choice.message.content or ""
     tokens = completion.usage or _Tokens(
         prompt_tokens=estimate_tokens("".join(str(message.get("content")) for message in sent)),

@@ -18,6 +18,7 @@ import openai
 from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_random_exponential
 
+from accounts.reasons import Reason
 from memories.providers.errors import PermanentError, ProviderError, TransientError
 
 TIMEOUT_S = 60.0
@@ -49,8 +50,8 @@ logging.getLogger("openai").setLevel(logging.INFO)
 class UnsupportedParameterError(PermanentError):
     """The server refused the request because of ``parameters``, which can be left out."""
 
-    def __init__(self, message: str, parameters: frozenset[str]) -> None:
-        super().__init__(message)
+    def __init__(self, reason: Reason | str, parameters: frozenset[str]) -> None:
+        super().__init__(reason)
         self.parameters = parameters
 
 
@@ -131,13 +132,13 @@ class ModelServer:
                 exc.status_code, str(exc.code or exc.type or ""), exc.param, _said(exc), after
             )
         except openai.APITimeoutError:
-            error = TransientError(f"The model server did not answer in {self._timeout_s:g} s.")
+            error = TransientError(Reason("server_timeout", seconds=f"{self._timeout_s:g}"))
         except openai.APIConnectionError:
-            error = TransientError("The connection to the model server failed.")
+            error = TransientError(Reason("connection_failed"))
         except openai.APIError:
-            error = TransientError("The model server broke its answer off with an error.")
+            error = TransientError(Reason("answer_broken_off"))
         except openai.OpenAIError as exc:
-            error = PermanentError(f"The model client refused the call: {type(exc).__name__}.")
+            error = PermanentError(Reason("client_refused", error=type(exc).__name__))
         # Raised outside the handlers: the client's exception may hold chat text, and would
         # be logged as the context of this one.
         raise error
@@ -164,11 +165,11 @@ def status_error(
 ) -> ProviderError:
     """The named error of an HTTP status. ``said`` is the server's own message, to be searched
     and never shown."""
-    message = f"The model server answered {status}{in_brackets(code)}."
+    reason = Reason("server_status", status=f"{status}{in_brackets(code)}")
     if status in TRANSIENT_STATUS or status >= 500:
-        return TransientError(message, retry_after)
+        return TransientError(reason, retry_after)
     if status == 404:
-        return NotFoundError(message)
+        return NotFoundError(reason)
     if status in _REFUSING_STATUS:
         refused = frozenset(
             name
@@ -176,8 +177,8 @@ def status_error(
             if param == name or words.search(said)
         )
         if refused:
-            return UnsupportedParameterError(message, refused)
-    return PermanentError(message)
+            return UnsupportedParameterError(reason, refused)
+    return PermanentError(reason)
 
 
 def in_brackets(code: str) -> str:

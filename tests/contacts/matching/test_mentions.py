@@ -207,7 +207,7 @@ def test_nothing_is_guessed_where_something_was_found() -> None:
 def test_how_and_reason_say_what_was_matched() -> None:
     def told(text: str) -> tuple[str, str]:
         (found,) = mentions(text)
-        return found.how, found.reason
+        return found.how, str(found.reason)
 
     assert told("林晓彤来了") == ("name", "the contact's name")
     assert told("彤彤来了") == ("alias", "a known alias")

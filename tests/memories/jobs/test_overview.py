@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from accounts.reasons import read
 from memories.doctor import work
 from memories.jobs import job_runs, schedules, table
 from memories.models import JobRun
@@ -48,7 +49,7 @@ def test_the_overview_tells_how_each_job_stands(visits, monkeypatch) -> None:
     assert status().state == "stopped"
     visits.fail(3, TransientError("busy"))
     table.run("visit")
-    assert (status().state, status().error) == ("failed", "User 3: busy")
+    assert (status().state, str(read(status().error))) == ("failed", "User 3: busy")
     abandon()
     JobRun.objects.exclude(state="running").delete()
     assert status().state == "dead"

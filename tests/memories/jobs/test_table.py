@@ -9,6 +9,7 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from accounts.reasons import read
 from memories.budget import Budget
 from memories.jobs import job_runs, table
 from memories.jobs.table import AlreadyRunning, EachUser, Job
@@ -166,7 +167,7 @@ def test_a_run_that_was_taken_over_writes_nothing_and_stops(visits) -> None:
 def test_where_the_model_server_is_away_the_run_stops_and_begins_there_again(visits) -> None:
     visits.fail(3, TransientError("busy"), times=1)
     run = table.run("visit")
-    assert (run.state, run.error) == ("failed", "User 3: busy")
+    assert (run.state, str(read(run.error))) == ("failed", "User 3: busy")
     assert run.effect == {"users": 3, "touched": 4}
     assert table.run("visit").state == "done"
     assert visits.made == [1, 2, 3, 3, 4, 5]
@@ -175,7 +176,7 @@ def test_where_the_model_server_is_away_the_run_stops_and_begins_there_again(vis
 def test_what_another_try_cannot_help_fails_the_run_but_keeps_nobody_waiting(visits) -> None:
     visits.fail(3, OutputError("not in form"))
     run = table.run("visit")
-    assert (run.state, run.error, run.cursor) == ("failed", "User 3: not in form", {})
+    assert (run.state, str(read(run.error)), run.cursor) == ("failed", "User 3: not in form", {})
     assert visits.made == [1, 2, 3, 4, 5]
 
 

@@ -58,10 +58,10 @@ def test_words_and_meaning_both_find() -> None:
     words = next(hit for hit in hits if hit.memory.pk == by_words.pk)
     meaning = next(hit for hit in hits if hit.memory.pk == by_meaning.pk)
     assert words.bm25_rank == 1
-    assert "no. 1 by its words" in words.reason
+    assert "no. 1 by its words" in str(words.reason)
     assert meaning.bm25_rank is None
     assert meaning.vector_rank == 1
-    assert "no. 1 by meaning" in meaning.reason
+    assert "no. 1 by meaning" in str(meaning.reason)
 
 
 def test_the_intent_decides_which_of_them_leads() -> None:
@@ -140,7 +140,7 @@ def test_a_profile_stands_before_the_memories_that_it_speaks_for() -> None:
     profile.vectors.all().delete()
     hits = search(end_user, "小红爱喝茶", embedder=EMBEDDER, vector=direction(0), limit=2)
     assert ids(hits)[0] == profile.pk
-    assert "speaks for" in hits[0].reason
+    assert "speaks for" in str(hits[0].reason)
     assert hits[1].memory.consolidated_into_id == profile.pk
 
 
@@ -180,7 +180,7 @@ def test_the_rest_of_a_question_is_found_over_the_one_it_describes() -> None:
         end_user, "那个在动物园上班的人，生日是哪天？", embedder=EMBEDDER, vector=direction(0)
     )
     assert ids(hits)[:2] == [works.pk, birthday.pk]
-    assert "what the best hit" in hits[1].reason
+    assert "what the best hit" in str(hits[1].reason)
 
 
 def test_each_of_several_questions_finds_its_answer() -> None:

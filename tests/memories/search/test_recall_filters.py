@@ -81,7 +81,7 @@ def test_a_time_in_the_question_leads_but_leaves_nothing_out(end_user: EndUser) 
     assert ids(hits)[:2] == [asked.pk, beside.pk]
     assert len(hits) == len(others) + 2
     assert [hit.in_range for hit in hits[:3]] == [True, True, False]
-    assert "of the time asked about" in hits[0].reason
+    assert "of the time asked about" in str(hits[0].reason)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     # The same without a time: words decide.
     untimed = find(end_user, "小红做的午饭是什么？", limit=40)
@@ -124,7 +124,7 @@ def test_history_is_marked_and_stands_below_what_took_its_place(end_user: EndUse
     current, history = hits
     assert (current.history, current.superseded_by) == (False, ())
     assert (history.history, history.superseded_by) == (True, (new.pk,))
-    assert "no longer true" in history.reason
+    assert "no longer true" in str(history.reason)
 
 
 @db
@@ -160,7 +160,7 @@ def test_memories_beside_a_hit_come_below_it_with_the_way_there(end_user: EndUse
     assert (hits[0].hops, hits[0].path) == (0, ())
     assert (hits[1].hops, hits[1].path) == (1, (("motivated_by", left.pk),))
     assert hits[1].bm25_rank is None
-    assert "motivated_by" in hits[1].reason
+    assert "motivated_by" in str(hits[1].reason)
     assert hits[0].score > hits[1].score > hits[2].score
     two = find(end_user, "Why did Nina quit?", limit=3, hops=2)
     assert ids(two) == [left.pk, why.pk, further.pk]

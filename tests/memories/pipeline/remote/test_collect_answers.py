@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from accounts.reasons import read
 from memories.models import Batch, Memory, ModelCall, RemoteBatch
 from memories.pipeline import run
 from memories.pipeline.remote import submit
@@ -40,7 +41,7 @@ class TestPartialFailure:
         assert (state_of(ann), state_of(ben)) == ("done", "pending")
         batch = Batch.objects.of(ben).get()
         assert batch.attempts == 1
-        assert "no time" in batch.error
+        assert "no time" in str(read(batch.error))
         assert RemoteBatch.objects.get().state == "expired"
         assert server.remote.files == {}
         assert submit.submit_due() == {"requests": 1}
@@ -57,7 +58,7 @@ class TestPartialFailure:
         server.remote.end(the_batch(server), answer)
         submit.poll()
         assert [state_of(user) for user in users] == ["quarantined", "failed", "done"]
-        error = Batch.objects.of(users[0]).get().error
+        error = str(read(Batch.objects.of(users[0]).get().error))
         assert error == "The model server answered 400 (invalid_value)."
         outcomes = ModelCall.objects.filter(purpose="extract").values_list("outcome", flat=True)
         assert sorted(outcomes) == ["ok", "permanent", "transient"]
@@ -80,7 +81,7 @@ class TestPartialFailure:
         server.remote.end(the_batch(server), lambda body: next(answers)(body))
         submit.poll()
         assert (state_of(ann), state_of(ben)) == ("pending", "done")
-        assert "could be read" in Batch.objects.of(ann).get().error
+        assert "could be read" in str(read(Batch.objects.of(ann).get().error))
 
     def test_an_unusable_answer_is_repaired_by_asking_once(self, server, app):
         ann = told(app, "ann")
@@ -108,7 +109,7 @@ class TestPartialFailure:
         server.remote.refuse(the_batch(server), "invalid_json_line", line=1)
         submit.poll()
         assert (state_of(ann), state_of(ben)) == ("quarantined", "pending")
-        assert "invalid_json_line" in Batch.objects.of(ann).get().error
+        assert "invalid_json_line" in str(read(Batch.objects.of(ann).get().error))
         assert RemoteBatch.objects.get().state == "failed"
 
     def test_a_file_that_is_refused_as_a_whole_is_tried_again_later(self, server, app):
@@ -153,7 +154,9 @@ class TestPartialFailure:
         submit.submit_due()
         server.fail(401, on="batches", message=f"{KEY} is wrong")
         assert submit.poll() == {"errors": 1, "open": 1}
-        assert RemoteBatch.objects.get().error == "The model server answered 401 (error)."
+        assert (
+            str(read(RemoteBatch.objects.get().error)) == "The model server answered 401 (error)."
+        )
         server.remote.end(the_batch(server), extracted)
         submit.poll()
         assert state_of(ann) == "done"

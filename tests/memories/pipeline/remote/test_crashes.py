@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from accounts.reasons import read
 from memories.models import Batch, Memory, ModelCall, RemoteBatch
 from memories.pipeline.remote import submit
 from tests import processes
@@ -22,7 +23,10 @@ class TestHandingOver:
         server.fail(503, on="files", message="Oliver lives in Madrid")
         submit.submit_due()
         batch = Batch.objects.of(ann).get()
-        assert (batch.state, batch.error) == ("failed", "The model server answered 503 (error).")
+        assert (batch.state, str(read(batch.error))) == (
+            "failed",
+            "The model server answered 503 (error).",
+        )
         server.fail(403, on="files", message=KEY)
         Batch.objects.update(retry_at=timezone.now())
         submit.submit_due()

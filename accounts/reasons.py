@@ -1,0 +1,363 @@
+"""Reasons and errors as codes with parameters, and the one table that puts them into words.
+
+Code emits a :class:`Reason`; English is its ``str``. A screen renders it with the words of its
+language. Where a column of text keeps a reason it keeps ``stored``, which ``read`` reads again;
+what a person typed and what a model said stays text all the way.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import Any
+
+
+def _(text: str) -> str:
+    """Marks a text for the catalogue of translations, which this module knows nothing of."""
+    return text
+
+
+TEMPLATES: dict[str, str] = {
+    # Why somebody is meant by a word of a message.
+    "by_name": _("the contact's name"),
+    "by_alias": _("a known alias"),
+    "by_pinyin": _("the name spelt in pinyin"),
+    "by_first_name": _("the first name of {text}"),
+    "by_given_name": _("the given name of {text}"),
+    "by_own_relation": _("the user's own relation ({text})"),
+    "by_title": _("surname and title fit {text} alone"),
+    "by_diminutive": _("a usual short form of {text}"),
+    "by_sound": _("sounds like the name {text}"),
+    "by_slip": _("looks like a slip for {text}"),
+    "among_several": _("{reason}; {count} people answer to it"),
+    "by_description": _("fits the description: {values}"),
+    "held_value": "{attribute} {value}",
+    # Whom a pronoun or an unspoken subject means; several stand behind one another.
+    "each_of": "{reasons}",
+    "all_of": "{clauses}",
+    "still_topic": _("still the topic"),
+    "spoken_of_last": _("spoken of last"),
+    "received": _("received"),
+    "was_subject": _("subject"),
+    "equally_likely": _("{count} can't be told apart"),
+    "last_session": _("from the last session"),
+    "female": _("female"),
+    "male": _("male"),
+    "gender_unknown": _("gender not known"),
+    "former": _("the former of two"),
+    "latter": _("the latter of two"),
+    "both_last": _("both just spoken of"),
+    "singular_they": _("one of whom they is said"),
+    "with_associates": _("and those around"),
+    "named_together": _("named together"),
+    "named_after": _("named right after"),
+    "relative_of_meant": _("{word} of who is meant"),
+    "draft_addressee": _("the draft is to them"),
+    "to_answer": _("the one to answer"),
+    "subject_omitted": _("the topic, subject left out"),
+    "subject_omitted_by": _("the topic, subject left out: {cues}"),
+    "answers_about_them": _("answers about them"),
+    "answers_about_you": _("answers about you"),
+    "asked_of_person": _("asked of a person"),
+    "own_feeling": _("one's own feeling"),
+    "noun_first": _("noun first"),
+    "personal_noun": _("personal noun"),
+    "predicate_first": _("predicate first"),
+    "question": _("question"),
+    "reported": _("reported"),
+    "users_plan": _("the user's plan"),
+    # What speaks for and against two contacts being one person.
+    "same_name": _("Both are called {first}."),
+    "same_byname": _("Both are called {first}, as others may be."),
+    "pinyin": _("{first} and {second} are one name in two scripts."),
+    "part_of_name": _("{first} and {second} share a name."),
+    "nickname": _("{first} and {second} are nicknames from one name."),
+    "diminutive": _("{first} and {second} are forms of one given name."),
+    "titled_name": _("{first} and {second} are one surname with a form of address."),
+    "spelling": _("{first} and {second} are spellings of one name."),
+    "homophone": _("{first} and {second} sound alike."),
+    "transliteration": _("{first} sounds like {second} in another script."),
+    "other_name": _("{first} and {second} are different names."),
+    "other_byname": _("{first} and {second} have nothing in common."),
+    "other_script": _("{first} and {second} are unrelated names in two scripts."),
+    "other_title": _("{first} and {second} are addressed differently."),
+    "relative_of": _("One of {first} and {second} is named as belonging to the other."),
+    "unnamed": _("One of {first} and {second} is a role, not a name."),
+    "both_unnamed": _("{first} and {second} are different roles."),
+    "same_role_word": _("{first} and {second} are words for one role."),
+    "bond_same": _("Both are what “{first}” and “{second}” say, which is the same."),
+    "bond_near": _("“{first}” and “{second}” may be said of one person."),
+    "bond_other": _("“{first}” and “{second}” are different relationships."),
+    "bond_opposed": _("“{first}” and “{second}” exclude one another."),
+    "bond_alone": _("One has only one {first} at a time."),
+    "bond_former": _("Only one of “{first}” and “{second}” is in the past."),
+    "stated_name": _("It was said that {name} is also called {stated}: “{fact}”"),
+    "stated_alike": _("Both are said to bear the name {name}: “{fact}”"),
+    "stated_other": _("One is said to be called {stated}, the other {name}: “{fact}”"),
+    "stated_apart": _("It was said that they are two people: “{fact}”"),
+    "named_beside": _("A note about one names the other as someone else: “{fact}”"),
+    "together": _("Both are named together as two people."),
+    "words": _("Notes about both mention {words}."),
+    "near": _("What is known about both is much alike."),
+    "far": _("Nothing known about one fits what is known about the other."),
+    "attribute_same": _("Both have the same {keys}."),
+    "attribute_other": _("Their {keys} differ."),
+    "birthday_other": _("Their birthdays differ: {first} and {second}."),
+    "age": _("Their ages don't fit: “{first}” and “{second}”."),
+    "gender": _("One is female, the other male."),
+    "outlived": _("One had died before the other's: “{first}”, “{second}”."),
+    "settled": _("One is single, the other has a family: “{first}”, “{second}”."),
+    "succession": _("One came after the other: “{first}”, “{second}”."),
+    "rivals": _("{count} people fit one of them as well."),
+    "little_known": _("Little is known about one of them."),
+    # Why a memory was found.
+    "rank_by_words": _("no. {rank} by its words"),
+    "rank_by_meaning": _("no. {rank} by meaning"),
+    "about_best_hit": _("about what the best hit by words is about"),
+    "speaks_for_found": _("speaks for a memory that was found"),
+    "beside_better": _("reached from a better hit by {kinds}"),
+    "in_range": _("of the time asked about"),
+    "no_longer_true": _("no longer true"),
+    "among_latest": _("among the latest"),
+    "linked": _("linked to a person in the message"),
+    "not_linked_yet": _("names {name}, not linked yet"),
+    # Why a machine changed something or drew an edge.
+    "forget_asked": _("The user asked to forget this."),
+    "taken_back": _("The user took this back."),
+    "vcard": _("imported from a vCard file"),
+    "overlapping": _("They overlap: {reason}"),
+    "verbose": _("It was long: {reason}"),
+    "several_matters": _("it is about several matters"),
+    "empty_words": _("words that say nothing"),
+    "one_says_all": _("one says all that the others say"),
+    "each_completes": _("each completes the other"),
+    "shared_entity": _("both speak of {name}"),
+    "reply_used": _("the reply made use of it"),
+    "disproved": _("it turned out otherwise"),
+    "one_of_habit": _("one time of what is a habit"),
+    "liked_disliked": _("liked in one, disliked in the other"),
+    "over_since": _("it is over since"),
+    "says_aim": _("it says what it is done for"),
+    "says_cause": _("it says that this is why"),
+    "says_outcome": _("it says that this came of it"),
+    "known_already": _("says the same as what is known"),
+    "same_matter": _("more about the same matter"),
+    "nothing_alike": _("nothing like it is known"),
+    "value_changed": _("{attribute} is now {new}, not {old}"),
+    "now_likes": _("likes {new} now, dislikes before"),
+    "now_dislikes": _("dislikes {new} now, likes before"),
+    "left_place": _("no longer at {company}"),
+    "event_moved": _("the event was moved to another time"),
+    "event_cancelled": _("the event was cancelled"),
+    "plan_fulfilled": _("the plan has come true"),
+    "two_values": _("{attribute}: {one} or {other}"),
+    # Why a merge of memories was accepted or not.
+    "keeps_all": _("all that they say, and nothing else"),
+    "loses_words": _("it loses {words}"),
+    "leaves_out": _("it leaves out {words}"),
+    "adds_words": _("it adds {words}"),
+    "other_circumstances": _("it holds in other circumstances than one of them"),
+    "other_subject": _("it says of one what was said of another"),
+    # What was refused to a person or an app.
+    "user_forgotten": _("This end user has been forgotten."),
+    "user_forgotten_already": _("This end user has been forgotten already."),
+    "no_such_contact": _("There is no such contact."),
+    "no_such_memory": _("There is no such memory."),
+    "no_such_contact_or_memory": _("There is no such contact or memory."),
+    "no_contact_of_id": _("There is no contact {id}."),
+    "name_taken": _("Another contact has this name. Send namesake: true for another person."),
+    "relation_to_self": _("Nobody is related to themselves."),
+    "relation_without_kind": _("Say what the one is to the other."),
+    "no_such_relation": _("There is no such relation any more."),
+    "name_without_letters": _("A contact needs a name with at least one letter or digit."),
+    "name_too_long": _("This name is too long."),
+    "merged_already": _("{name} was merged into {id} already."),
+    "merge_with_self": _("A contact can't be merged into itself."),
+    "parted_before": _("{one} and {other} were told apart before."),
+    "differs_from_self": _("A contact can't differ from itself."),
+    "memories_of_other": _("Choose memories that are about {name}."),
+    "no_such_value": _("{name} has no {key} of this value."),
+    "merged_memory": _("Another memory speaks for it now: undo that merge instead."),
+    "low_importance": _("A profile speaks for this memory, so its importance stays at 0.05."),
+    "out_of_range": _("A value is out of range: importance and confidence lie between 0 and 1."),
+    "linked_already": _("The memory is about this contact already."),
+    "not_linked": _("This memory is not linked to this contact."),
+    "link_gone": _("This link is gone already."),
+    "undone_already": _("This change was undone already."),
+    "collides": _("What stands now would collide with what was: undo the later change first."),
+    "memories_reshaped": _(
+        "Memories that this change touched were merged or split since: undo that first."
+    ),
+    "merge_corrected": _("The merged memory was corrected since: undo that change first."),
+    "more_learnt": _("More was learnt about {name} since; merge the contact instead."),
+    "edge_not_by_hand": _("This kind of edge is not stated by hand."),
+    "edge_to_self": _("An edge joins two memories."),
+    "memory_gone_or_archived": _("There is no such memory, or it is archived."),
+    "no_such_edge": _("This memory has no such edge."),
+    "edge_of_origin": _("Where a memory comes from stays; undo the change that made it."),
+    "piece_is_whole": _("A piece says all that the memory says."),
+    "number_of_pieces": _("A memory is split into 2 to {most} different pieces."),
+    "not_shorter": _("The new wording is not shorter."),
+    "choose_duplicate": _("Another memory already says exactly this: choose it as well."),
+    "duplicate": _("Another memory already says exactly this."),
+    "number_of_merged": _("Choose 2 to {most} memories, and what they say together."),
+    "profile_follows": _("A profile follows from its memories; correct these."),
+    "not_active": _("Only memories that hold now can be split, trimmed or merged."),
+    # What failed in the background.
+    "process_gone": _("The process that ran it is gone."),
+    "of_users": "{errors}",
+    "of_user": _("User {user}: {error}"),
+    "server_status": _("The model server answered {status}."),
+    "server_timeout": _("The model server did not answer in {seconds} s."),
+    "connection_failed": _("The connection to the model server failed."),
+    "answer_broken_off": _("The model server broke its answer off with an error."),
+    "reply_broken_off": _("The model server broke its reply off."),
+    "client_refused": _("The model client refused the call: {error}."),
+    "request_refused": _("The model server refused the request{code}."),
+    "file_refused": _("The model server refused the file of requests{code}."),
+    "no_answer": _("The model server gave no answer{code}."),
+    "no_completion": _("The model server's reply holds no completion."),
+    "not_batch_protocol": _("The model server's reply is not of the batch protocol."),
+    "not_stream_protocol": _("The model server's stream is not of the protocol."),
+    "model_refused": _("The model refused to answer."),
+    "answer_cut_off": _("The model's answer was cut off at its length limit."),
+    "reply_cut_off": _("The model's reply was cut off at its length limit."),
+    "answer_unusable": _("The model's answer is unusable after a repair: {errors}."),
+    "no_embeddings": _("The embedding server's reply holds no embeddings."),
+    "wrong_vectors": _(
+        "The embedding server sent {vectors} vectors, or wrong indices, for {count} texts."
+    ),
+    "wrong_dimensions": _(
+        "Model {model} gives vectors of {size} dimensions, but MIO_EMBEDDING_DIMENSIONS is {set}. "
+        "Set it to {size} and re-embed, or choose another model."
+    ),
+    "no_direction": _("Model {model} gave a vector without a direction."),
+    "batch_unreadable": _("The server gave no answer that could be read."),
+    "batch_no_time": _("The server had no time for the request."),
+    "batch_cancelled": _("The batch was cancelled at the server."),
+    "batch_refused": _("Another request of the batch was refused."),
+    "batch_gone": _("Its remote batch is gone."),
+    "said_changed": _("What was said has changed since it was sent."),
+    "never_handed_over": _("It was never handed over."),
+    "never_reached": _("It never reached the server."),
+    "request_lost": _("The server lost the request."),
+    "batch_unknown": _("The server knows nothing of it."),
+    "no_answer_in_time": _("No answer came in time."),
+    "not_ended_in_time": _("The server did not end it in time."),
+    "not_awaited": _("Nobody waits for it any more."),
+    "files_left": _("Its files are left at the server."),
+    "held_forgotten": _("It held words that were forgotten since."),
+    "batches_off": _("MIO_LLM_BATCH was turned off."),
+}
+HOLES = {
+    code: frozenset(name for _text, name, _form, _conversion in Formatter().parse(text) if name)
+    for code, text in TEMPLATES.items()
+}
+# What stands between reasons behind one another, by the hole that they stand in.
+BETWEEN = _(", ")
+OTHERWISE = {"clauses": _("; "), "values": _("; "), "errors": " "}
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Reason:
+    """``code`` names a template of the table; ``params`` fill its holes: texts, numbers,
+    attribute keys, reasons, and lists of these."""
+
+    code: str
+    params: Mapping[str, Any] = field(hash=False)
+
+    def __init__(self, code: str, /, **params: Any) -> None:
+        if missing := HOLES[code] - params.keys():
+            raise TypeError(f"The reason {code} lacks {', '.join(sorted(missing))}.")
+        object.__setattr__(self, "code", code)
+        object.__setattr__(self, "params", params)
+
+    def __str__(self) -> str:
+        return render(self)
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        return {"code": self.code, "params": {k: _plain(v) for k, v in self.params.items()}}
+
+    @property
+    def stored(self) -> str:
+        """The reason as a column of text keeps it."""
+        return json.dumps(self.as_json, ensure_ascii=False)
+
+
+class CodedError(Exception):
+    """What was asked can't be done, or failed; ``str`` says why in English."""
+
+    def __init__(self, reason: Reason | str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+def stored(reason: Reason | str) -> str:
+    """A reason as a column of text keeps it; other words as they are."""
+    return reason.stored if isinstance(reason, Reason) else reason
+
+
+def read(text: str) -> Reason | str:
+    """What a column of text keeps; words that no reason was stored as stay words."""
+    if not text.startswith('{"code"'):
+        return text
+    try:
+        return json.loads(text, object_hook=_reason)
+    except (KeyError, TypeError, ValueError):  # of a table that has changed since
+        return text
+
+
+def _reason(value: dict[str, Any]) -> Reason | dict[str, Any]:
+    coded = value.keys() == {"code", "params"}
+    return Reason(value["code"], **value["params"]) if coded else value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Reason):
+        return value.as_json
+    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def spaced(key: str) -> str:
+    """What a key is called where it has no other name."""
+    return key.replace("_", " ")
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How a language puts reasons into words; what is not given is said in English."""
+
+    translate: Callable[[str], str] = str
+    attribute: Callable[[str], str] = spaced
+    edge_kind: Callable[[str], str] = str
+    between: str = ", "
+
+
+ENGLISH = Wording()
+
+
+def render(reason: Reason | str, wording: Wording = ENGLISH) -> str:
+    """A reason in words; words as they are."""
+    if isinstance(reason, str):
+        return reason
+    holes = {name: _worded(name, value, wording) for name, value in reason.params.items()}
+    return wording.translate(TEMPLATES[reason.code]).format(**holes)
+
+
+def _worded(name: str, value: Any, wording: Wording) -> str:
+    """What stands in a hole, by its name (attribute keys, kinds of edges) or its type."""
+    if name == "kinds":
+        return " → ".join(map(wording.edge_kind, value))
+    if name in ("attribute", "key"):
+        return wording.attribute(value)
+    if name == "keys":
+        keys = value.split(", ") if isinstance(value, str) else value  # one text in older rows
+        return wording.between.join(map(wording.attribute, keys))
+    if isinstance(value, Reason):
+        return render(value, wording)
+    if isinstance(value, list | tuple):
+        coded = any(isinstance(one, Reason) for one in value)
+        mark = wording.translate(OTHERWISE.get(name, BETWEEN))
+        return (mark if coded else wording.between).join(_worded("", v, wording) for v in value)
+    return str(value)
