@@ -75,7 +75,7 @@ def test_the_page_shows_precisely_what_the_api_says(
     assert answer.statements > 4
     reasons = {one.memory.content: one.reasons for one in answer.memories}
     assert "linked to 小红" in reasons["小红下周去北京出差"]
-    assert "no. 1 by its meaning" in reasons["小红下周去北京出差"]
+    assert "no. 1 by meaning" in reasons["小红下周去北京出差"]
     assert "names 小红, not linked yet" in reasons["小红喜欢爬山"]
 
 
