@@ -243,8 +243,8 @@ class Relation(models.Model):
 class Suggestion(models.Model):
     """Two contacts that may be one person. ``first`` has the smaller id, so a pair is one row.
 
-    ``evidence`` is a list of ``{"text", "weight"}``; a negative weight speaks against. A pair
-    that an operator called different people is never suggested again.
+    ``evidence`` is a list of ``{"code", "params", "weight"}``; a negative weight speaks
+    against. A pair that an operator called different people is never suggested again.
     """
 
     class Verdict(models.TextChoices):
