@@ -2,7 +2,7 @@
 
 import logging
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -24,15 +24,24 @@ class ApiError(exceptions.APIException):
     """A refusal with a code that clients can tell apart."""
 
     def __init__(
-        self, status_code: int, code: str, message: str, *, retry_after: int | None = None
+        self,
+        status_code: int,
+        code: str,
+        message: str,
+        *,
+        retry_after: int | None = None,
+        details: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(message, code)
         self.status_code = status_code
         self.wait = retry_after
+        self.details = details or {}
 
 
-def conflict(message: str, code: str = "conflict") -> ApiError:
-    return ApiError(status.HTTP_409_CONFLICT, code, message)
+def conflict(
+    message: str, code: str = "conflict", details: Mapping[str, Any] | None = None
+) -> ApiError:
+    return ApiError(status.HTTP_409_CONFLICT, code, message, details=details)
 
 
 def too_large(limit: int) -> ApiError:
@@ -76,7 +85,9 @@ def _body(exc: exceptions.APIException) -> dict[str, Any]:
         fields = dict(_flat(exc.detail))
         path, problems = next(iter(fields.items()))
         return envelope("invalid", f"{path}: {problems[0]}" if path else problems[0], fields)
-    return envelope(str(exc.get_codes()), str(exc.detail))
+    body = envelope(str(exc.get_codes()), str(exc.detail))
+    body["error"] |= getattr(exc, "details", {})
+    return body
 
 
 def described(exc: exceptions.APIException) -> str:

@@ -1,10 +1,10 @@
-"""Whose memory it is: apps, their keys, their end users, and the audit trail."""
+"""Apps, their API keys, their end users, and the audit trail."""
 
 import hashlib
 import secrets
 import uuid
 from datetime import datetime
-from typing import Self
+from typing import ClassVar, Self
 
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
@@ -137,6 +137,33 @@ class ScopedQuerySet(models.QuerySet):
     def of(self, end_user: EndUser | int) -> Self:
         """The rows of one end user: where every read starts."""
         return self.filter(end_user=end_user)
+
+
+class Tracked(models.Model):
+    """A model whose rows a correction may change: what an audit row records of them, and how an
+    undo meets what machines, which record no change, have written since.
+
+    A tracked field gets its value from before the change back, unless it is among these.
+    """
+
+    tracked: ClassVar[tuple[str, ...]] = ()
+    # Numbers that machines add to: the difference that the change made is taken back.
+    counted: ClassVar[tuple[str, ...]] = ()
+    # Lists that machines add to: what was added since stays.
+    grown: ClassVar[tuple[str, ...]] = ()
+    # Values that machines replace by what they learn: one that was learnt since stays.
+    learnt: ClassVar[tuple[str, ...]] = ()
+    # What the database holds unique, with the columns of the condition.
+    unique_by: ClassVar[tuple[str, ...]] = ()
+    # Groups of columns that make sense only together; so do those of ``unique_by``.
+    together: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    # The column that names the row which stands for this one from then on.
+    successor: ClassVar[str] = ""
+    # Machines may make an equal row again: one deleted by a change takes its place when undone.
+    found_again: ClassVar[bool] = False
+
+    class Meta:
+        abstract = True
 
 
 class Change(models.Model):

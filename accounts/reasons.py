@@ -184,11 +184,8 @@ TEMPLATES: dict[str, str] = {
     "not_linked": _("This memory is not linked to this contact."),
     "link_gone": _("This link is gone already."),
     "undone_already": _("This change was undone already."),
-    "collides": _("What stands now would collide with what was: undo the later change first."),
-    "memories_reshaped": _(
-        "Memories that this change touched were merged or split since: undo that first."
-    ),
-    "merge_corrected": _("The merged memory was corrected since: undo that change first."),
+    "collides": _("What was learnt since says the same: outdate or merge that."),
+    "later_changes": _("Later changes touched the same: undo them first, or all together."),
     "more_learnt": _("More was learnt about {name} since; merge the contact instead."),
     "edge_not_by_hand": _("This kind of edge is not stated by hand."),
     "edge_to_self": _("An edge joins two memories."),

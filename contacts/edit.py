@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django_q.tasks import async_task
 
@@ -153,7 +154,7 @@ def _set_attribute(contact: Contact, key: str, given: Sequence[str]) -> None:
 def _follow(contact: Contact) -> None:
     """Has the workers bring up to date what rests on the contact."""
     async_task(
-        "memories.tasks.contact_changed",
+        settings.MIO_CONTACT_CHANGED,
         str(contact.id),
         task_name=f"contact_changed {contact.id}",
     )

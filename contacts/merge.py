@@ -83,26 +83,16 @@ def _parted(end_user: EndUser, one: UUID, other: UUID) -> bool:
     return pair.filter(state=State.DIFFERENT).exists() or undone.exists()
 
 
-def absorb(
-    loser: Contact,
-    survivor: Contact,
-    recorder: Recorder,
-    *,
-    actor: str,
-    without: Collection[merge_values.Part] = (),
-) -> None:
+def absorb(loser: Contact, survivor: Contact, recorder: Recorder, *, actor: str) -> None:
     """Makes the loser a tombstone whose names, profile, relations and counts are the
-    survivor's from now on. The tombstone keeps its own columns for the day of an undo.
-
-    ``without`` names what of the loser was taken away from the survivor since.
-    """
+    survivor's from now on. The tombstone keeps its own columns for the day of an undo."""
     end_user = survivor.end_user
     recorder.watch([loser, survivor])
     loser.merged_into = survivor
     store.save(loser, ["merged_into"])
     _move_relations(end_user, loser, survivor, recorder)
     _settle_suggestions(end_user, loser, survivor, recorder, actor)
-    _unite(loser, survivor, without)
+    _unite(loser, survivor)
     store.save(survivor, _UNITED)
     store.render_around(end_user, [survivor.id])
 
@@ -111,24 +101,16 @@ def rehearse(loser: Contact, survivor: Contact) -> None:
     """As ``absorb`` as far as the survivor's card can tell, in a transaction that is rolled
     back: the survivor is not saved."""
     _move_relations(survivor.end_user, loser, survivor, Recorder())
-    _unite(loser, survivor, ())
+    _unite(loser, survivor)
 
 
-def _unite(loser: Contact, survivor: Contact, without: Collection[merge_values.Part]) -> None:
+def _unite(loser: Contact, survivor: Contact) -> None:
     """Gives the survivor (unsaved) what the loser has."""
-    given = merge_values.lacking(
-        {
-            "aliases": [loser.name, *loser.aliases, *_role_alias(loser, survivor)],
-            "attributes": loser.attributes,
-            "timeline": loser.timeline,
-        },
-        without,
-    )
-    store.add_aliases(survivor, given["aliases"])
+    store.add_aliases(survivor, [loser.name, *loser.aliases, *_role_alias(loser, survivor)])
     survivor.relationship = survivor.relationship or loser.relationship
     survivor.gender = survivor.gender or loser.gender
-    survivor.attributes = merge_values.attributes(survivor.attributes, given["attributes"])
-    survivor.timeline = merge_values.timeline(survivor.timeline, given["timeline"])
+    survivor.attributes = merge_values.attributes(survivor.attributes, loser.attributes)
+    survivor.timeline = merge_values.timeline(survivor.timeline, loser.timeline)
     survivor.personality = merge_values.text(survivor.personality, loser.personality)
     survivor.personality_sources = merge_values.sources(
         survivor.personality_sources, loser.personality_sources
@@ -169,6 +151,7 @@ def _move_relations(
             row.subject_id, row.object_id = subject, other
             row.save(update_fields=["subject", "object"])
         else:
+            recorder.keep([twin])
             both = merge_values.sources(twin.sources, row.sources)
             twin.sources = [UUID(pk) for pk in both] if twin.sources and row.sources else []
             twin.save(update_fields=["sources"])
@@ -201,6 +184,7 @@ def _settle_suggestions(
             row.first_id, row.second_id = sorted((survivor.id, other))
             row.save()
             continue
+        recorder.keep([twin])
         if row.state == State.DIFFERENT != twin.state:
             _decide(twin, State.DIFFERENT, row.decided_by)
         row.delete()
@@ -279,41 +263,34 @@ def part(
 
 
 def unpart(new: Contact, old: Contact, rows: Collection[dict[str, Any]]) -> None:
-    """Gives ``old`` what was learnt of the contact ``new`` beyond what parting them gave it,
-    which ``rows``, the record of that, say: names, relations, who it is not, counts, and what
-    somebody stated of it."""
+    """Gives ``old`` what machines learnt of the contact ``new`` since the split that made it,
+    whose ``rows`` these are: names, relations, who it is, counts. What memories told of its
+    profile is read again with them."""
     given = next(row["after"] for row in rows if row["id"] == str(new.id))
-    now = snapshot(new)
-    more = merge_values.stated_since(now, given)
-    store.add_aliases(old, more["aliases"])
-    old.relationship = old.relationship or more["relationship"]
-    old.gender = old.gender or more["gender"]
-    old.attributes = merge_values.attributes(old.attributes, more["attributes"])
-    old.timeline = merge_values.timeline(old.timeline, more["timeline"])
-    old.personality = merge_values.text(old.personality, more["personality"])
+    store.add_aliases(
+        old, [alias for alias in [new.name, *new.aliases] if alias not in _names(given)]
+    )
+    if new.relationship != given["relationship"]:
+        old.relationship = old.relationship or new.relationship
+    old.gender = old.gender or (new.gender if new.gender != given["gender"] else "")
     old.mention_count += max(0, new.mention_count - given["mention_count"])
-    if now["first_mentioned_at"] != given["first_mentioned_at"]:
-        old.first_mentioned_at = min(old.first_mentioned_at, new.first_mentioned_at)
-    if now["last_mentioned_at"] != given["last_mentioned_at"]:
+    if snapshot(new)["last_mentioned_at"] != given["last_mentioned_at"]:
         old.last_mentioned_at = max(old.last_mentioned_at, new.last_mentioned_at)
     store.save(old, _UNITED)
-    told = {row["id"]: row["after"]["sources"] for row in rows if _made_relation(row)}
+    told = {
+        row["id"]: row["after"]["sources"]
+        for row in rows
+        if row["model"] == Relation._meta.label_lower and row["before"] is None
+    }
     for row in Relation.objects.of(old.end_user).among([new.id]).order_by("pk"):
         subject, other = (old if at.id == new.id else at for at in (row.subject, row.object))
         learnt = [pk for pk in row.sources if str(pk) not in told.get(str(row.pk), ())]
-        if not row.sources:
-            relations.state(old.end_user, subject, row.kind, other)
-        elif learnt:
+        if learnt:
             relations.relate(old.end_user, subject, row.kind, other, learnt)
-    pairs = Suggestion.objects.of(old.end_user).filter(Q(first=new.id) | Q(second=new.id))
-    for pair in pairs.filter(state=State.DIFFERENT).select_related("first", "second"):
-        other = pair.second if pair.first_id == new.id else pair.first
-        if other.id != old.id:
-            tell_apart(old, other, Recorder(), actor=pair.decided_by)
 
 
-def _made_relation(row: dict[str, Any]) -> bool:
-    return row["model"] == Relation._meta.label_lower and row["before"] is None
+def _names(columns: dict[str, Any]) -> list[str]:
+    return [columns["name"], *columns["aliases"]]
 
 
 def _part_relations(old: Contact, new: Contact, moved: set[UUID], recorder: Recorder) -> None:

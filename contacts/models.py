@@ -4,7 +4,6 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, Self
 
-import pgtrigger
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q
@@ -12,7 +11,7 @@ from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from pgvector.django import VectorField
 
-from accounts.models import EndUser, ScopedQuerySet
+from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts import key_index, names
 from contacts.attributes import ATTRIBUTES
 from contacts.types import Person
@@ -58,18 +57,6 @@ class ContactQuerySet(ScopedQuerySet):
         return self.defer("memory_ids", "embedding")
 
 
-# Whoever writes memory_ids directly, a stale instance's save() say, gets what the links say.
-# The triggers on links bring the right array themselves. They are told apart in the condition,
-# not in the function: pgtrigger begins each with a subtransaction that fails, which takes time
-# in proportion to the foreign keys still to be checked, and a bulk insert has many.
-_OWN_LINKS = """
-    NEW.memory_ids := ARRAY(
-        SELECT link.memory_id FROM memories_link link
-        WHERE link.contact_id = NEW.id AND NOT link.rejected ORDER BY link.id);
-    RETURN NEW;
-"""
-
-
 class SortKey(models.CharField):
     """What a list orders a row's ``name`` by, brought up to date whenever it is saved."""
 
@@ -79,13 +66,26 @@ class SortKey(models.CharField):
         return key
 
 
-class Contact(models.Model):
+class Contact(Tracked):
     """A person in the end user's life.
 
     ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current
     value first; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
     happening. ``memory_ids`` is kept equal to the unrejected links by the database.
     """
+
+    tracked = (
+        "name", "name_key", "namesake", "aliases", "relationship", "gender", "attributes",
+        "personality", "personality_sources", "timeline", "first_mentioned_at",
+        "last_mentioned_at", "mention_count", "merged_into_id", "end_user_id",
+    )  # fmt: skip
+    counted = ("mention_count",)
+    grown = ("aliases",)
+    learnt = (
+        "name", "name_key", "relationship", "gender", "first_mentioned_at", "last_mentioned_at",
+    )  # fmt: skip
+    unique_by = ("name_key", "merged_into_id")
+    successor = "merged_into_id"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="contacts")
@@ -148,16 +148,6 @@ class Contact(models.Model):
                 name="contact_by_name",
             ),
         ]
-        triggers = [
-            pgtrigger.Trigger(
-                name="memory_ids_guard",
-                level=pgtrigger.Row,
-                when=pgtrigger.Before,
-                operation=pgtrigger.Insert | pgtrigger.UpdateOf("memory_ids"),
-                condition=pgtrigger.Condition("pg_trigger_depth() = 0"),
-                func=_OWN_LINKS,
-            )
-        ]
 
     def __str__(self) -> str:
         return self.name
@@ -208,11 +198,16 @@ class RelationQuerySet(ScopedQuerySet):
         )
 
 
-class Relation(models.Model):
+class Relation(Tracked):
     """``subject`` is the ``kind`` of ``object``: 王淑芬 is the mother of 小红.
 
     ``sources`` are the ids of the memories that say so; none means that an operator did.
     """
+
+    tracked = ("subject_id", "kind", "object_id", "sources", "end_user_id")
+    grown = ("sources",)
+    unique_by = ("subject_id", "kind", "object_id")
+    found_again = True
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     subject = models.ForeignKey(
@@ -240,12 +235,20 @@ class Relation(models.Model):
         return f"{self.kind} {self.pk}"
 
 
-class Suggestion(models.Model):
+class Suggestion(Tracked):
     """Two contacts that may be one person. ``first`` has the smaller id, so a pair is one row.
 
     ``evidence`` is a list of ``{"code", "params", "weight"}``; a negative weight speaks
     against. A pair that an operator called different people is never suggested again.
     """
+
+    tracked = (
+        "first_id", "second_id", "verdict", "confidence", "evidence", "state", "decided_by",
+        "decided_at", "end_user_id",
+    )  # fmt: skip
+    learnt = ("verdict", "confidence", "evidence")
+    unique_by = ("first_id", "second_id")
+    found_again = True
 
     class Verdict(models.TextChoices):
         CERTAIN = "certain"

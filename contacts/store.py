@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
@@ -20,7 +21,6 @@ from contacts.types import Person
 
 MAX_NAME = 100  # graphemes
 MAX_LENGTH = 200  # code points, as many as the columns hold
-MAX_NOTES = 6  # unconsolidated memories shown on a card
 # The columns that lookup keys follow from.
 _INDEXED = {"name", "aliases", "relationship", "gender", "attributes", "merged_into"}
 
@@ -192,18 +192,9 @@ def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
 
 
 def card_text(contact: Contact, language: str) -> str:
-    """The card of a contact in ``language``, with the newest memories not yet distilled."""
-    # A scalar subquery goes by the memory's key, where the planner of a young database, which
-    # has no statistics yet, would join by reading all memories for each link.
-    memories = contact.links.model._meta.get_field("memory").related_model._default_manager
-    said = memories.filter(pk=OuterRef("memory"), status="active", kind="fact")
-    notes = (
-        contact.links.filter(rejected=False, consolidated_at=None)
-        .annotate(said=Subquery(said.values("content")))
-        .exclude(said=None)
-        .order_by("-id")
-        .values_list("said", flat=True)[:MAX_NOTES]
-    )
+    """The card of a contact in ``language``, with the newest notes that its profile does not
+    speak for yet; where these come from is a setting."""
+    notes_of = import_string(settings.MIO_CARD_NOTES)
     return cards.render(
         name=contact.name,
         language=language,
@@ -213,7 +204,7 @@ def card_text(contact: Contact, language: str) -> str:
         personality=contact.personality,
         timeline=contact.timeline,
         relations=relations.on_card(contact, language),
-        notes=list(notes)[::-1],
+        notes=notes_of(contact),
     )
 
 

@@ -92,7 +92,7 @@ def assert_error(reply: Reply, status: int, code: str | None = None) -> dict[str
     assert given == status, reply
     assert set(body) == {"error"}
     error = body["error"]
-    assert set(error) <= {"code", "message", "fields"}
+    assert set(error) <= {"code", "message", "fields", "changes"}
     assert error["message"]
     if code:
         assert error["code"] == code

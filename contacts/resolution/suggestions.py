@@ -6,7 +6,7 @@ kept up to date, and goes when nothing speaks for it any more.
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
@@ -14,8 +14,7 @@ from uuid import UUID
 
 import numpy as np
 from django.db import transaction
-from django.db.models import F, Q, Window
-from django.db.models.functions import RowNumber
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import EndUser
@@ -29,6 +28,9 @@ from contacts.resolution.vector_similarity import UNKNOWN, Background, backgroun
 from contacts.types import How, NameKey
 
 Pair = tuple[UUID, UUID]
+# For some of an end user's contacts, up to so many of the newest facts about each: the
+# contact's id, what is said, and the words to search it by.
+NewestFacts = Callable[[EndUser, Collection[UUID], int], Iterable[tuple[UUID, str, Iterable[str]]]]
 State = Suggestion.State
 # Contacts read at once: bounds memory, not results.
 CHUNK = 500
@@ -59,14 +61,18 @@ class _People:
 
 
 def suggest(
-    end_user: EndUser, since: datetime | None = None, strangers: Background = UNKNOWN
+    end_user: EndUser,
+    newest: NewestFacts,
+    since: datetime | None = None,
+    strangers: Background = UNKNOWN,
 ) -> Outcome:
     """Compares whom a shared key makes candidates, and records what is worth asking about.
 
-    With ``since``, only contacts that changed from then on are compared (with all others).
-    ``strangers`` says how near the contacts' vectors are when they are two people.
+    ``newest`` reads the newest facts about each contact. With ``since``, only contacts that
+    changed from then on are compared (with all others). ``strangers`` says how near the
+    contacts' vectors are when they are two people.
     """
-    people = _read(end_user, since)
+    people = _read(end_user, newest, since)
     settled = _settled(end_user)
     candidates = [
         pair for pair in blocking.pairs(people.blocks, people.changed) if pair not in settled
@@ -82,7 +88,7 @@ def suggest(
     return Outcome(len(people.records), len(candidates), len(suggested), withdrawn, explicit)
 
 
-def _read(end_user: EndUser, since: datetime | None) -> _People:
+def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _People:
     standing = Contact.objects.of(end_user).standing()
     ids = list(standing.order_by("id").values_list("id", flat=True))
     people = _People({}, {}, {}, None)
@@ -95,7 +101,10 @@ def _read(end_user: EndUser, since: datetime | None) -> _People:
     keys: dict[UUID, list[NameKey]] = defaultdict(list)
     for start in range(0, len(ids), CHUNK):
         chunk = ids[start : start + CHUNK]
-        facts = _facts(end_user, chunk, tokens)
+        facts: dict[UUID, list[str]] = defaultdict(list)
+        for pk, content, words in newest(end_user, chunk, MAX_FACTS):
+            facts[pk].append(content)
+            tokens.setdefault(pk, set()).update(map(sys.intern, words))
         contacts = standing.filter(pk__in=chunk).order_by("id")
         contacts = contacts.defer("memory_ids", "card", "timeline")
         for contact in contacts:
@@ -120,35 +129,6 @@ def _read(end_user: EndUser, since: datetime | None) -> _People:
     for pk, blocks in blocking.vector_blocks(vectors).items():
         people.blocks[pk] |= blocks
     return people
-
-
-def _facts(
-    end_user: EndUser, ids: Collection[UUID], tokens: dict[UUID, set[str]]
-) -> dict[UUID, list[str]]:
-    """The newest facts about each contact; their search tokens are added to ``tokens``."""
-    newest = (
-        Contact.objects.of(end_user)
-        .filter(
-            pk__in=ids,
-            links__rejected=False,
-            links__memory__status="active",
-            links__memory__kind="fact",
-        )
-        .annotate(place=Window(RowNumber(), partition_by="id", order_by=F("links__id").desc()))
-        .filter(place__lte=MAX_FACTS)
-        .order_by("id", "place")
-        .values_list("id", "links__memory__content", "links__memory__tokens")
-    )
-    facts: dict[UUID, list[str]] = defaultdict(list)
-    for pk, content, words in newest:
-        facts[pk].append(content)
-        tokens.setdefault(pk, set()).update(map(sys.intern, filter(_says_something, words)))
-    return facts
-
-
-def _says_something(token: str) -> bool:
-    """Not a mark of what was said around a memory, or of what kind of thing it says."""
-    return not token.startswith("<") and ":" not in token
 
 
 def _settled(end_user: EndUser) -> set[Pair]:

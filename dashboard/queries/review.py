@@ -167,10 +167,10 @@ class Preview:
     tokens: int
 
 
-def preview(loser: Contact, survivor: Contact) -> Preview | Reason | str:
-    """What the card of the survivor would be, or why they can't be merged."""
+def preview(loser: Contact, survivor: Contact, actor: str) -> Preview | Reason | str:
+    """What the card of the survivor would be if ``actor`` merged them, or why they can't be."""
     try:
-        card = merge_contacts.rehearsed_card(loser.end_user, loser.pk, survivor.pk)
+        card = merge_contacts.rehearsed_card(loser.end_user, loser.pk, survivor.pk, actor=actor)
     except InvalidMerge as error:
         return error.reason
     return Preview(card, estimate_tokens(card))

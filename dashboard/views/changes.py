@@ -1,15 +1,17 @@
 """What was changed by whom and why, with the way back."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
+from accounts.undo import CannotUndo, LaterChanges, later_changes
 from dashboard import access, feedback, pager
 from dashboard.access import valid_ids
 from dashboard.queries import changes as queries
@@ -29,6 +31,23 @@ def changes(request: HttpRequest, user: int) -> HttpResponse:
     return render(request, "changes.html", context)
 
 
+@access.page
+def later(request: HttpRequest, user: int) -> HttpResponse:
+    """The changes that one Undo is to take back, and the later ones that go with them."""
+    end_user = access.get_end_user(request, user)
+    wanted = _wanted(end_user, request.GET.getlist("change"))
+    found = {one.pk: one for change in wanted for one in later_changes(change)}
+    others = sorted(found.values(), key=lambda one: one.created_at, reverse=True)
+    context = {
+        "end_user": end_user,
+        "changes": wanted,
+        "later": [one for one in others if one not in wanted],
+        "about": queries.about(end_user, [*wanted, *others], language_of()),
+        "next": feedback.ours(request, request.GET.get("next", "")),
+    }
+    return render(request, "later_changes.html", context)
+
+
 @access.action
 def undo(request: HttpRequest, user: int, change: UUID) -> HttpResponse:
     """Takes a change back."""
@@ -39,22 +58,44 @@ def undo(request: HttpRequest, user: int, change: UUID) -> HttpResponse:
 
 @access.action
 def undo_all(request: HttpRequest, user: int) -> HttpResponse:
-    """Takes back the changes that one action made, all or none."""
+    """Takes back the changes that one action made, all or none; ``with_later`` also the later
+    ones that touched the same rows."""
     end_user = access.get_end_user(request, user)
-    wanted = valid_ids(request.POST.getlist("change"))
-    rows = Change.objects.of(end_user).filter(pk__in=wanted).order_by("-created_at", "pk")
-    return _take_back(request, end_user, rows)
+    rows = _wanted(end_user, request.POST.getlist("change"))
+    return _take_back(request, end_user, rows, with_later=bool(request.POST.get("with_later")))
 
 
-def _take_back(request: HttpRequest, end_user: EndUser, rows: Iterable[Change]) -> HttpResponse:
-    """Takes changes back in this order, all or none."""
+def _wanted(end_user: EndUser, ids: Sequence[str]) -> list[Change]:
+    """The changes that are not undone of these, newest first."""
+    rows = Change.objects.of(end_user).filter(pk__in=valid_ids(ids))
+    return list(rows.order_by("-created_at", "pk"))
+
+
+def _take_back(
+    request: HttpRequest, end_user: EndUser, rows: Sequence[Change], *, with_later: bool = False
+) -> HttpResponse:
+    """Takes changes back in this order, all or none. Where later ones stand in the way, a page
+    names them."""
+    undone = 0
     try:
         with transaction.atomic():
             for row in rows:
-                edit_memories.undo(row, actor=access.actor(request))
+                row.refresh_from_db(fields=["undone_at"])
+                if undone and row.undone_at:
+                    continue  # as a later one of another of these
+                others = edit_memories.undo(row, actor=access.actor(request), with_later=with_later)
+                undone += 1 + len(others)
+    except LaterChanges:
+        asked = {"change": [row.pk for row in rows], "next": request.POST.get("next", "")}
+        address = resolve_url("dashboard:later", end_user.pk)
+        return redirect(f"{address}?{urlencode(asked, doseq=True)}")
     except CannotUndo as error:
         feedback.refused(request, error.reason)
     else:
         queue.enqueue("embed", end_user.pk)
-        feedback.done(request, _("Undone."))
+        feedback.done(request, _undone(undone) if with_later else _("Undone."))
     return feedback.back(request, "dashboard:changes", end_user.pk)
+
+
+def _undone(count: int) -> str:
+    return ngettext("%(n)d change undone.", "%(n)d changes undone.", count) % {"n": count}

@@ -90,7 +90,7 @@ def _pair(
         "goes": goes,
         "rows": queries.beside(stays.contact, goes.contact, language_of()),
         "evidence": queries.evidence(suggestion) if suggestion else [],
-        "preview": queries.preview(goes.contact, stays.contact),
+        "preview": queries.preview(goes.contact, stays.contact, access.actor(request)),
     }
 
 

@@ -10,11 +10,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.changes import CannotUndo
 from accounts.errors import ApiError, conflict
 from accounts.fields import StoredReason, Strict
 from accounts.models import Change, EndUser
 from accounts.paging import Page, PageQuery, page
+from accounts.undo import CannotUndo, LaterChanges
 from memories import queue
 from memories.corrections import edit_memories
 
@@ -52,8 +52,13 @@ class ChangePage(Page):
     results = ChangeSerializer(many=True)
 
 
-class NoBody(Strict):
-    """Nothing, or an empty object."""
+class UndoBody(Strict):
+    """What to take back besides the change itself."""
+
+    with_later = serializers.BooleanField(
+        default=False,
+        help_text="Also the later changes that touched the same rows, newest first.",
+    )
 
 
 def _shown(changes: Sequence[Change]) -> list[dict[str, Any]]:
@@ -82,19 +87,25 @@ class OneChange(UserView):
 
 class Undo(UserView):
     @documented(
-        request=NoBody,
+        request=UndoBody,
         responses={200: ChangeSerializer},
         operation_id="changes_undo",
         summary="Take a correction back",
-        description="409 when it was undone already or something later stands in the way.",
+        description="409 `later_changes` names in `changes` the later ones that touched the same "
+        "rows, newest first: undo these first, or all in one transaction by `with_later`. 409 "
+        "`cannot_undo` when it was undone already or what was learnt since stands in the way.",
     )
     def post(self, _request: Request, change_id: UUID, **_path: Any) -> Response:
-        self.body(NoBody)
+        with_later = self.body(UndoBody)["with_later"]
         change = _change(self.end_user, change_id)
         try:
             with transaction.atomic():
-                edit_memories.undo(change, actor=self.actor)
+                edit_memories.undo(change, actor=self.actor, with_later=with_later)
                 queue.enqueue("embed", self.end_user.pk)
+        except LaterChanges as error:
+            raise conflict(
+                str(error), "later_changes", {"changes": _shown(error.changes)}
+            ) from error
         except CannotUndo as error:
             raise conflict(str(error), "cannot_undo") from error
         change.refresh_from_db()

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError, conflict
+from accounts.fields import Strict
 from accounts.paging import Page, PageQuery, page
-from memories.api.changes import NoBody
 from memories.context import build
 from memories.erasure import due
 from memories.models import Erasure
@@ -36,6 +36,10 @@ class ForgettingSerializer(serializers.Serializer):
 
 class ForgettingPage(Page):
     results = ForgettingSerializer(many=True)
+
+
+class NoBody(Strict):
+    """Nothing, or an empty object."""
 
 
 def _shown(rows: Sequence[Erasure]) -> list[dict[str, Any]]:

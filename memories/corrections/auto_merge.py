@@ -1,10 +1,16 @@
 """Merge suggestions of an end user, and the few merges that need no asking."""
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
+
+from django.db.models import F, Window
+from django.db.models.functions import RowNumber
 
 from accounts.models import EndUser
 from contacts.merge import InvalidMerge
+from contacts.models import Contact
 from contacts.resolution import suggestions
 from memories.corrections import merge_contacts
 from memories.providers.calibration import calibration_of
@@ -28,7 +34,7 @@ class Figures:
 def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
     """Runs the suggestion job for one end user; see :func:`contacts.resolution.suggestions.suggest`."""
     strangers = calibration_of(embedder().model).strangers
-    outcome = suggestions.suggest(end_user, since, strangers)
+    outcome = suggestions.suggest(end_user, newest_facts, since, strangers)
     merged = 0
     for pair, statement in outcome.explicit:
         survivor, loser = suggestions.survivor_first(end_user, pair)
@@ -39,3 +45,29 @@ def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
             continue
         merged += 1
     return Figures(outcome.contacts, outcome.compared, outcome.suggested, outcome.withdrawn, merged)
+
+
+def newest_facts(
+    end_user: EndUser, contact_ids: Collection[UUID], most: int
+) -> Iterator[tuple[UUID, str, list[str]]]:
+    """The newest ``most`` active facts about each of these contacts, with their search tokens."""
+    newest = (
+        Contact.objects.of(end_user)
+        .filter(
+            pk__in=contact_ids,
+            links__rejected=False,
+            links__memory__status="active",
+            links__memory__kind="fact",
+        )
+        .annotate(place=Window(RowNumber(), partition_by="id", order_by=F("links__id").desc()))
+        .filter(place__lte=most)
+        .order_by("id", "place")
+        .values_list("id", "links__memory__content", "links__memory__tokens")
+    )
+    for pk, content, tokens in newest:
+        yield pk, content, [token for token in tokens if _says_something(token)]
+
+
+def _says_something(token: str) -> bool:
+    """Not a mark of what was said around a memory, or of what kind of thing it says."""
+    return not token.startswith("<") and ":" not in token

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 
 from accounts.changes import Recorder
 from accounts.models import EndUser
@@ -47,7 +47,7 @@ def refresh(memory: Memory) -> None:
     memory.embedding_model, memory.related_at = "", None
 
 
-def write_profile_memory(contact: Contact) -> Memory | None:
+def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> Memory | None:
     """Makes the contact's profile memory say what its card says, so that search finds it; one
     of a merged contact stays in the archive.
 
@@ -75,14 +75,17 @@ def write_profile_memory(contact: Contact) -> Memory | None:
     memory.content, memory.tokens = content, tokenise(content)
     memory.embedding_model, memory.said_at = "", contact.last_mentioned_at
     memory.save()
+    if held is None and recorder is not None:
+        recorder.watch([memory], created=True)
     if contact.merged_into_id is None:
-        link = Link(
+        link, made = Link.objects.get_or_create(
             end_user_id=contact.end_user_id,
             contact=contact,
             memory=memory,
-            made_by=Link.MadeBy.CONSOLIDATOR,
+            defaults={"made_by": Link.MadeBy.CONSOLIDATOR},
         )
-        Link.objects.bulk_create([link], ignore_conflicts=True)
+        if made and recorder is not None:
+            recorder.watch([link], created=True)
     return memory
 
 
@@ -134,9 +137,9 @@ def unlearn(
         store.save(other, [])
     for one in touched:
         again = _take_out(one, memory_ids, recorder)
-        reopen(end_user, one, again)
+        reopen(end_user, one, again, recorder)
         store.save(one, PROFILE_FIELDS)
-        write_profile_memory(one)
+        write_profile_memory(one, recorder)
     for tombstone in merged_into(end_user, [one.pk for one in touched]):
         tombstone.end_user = end_user
         _take_out(tombstone, memory_ids, recorder)
@@ -168,13 +171,26 @@ def merged_into(end_user: EndUser, contact_ids: Collection[UUID]) -> list[Contac
     return found
 
 
-def reopen(end_user: EndUser, contact: Contact, memory_ids: Collection[UUID]) -> None:
+def reopen(
+    end_user: EndUser,
+    contact: Contact,
+    memory_ids: Collection[UUID],
+    recorder: Recorder | None = None,
+) -> None:
     """Marks memories as not yet taken into the contact's profile."""
     if not memory_ids:
         return
-    Link.objects.of(end_user).filter(contact=contact, memory__in=memory_ids).update(
-        consolidated_at=None
-    )
-    Memory.objects.of(end_user).filter(pk__in=memory_ids).exclude(consolidated_into=None).update(
-        consolidated_into=None, importance=INITIAL_IMPORTANCE
-    )
+    links = Link.objects.of(end_user).filter(contact=contact, memory__in=memory_ids)
+    links = links.exclude(consolidated_at=None)
+    spoken_for = Memory.objects.of(end_user).filter(pk__in=memory_ids)
+    spoken_for = spoken_for.exclude(consolidated_into=None)
+    if recorder is not None:
+        recorder.watch(links)
+        recorder.watch(tracked(spoken_for))
+    links.update(consolidated_at=None)
+    spoken_for.update(consolidated_into=None, importance=INITIAL_IMPORTANCE)
+
+
+def tracked(memories: QuerySet[Memory]) -> list[Memory]:
+    """Memories without the columns that no change tracks."""
+    return list(memories.only("pk", *Memory.tracked))

@@ -4,29 +4,21 @@ can be undone from it; everything derived follows.
 ``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
 
-from accounts.changes import CannotUndo, Recorder, recording
+from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
+from accounts.undo import CannotUndo, LaterChanges, later_changes, mark_undone
 from contacts import relations, store
-from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation
-from memories import graph, retelling
-from memories.corrections import (
-    derived,
-    erasure_requests,
-    lineage,
-    merge_contacts,
-    refresh,
-    validity,
-)
+from memories import graph
+from memories.corrections import derived, erasure_requests, refresh, validity
 from memories.corrections import undo as undoing
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
@@ -131,7 +123,7 @@ def edit(
             raise InvalidCorrection(_why_not(error)) from error
         contacts = derived.unlearn(end_user, [memory.id], recorder)
         for contact in contacts:
-            derived.reopen(end_user, contact, [memory.id])
+            derived.reopen(end_user, contact, [memory.id], recorder)
             store.save(contact, [])
     return change
 
@@ -240,7 +232,7 @@ def move(
             for fact in memory.facts
         ]
         memory.save(update_fields=["facts", "updated_at"])
-        derived.reopen(end_user, target, [memory_id])
+        derived.reopen(end_user, target, [memory_id], recorder)
         store.save(target, [])
         store.render_around(end_user, [target.id])
     return change
@@ -288,50 +280,37 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     link = links.filter(memory=memory_id, memory__kind=Memory.Kind.FACT, contact=contact_id).first()
     if link is None:
         raise InvalidCorrection(Reason("not_linked"))
-    recorder.watch([link, *refresh.tracked(Memory.objects.of(end_user).filter(pk=memory_id))])
+    recorder.watch([link])
+    recorder.keep(derived.tracked(Memory.objects.of(end_user).filter(pk=memory_id)))
     derived.unlearn(end_user, [memory_id], recorder, contact=link.contact)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
     link.save()
-    refresh.point_at_profiles(end_user, [memory_id])
+    refresh.point_at_profiles(end_user, [memory_id], recorder=recorder)
     contact = store.survivor(end_user, contact_id)
     if contact is not None:
         store.save(contact, [])
 
 
 @transaction.atomic
-def undo(change: Change, *, actor: str) -> None:
-    """Takes a change back and everything derived with it; what came later stays.
+def undo(change: Change, *, actor: str, with_later: bool = False) -> list[Change]:
+    """Takes a change back and everything derived with it, and the later changes that touched
+    the same rows before it, newest first. Returns these.
 
-    Merges made since with the same contacts are taken back first and made again after it, as
-    is what corrections made since say of relations; merges and splits that Mio made since of
-    the memories concerned are undone with it. Raises CannotUndo.
+    Raises LaterChanges where there are such and they were not asked for, and CannotUndo.
     """
     end_user = locked(change.end_user)
     change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
     if change.undone_at:
         raise CannotUndo(Reason("undone_already"))
-    later = merge_contacts.resting_on(change)
-    reshaped = lineage.resting_on(change, later)
-    retold = retelling.resting_on(change, later)
-    since = sorted([*later, *reshaped, *retold], key=lambda c: c.created_at, reverse=True)
-    again: list[Callable[[], None]] = []
+    later = later_changes(change)
+    if later and not with_later:
+        raise LaterChanges(later)
     try:
         with transaction.atomic():
-            for other in since:
-                if other in retold:
-                    words = retelling.take_off(end_user, other)
-                    undone = (change, *later)
-                    again.append(partial(retelling.tell_again, end_user, other, words, undone))
-                    continue
-                if other in reshaped:
-                    undoing.undo(end_user, other, actor)
-                    continue
-                without = merge_contacts.taken_away_since(other)
-                again.append(partial(merge_contacts.redo, other, end_user, without))
-                undoing.take_back(end_user, other)
-            undoing.undo(end_user, change, actor)
-            for repeat in reversed(again):
-                repeat()
-            erasure_requests.cancel(change)
-    except (IntegrityError, InvalidMerge) as error:
+            for one in (*later, change):
+                undoing.take_back(end_user, one)
+                mark_undone(one, actor)
+                erasure_requests.cancel(one)
+    except IntegrityError as error:
         raise CannotUndo(Reason("collides")) from error
+    return later

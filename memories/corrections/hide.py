@@ -6,11 +6,11 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts.changes import Recorder, recording
-from accounts.models import Change, EndUser
+from accounts.models import Change, EndUser, Tracked
 from contacts import store
 from contacts.models import Contact, Relation, Suggestion
 from memories import graph
-from memories.corrections import derived
+from memories.corrections import derived, refresh
 from memories.models import Link, Memory
 
 Status = Memory.Status
@@ -62,9 +62,15 @@ def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) 
     asked = Suggestion.objects.of(end_user).filter(Q(first__in=ids) | Q(second__in=ids))
     stated = Relation.objects.of(end_user).among(ids)
     others = {at for row in stated for at in (row.subject_id, row.object_id)} - {*ids}
-    recorder.watch(tombstones)
-    for rows in (profiles, links, asked, stated):
+    bereft = derived.tracked(Memory.objects.of(end_user).filter(consolidated_into__in=profiles))
+    doomed: list[list[Tracked]] = [[*links], [*asked], [*stated], [*profiles]]
+    recorder.watch([*tombstones, *bereft])
+    for rows in doomed:  # all before any goes: the database cascades
         recorder.watch(rows)
-        rows.model.objects.filter(pk__in=[row.pk for row in rows]).delete()
+    for rows in filter(None, doomed):
+        type(rows[0])._base_manager.filter(pk__in=[row.pk for row in rows]).delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
-    store.render_around(end_user, others)
+    refresh.point_at_profiles(end_user, (), [memory.pk for memory in bereft])
+    for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=others):
+        contact.end_user = end_user
+        store.save(contact, [])

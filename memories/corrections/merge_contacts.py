@@ -12,17 +12,16 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts import later_records
-from accounts.changes import Recorder, recording, recording_anew
+from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import merge as identities
-from contacts import merge_values, store
+from contacts import store
 from contacts.attributes import is_single
 from contacts.merge import InvalidMerge
-from contacts.models import Contact, Relation
+from contacts.models import Contact
 from contacts.text import normalise
-from memories import queue
+from memories import notes, queue
 from memories.corrections import derived, refresh
 from memories.models import Link, Memory
 
@@ -43,35 +42,28 @@ def merge(
     return change
 
 
-def _merge(
-    loser: Contact,
-    survivor: Contact,
-    recorder: Recorder,
-    actor: str,
-    without: Collection[merge_values.Part] = (),
-) -> None:
+def _merge(loser: Contact, survivor: Contact, recorder: Recorder, actor: str) -> None:
     end_user = survivor.end_user
     about_loser = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
     shared = hand_over(list(about_loser), survivor, recorder)
     rename_in_facts(end_user, loser.id, survivor.id, recorder)
-    identities.absorb(loser, survivor, recorder, actor=actor, without=without)
-    refresh.prune(survivor, recorder=recorder)
+    identities.absorb(loser, survivor, recorder, actor=actor)
+    refresh.prune(survivor, recorder)
     store.save(survivor, derived.PROFILE_FIELDS)
     _one_profile(loser, survivor, recorder)
-    recorder.watch(refresh.tracked(Memory.objects.of(end_user).filter(pk__in=shared)))
-    refresh.point_at_profiles(end_user, shared)
+    refresh.point_at_profiles(end_user, shared, recorder=recorder)
     refresh.cancel_consolidations(end_user, [loser.id, survivor.id])
 
 
 @transaction.atomic
-def rehearsed_card(end_user: EndUser, loser_id: UUID, survivor_id: UUID) -> str:
-    """The survivor's card as a merge would leave it. Nothing is changed.
+def rehearsed_card(end_user: EndUser, loser_id: UUID, survivor_id: UUID, *, actor: str) -> str:
+    """The survivor's card as a merge by ``actor`` would leave it. Nothing is changed.
 
     What makes the card is done and rolled back, with only those links that a card can show, so
     that a person of many memories costs what any other does.
     """
     held = identities.hold(end_user)
-    loser, survivor = identities.mergeable(held, loser_id, survivor_id, "preview")
+    loser, survivor = identities.mergeable(held, loser_id, survivor_id, actor)
     hand_over(_shown_on_card(loser, survivor), survivor, Recorder())
     identities.rehearse(loser, survivor)
     refresh.prune(survivor)
@@ -85,11 +77,11 @@ def _shown_on_card(loser: Contact, survivor: Contact) -> list[Link]:
     latest notes, and what is said not to be about the loser."""
     about = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
     fresh = about.filter(consolidated_at=None, rejected=False, memory__status="active")
-    notes = fresh.order_by("-pk").values_list("pk", flat=True)[: store.MAX_NOTES]
+    newest = fresh.order_by("-pk").values_list("pk", flat=True)[: notes.MOST]
     rest_on = refresh.sources(derived.profile_of(loser)) | refresh.sources(
         derived.profile_of(survivor)
     )
-    return list(about.filter(Q(pk__in=list(notes)) | Q(memory__in=rest_on) | Q(rejected=True)))
+    return list(about.filter(Q(pk__in=list(newest)) | Q(memory__in=rest_on) | Q(rejected=True)))
 
 
 def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> list[UUID]:
@@ -100,7 +92,8 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
         link.memory_id: link
         for link in survivor.links.filter(memory__in=[link.memory_id for link in links])
     }
-    recorder.watch([*links, *twins.values()])
+    recorder.watch(links)
+    recorder.keep(twins.values())
     free = [link.pk for link in links if link.memory_id not in twins]
     Link.objects.filter(pk__in=free).update(contact=survivor)
     for link in links:
@@ -132,7 +125,7 @@ def rename_in_facts(
     """Facts about the contact ``old`` are about ``new`` from now on, in all memories or
     only ``among`` these."""
     rows = Memory.objects.of(end_user).filter(facts__contains=[{"person": str(old)}])
-    memories = refresh.tracked(rows if among is None else rows.filter(pk__in=among))
+    memories = derived.tracked(rows if among is None else rows.filter(pk__in=among))
     recorder.watch(memories)
     for memory in memories:
         memory.facts = [
@@ -146,19 +139,17 @@ def rename_in_facts(
 def _one_profile(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
     """The survivor's profile memory speaks for both; the loser's is history, about nobody."""
     rows = Memory.objects.of(survivor.end_user)
-    had_one = rows.filter(content_hash=f"profile:{survivor.id}").exists()
-    ours = derived.write_profile_memory(survivor)
-    if ours is not None and not had_one:
-        recorder.watch([ours], created=True)
-    theirs = refresh.tracked(rows.filter(content_hash=f"profile:{loser.id}"))
+    ours = derived.write_profile_memory(survivor, recorder)
+    theirs = derived.tracked(rows.filter(content_hash=f"profile:{loser.id}"))
     recorder.watch(theirs)
     spoken_for = rows.filter(consolidated_into__in=theirs)
-    recorder.watch(refresh.tracked(spoken_for))
+    recorder.watch(derived.tracked(spoken_for))
     rows.filter(pk__in=[memory.pk for memory in theirs]).update(status=Memory.Status.ARCHIVED)
     if ours is not None:
         spoken_for.update(consolidated_into=ours)
     else:
-        refresh.point_at_profiles(survivor.end_user, list(spoken_for.values_list("pk", flat=True)))
+        bereft = list(spoken_for.values_list("pk", flat=True))
+        refresh.point_at_profiles(survivor.end_user, bereft, recorder=recorder)
     left = Link.objects.of(survivor.end_user).filter(contact=loser)
     recorder.watch(left)
     left.delete()
@@ -198,14 +189,13 @@ def split(
         said = Memory.objects.of(held).filter(pk__in=moved).values_list("said_at", flat=True)
         new.first_mentioned_at, new.last_mentioned_at = min(said), max(said)
         store.save(new, ["first_mentioned_at", "last_mentioned_at"])
+        recorder.keep(derived.tracked(Memory.objects.of(held).filter(pk__in=moved)))
         rename_in_facts(held, old.id, new.id, recorder, among=moved)
-        recorder.watch(refresh.tracked(Memory.objects.of(held).filter(pk__in=moved)))
-        refresh.prune(old, recorder=recorder)
+        refresh.prune(old, recorder)
         store.save(old, derived.PROFILE_FIELDS)
-        derived.write_profile_memory(old)
-        if (profile := derived.write_profile_memory(new)) is not None:
-            recorder.watch([profile], created=True)
-        refresh.point_at_profiles(held, moved)
+        derived.write_profile_memory(old, recorder)
+        derived.write_profile_memory(new, recorder)
+        refresh.point_at_profiles(held, moved, recorder=recorder)
         refresh.cancel_consolidations(held, [old.id])
     queue.enqueue("embed", held.pk)
     return new, change
@@ -246,63 +236,6 @@ def resolve_attribute(
         others = [] if is_single(key) else [entry for entry in entries if entry not in chosen]
         contact.attributes[key] = [*chosen, *others]
         store.save(contact, ["attributes"])
-        derived.write_profile_memory(contact)
+        derived.write_profile_memory(contact, recorder)
     queue.enqueue("embed", held.pk)
     return contact, change
-
-
-# The way back ------------------------------------------------------------------------------
-
-
-def resting_on(change: Change) -> list[Change]:
-    """The merges that were made after ``change`` with a contact that it touched, the latest
-    first: they are taken back before it and made again after it."""
-    touched = {str(pk) for pk in (*change.subjects, *contacts_of(change))}
-    later = Change.objects.of(change.end_user_id).filter(
-        verb="merge", undone_at=None, created_at__gt=change.created_at
-    )
-    found = []
-    for merged in later.order_by("created_at"):
-        if touched & set(merged.subjects):
-            touched |= set(merged.subjects)
-            found.append(merged)
-    return found[::-1]
-
-
-def contacts_of(change: Change) -> set[UUID]:
-    """The contacts that a change touched, themselves or by a link or a relation."""
-    found: set[str] = set()
-    ids: dict[str, list[str]] = {}
-    for row in change.rows:
-        ids.setdefault(row["model"], []).append(row["id"])
-        for side in (row["before"] or {}, row["after"] or {}):
-            found |= {side[at] for at in ("contact_id", "subject_id", "object_id") if at in side}
-    links = Link.objects.of(change.end_user_id).filter(pk__in=ids.get("memories.link", []))
-    joined = Relation.objects.of(change.end_user_id).filter(pk__in=ids.get("contacts.relation", []))
-    return {
-        *map(UUID, [*found, *ids.get("contacts.contact", [])]),
-        *links.values_list("contact", flat=True),
-        *(pk for pair in joined.values_list("subject", "object") for pk in pair),
-    }
-
-
-def taken_away_since(change: Change) -> frozenset[merge_values.Part]:
-    """What a merge gave the survivor that somebody has taken away from it since."""
-    survivor = change.subjects[1]
-    row = next((row for row in change.rows if row["id"] == survivor), None)
-    now = Contact.objects.of(change.end_user_id).filter(pk=survivor).first()
-    if row is None or now is None:
-        return frozenset()
-    return merge_values.parts(row["after"]) - merge_values.parts(vars(now))
-
-
-def redo(change: Change, end_user: EndUser, without: Collection[merge_values.Part]) -> None:
-    """Makes a merge again that was taken back for the undo of an earlier change."""
-    loser, survivor = (identities.standing(end_user, UUID(pk)) for pk in change.subjects)
-    change.refresh_from_db(fields=["rows"])
-    asleep = later_records.asleep(change)
-    with recording_anew(change) as recorder:
-        _merge(loser, survivor, recorder, change.actor, without)
-    if asleep:
-        change.rows = [*change.rows, *asleep]
-        change.save(update_fields=["rows"])

@@ -7,10 +7,10 @@ import itertools
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.utils import timezone
 
-from accounts.changes import TRACKED, Recorder
+from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
@@ -34,14 +34,12 @@ def settle(
     contact_ids: Collection[UUID],
     memory_ids: Collection[UUID],
     *,
-    changed: Collection[UUID] = (),
     bereft: Collection[UUID] = (),
 ) -> None:
     """Makes profiles, cards, keys, profile memories and ``memory_ids`` of these contacts
     follow from their links, and where these memories are consolidated from their profiles.
 
-    What profiles hold of the memories in ``changed`` is dropped and read again; those in
-    ``bereft`` have lost the profile that spoke for them.
+    Those in ``bereft`` have lost the profile that spoke for them.
     """
     rows = Contact.objects.of(end_user).filter(pk__in=contact_ids).light().order_by("pk")
     standing = []
@@ -50,7 +48,7 @@ def settle(
         store.index(contact)
         if contact.merged_into_id is None:
             standing.append(contact)
-            prune(contact, changed)
+            prune(contact)
             store.save(contact, derived.PROFILE_FIELDS)
             derived.write_profile_memory(contact)
     point_at_profiles(end_user, memory_ids, bereft)
@@ -61,25 +59,18 @@ def settle(
     Contact.objects.of(end_user).filter(pk__in=contact_ids).update(memory_ids=[])
 
 
-def prune(
-    contact: Contact, changed: Collection[UUID] = (), recorder: Recorder | None = None
-) -> None:
-    """Takes out of a contact's profile (unsaved) what rests on memories that are not active,
-    not about the contact, or in ``changed``; what else it rested on is read again."""
+def prune(contact: Contact, recorder: Recorder | None = None) -> None:
+    """Takes out of a contact's profile (unsaved) what rests on memories that are not active or
+    not about the contact; what else it rested on is read again."""
     end_user = contact.end_user
     profile = derived.profile_of(contact)
     profile = lineage.renamed(profile, lineage.follow(end_user, sources(profile)))
     named = sources(profile)
     linked = Link.objects.of(end_user).standing().filter(contact=contact, memory__in=named)
     sound = linked.filter(memory__status=Memory.Status.ACTIVE).values_list("memory", flat=True)
-    gone = named - (set(sound) - set(changed))
-    left, again = profiles.without(profile, gone)
+    left, again = profiles.without(profile, named - set(sound))
     derived.set_profile(contact, left)
-    again |= named & set(changed)
-    if recorder is not None and again:
-        recorder.watch(Link.objects.of(end_user).filter(contact=contact, memory__in=again))
-        recorder.watch(tracked(Memory.objects.of(end_user).filter(pk__in=again)))
-    derived.reopen(end_user, contact, again)
+    derived.reopen(end_user, contact, again, recorder)
 
 
 def sources(profile: Profile) -> set[UUID]:
@@ -92,23 +83,25 @@ def sources(profile: Profile) -> set[UUID]:
     return found
 
 
-def tracked(memories: QuerySet[Memory]) -> list[Memory]:
-    """Memories without the columns that no change tracks."""
-    return list(memories.only("pk", *TRACKED["memories.memory"]))
-
-
 def point_at_profiles(
-    end_user: EndUser, memory_ids: Collection[UUID], bereft: Collection[UUID] = ()
+    end_user: EndUser,
+    memory_ids: Collection[UUID],
+    bereft: Collection[UUID] = (),
+    recorder: Recorder | None = None,
 ) -> None:
     """A memory points at the profile of someone it is about, if all whom it is about have
     taken it in and one of them has a profile; else it stands for itself again."""
     consolidated = Q(consolidated_into__isnull=False) | Q(pk__in=bereft)
     rows = {
         memory.pk: memory
-        for memory in Memory.objects.of(end_user)
-        .filter(consolidated, pk__in={*memory_ids, *bereft}, kind=Memory.Kind.FACT)
-        .only("consolidated_into_id", "importance")
+        for memory in derived.tracked(
+            Memory.objects.of(end_user).filter(
+                consolidated, pk__in={*memory_ids, *bereft}, kind=Memory.Kind.FACT
+            )
+        )
     }
+    if recorder is not None:
+        recorder.watch(rows.values())
     links = Link.objects.of(end_user).standing().filter(memory__in=rows)
     people: dict[UUID, list[tuple[UUID, bool]]] = {}
     for memory_id, contact_id, at in links.values_list("memory", "contact", "consolidated_at"):

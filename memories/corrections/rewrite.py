@@ -72,7 +72,7 @@ def split(
             held, {edge: Edge(confidence=1.0, reason=why) for edge in wanted}, recorder
         )
         _rest_on_pieces(held, whole, fresh, about, recorder)
-        refresh.point_at_profiles(held, [piece.id for piece in fresh])
+        refresh.point_at_profiles(held, [piece.id for piece in fresh], recorder=recorder)
     queue.enqueue("embed", held.pk)
     return change
 
@@ -210,7 +210,7 @@ def merge_memories(
         rewrite_links.hand_over_edges(united, mine, recorder)
         rewrite_links.hand_over_entities(united, mine)
         rewrite_links.rest_on(held, united, mine, people, recorder)
-        refresh.point_at_profiles(held, [united.id])
+        refresh.point_at_profiles(held, [united.id], recorder=recorder)
     queue.enqueue("embed", held.pk)
     united.refresh_from_db()
     return united, change

@@ -212,7 +212,7 @@ def rename(contact: Contact, names: Mapping[UUID, Collection[UUID]], recorder: R
     recorder.watch([contact])
     derived.set_profile(contact, lineage.renamed(derived.profile_of(contact), names))
     store.save(contact, derived.PROFILE_FIELDS)
-    derived.write_profile_memory(contact)
+    derived.write_profile_memory(contact, recorder)
 
 
 Facts = Sequence[Mapping[str, Any]]

@@ -1,135 +1,140 @@
 """Taking one change back: its rows, and everything that is derived from them.
 
-Callers hold the end user's lock; ``memories.corrections.edit_memories.undo`` is the verb.
+Callers hold the end user's lock and have taken back what later changes did to the same rows;
+``memories.corrections.edit_memories.undo`` is the verb. What machines learnt since, which no change records,
+stays with whom it was learnt of. A profile keeps what memories told it that the change did not
+touch; what it read in those that the change did touch is read again.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
-from accounts import later_records
-from accounts.changes import CannotUndo, Recorder, mark_undone
+from django.db.models import QuerySet
+
+from accounts.changes import Recorder, Rows
 from accounts.models import Change, EndUser
-from accounts.putting_back import put_back
 from accounts.reasons import Reason
+from accounts.undo import CannotUndo, put_back
 from contacts import merge as identities
-from contacts import store
-from contacts.models import Contact
-from memories.corrections import derived, lineage, merge_contacts, refresh
+from contacts.models import Contact, Relation
+from memories import profiles
+from memories.corrections import derived, merge_contacts, refresh
 from memories.models import Link, Memory
+from memories.types import Profile, ProfilePatch
 
-CONTACT, MEMORY, LINK = "contacts.contact", "memories.memory", "memories.link"
-
-
-def undo(end_user: EndUser, change: Change, actor: str) -> None:
-    """Takes ``change`` back for good: those made since know nothing of it. Raises CannotUndo."""
-    take_back(end_user, change)
-    later_records.forget(change)
-    mark_undone(change, actor)
+_CONTACT, _MEMORY, _LINK, _RELATION = (
+    model._meta.label_lower for model in (Contact, Memory, Link, Relation)
+)
 
 
 def take_back(end_user: EndUser, change: Change) -> None:
-    """Puts back every row of ``change`` and lets follow what is derived. Raises CannotUndo."""
-    contacts, memories = merge_contacts.contacts_of(change), _memories_of(change)
-    made = {UUID(row["id"]) for row in change.rows if _made(row, CONTACT)}
-    for contact in Contact.objects.of(end_user).filter(pk__in=contacts).light():
-        _make_room(change, contact)
-        if contact.pk in made:
-            _empty(end_user, change, contact)
-    _number_anew(end_user, change)
-    # A profile memory goes with what it is about, whoever wrote it.
-    profiles = Memory.objects.of(end_user).filter(
-        content_hash__in=[f"profile:{pk}" for pk in made]
-    ) | Memory.objects.of(end_user).filter(
-        kind=Memory.Kind.PROFILE, pk__in=[row["id"] for row in change.rows if _made(row, MEMORY)]
-    )
-    spoken_for = Memory.objects.of(end_user).filter(consolidated_into__in=profiles)
-    bereft = list(spoken_for.values_list("pk", flat=True))
-    profiles.delete()
-    alike = lineage.told_alike(change)
-    put_back(change)
-    _reject_again(end_user, change)
-    _name_survivors(end_user, _with(change, "facts"))
+    """Puts back every row of ``change`` and rebuilds what is derived. Raises CannotUndo."""
+    rows = _numbered(end_user, change.rows)
+    contacts, memories = _contacts_of(change), _memories_of(change)
+    made = {UUID(row["id"]) for row in rows if row["model"] == _CONTACT and row["before"] is None}
+    for contact in Contact.objects.of(end_user).filter(pk__in=made).light():
+        _hand_back(end_user, change, contact)
+    told = _with(change, "content", "status", "facts")
+    people = Link.objects.of(end_user).filter(memory__in=told)
+    contacts |= set(people.values_list("contact", flat=True))
+    reread = _read_since(end_user, change, told)
+    known = {
+        contact.pk: contact
+        for contact in Contact.objects.of(end_user).filter(pk__in=contacts - made).light()
+    }
+    bereft = _delete_profiles(end_user, change, made)
+    put_back(rows)
     for memory in Memory.objects.of(end_user).filter(pk__in=_with(change, "content")):
         derived.refresh(memory)
         memory.save(update_fields=["tokens", "embedding_model", "related_at"])
     Memory.objects.of(end_user).filter(pk__in=_with(change, "status")).update(related_at=None)
-    _read_again(end_user, change, set() if alike else _with(change, "content", "status"))
-    people = Link.objects.of(end_user).filter(memory__in=_with(change, "content", "status"))
-    contacts |= set(people.values_list("contact", flat=True))
-    refresh.settle(
-        end_user,
-        contacts,
-        memories,
-        changed=_edited_since(change, memories),
-        bereft=bereft,
-    )
+    _forget_readings(end_user, rows, reread)
+    altered = {row["id"]: row for row in rows if row["model"] == _CONTACT and row["before"]}
+    stale: dict[UUID, set[UUID]] = {}
+    for contact_id, memory_id in reread.values():
+        stale.setdefault(contact_id, set()).add(memory_id)
+    for pk, contact in known.items():
+        contact.end_user = end_user
+        _relearn(contact, altered.get(str(pk)), stale.get(pk, ()))
+    refresh.settle(end_user, contacts, memories, bereft=bereft)
     refresh.cancel_consolidations(end_user, contacts)
 
 
-def _made(row: dict[str, Any], model: str) -> bool:
-    return row["model"] == model and row["before"] is None
-
-
-def _memories_of(change: Change) -> set[UUID]:
-    found = set()
+def _contacts_of(change: Change) -> set[UUID]:
+    """The contacts that a change touched, themselves or by a link or a relation."""
+    found: set[str] = set()
+    ids: dict[str, list[str]] = {}
     for row in change.rows:
-        if row["model"] == MEMORY:
-            found.add(row["id"])
+        ids.setdefault(row["model"], []).append(row["id"])
         for side in (row["before"] or {}, row["after"] or {}):
-            if "memory_id" in side:
-                found.add(side["memory_id"])
-    links = [row["id"] for row in change.rows if row["model"] == LINK]
-    held = Link.objects.of(change.end_user_id).filter(pk__in=links)
-    return {UUID(str(pk)) for pk in found} | set(held.values_list("memory", flat=True))
-
-
-def _with(change: Change, *columns: str) -> set[UUID]:
-    """The memories of which the change touched one of these columns."""
+            found |= {side[at] for at in ("contact_id", "subject_id", "object_id") if at in side}
+    links = Link.objects.of(change.end_user_id).filter(pk__in=ids.get(_LINK, []))
+    joined = Relation.objects.of(change.end_user_id).filter(pk__in=ids.get(_RELATION, []))
     return {
-        UUID(row["id"])
-        for row in change.rows
-        if row["model"] == MEMORY and not {*columns}.isdisjoint(row["before"] or row["after"])
+        *map(UUID, [*found, *ids.get(_CONTACT, [])]),
+        *links.values_list("contact", flat=True),
+        *(pk for pair in joined.values_list("subject", "object") for pk in pair),
     }
 
 
-def _make_room(change: Change, contact: Contact) -> None:
-    """A tombstone that will stand again takes a number of its own where another contact
-    bears its name by now."""
-    row = next(
-        (r for r in change.rows if r["model"] == CONTACT and r["id"] == str(contact.pk)), None
-    )
-    if row is None or (row["before"] or {}).get("merged_into_id", "") is not None:
-        return
-    same = Contact.objects.of(contact.end_user_id).standing().filter(name_key=contact.name_key)
-    places = set(same.values_list("namesake", flat=True))
-    if contact.namesake in places:
-        contact.namesake = max(places) + 1
-        contact.save(update_fields=["namesake"])
+def _memories_of(change: Change) -> set[UUID]:
+    """The memories that a change touched, themselves or by a link."""
+    found = {UUID(row["id"]) for row in change.rows if row["model"] == _MEMORY}
+    for row in change.rows:
+        for side in (row["before"] or {}, row["after"] or {}):
+            if "memory_id" in side:
+                found.add(UUID(side["memory_id"]))
+    links = [row["id"] for row in change.rows if row["model"] == _LINK]
+    held = Link.objects.of(change.end_user_id).filter(pk__in=links)
+    return found | set(held.values_list("memory", flat=True))
 
 
-def _number_anew(end_user: EndUser, change: Change) -> None:
-    """Contacts that come back take (in ``change``, unsaved) a number of their own where another
-    one bears their name by now."""
-    back = [
-        row["before"]
+def _with(change: Change, *columns: str) -> set[UUID]:
+    """The memories of which the change altered one of these columns, or all of them."""
+    return {
+        UUID(row["id"])
         for row in change.rows
-        if row["model"] == CONTACT and row["after"] is None and not row["before"]["merged_into_id"]
-    ]
-    same = (
-        Contact.objects.of(end_user).standing().filter(name_key__in=[c["name_key"] for c in back])
-    )
+        if row["model"] == _MEMORY and any(_differs(row, column) for column in columns)
+    }
+
+
+def _differs(row: dict[str, Any], column: str) -> bool:
+    before, after = row["before"] or {}, row["after"] or {}
+    return before.get(column) != after.get(column)
+
+
+def _numbered(end_user: EndUser, rows: Rows) -> Rows:
+    """The rows to put back, where each contact that will bear a name again has a number of its
+    own among those whom machines have met under that name since."""
+    ours = [row for row in rows if row["model"] == _CONTACT and _bears_name(row["before"])]
+    held = Contact.objects.of(end_user).filter(pk__in=[row["id"] for row in ours])
+    numbers = {str(pk): number for pk, number in held.values_list("pk", "namesake")}
+    same = Contact.objects.of(end_user).standing().exclude(pk__in=numbers)
+    same = same.filter(name_key__in=[row["before"]["name_key"] for row in ours])
     taken = set(same.values_list("name_key", "namesake"))
-    for was in back:
-        while (was["name_key"], was["namesake"]) in taken:
-            was["namesake"] += 1
-        taken.add((was["name_key"], was["namesake"]))
+    numbered = {}
+    for row in ours:
+        before, after = row["before"], row["after"]
+        key, number = before["name_key"], before.get("namesake", numbers.get(row["id"], 0))
+        if (key, number) in taken:
+            before = {**before, "namesake": max(n for name, n in taken if name == key) + 1}
+            taken.add((key, before["namesake"]))
+            after = after and {**after, "namesake": number}
+            numbered[row["id"]] = {**row, "before": before, "after": after}
+    return [numbered.get(row["id"], row) for row in rows]
 
 
-def _empty(end_user: EndUser, change: Change, contact: Contact) -> None:
-    """Saves what was learnt of a contact since the change that made it: what a split made
-    gives it to the one it came from. Raises CannotUndo where it would be lost."""
-    links = [row["id"] for row in change.rows if row["model"] == LINK]
+def _bears_name(columns: dict[str, Any] | None) -> bool:
+    """Whether these tracked columns are those of a standing contact whose name was recorded."""
+    return columns is not None and columns.get("merged_into_id", "") is None
+
+
+def _hand_back(end_user: EndUser, change: Change, contact: Contact) -> None:
+    """Gives what was learnt of a contact since the change that made it to the one from whom a
+    split took it. Raises CannotUndo where it would be lost."""
+    links = [row["id"] for row in change.rows if row["model"] == _LINK]
     later = list(contact.links.exclude(pk__in=links).exclude(memory__kind=Memory.Kind.PROFILE))
     split = change.verb == "split"
     old = Contact.objects.of(end_user).standing().filter(pk=change.subjects[0]).first()
@@ -140,63 +145,95 @@ def _empty(end_user: EndUser, change: Change, contact: Contact) -> None:
     old.end_user = end_user
     merge_contacts.hand_over(later, old, Recorder())
     merge_contacts.rename_in_facts(end_user, contact.id, old.id, Recorder())
-    # What was learnt from these is read again; what somebody stated rests on no memory.
     derived.reopen(end_user, old, [link.memory_id for link in later])
     identities.unpart(contact, old, change.rows)
-    later_records.rename(change, contact.id, old.id)
 
 
-def _name_survivors(end_user: EndUser, memory_ids: Collection[UUID]) -> None:
-    """Facts that came back about someone who was merged meanwhile are about the survivor."""
-    for memory in Memory.objects.of(end_user).filter(pk__in=memory_ids).only("facts"):
-        about = {fact["person"] for fact in memory.facts if fact["person"]}
-        merged = Contact.objects.of(end_user).filter(pk__in=about).exclude(merged_into=None)
-        for pk in merged.values_list("pk", flat=True):
-            if (now := store.survivor(end_user, pk)) is not None:
-                merge_contacts.rename_in_facts(end_user, pk, now.id, Recorder(), among=[memory.pk])
+def _delete_profiles(end_user: EndUser, change: Change, made: Iterable[UUID]) -> list[UUID]:
+    """Deletes the profile memories that the change made, and those of the contacts that it
+    made, whoever wrote them. Returns the memories that they spoke for."""
+    rows = Memory.objects.of(end_user).filter(kind=Memory.Kind.PROFILE)
+    created = [row["id"] for row in change.rows if row["model"] == _MEMORY and not row["before"]]
+    doomed: QuerySet[Memory] = rows.filter(pk__in=created) | rows.filter(
+        content_hash__in=[f"profile:{pk}" for pk in made]
+    )
+    bereft = Memory.objects.of(end_user).filter(consolidated_into__in=doomed)
+    found = list(bereft.values_list("pk", flat=True))
+    doomed.delete()
+    return found
 
 
-def _reject_again(end_user: EndUser, change: Change) -> None:
-    """Two links to one memory were one: if that one was rejected since, both are."""
-    for row in change.rows:
-        if row["model"] != LINK or row["after"] is not None or row["before"]["rejected"]:
-            continue
-        links = Link.objects.of(end_user).filter(memory=row["before"]["memory_id"])
-        subjects = [pk for pk in change.subjects if pk != row["before"]["contact_id"]]
-        for twin in links.filter(contact__in=subjects, rejected=True):
-            word = {"model": LINK, "id": str(twin.pk), "after": {"rejected": True}}
-            since = Change.objects.of(end_user).filter(
-                undone_at=None, created_at__gt=change.created_at, rows__contains=[word]
-            )
-            if since.exists():
-                links.filter(pk=row["id"]).update(rejected=True, made_by=Link.MadeBy.OPERATOR)
+def _read_since(
+    end_user: EndUser, change: Change, told: Collection[UUID]
+) -> dict[int, tuple[UUID, UUID]]:
+    """Whose profile has read which memory since the change that touched it, by link."""
+    links = [row["id"] for row in change.rows if row["model"] == _LINK]
+    rows = Link.objects.of(end_user).filter(consolidated_at__gt=change.created_at)
+    rows = rows.filter(pk__in=links) | rows.filter(memory__in=told)
+    return {pk: (one, other) for pk, one, other in rows.values_list("pk", "contact", "memory")}
 
 
-def _read_again(end_user: EndUser, change: Change, reworded: Collection[UUID]) -> None:
-    """What another contact's profile took in meanwhile is new to the one it comes back to,
-    and so is a memory whose words came back."""
-    back = {
-        row["id"]: row["before"]["contact_id"]
-        for row in change.rows
-        if row["model"] == LINK and row["before"] and "contact_id" in row["before"]
+def _forget_readings(end_user: EndUser, rows: Rows, reread: Collection[int]) -> None:
+    """Has memories read again by whom they are about now, but those of which the change
+    itself records when they were read."""
+    recorded = {
+        int(row["id"])
+        for row in rows
+        if row["model"] == _LINK and "consolidated_at" in (row["before"] or ())
     }
-    reread: dict[Contact, list[UUID]] = {}
-    links = Link.objects.of(end_user).select_related("contact")
-    for link in links.filter(pk__in=back, consolidated_at__gt=change.created_at):
-        if str(link.contact_id) == back[str(link.pk)]:
-            reread.setdefault(link.contact, []).append(link.memory_id)
-    for link in links.standing().filter(memory__in=reworded):
-        profile = derived.profile_of(link.contact)
-        if link.memory_id not in refresh.sources(profile):
-            reread.setdefault(link.contact, []).append(link.memory_id)
-    for contact, ids in reread.items():
+    again: dict[Contact, list[UUID]] = {}
+    for link in Link.objects.of(end_user).filter(pk__in=set(reread) - recorded):
+        again.setdefault(link.contact, []).append(link.memory_id)
+    for contact, ids in again.items():
         derived.reopen(end_user, contact, ids)
 
 
-def _edited_since(change: Change, memories: Collection[UUID]) -> set[UUID]:
-    """Which of the memories have got other words since the change."""
-    edits = Change.objects.of(change.end_user_id).filter(
-        verb="edit", undone_at=None, created_at__gt=change.created_at
+def _relearn(known: Contact, row: dict[str, Any] | None, stale: Collection[UUID]) -> None:
+    """Writes a contact's profile as it was before the change, with what it has learnt since.
+
+    ``known`` is the contact before its ``row`` was put back. What rests on the memories in
+    ``stale`` was read in words, or of a person, that the change had made.
+    """
+    now = derived.profile_of(known)
+    columns = {name: getattr(known, name) for name in derived.PROFILE_FIELDS}
+    mine = [name for name in columns if row and name in row["before"]]
+    if not stale and all(columns[name] == row["after"][name] for name in mine if row):
+        return
+    sides = [
+        Contact(**{**columns, **{name: row[at][name] for name in mine if row}})
+        for at in ("before", "after")
+    ]
+    before, after = map(derived.profile_of, sides)
+    sound, again = profiles.without(now, stale)
+    learnt = refresh.sources(now) - refresh.sources(after) - set(stale)
+    relearnt = profiles.dump(profiles.apply(before, _told_by(sound, learnt)))
+    if now.personality != after.personality:
+        again |= learnt & set(now.personality_sources)
+    columns = {**profiles.dump(sound), **{name: relearnt[name] for name in mine}}
+    for name, value in columns.items():
+        setattr(known, name, value)
+    known.save(update_fields=derived.PROFILE_FIELDS)
+    derived.reopen(known.end_user, known, again - set(stale))
+
+
+def _told_by(profile: Profile, memory_ids: Collection[UUID]) -> ProfilePatch:
+    """The values and events of a profile that rest on these memories, and only on them."""
+
+    def theirs(sources: Iterable[UUID]) -> tuple[UUID, ...]:
+        return tuple(source for source in sources if source in memory_ids)
+
+    return ProfilePatch(
+        attributes={
+            key: tuple(
+                replace(value, sources=theirs(value.sources))
+                for value in values
+                if theirs(value.sources)
+            )
+            for key, values in profile.attributes.items()
+        },
+        timeline=tuple(
+            replace(event, sources=theirs(event.sources))
+            for event in profile.timeline
+            if theirs(event.sources)
+        ),
     )
-    subjects = {pk for row in edits.values_list("subjects", flat=True) for pk in row}
-    return {pk for pk in memories if str(pk) in subjects}

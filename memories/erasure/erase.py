@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db import transaction
 from django_q.models import Failure, OrmQ, Success
 
-from accounts.changes import scrub
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import store
@@ -24,6 +23,7 @@ from memories.models import (
     Memory,
     Message,
 )
+from memories.scrub import scrub
 
 
 @dataclass(frozen=True, slots=True)

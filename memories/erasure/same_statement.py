@@ -3,13 +3,14 @@
 Callers hold the end user's lock.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
-from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
+from accounts.undo import CannotUndo
+from contacts import store
 from memories.corrections import edit_memories
-from memories.models import Edge, Memory
+from memories.models import Edge, Link, Memory
 
 ACTOR = "forgetting"
 
@@ -49,10 +50,10 @@ def _above(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
 
 
 def _take_apart(end_user: EndUser, memory_id: UUID, gone: Collection[UUID]) -> None:
-    """Undoes the merge that made a memory; where that can't be, those it speaks for that stay
-    speak for themselves."""
+    """Undoes the merge that made a memory; where later changes or what was learnt since stand in
+    the way, those it speaks for that stay speak for themselves, of the same people."""
     made = {"model": Memory._meta.label_lower, "id": str(memory_id), "before": None}
-    changes = Change.objects.of(end_user).filter(undone_at=None, rows__contains=[made])
+    changes = list(Change.objects.of(end_user).filter(undone_at=None, rows__contains=[made]))
     for change in changes:
         try:
             edit_memories.undo(change, actor=ACTOR)
@@ -61,4 +62,30 @@ def _take_apart(end_user: EndUser, memory_id: UUID, gone: Collection[UUID]) -> N
         return
     left = Memory.objects.of(end_user).filter(merged_into=memory_id).exclude(pk__in=gone)
     said = Memory.objects.of(end_user).active().values_list("content_hash", flat=True)
-    left.exclude(content_hash__in=said).update(status=Memory.Status.ACTIVE, merged_into=None)
+    freed = list(left.exclude(content_hash__in=said))
+    left.filter(pk__in=[memory.pk for memory in freed]).update(
+        status=Memory.Status.ACTIVE, merged_into=None
+    )
+    _link_again(end_user, changes, freed)
+
+
+def _link_again(end_user: EndUser, merges: Iterable[Change], freed: Iterable[Memory]) -> None:
+    """Links memories to those whom they were about when they were merged, or whoever these
+    were merged into."""
+    ids = {str(memory.pk) for memory in freed}
+    links = {}
+    for row in (row for change in merges for row in change.rows):
+        was = row["before"]
+        if row["model"] != Link._meta.label_lower or row["after"] or was["memory_id"] not in ids:
+            continue
+        contact = store.survivor(end_user, UUID(was["contact_id"]))
+        if contact is not None:
+            links[contact.pk, was["memory_id"]] = Link(
+                end_user=end_user,
+                contact=contact,
+                memory_id=was["memory_id"],
+                made_by=was["made_by"],
+                confidence=was["confidence"],
+                rejected=was["rejected"],
+            )
+    Link.objects.bulk_create(links.values(), ignore_conflicts=True)

@@ -14,7 +14,6 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from accounts.changes import TRACKED
 from accounts.models import EndUser
 from contacts.attributes import is_single
 from contacts.models import Contact
@@ -140,7 +139,7 @@ def _was_believed(then: Then, memory: Memory) -> bool:
 
 
 def _as_it_was(then: Then, memory: Memory) -> dict[str, Any]:
-    values = {name: getattr(memory, name) for name in TRACKED[replay.MEMORY]}
+    values = {name: getattr(memory, name) for name in Memory.tracked}
     return {**values, **(then.memories.get(memory.pk) or {})}
 
 
@@ -237,7 +236,7 @@ def _contact(then: Then, contact_id: UUID) -> dict[str, Any] | None:
     row = Contact.objects.of(then.end_user).filter(pk=contact_id).light().first()
     if touched and old is None:
         return None
-    now = {name: getattr(row, name) for name in TRACKED[replay.CONTACT]} if row else {}
+    now = {name: getattr(row, name) for name in Contact.tracked} if row else {}
     then_known = {**now, **(old or {})}
     return then_known if "name" in then_known else None
 

@@ -1,6 +1,6 @@
 """What: messages, the memories drawn from them, and whom these are about."""
 
-from memories.models.links import Edge, Entity, EntityLink, Link, LinkQuerySet
+from memories.models.links import Edge, Entity, EntityLink, Link, LinkedContact, LinkQuerySet
 from memories.models.memory import (
     CONSOLIDATED_IMPORTANCE,
     INITIAL_IMPORTANCE,
@@ -36,6 +36,7 @@ __all__ = [
     "JobRun",
     "Link",
     "LinkQuerySet",
+    "LinkedContact",
     "Memory",
     "MemoryQuerySet",
     "Message",

@@ -6,7 +6,7 @@ import pgtrigger
 from django.db import models
 from django.db.models import F, Q
 
-from accounts.models import EndUser, ScopedQuerySet
+from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.models import Contact
 from memories.models.memory import Memory
 from memories.models.triggers import after
@@ -45,6 +45,18 @@ _CHANGED = """
 """
 
 
+# Whoever writes memory_ids directly, a stale instance's save() say, gets what the links say.
+# The triggers on links bring the right array themselves. They are told apart in the condition,
+# not in the function: pgtrigger begins each with a subtransaction that fails, which takes time
+# in proportion to the foreign keys still to be checked, and a bulk insert has many.
+_OWN_LINKS = """
+    NEW.memory_ids := ARRAY(
+        SELECT link.memory_id FROM memories_link link
+        WHERE link.contact_id = NEW.id AND NOT link.rejected ORDER BY link.id);
+    RETURN NEW;
+"""
+
+
 class LinkQuerySet(ScopedQuerySet):
     def standing(self) -> Self:
         """Links that no operator has rejected."""
@@ -59,11 +71,18 @@ class LinkQuerySet(ScopedQuerySet):
         )
 
 
-class Link(models.Model):
+class Link(Tracked):
     """This memory is about this contact.
 
     ``rejected``: an operator said that it is not, and no machine makes the link again.
     """
+
+    tracked = (
+        "contact_id", "memory_id", "made_by", "confidence", "rejected", "consolidated_at",
+        "end_user_id",
+    )  # fmt: skip
+    unique_by = ("contact_id", "memory_id")
+    found_again = True
 
     class MadeBy(models.TextChoices):
         EXTRACTOR = "extractor"
@@ -119,6 +138,23 @@ class Link(models.Model):
         return f"link {self.pk}"
 
 
+class LinkedContact(Contact):
+    """A contact, for the trigger that its links keep on its table."""
+
+    class Meta:
+        proxy = True
+        triggers = [
+            pgtrigger.Trigger(
+                name="memory_ids_guard",
+                level=pgtrigger.Row,
+                when=pgtrigger.Before,
+                operation=pgtrigger.Insert | pgtrigger.UpdateOf("memory_ids"),
+                condition=pgtrigger.Condition("pg_trigger_depth() = 0"),
+                func=_OWN_LINKS,
+            )
+        ]
+
+
 # The mirror of an edge is written and deleted by the database itself, so that everything
 # beside a memory, in either direction, is one range of one index.
 _MIRROR_ADDED = """
@@ -147,7 +183,7 @@ class StatedEdges(models.Manager.from_queryset(ScopedQuerySet)):  # type: ignore
         return super().get_queryset().filter(inverse=False)
 
 
-class Edge(models.Model):
+class Edge(Tracked):
     """A relation between two memories: ``source`` supersedes ``target``, …
 
     Code writes stated edges only (``objects``); the database keeps beside each its mirror
@@ -155,6 +191,10 @@ class Edge(models.Model):
     ``both_ways`` by ``source`` alone. ``shares_entity:NAME`` and ``conflicts`` hold in both
     directions, the others in the stated one.
     """
+
+    tracked = ("source_id", "target_id", "kind", "reason", "confidence", "end_user_id")
+    unique_by = ("source_id", "kind", "target_id")
+    found_again = True
 
     class Kind(models.TextChoices):
         SUPERSEDES = "supersedes"

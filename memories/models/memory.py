@@ -12,7 +12,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from pgvector.django import CosineDistance
 
-from accounts.models import EndUser, ScopedQuerySet
+from accounts.models import EndUser, ScopedQuerySet, Tracked
 from memories.models import search_index
 from memories.models.work import Batch
 from memories.types import MemoryType, StoredFact, StoredMemory, Subtype
@@ -51,12 +51,25 @@ class MemoryQuerySet(ScopedQuerySet):
         )
 
 
-class Memory(models.Model):
+class Memory(Tracked):
     """One fact about the end user's world, or a contact's whole profile as text.
 
     ``facts`` is a list of ``{"key", "value", "person"}`` (person: a contact id, or null for
     the end user). ``valid_from``/``valid_to`` say when it holds, ``said_at`` when it was learnt.
     """
+
+    tracked = (
+        "kind", "content", "content_hash", "type", "subtype", "status", "importance",
+        "confidence", "speaker", "quote", "source_message_ids", "facts", "metadata",
+        "consolidated_into_id", "happens_at", "expires_at", "valid_from", "valid_to",
+        "said_at", "learnt_day", "merged_into_id", "outdated_at", "outdated_confidence",
+        "end_user_id",
+    )  # fmt: skip
+    grown = ("source_message_ids",)
+    learnt = ("confidence",)
+    unique_by = ("content_hash", "status")
+    together = (("consolidated_into_id", "importance"),)
+    successor = "merged_into_id"
 
     class Status(models.TextChoices):
         ACTIVE = "active"

@@ -26,7 +26,7 @@ OURS = [
     model
     for label in ("accounts", "contacts", "memories")
     for model in apps.get_app_config(label).get_models()
-    if not isinstance(model._meta.pk, CompositePrimaryKey)
+    if not isinstance(model._meta.pk, CompositePrimaryKey) and not model._meta.proxy
 ]
 
 

@@ -84,3 +84,39 @@ def test_the_page_costs_as_many_statements_for_many_changes(
         edit.edit_contact(user, person.pk, {"relationship": "friend"}, actor=OPERATOR)
     with django_assert_max_num_queries(14):
         assert page(reviewer, user).count("<ins>") == 20
+
+
+def test_later_changes_are_named_on_a_page_that_undoes_all_together(
+    reviewer: Client, user: EndUser
+) -> None:
+    memory, other = make_memory(user, "小红住在深圳"), make_memory(user, "小明住在成都")
+    first = edit_memories.edit(user, memory.pk, {"content": "小红住在广州"}, actor=OPERATOR)
+    edit_memories.edit(user, memory.pk, {"content": "小红住在杭州"}, actor=OPERATOR, why="moved")
+    apart = edit_memories.edit(user, other.pk, {"content": "小明住在昆明"}, actor=OPERATOR)
+    back = reverse("dashboard:changes", args=[user.pk])
+    undo = reverse("dashboard:undo", args=[user.pk, first.pk])
+    response = reviewer.post(undo, {"next": back}, follow=True)
+    html = response.content.decode()
+    assert "Undo all together" in html
+    assert "moved" in html
+    assert "小明" not in html
+    asked = {"change": str(first.pk), "with_later": "1", "next": back}
+    response = reviewer.post(reverse("dashboard:undo_all", args=[user.pk]), asked, follow=True)
+    assert "2 changes undone." in response.content.decode()
+    memory.refresh_from_db()
+    apart.refresh_from_db()
+    assert (memory.content, apart.undone_at) == ("小红住在深圳", None)
+
+
+def test_what_one_action_changed_twice_is_undone_by_one_undo(
+    reviewer: Client, user: EndUser
+) -> None:
+    memory = make_memory(user, "小红住在深圳")
+    changes = [
+        edit_memories.edit(user, memory.pk, {"content": content}, actor=OPERATOR)
+        for content in ("小红住在广州", "小红住在杭州")
+    ]
+    asked = {"change": [str(change.pk) for change in changes]}
+    reviewer.post(reverse("dashboard:undo_all", args=[user.pk]), asked)
+    memory.refresh_from_db()
+    assert memory.content == "小红住在深圳"

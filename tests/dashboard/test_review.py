@@ -79,7 +79,13 @@ def test_merge_and_back_takes_one_step_each(reviewer: Client, pair: Suggestion) 
     reviewer.post(undo)
     assert Contact.objects.get(name="Gretta").merged_into is None
     pair.refresh_from_db()
-    assert pair.state == "open"
+    assert (pair.state, pair.decided_by) == ("open", "")
+    again = reviewer.get(reverse("dashboard:review")).content.decode()
+    assert "Are Gre" in again.replace('<bdi class="said">', "")
+    assert 'class="problem"' not in again
+    assert "told apart" not in again
+    decide(reviewer, pair, "merge")
+    assert Contact.objects.get(name="Gretta").merged_into.name == "Greta"
 
 
 def test_not_the_same_is_never_asked_again(reviewer: Client, pair: Suggestion) -> None:
@@ -301,7 +307,7 @@ def test_the_preview_of_two_who_are_well_known_is_the_card_that_a_merge_gives(
         "hand_over",
         lambda links, *rest: moved.append(len(links)) or really(links, *rest),  # type: ignore[func-returns-value]
     )
-    rehearsed = merge_contacts.rehearsed_card(zoe, gretta.pk, greta.pk)
+    rehearsed = merge_contacts.rehearsed_card(zoe, gretta.pk, greta.pk, actor="operator:ada")
     merge_contacts.merge(zoe, gretta.pk, greta.pk, actor="operator:li")
     assert rehearsed == Contact.objects.get(pk=greta.pk).card
     assert "Acme" in rehearsed

@@ -5,13 +5,12 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.changes import TRACKED
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey, Relation, Suggestion
 from memories.corrections import derived
 from memories.doctor import CHECKS, index, work
-from memories.models import Link, Memory
+from memories.models import Edge, Link, Memory
 from memories.types import AttributeValue, TimelineEvent
 
 # What says only when a row was written, or is not there yet without the workers.
@@ -20,25 +19,21 @@ _LATER = {
     work.schedules_are_installed,
     work.batches_have_no_gaps,
 }
-_OF_READINGS = {
-    "contacts": ("card",),
-    "links": ("consolidated_at",),
-    "memories": ("consolidated_into_id", "importance"),
-}
 
 
 def knowledge(end_user: EndUser) -> dict[str, Any]:
     """All that is known of an end user's people, with everything derived from it."""
-    contacts = [*TRACKED["contacts.contact"], "pk", "card", "memory_ids"]
+    contacts = [*Contact.tracked, "pk", "card", "memory_ids"]
     return {
         "contacts": _rows(Contact, end_user, contacts),
         "keys": sorted(
             ContactKey.objects.of(end_user).values_list("contact", "key", "how", "text")
         ),
-        "relations": _rows(Relation, end_user, ["pk", *TRACKED["contacts.relation"]]),
-        "suggestions": _rows(Suggestion, end_user, ["pk", *TRACKED["contacts.suggestion"]]),
-        "links": _rows(Link, end_user, ["pk", *TRACKED["memories.link"]]),
-        "memories": _rows(Memory, end_user, ["pk", *TRACKED["memories.memory"], "tokens"]),
+        "relations": _rows(Relation, end_user, ["pk", *Relation.tracked]),
+        "suggestions": _rows(Suggestion, end_user, ["pk", *Suggestion.tracked]),
+        "links": _rows(Link, end_user, ["pk", *Link.tracked]),
+        "edges": _rows(Edge, end_user, ["pk", *Edge.tracked]),
+        "memories": _rows(Memory, end_user, ["pk", *Memory.tracked, "tokens"]),
     }
 
 
@@ -52,15 +47,6 @@ def assert_same(now: dict[str, Any], before: dict[str, Any], *kinds: str) -> Non
         left = [row for row in now[kind] if row not in before[kind]]
         right = [row for row in before[kind] if row not in now[kind]]
         assert (left, right) == ([], []), (kind, _difference(left, right))
-
-
-def overlook_readings(*known: dict[str, Any]) -> None:
-    """Takes out what tells whether a profile has read a memory: after an undo it may read what
-    it took in once more."""
-    for kind, columns in _OF_READINGS.items():
-        for row in (row for one in known for row in one[kind]):
-            for column in columns:
-                row.pop(column)
 
 
 def _difference(left: list[Any], right: list[Any]) -> list[Any]:

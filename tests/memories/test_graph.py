@@ -206,14 +206,13 @@ def test_an_edge_that_was_found_again_meanwhile_is_no_obstacle_to_an_undo(
     zoe: EndUser, five: list[Memory]
 ) -> None:
     a, b, *_ = five
-    joined(a, b)
+    edge = joined(a, b)
     hidden = archive(b)
-    edit_memories.edit(zoe, b.pk, {"status": "active"}, actor="operator:x")
-    again = joined(a, b)
+    joined(a, b)
 
     edit_memories.undo(hidden, actor="operator:x")
 
-    assert [edge.pk for edge in Edge.objects.all()] == [again.pk]
+    assert [each.pk for each in Edge.objects.all()] == [edge.pk]
     assert_sound(zoe)
 
 

@@ -5,8 +5,8 @@ from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
-from accounts.changes import CannotUndo
 from accounts.models import Change
+from accounts.undo import CannotUndo
 from memories.corrections import edit_edges, edit_memories, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.hide import hide
@@ -73,10 +73,10 @@ class World:
         active = [m for m in (self.memory(a), self.memory(b)) if m.status == "active"]
         tag_entities.tag(self.end_user, active)
 
-    def undo(self, a: int, _b: int, _c: int) -> None:
+    def undo(self, a: int, b: int, _c: int) -> None:
         changes = Change.objects.of(self.end_user).filter(undone_at=None).order_by("-created_at")
         if changes:
-            edit_memories.undo(changes[a % len(changes)], actor=ANN)
+            edit_memories.undo(changes[a % len(changes)], actor=ANN, with_later=b % 2 == 0)
 
     # What must hold.
 

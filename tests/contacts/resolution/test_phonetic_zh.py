@@ -10,6 +10,7 @@ from contacts.resolution.model import Comparison, compare
 from contacts.resolution.phonetic_zh import same_nickname
 from contacts.resolution.records import Record
 from contacts.resolution.suggestions import suggest
+from memories.corrections.auto_merge import newest_facts
 from tests.factories import make_contact, make_end_user, make_memory
 
 SUGGESTED = {"certain", "likely"}
@@ -99,6 +100,6 @@ def test_the_job_suggests_two_spellings_of_a_nickname(first: str, second: str) -
         same = name in (first, second)
         fact = f"{name}的陶艺工作室在河边" if same else f"{name}在银行上班"
         make_memory(end_user, fact, contact)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     (found,) = Suggestion.objects.of(end_user).filter(verdict__in=SUGGESTED)
     assert {found.first.name, found.second.name} == {first, second}

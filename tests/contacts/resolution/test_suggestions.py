@@ -19,7 +19,7 @@ from contacts.resolution.model import compare
 from contacts.resolution.records import Record
 from contacts.resolution.suggestions import suggest
 from memories.corrections import edit_memories, merge_contacts
-from memories.corrections.auto_merge import suggest_merges
+from memories.corrections.auto_merge import newest_facts, suggest_merges
 from tests.factories import make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -57,7 +57,7 @@ def backdate(end_user: EndUser) -> None:
 def test_a_pair_is_suggested_with_its_evidence_in_codes(end_user: EndUser) -> None:
     pair = potters(end_user)
     known(end_user, "苏梅", "朋友", "苏梅在银行上班")
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     row = the_suggestion(end_user)
     assert {row.first_id, row.second_id} == {contact.id for contact in pair}
     assert row.verdict in ("certain", "likely")
@@ -69,9 +69,9 @@ def test_a_pair_is_suggested_with_its_evidence_in_codes(end_user: EndUser) -> No
 
 def test_running_it_twice_changes_nothing(end_user: EndUser) -> None:
     potters(end_user)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     before = Suggestion.objects.of(end_user).values("id", "confidence", "evidence", "state").get()
-    outcome = suggest(end_user)
+    outcome = suggest(end_user, newest_facts)
     after = Suggestion.objects.of(end_user).values("id", "confidence", "evidence", "state").get()
     assert before == after
     assert outcome.withdrawn == 0
@@ -79,10 +79,10 @@ def test_running_it_twice_changes_nothing(end_user: EndUser) -> None:
 
 def test_what_an_operator_called_different_is_never_suggested_again(end_user: EndUser) -> None:
     one, other = potters(end_user)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     identities.not_the_same(end_user, one.id, other.id, actor="operator:ann")
     before = the_suggestion(end_user).updated_at
-    outcome = suggest(end_user)
+    outcome = suggest(end_user, newest_facts)
     row = the_suggestion(end_user)
     assert (row.state, row.decided_by, row.updated_at) == ("different", "operator:ann", before)
     assert outcome.suggested == outcome.compared == 0
@@ -90,9 +90,9 @@ def test_what_an_operator_called_different_is_never_suggested_again(end_user: En
 
 def test_a_postponed_suggestion_stays_postponed_and_is_kept_up_to_date(end_user: EndUser) -> None:
     potters(end_user)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     Suggestion.objects.of(end_user).update(state="later", confidence=0.1)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     row = the_suggestion(end_user)
     assert row.state == "later"
     assert row.confidence > 0.5
@@ -100,25 +100,25 @@ def test_a_postponed_suggestion_stays_postponed_and_is_kept_up_to_date(end_user:
 
 def test_a_suggestion_that_nothing_speaks_for_any_more_goes(end_user: EndUser) -> None:
     one, _ = potters(end_user)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     make_memory(end_user, "谢晓丽和采购部的小丽不是同一个人", one)
-    assert suggest(end_user).withdrawn == 1
+    assert suggest(end_user, newest_facts).withdrawn == 1
     assert not Suggestion.objects.of(end_user).exists()
 
 
 def test_a_postponed_suggestion_is_not_withdrawn(end_user: EndUser) -> None:
     one, _ = potters(end_user)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     Suggestion.objects.of(end_user).update(state="later")
     make_memory(end_user, "谢晓丽和采购部的小丽不是同一个人", one)
-    assert suggest(end_user).withdrawn == 0
+    assert suggest(end_user, newest_facts).withdrawn == 0
     assert the_suggestion(end_user).state == "later"
 
 
 def test_a_merged_contact_is_not_compared(end_user: EndUser) -> None:
     one, other = potters(end_user)
     merge_contacts.merge(end_user, other.id, one.id, actor="operator:ann")
-    assert suggest(end_user).compared == 0
+    assert suggest(end_user, newest_facts).compared == 0
 
 
 def test_a_namesake_somebody_made_is_not_suggested(end_user: EndUser) -> None:
@@ -127,14 +127,14 @@ def test_a_namesake_somebody_made_is_not_suggested(end_user: EndUser) -> None:
         end_user=end_user, name="谢丽", name_key="谢丽", namesake=1, relationship="同事"
     )
     make_memory(end_user, "谢丽在采购部养鹦鹉", other)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     assert not Suggestion.objects.of(end_user).filter(verdict__in=["certain", "likely"]).exists()
 
 
 def test_two_who_are_related_to_one_another_are_not_suggested(end_user: EndUser) -> None:
     one, other = potters(end_user)
     relations.relate(end_user, one, "sister", other)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     assert not Suggestion.objects.of(end_user).filter(verdict__in=["certain", "likely"]).exists()
 
 
@@ -142,7 +142,7 @@ def test_people_named_in_one_memory_as_two_are_not_suggested(end_user: EndUser) 
     one = known(end_user, "阿丽", "朋友", "阿丽做陶艺")
     other = known(end_user, "丽丽", "朋友", "丽丽做陶艺")
     make_memory(end_user, "阿丽和丽丽一起办了陶艺展", one, other)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     assert not Suggestion.objects.of(end_user).filter(verdict__in=["certain", "likely"]).exists()
 
 
@@ -150,19 +150,19 @@ def test_another_users_people_are_not_candidates(end_user: EndUser) -> None:
     stranger = make_end_user()
     known(end_user, "谢晓丽", "朋友", "谢晓丽在河边开陶艺工作室")
     known(stranger, "小丽", "朋友", "小丽的陶艺工作室搬到了河边")
-    assert suggest(end_user).compared == suggest(stranger).compared == 0
+    assert suggest(end_user, newest_facts).compared == suggest(stranger, newest_facts).compared == 0
 
 
 def test_only_what_changed_is_compared_again(end_user: EndUser) -> None:
     potters(end_user)
     backdate(end_user)
     since = timezone.now() - timedelta(hours=1)
-    assert suggest(end_user, since).compared == 0
+    assert suggest(end_user, newest_facts, since).compared == 0
     known(end_user, "丽姐", "朋友", "丽姐的陶艺工作室在河边")
-    outcome = suggest(end_user, since)
+    outcome = suggest(end_user, newest_facts, since)
     assert outcome.compared == 2
     backdate(end_user)
-    suggest(end_user, since)
+    suggest(end_user, newest_facts, since)
     assert Suggestion.objects.of(end_user).exists()
 
 
@@ -211,13 +211,13 @@ def test_the_command_reports_one_json_object() -> None:
 
 def test_the_queries_do_not_grow_with_the_contacts(end_user: EndUser) -> None:
     potters(end_user)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     with CaptureQueriesContext(connection) as few:
-        suggest(end_user)
+        suggest(end_user, newest_facts)
     for number in range(20):
         known(end_user, f"苏梅{number}", "同事", f"苏梅{number}在第{number}楼")
     with CaptureQueriesContext(connection) as many:
-        suggest(end_user)
+        suggest(end_user, newest_facts)
     assert len(many) <= len(few) + 1
 
 
@@ -252,7 +252,7 @@ def test_near_vectors_share_a_key_and_far_ones_hardly() -> None:
 
 def test_the_job_judges_as_a_plain_comparison_does(end_user: EndUser) -> None:
     potters(end_user)
-    suggest(end_user)
+    suggest(end_user, newest_facts)
     plain = compare(
         Record("谢晓丽", (), "朋友", facts=("谢晓丽养了只鹦鹉", "谢晓丽在河边开陶艺工作室")),
         Record("小丽", (), "朋友", facts=("小丽的鹦鹉会背诗", "小丽的陶艺工作室搬到了河边")),

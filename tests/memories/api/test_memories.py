@@ -94,6 +94,25 @@ def test_a_memory_is_added_for_people_and_said_once(client: ApiClient) -> None:
     assert not Memory.objects.exists()
 
 
+def test_later_changes_of_the_same_are_named_and_undone_with_it(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    memory = make_memory(zoe, "Zoe sings.")
+    first, second, third = (
+        client.patch(f"users/zoe/memories/{memory.id}/", {"content": content, "why": content})[1]
+        for content in ("Zoe sang.", "Zoe hums.", "Zoe hummed.")
+    )
+    address = f"users/zoe/changes/{first['change_id']}/undo/"
+    error = assert_error(client.post(address, {}), 409, "later_changes")
+    assert [one["id"] for one in error["changes"]] == [third["change_id"], second["change_id"]]
+    assert {"verb", "actor", "why", "created_at"} <= error["changes"][0].keys()
+    status, undone = client.post(address, {"with_later": True})
+    assert (status, undone["undone_by"]) == (200, "app:" + zoe.app.name)
+    memory.refresh_from_db()
+    assert memory.content == "Zoe sings."
+    assert not Change.objects.filter(undone_at=None).exists()
+
+
 def test_a_memory_is_corrected_and_the_correction_undone(client: ApiClient, zoe: EndUser) -> None:
     greta = make_contact(zoe, "Greta")
     memory = make_memory(zoe, "Greta plays the cello.", greta)

@@ -1,8 +1,8 @@
 import pytest
 
-from accounts.changes import CannotUndo
 from accounts.models import Change
-from contacts import edit
+from accounts.undo import CannotUndo, LaterChanges, later_changes
+from contacts import bonds, edit
 from contacts.models import Contact
 from memories import profiles
 from memories.corrections import derived, edit_memories
@@ -154,13 +154,55 @@ def test_every_correction_can_be_undone(end_user, verb):
         edit_memories.undo(change, actor="operator:ann")
 
 
-def test_an_undo_keeps_what_was_changed_later(end_user):
+def test_later_changes_of_the_same_are_named_and_undone_together_newest_first(end_user):
+    memory, other = make_memory(end_user, "first"), make_memory(end_user, "another")
+    first = edit_memories.edit(end_user, memory.id, {"content": "second"}, actor="a")
+    later = [
+        edit_memories.edit(end_user, memory.id, {"content": content}, actor="a")
+        for content in ("third", "fourth")
+    ]
+    apart = edit_memories.edit(end_user, other.id, {"content": "something else"}, actor="a")
+    with pytest.raises(LaterChanges) as refused:
+        edit_memories.undo(first, actor="a")
+    assert refused.value.changes == later[::-1]
+    memory.refresh_from_db()
+    assert memory.content == "fourth"
+    assert edit_memories.undo(first, actor="b", with_later=True) == later[::-1]
+    memory.refresh_from_db()
+    assert memory.content == "first"
+    undone = Change.objects.exclude(undone_at=None)
+    assert set(undone) == {first, *later}
+    assert set(undone.values_list("undone_by", flat=True)) == {"b"}
+    apart.refresh_from_db()
+    assert apart.undone_at is None
+
+
+def test_none_is_undone_where_one_cannot_be(end_user):
     memory = make_memory(end_user, "first")
     first = edit_memories.edit(end_user, memory.id, {"content": "second"}, actor="a")
-    edit_memories.edit(end_user, memory.id, {"content": "third"}, actor="a")
-    edit_memories.undo(first, actor="a")
+    second = edit_memories.edit(end_user, memory.id, {"content": "third"}, actor="a")
+    make_memory(end_user, "first")
+    with pytest.raises(CannotUndo):
+        edit_memories.undo(first, actor="a", with_later=True)
     memory.refresh_from_db()
     assert memory.content == "third"
+    assert not Change.objects.filter(pk__in=[first.pk, second.pk]).exclude(undone_at=None).exists()
+
+
+def test_who_states_what_an_undo_would_state_again_stands_in_its_way(end_user):
+    memory = make_memory(end_user, "Anna sings.")
+    edited = edit_memories.edit(end_user, memory.id, {"content": "Anna sang."}, actor="a")
+    _, added = edit_memories.add(
+        end_user, "Anna sings.", actor="a", type="personal", subtype="friend"
+    )
+    assert later_changes(edited) == [added]
+
+
+def test_who_names_what_a_change_made_stands_in_its_way(end_user):
+    zoe, made = edit.create_contact(end_user, "Zoe", actor="a")
+    anna = make_contact(end_user, "Anna")
+    related = bonds.add_relation(end_user, zoe.id, "friend", anna.id, actor="a")
+    assert later_changes(made) == [related]
 
 
 def test_an_undo_that_would_collide_says_so_and_changes_nothing(end_user):

@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from accounts.changes import CannotUndo
 from accounts.models import Change
+from accounts.undo import LaterChanges
 from contacts import edit, relations, store
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories, hide, merge_contacts, rewrite
@@ -176,8 +176,9 @@ def test_a_merge_is_not_undone_over_what_was_corrected_since(end_user):
     one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings well.")
     united, change = merge(end_user, "Nora sings well.", one, other, actor=MACHINE)
     hidden = hide.hide(end_user, [united], actor=ANN)
-    with pytest.raises(CannotUndo, match="corrected since"):
+    with pytest.raises(LaterChanges) as refused:
         edit_memories.undo(change, actor=ANN)
+    assert refused.value.changes == [hidden]
     edit_memories.undo(hidden, actor=ANN)
     edit_memories.undo(change, actor=ANN)
     assert set(Memory.objects.active()) == {one, other}
@@ -190,7 +191,7 @@ def test_what_the_machine_merged_comes_apart_with_an_earlier_change_that_is_undo
     people = merge_contacts.merge(end_user, norah.id, nora.id, actor=ANN)
     _, change = merge(end_user, "Norah sings well.", one, other, actor=MACHINE)
     before = Change.objects.count()
-    edit_memories.undo(people, actor=ANN)
+    assert edit_memories.undo(people, actor=ANN, with_later=True) == [change]
     assert set(Memory.objects.active().filter(kind="fact")) == {one, other}
     assert Link.objects.get(memory=one).contact_id == norah.id
     change.refresh_from_db()
@@ -199,31 +200,16 @@ def test_what_the_machine_merged_comes_apart_with_an_earlier_change_that_is_undo
     assert_sound(end_user)
 
 
-def test_what_a_person_merged_is_theirs_to_undo_first(end_user):
-    one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings well.")
-    edited = edit_memories.edit(end_user, one.id, {"content": "Nora sang."}, actor=ANN)
-    one.refresh_from_db()
-    _, change = merge(end_user, "Nora sang well.", one, other)
-    with pytest.raises(CannotUndo, match="merged or split since"):
-        edit_memories.undo(edited, actor=ANN)
-    edit_memories.undo(change, actor=ANN)
-    edit_memories.undo(edited, actor=ANN)
-    assert set(Memory.objects.active().values_list("content", flat=True)) == {
-        "Nora sings.",
-        "Nora sings well.",
-    }
-
-
-def test_a_profile_that_comes_back_rests_on_the_memory_that_speaks_now(end_user):
+def test_a_value_whose_memory_was_merged_since_comes_back_with_that_memory(end_user):
     nora = make_contact(end_user, "Nora")
     one = make_memory(end_user, "Nora lives in Leeds.", nora)
     other = make_memory(end_user, "Nora lives in Leeds now.", nora)
     absorbed(nora, one, "location", "Leeds")
     edit.edit_contact(end_user, nora.id, {"attributes": {"location": ["York"]}}, actor=ANN)
     change = Change.objects.latest("created_at")
-    united, _ = merge(end_user, "Nora lives in Leeds now.", one, other, actor=MACHINE)
-    edit_memories.undo(change, actor=ANN)
+    _, merged = merge(end_user, "Nora lives in Leeds now.", one, other, actor=MACHINE)
+    assert edit_memories.undo(change, actor=ANN, with_later=True) == [merged]
     nora.refresh_from_db()
     assert nora.attributes["location"][0]["value"] == "Leeds"
-    assert nora.attributes["location"][0]["sources"] == [str(united.id)]
+    assert nora.attributes["location"][0]["sources"] == [str(one.id)]
     assert_sound(end_user)

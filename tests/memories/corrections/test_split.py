@@ -77,16 +77,24 @@ def test_undoing_a_split_loses_nothing_that_was_learnt_since(end_user, people):
     assert_sound(end_user)
 
 
-def test_undoing_a_split_does_not_bring_back_what_was_edited_since(end_user, people):
-    liz, _ = people
-    turin = Memory.objects.get(content="Liz lives in Turin.")
-    _, change = merge_contacts.split(end_user, liz.id, [turin.id], name="Ursula", actor=ANN)
-    edit_memories.edit(end_user, turin.id, {"content": "She lives in Parma."}, actor=ANN)
+def test_what_was_learnt_of_a_new_person_goes_back_with_them(end_user, people):
+    liz, elizabeth = people
+    ids = [Memory.objects.get(content="Liz hikes.").id]
+    zoe, change = merge_contacts.split(end_user, liz.id, ids, name="Zoe", actor=ANN)
+    told = {"key": "location", "value": "York", "person": str(zoe.id)}
+    later = make_memory(end_user, "Zoe is Elizabeth's friend in York.", zoe, facts=[told])
+    relations.relate(end_user, zoe, "friend", elizabeth, [later.id])
+    zoe = fresh(zoe)
+    store.add_aliases(zoe, ["Zozo"])
+    zoe.mention_count += 2
+    store.save(zoe, ["aliases", "mention_count"])
+    count = fresh(liz).mention_count
     edit_memories.undo(change, actor=ANN)
-    assert values(liz, "location") == []
-    assert "Parma" in fresh(liz).card
-    due = Link.objects.of(end_user).unconsolidated().filter(contact=liz)
-    assert turin.id in due.values_list("memory", flat=True)
+    later.refresh_from_db()
+    assert later.facts == [{**told, "person": str(liz.id)}]
+    assert Relation.objects.get(kind="friend", sources=[later.id]).subject == liz
+    assert "Zozo" in fresh(liz).aliases
+    assert fresh(liz).mention_count == count + 2 + len(ids)
     assert_sound(end_user)
 
 

@@ -29,7 +29,7 @@ def without_keys(table: str, *columns: str) -> None:
 
 
 def set_memory_ids(ids: list[UUID]) -> None:
-    with pgtrigger.ignore("contacts.Contact:memory_ids_guard"):
+    with pgtrigger.ignore("memories.LinkedContact:memory_ids_guard"):
         Contact.objects.filter(name="Greta").update(memory_ids=ids)
 
 

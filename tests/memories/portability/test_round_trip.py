@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from accounts.changes import CannotUndo
 from accounts.models import Change, EndUser
+from accounts.undo import CannotUndo
 from contacts.edit import edit_contact
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation, Suggestion

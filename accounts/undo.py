@@ -1,0 +1,208 @@
+"""Undo, newest first: which later changes stand in the way of one, and its rows as they were.
+
+A change that was made later, and is not undone, *touched the same rows* when
+
+- both have a row in common,
+- one of them created or deleted a row, or gave it a successor, and the other names that row
+  anywhere in its own rows,
+- the later one changed a row on which a value rests that the earlier one took away, or
+- the later one gave a row the unique values which the earlier one took from another.
+
+What touched the same rows as a later change is later as well (the transitive closure). Changes
+that are neither touch disjoint rows, so that it makes no difference which is undone first; and
+once all later ones are undone, only machines, which record no change for what they learn, can
+have written to the rows. ``Tracked`` says what of that stays.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.changes import CHUNK, UUIDS, Row, Rows, held_rows, model_of, snapshot
+from accounts.models import Change, Tracked
+from accounts.reasons import CodedError, Reason
+
+
+class CannotUndo(CodedError):
+    """The change was undone already, or something that was made since stands in the way."""
+
+
+class LaterChanges(CannotUndo):
+    """Later ``changes`` touched the same rows: these have to be undone first, newest first."""
+
+    def __init__(self, changes: Sequence[Change]) -> None:
+        super().__init__(Reason("later_changes"))
+        self.changes = changes
+
+
+@dataclass(slots=True)
+class _Footprint:
+    """What changes have to do with: the rows that they touched, all ids that these name, those
+    of rows that they created, deleted or replaced, those that the values before rest on, and
+    unique values taken and given."""
+
+    rows: set[Row] = field(default_factory=set)
+    ids: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
+    ends: set[str] = field(default_factory=set)
+    grounds: set[str] = field(default_factory=set)
+    taken: set[Any] = field(default_factory=set)
+    given: set[Any] = field(default_factory=set)
+
+    def add(self, other: "_Footprint") -> None:
+        for name in self.__slots__:
+            getattr(self, name).update(getattr(other, name))
+
+    def touched_by(self, later: "_Footprint") -> bool:
+        return not (
+            self.rows.isdisjoint(later.rows)
+            and self.named.isdisjoint(later.ends)
+            and self.ends.isdisjoint(later.named)
+            and self.grounds.isdisjoint(later.ids)
+            and self.taken.isdisjoint(later.given)
+        )
+
+
+def later_changes(change: Change) -> list[Change]:
+    """The changes to undo before ``change``, newest first."""
+    footprint = _footprint(change)
+    found = []
+    since = Change.objects.of(change.end_user_id).filter(
+        undone_at=None, created_at__gt=change.created_at
+    )
+    # In this order one pass is enough: what touches a change comes after it.
+    for later in since.order_by("created_at", "pk").iterator(CHUNK):
+        its = _footprint(later)
+        if footprint.touched_by(its):
+            footprint.add(its)
+            found.append(later)
+    return found[::-1]
+
+
+def _footprint(change: Change) -> _Footprint:
+    found = _Footprint(named=set(UUIDS.findall(json.dumps(change.rows))))
+    for row in change.rows:
+        model, before, after = model_of(row["model"]), row["before"], row["after"]
+        found.rows.add((row["model"], row["id"]))
+        found.ids.update(UUIDS.findall(row["id"]))
+        found.grounds.update(_grounds(before))
+        if (
+            before is None
+            or after is None
+            or (before.get(model.successor) != after.get(model.successor))
+        ):
+            found.ends.add(row["id"])
+        found.taken |= _unique(model, before)
+        found.given |= _unique(model, after)
+    return found
+
+
+def _grounds(value: Any) -> Iterator[str]:
+    """What values list as that which they rest on: the texts that are items of lists."""
+    for item in value.values() if isinstance(value, dict) else value or ():
+        if isinstance(item, list | dict):
+            yield from _grounds(item)
+        elif isinstance(item, str) and isinstance(value, list):
+            yield item
+
+
+def _unique(model: type[Tracked], side: Mapping[str, Any] | None) -> set[Any]:
+    """The unique values on one side of a row, if it tells them."""
+    if side is None or not side.keys() >= {*model.unique_by}:
+        return set()
+    return {(model._meta.label_lower, *(side[name] for name in model.unique_by))}
+
+
+def mark_undone(change: Change, actor: str) -> None:
+    change.undone_at, change.undone_by = timezone.now(), actor
+    change.save(update_fields=["undone_at", "undone_by"])
+
+
+def put_back(rows: Iterable[dict[str, Any]]) -> None:
+    """Puts back the ``rows`` of a change, later ones of which are undone; call inside a
+    transaction that holds the end user's lock.
+
+    Rows that free a unique value come before those that take it: first what the change
+    created, then what it altered, then what it deleted.
+    """
+    created: dict[str, Rows] = defaultdict(list)
+    altered: dict[str, Rows] = defaultdict(list)
+    deleted: dict[str, Rows] = defaultdict(list)
+    for row in rows:
+        kind = created if row["before"] is None else deleted if row["after"] is None else altered
+        kind[row["model"]].append(row)
+    # Read before anything is deleted: the database empties what pointed at a deleted row.
+    now = {label: held_rows(label, [row["id"] for row in each]) for label, each in altered.items()}
+    for label in reversed(created):
+        pks = [row["id"] for row in created[label]]
+        model_of(label)._default_manager.filter(pk__in=pks).delete()
+    for label, each in altered.items():
+        _alter(label, each, {str(pk): item for pk, item in now[label].items()})
+    for label, each in deleted.items():
+        _restore(label, each)
+
+
+def _alter(label: str, rows: Rows, held: Mapping[str, Tracked]) -> None:
+    alike: dict[frozenset[str], list[Tracked]] = defaultdict(list)
+    for row in rows:
+        if (item := held.get(row["id"])) is not None:
+            values = _wanted(item, row)
+            _assign(item, values)
+            alike[frozenset(values)].append(item)
+    model = model_of(label)
+    for names, items in alike.items():
+        fields = {model._meta.get_field(name).name for name in names}
+        if fields and any(column.name == "updated_at" for column in model._meta.concrete_fields):
+            fields.add("updated_at")
+            for item in items:
+                item.updated_at = timezone.now()  # type: ignore[attr-defined]
+        if fields:
+            model._default_manager.bulk_update(items, sorted(fields), batch_size=CHUNK)
+
+
+def _wanted(item: Tracked, row: dict[str, Any]) -> dict[str, Any]:
+    """The columns of ``item`` that change when ``row`` is put back."""
+    now, values = snapshot(item), {}
+    for name, before in row["before"].items():
+        after = row["after"][name]
+        if now[name] == after or name not in (*item.counted, *item.grown, *item.learnt):
+            values[name] = before
+        elif name in item.counted:
+            values[name] = max(0, now[name] - after + before)
+        elif name in item.grown:
+            values[name] = [*before, *(one for one in now[name] if one not in [*after, *before])]
+    return {name: value for name, value in values.items() if value != now[name]}
+
+
+def _restore(label: str, rows: Rows) -> None:
+    model = model_of(label)
+    items = []
+    for row in rows:
+        values = {**row["before"]}
+        if model.found_again:
+            unique = {name: values[name] for name in model.unique_by}
+            for twin in model._default_manager.filter(**unique):
+                for name in model.grown:
+                    values[name] = _both(values[name], snapshot(twin)[name])
+                twin.delete()
+        item = model()
+        item.pk = model._meta.pk.to_python(row["id"])
+        _assign(item, values)
+        items.append(item)
+    model._default_manager.bulk_create(items, batch_size=CHUNK)
+
+
+def _both(before: Sequence[Any], now: Sequence[Any]) -> list[Any]:
+    """What a row and the one found again rest on together; on nothing if a person stated one."""
+    return list(dict.fromkeys([*before, *now])) if before and now else []
+
+
+def _assign(item: models.Model, values: dict[str, Any]) -> None:
+    for name, value in values.items():
+        column = item._meta.get_field(name.removesuffix("_id"))
+        setattr(item, name, None if value is None else column.to_python(value))  # type: ignore[union-attr]
