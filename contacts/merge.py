@@ -1,8 +1,8 @@
 """Who is one person and who is two: the only writer of identity between contacts.
 
-``not_the_same`` is a verb. The others are the parts of ``memories.corrections.merge_contacts``'s verbs that
-concern contacts: they run inside its transaction, under the end user's lock, and tell its
-recorder what they touch.
+``not_the_same`` is a verb. The others are the parts of merging and splitting that concern
+contacts: callers run them inside their transaction, under the end user's lock, and pass the
+recorder that is told what they touch.
 """
 
 from collections.abc import Collection

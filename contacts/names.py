@@ -1,8 +1,8 @@
 """Names as keys: one spelling for each, and every key under which a person can be found.
 
-A text is turned into the keys that may stand in it by
-:func:`contacts.matching.mentions.candidate_keys`; a person into the keys of :func:`lookup_keys`. Where
-the two meet, one indexed lookup has found all who may be meant.
+A text is turned into the keys that may stand in it by ``contacts.matching.mentions``; a person
+into the keys of :func:`lookup_keys`. Where the two meet, one indexed lookup has found all who
+may be meant.
 """
 
 import itertools

@@ -43,7 +43,7 @@ WEIGHTS: dict[str, tuple[float, float]] = {
 _UNKNOWN = 0.2
 # Edges that say where a memory comes from.
 LINEAGE = (Kind.SUPERSEDES, Kind.PART_OF)
-# The verb that takes an edge away (memories.edging).
+# The verb that takes an edge away (memories.corrections.edit_edges).
 DISCONNECT = "disconnect"
 # Edges read per hop: more than any result shows, and a bound however dense the graph.
 _MOST = 400

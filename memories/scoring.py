@@ -5,7 +5,7 @@
 
 Ages are activity days (days on which the end user wrote something), so that a vacation makes
 nothing old; only what an event or an expiry is away is counted in calendar days.
-``memories.jobs.table.rescore`` holds the same formula as SQL; a property test keeps the two equal.
+``memories.jobs.rescore`` holds the same formula as SQL; a property test keeps the two equal.
 
 Where MIRA is silent or says two things:
 

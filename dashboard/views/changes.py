@@ -11,13 +11,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Change, EndUser
-from accounts.undo import CannotUndo, LaterChanges, later_changes
+from accounts.restore import CannotUndo, LaterChanges, later_changes
 from dashboard import access, feedback, pager
 from dashboard.access import valid_ids
 from dashboard.queries import changes as queries
 from dashboard.words import language_of
 from memories import queue
-from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 
 
 @access.page
@@ -83,7 +83,7 @@ def _take_back(
                 row.refresh_from_db(fields=["undone_at"])
                 if undone and row.undone_at:
                     continue  # as a later one of another of these
-                others = edit_memories.undo(row, actor=access.actor(request), with_later=with_later)
+                others = undo_change(row, actor=access.actor(request), with_later=with_later)
                 undone += 1 + len(others)
     except LaterChanges:
         asked = {"change": [row.pk for row in rows], "next": request.POST.get("next", "")}

@@ -14,9 +14,9 @@ from accounts.errors import ApiError, conflict
 from accounts.fields import StoredReason, Strict
 from accounts.models import Change, EndUser
 from accounts.paging import Page, PageQuery, page
-from accounts.undo import CannotUndo, LaterChanges
+from accounts.restore import CannotUndo, LaterChanges
 from memories import queue
-from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 
 
 class ChangeSerializer(serializers.ModelSerializer):
@@ -100,7 +100,7 @@ class Undo(UserView):
         change = _change(self.end_user, change_id)
         try:
             with transaction.atomic():
-                edit_memories.undo(change, actor=self.actor, with_later=with_later)
+                undo_change(change, actor=self.actor, with_later=with_later)
                 queue.enqueue("embed", self.end_user.pk)
         except LaterChanges as error:
             raise conflict(

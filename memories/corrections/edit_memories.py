@@ -1,5 +1,5 @@
-"""The verbs that change what is remembered. Each is one transaction, one Change row, and
-can be undone from it; everything derived follows.
+"""The verbs on memories: add, edit, outdate, move, unlink. Each is one transaction with one Change
+row that can be undone; profiles, cards and keys of the contacts concerned are recomputed in it.
 
 ``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
 """
@@ -14,12 +14,10 @@ from django.db import IntegrityError, transaction
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
-from accounts.undo import CannotUndo, LaterChanges, later_changes, mark_undone
 from contacts import relations, store
 from contacts.models import Contact, Relation
 from memories import graph
-from memories.corrections import derived, erasure_requests, refresh, validity
-from memories.corrections import undo as undoing
+from memories.corrections import derived, refresh, validity
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
 
@@ -289,28 +287,3 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     contact = store.survivor(end_user, contact_id)
     if contact is not None:
         store.save(contact, [])
-
-
-@transaction.atomic
-def undo(change: Change, *, actor: str, with_later: bool = False) -> list[Change]:
-    """Takes a change back and everything derived with it, and the later changes that touched
-    the same rows before it, newest first. Returns these.
-
-    Raises LaterChanges where there are such and they were not asked for, and CannotUndo.
-    """
-    end_user = locked(change.end_user)
-    change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
-    if change.undone_at:
-        raise CannotUndo(Reason("undone_already"))
-    later = later_changes(change)
-    if later and not with_later:
-        raise LaterChanges(later)
-    try:
-        with transaction.atomic():
-            for one in (*later, change):
-                undoing.take_back(end_user, one)
-                mark_undone(one, actor)
-                erasure_requests.cancel(one)
-    except IntegrityError as error:
-        raise CannotUndo(Reason("collides")) from error
-    return later

@@ -1,5 +1,4 @@
-"""What the verbs of ``memories.corrections.rewrite`` left behind, as others have to know of it: which
-memory speaks for one that was merged."""
+"""The lineage of memories that were split, trimmed or merged: which memory speaks for which."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace

@@ -1,8 +1,7 @@
 """Merge, split, resolve: the verbs on who is who, with all that memories have to do with it.
 
-Each is one transaction under the end user's lock with one Change row, which
-``memories.corrections.edit_memories.undo`` takes back. ``actor`` is ``operator:NAME``, ``app:NAME`` or the
-machine's part. All raise ``contacts.merge.InvalidMerge`` before anything is written.
+Each is one transaction under the end user's lock with one Change row that can be undone.
+``actor`` is ``operator:NAME``, ``app:NAME`` or the machine's part. All raise ``contacts.merge.InvalidMerge`` before anything is written.
 """
 
 from collections.abc import Collection, Iterable, Sequence

@@ -1,5 +1,5 @@
 """The verbs that say the same in other memories: split, trim, merge. Each is one transaction
-under the end user's lock with one Change row, which ``memories.corrections.edit_memories.undo`` takes back.
+under the end user's lock with one Change row that can be undone.
 
 Nothing is said less after any of them: a split memory stays beside its pieces, a trimmed one
 keeps its old wording in the change, merged ones stay in the archive and point at the memory

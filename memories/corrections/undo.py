@@ -1,9 +1,8 @@
 """Taking one change back: its rows, and everything that is derived from them.
 
-Callers hold the end user's lock and have taken back what later changes did to the same rows;
-``memories.corrections.edit_memories.undo`` is the verb. What machines learnt since, which no change records,
-stays with whom it was learnt of. A profile keeps what memories told it that the change did not
-touch; what it read in those that the change did touch is read again.
+What machines learnt since, which no change records, stays with whom it was learnt of. A
+profile keeps what memories told it that the change did not touch; what it read in those that
+the change did touch is read again.
 """
 
 from collections.abc import Collection, Iterable
@@ -11,22 +10,49 @@ from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from accounts.changes import Recorder, Rows
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
-from accounts.undo import CannotUndo, put_back
+from accounts.restore import CannotUndo, LaterChanges, later_changes, mark_undone, put_back
 from contacts import merge as identities
 from contacts.models import Contact, Relation
 from memories import profiles
-from memories.corrections import derived, merge_contacts, refresh
+from memories.corrections import derived, erasure_requests, merge_contacts, refresh
+from memories.corrections.edit_memories import locked
 from memories.models import Link, Memory
 from memories.types import Profile, ProfilePatch
 
 _CONTACT, _MEMORY, _LINK, _RELATION = (
     model._meta.label_lower for model in (Contact, Memory, Link, Relation)
 )
+
+
+@transaction.atomic
+def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list[Change]:
+    """Takes a change back and everything derived with it, and the later changes that touched
+    the same rows before it, newest first. Returns these.
+
+    Raises LaterChanges where there are such and they were not asked for, and CannotUndo.
+    """
+    end_user = locked(change.end_user)
+    change = Change.objects.of(end_user).select_for_update().get(pk=change.pk)
+    if change.undone_at:
+        raise CannotUndo(Reason("undone_already"))
+    later = later_changes(change)
+    if later and not with_later:
+        raise LaterChanges(later)
+    try:
+        with transaction.atomic():
+            for one in (*later, change):
+                take_back(end_user, one)
+                mark_undone(one, actor)
+                erasure_requests.cancel(one)
+    except IntegrityError as error:
+        raise CannotUndo(Reason("collides")) from error
+    return later
 
 
 def take_back(end_user: EndUser, change: Change) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from accounts.models import Change, EndUser
-from accounts.undo import CannotUndo
+from accounts.restore import CannotUndo
 from contacts import store
-from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
 
 ACTOR = "forgetting"
@@ -56,7 +56,7 @@ def _take_apart(end_user: EndUser, memory_id: UUID, gone: Collection[UUID]) -> N
     changes = list(Change.objects.of(end_user).filter(undone_at=None, rows__contains=[made]))
     for change in changes:
         try:
-            edit_memories.undo(change, actor=ACTOR)
+            undo_change(change, actor=ACTOR)
         except CannotUndo:
             continue
         return

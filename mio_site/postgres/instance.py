@@ -115,7 +115,7 @@ def _ensure_keeper(place: PostgresHome) -> None:
         return
     with held:
         number = str(held.fileno())
-        code = "import sys; from mio_site.postgres import keep, Path; "
+        code = "import sys; from mio_site.postgres.instance import keep, Path; "
         code += "keep(Path(sys.argv[1]), int(sys.argv[2]))"
         server.spawn_detached(
             [sys.executable, "-S", "-c", code, str(place.home), number],

@@ -6,7 +6,7 @@ from contacts import edit, store
 from contacts.models import Contact
 from dashboard.queries import contacts as queries
 from memories import portability
-from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_suggestion
 
@@ -129,7 +129,7 @@ def test_names_are_sorted_as_they_are_read(reviewer: Client, user: EndUser) -> N
     assert listed(reviewer, user, sort="name") == ["阿明", "Bob", "小红", "曾敏", "张伟", "Zoe"]
     _, change = edit.edit_contact(user, people[0].pk, {"name": "白伟"}, actor="operator:li")
     assert listed(reviewer, user, sort="name")[:2] == ["阿明", "白伟"]
-    edit_memories.undo(change, actor="operator:li")
+    undo_change(change, actor="operator:li")
     assert listed(reviewer, user, sort="name")[-2:] == ["张伟", "Zoe"]
     copy = portability.import_user(user.app, portability.export_user(user), external_id="copy")
     assert listed(reviewer, copy, sort="name") == listed(reviewer, user, sort="name")

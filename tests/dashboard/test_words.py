@@ -63,7 +63,7 @@ def literal(node: ast.expr | None) -> set[str]:
 def test_every_purpose_of_a_model_call_has_words() -> None:
     found: set[str] = set()
     for node in parsed("memories"):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("ledger.ask", "_write"):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("model_calls.ask", "_write"):
             for given in node.args[2:3]:
                 found |= literal(given)
     assert found == set(PURPOSES)

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Change, EndUser
 from memories import graph
 from memories.corrections import edit_memories, hide
+from memories.corrections.undo import undo_change
 from memories.graph import neighbours
 from memories.models import Edge, Memory
 from tests.factories import SOME_DAY, make_end_user, make_memory
@@ -184,7 +185,7 @@ def test_archiving_takes_the_edges_and_its_undo_brings_them_back(
     assert neighbours(zoe, [a.pk], hops=2) == {}
     assert not Edge.both_ways.exists()
 
-    edit_memories.undo(hidden, actor="operator:x")
+    undo_change(hidden, actor="operator:x")
 
     assert set(neighbours(zoe, [a.pk], hops=2)) == {b.pk, c.pk}
     assert set(Edge.objects.values_list("pk", flat=True)) == edges
@@ -197,7 +198,7 @@ def test_an_edit_to_archived_takes_the_edges_too(zoe: EndUser, five: list[Memory
     change = edit_memories.edit(zoe, b.pk, {"status": "archived"}, actor="operator:x")
     assert not Edge.both_ways.exists()
 
-    edit_memories.undo(change, actor="operator:x")
+    undo_change(change, actor="operator:x")
     assert set(neighbours(zoe, [a.pk])) == {b.pk}
     assert Edge.both_ways.count() == 2
 
@@ -210,7 +211,7 @@ def test_an_edge_that_was_found_again_meanwhile_is_no_obstacle_to_an_undo(
     hidden = archive(b)
     joined(a, b)
 
-    edit_memories.undo(hidden, actor="operator:x")
+    undo_change(hidden, actor="operator:x")
 
     assert [each.pk for each in Edge.objects.all()] == [edge.pk]
     assert_sound(zoe)
@@ -220,7 +221,7 @@ def test_a_memory_that_comes_back_is_looked_at_again(zoe: EndUser, five: list[Me
     a = five[0]
     Memory.objects.update(related_at=SOME_DAY)
     hidden = archive(a)
-    edit_memories.undo(hidden, actor="operator:x")
+    undo_change(hidden, actor="operator:x")
     assert list(Memory.objects.filter(related_at=None)) == [a]
 
 
@@ -232,7 +233,7 @@ def test_superseding_shows_from_both_sides_and_its_undo_takes_both_rows(
     assert set(neighbours(zoe, [older.pk])) == {newer.pk}
     assert set(neighbours(zoe, [newer.pk])) == {older.pk}
     assert change is not None
-    edit_memories.undo(change, actor="operator:x")
+    undo_change(change, actor="operator:x")
     assert not Edge.both_ways.exists()
 
 

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change
-from accounts.undo import CannotUndo
+from accounts.restore import CannotUndo
 from memories.corrections import edit_edges, edit_memories, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.hide import hide
+from memories.corrections.undo import undo_change
 from memories.graph import neighbours
 from memories.models import Edge, Memory
 from memories.pipeline import tag_entities
@@ -76,7 +77,7 @@ class World:
     def undo(self, a: int, b: int, _c: int) -> None:
         changes = Change.objects.of(self.end_user).filter(undone_at=None).order_by("-created_at")
         if changes:
-            edit_memories.undo(changes[a % len(changes)], actor=ANN, with_later=b % 2 == 0)
+            undo_change(changes[a % len(changes)], actor=ANN, with_later=b % 2 == 0)
 
     # What must hold.
 
@@ -143,7 +144,7 @@ class GraphProperties(TestCase):
         live(world, [step for step in steps if step[0] not in unrecorded])
         world.look()
         for change in Change.objects.of(world.end_user).order_by("-created_at"):
-            edit_memories.undo(change, actor=ANN)
+            undo_change(change, actor=ANN)
         world.check()
         assert edges(world) == before
 

@@ -23,10 +23,10 @@ ROOT = Path(__file__).resolve().parents[2]
 USER = """
 import sys
 from pathlib import Path
-from mio_site import postgres
+from mio_site.postgres import instance
 try:
-    postgres.ensure_running(Path(sys.argv[1]))
-except postgres.ServerError as error:
+    instance.ensure_running(Path(sys.argv[1]))
+except instance.ServerError as error:
     sys.exit(str(error))
 print("in", flush=True)
 sys.stdin.read()

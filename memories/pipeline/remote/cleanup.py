@@ -24,7 +24,7 @@ CLEANED_WITHIN = timedelta(days=3)
 def installation() -> str:
     """What tells this installation's batches from another's on the same API key."""
     name = str(connection.settings_dict["NAME"])
-    return salted_hmac("memories.pipeline.remote.submit", name).hexdigest()[:12]
+    return salted_hmac("memories.pipeline.remote", name).hexdigest()[:12]
 
 
 def file_name(remote: RemoteBatch) -> str:

@@ -18,8 +18,9 @@ from contacts.resolution.blocking import MAX_PAIRS, Block, pairs, vector_blocks
 from contacts.resolution.model import compare
 from contacts.resolution.records import Record
 from contacts.resolution.suggestions import suggest
-from memories.corrections import edit_memories, merge_contacts
+from memories.corrections import merge_contacts
 from memories.corrections.auto_merge import newest_facts, suggest_merges
+from memories.corrections.undo import undo_change
 from tests.factories import make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -194,7 +195,7 @@ def test_a_merge_that_was_undone_is_not_made_again(end_user: EndUser) -> None:
     known(end_user, "闪电", "同事", "闪电真名叫谢丽")
     known(end_user, "谢丽", "同事", "谢丽负责采购")
     suggest_merges(end_user)
-    edit_memories.undo(Change.objects.of(end_user).get(verb="merge"), actor="operator:ann")
+    undo_change(Change.objects.of(end_user).get(verb="merge"), actor="operator:ann")
     assert suggest_merges(end_user).merged == 0
     assert Contact.objects.of(end_user).standing().count() == 2
 

@@ -13,6 +13,7 @@ from django_q.models import OrmQ
 from accounts.models import Change
 from memories.context import build
 from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.erasure import due
 from memories.jobs import sweep
 from memories.models import Erasure, Memory
@@ -195,7 +196,7 @@ def test_who_has_nothing_to_forget_pays_no_statement_for_it(client, zoe, django_
 def test_the_list_shows_every_state(client, zoe, asked):
     status, body = client.get("users/zoe/forgetting/")
     assert (status, body["count"], body["results"][0]["state"]) == (200, 1, "hidden")
-    edit_memories.undo(asked.change, actor="app:x")
+    undo_change(asked.change, actor="app:x")
     assert client.get("users/zoe/forgetting/")[1]["results"][0]["state"] == "cancelled"
 
 
@@ -209,7 +210,7 @@ def test_an_app_may_erase_without_waiting(client, zoe, asked):
 
 
 def test_what_was_undone_is_not_erased(client, zoe, asked):
-    edit_memories.undo(Change.objects.get(verb="hide"), actor="app:x")
+    undo_change(Change.objects.get(verb="hide"), actor="app:x")
     assert_error(client.post(f"users/zoe/forgetting/{asked.id}/erase/"), 409, "conflict")
     assert Memory.objects.of(zoe).filter(content="Bob sings").exists()
 

@@ -5,7 +5,8 @@ from typing import Any
 from accounts.models import Change, EndUser
 from contacts import relations, store
 from contacts.models import Contact, Relation
-from memories.corrections import edit_memories, merge_contacts
+from memories.corrections import merge_contacts
+from memories.corrections.undo import undo_change
 from memories.models import Memory
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.snapshots import assert_sound
@@ -57,5 +58,5 @@ def friend(subject: str, other: str, *said: str) -> tuple[str, str, str, frozens
 
 def undo(change: Change) -> None:
     change.refresh_from_db()
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_sound(change.end_user)

@@ -6,6 +6,7 @@ from accounts.models import EndUser
 from contacts import edit
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories, merge_contacts
+from memories.corrections.undo import undo_change
 from memories.models import Batch, Link, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -85,7 +86,7 @@ def test_what_was_taken_away_and_given_back_is_learnt_again(server, end_user):
     read(end_user, server)
     say(end_user)
     removed = edit.remove_relation(end_user, Relation.objects.get().pk, actor=ANN)
-    edit_memories.undo(removed, actor=ANN)
+    undo_change(removed, actor=ANN)
     read(end_user, server)
     assert known() == (True, True)
 

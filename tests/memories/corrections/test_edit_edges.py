@@ -7,6 +7,7 @@ import pytest
 from accounts.models import EndUser
 from memories.corrections import edit_edges, edit_memories
 from memories.corrections.edit_memories import InvalidCorrection
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Memory
 from tests.factories import make_end_user, make_memory
 
@@ -33,7 +34,7 @@ def test_an_edge_is_stated_with_its_reason_and_undone(
     assert Edge.both_ways.count() == 2
     assert change is not None
     assert (change.verb, change.actor) == ("connect", ANN)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert not Edge.both_ways.exists()
 
 
@@ -56,7 +57,7 @@ def test_an_edge_is_taken_away_from_either_side_and_comes_back(
         row = Edge.both_ways.get(source=end)
         change = edit_edges.disconnect(zoe, end.pk, row.pk, actor=ANN)
         assert not Edge.both_ways.exists()
-        edit_memories.undo(change, actor=ANN)
+        undo_change(change, actor=ANN)
         assert Edge.objects.get() == edge
         assert Edge.both_ways.count() == 2
 

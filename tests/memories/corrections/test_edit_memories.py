@@ -1,11 +1,12 @@
 import pytest
 
 from accounts.models import Change
-from accounts.undo import CannotUndo, LaterChanges, later_changes
-from contacts import bonds, edit
+from accounts.restore import CannotUndo, LaterChanges, later_changes
+from contacts import edit, store
 from contacts.models import Contact
 from memories import profiles
-from memories.corrections import derived, edit_memories
+from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
 from memories.pipeline import linker
 from tests.factories import make_contact, make_end_user, make_memory
@@ -133,7 +134,7 @@ def test_every_correction_can_be_undone(end_user, verb):
     absorbed(anna, memory, "location", "Rome")
     edit_memories.derived.reopen(end_user, anna, [memory.id])
     anna.refresh_from_db()
-    derived.identity.save(anna, [])
+    store.save(anna, [])
     before = state(end_user)
     memory.refresh_from_db()
     change = {
@@ -148,10 +149,10 @@ def test_every_correction_can_be_undone(end_user, verb):
         )[1],
     }[verb]()
     assert state(end_user) != before
-    edit_memories.undo(change, actor="operator:ann")
+    undo_change(change, actor="operator:ann")
     assert state(end_user) == before
     with pytest.raises(CannotUndo):
-        edit_memories.undo(change, actor="operator:ann")
+        undo_change(change, actor="operator:ann")
 
 
 def test_later_changes_of_the_same_are_named_and_undone_together_newest_first(end_user):
@@ -163,11 +164,11 @@ def test_later_changes_of_the_same_are_named_and_undone_together_newest_first(en
     ]
     apart = edit_memories.edit(end_user, other.id, {"content": "something else"}, actor="a")
     with pytest.raises(LaterChanges) as refused:
-        edit_memories.undo(first, actor="a")
+        undo_change(first, actor="a")
     assert refused.value.changes == later[::-1]
     memory.refresh_from_db()
     assert memory.content == "fourth"
-    assert edit_memories.undo(first, actor="b", with_later=True) == later[::-1]
+    assert undo_change(first, actor="b", with_later=True) == later[::-1]
     memory.refresh_from_db()
     assert memory.content == "first"
     undone = Change.objects.exclude(undone_at=None)
@@ -183,7 +184,7 @@ def test_none_is_undone_where_one_cannot_be(end_user):
     second = edit_memories.edit(end_user, memory.id, {"content": "third"}, actor="a")
     make_memory(end_user, "first")
     with pytest.raises(CannotUndo):
-        edit_memories.undo(first, actor="a", with_later=True)
+        undo_change(first, actor="a", with_later=True)
     memory.refresh_from_db()
     assert memory.content == "third"
     assert not Change.objects.filter(pk__in=[first.pk, second.pk]).exclude(undone_at=None).exists()
@@ -201,7 +202,7 @@ def test_who_states_what_an_undo_would_state_again_stands_in_its_way(end_user):
 def test_who_names_what_a_change_made_stands_in_its_way(end_user):
     zoe, made = edit.create_contact(end_user, "Zoe", actor="a")
     anna = make_contact(end_user, "Anna")
-    related = bonds.add_relation(end_user, zoe.id, "friend", anna.id, actor="a")
+    related = edit.add_relation(end_user, zoe.id, "friend", anna.id, actor="a")
     assert later_changes(made) == [related]
 
 
@@ -210,7 +211,7 @@ def test_an_undo_that_would_collide_says_so_and_changes_nothing(end_user):
     change = edit_memories.edit(end_user, memory.id, {"content": "second"}, actor="a")
     make_memory(end_user, "first")
     with pytest.raises(CannotUndo):
-        edit_memories.undo(change, actor="a")
+        undo_change(change, actor="a")
     memory.refresh_from_db()
     change.refresh_from_db()
     assert memory.content == "second"
@@ -234,5 +235,5 @@ def test_a_new_contact_of_whom_more_was_learnt_is_not_undone_away(end_user):
     contact, change = edit.create_contact(end_user, "Zoe", actor="operator:ann")
     make_memory(end_user, "Zoe sings.", contact)
     with pytest.raises(CannotUndo):
-        edit_memories.undo(change, actor="operator:ann")
+        undo_change(change, actor="operator:ann")
     assert Contact.objects.filter(pk=contact.pk).exists()

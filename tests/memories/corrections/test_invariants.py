@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change
-from accounts.undo import CannotUndo
-from contacts import relations
+from accounts.restore import CannotUndo
+from contacts import relations, store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from memories import graph
 from memories.corrections import edit_memories, lineage, merge_contacts, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.hide import hide
+from memories.corrections.undo import undo_change
 from memories.hashing import content_hash
 from memories.models import Edge, Entity, EntityLink, Link, Memory
 from memories.pipeline import store_memories
@@ -45,7 +46,7 @@ class World:
             self.end_user, self.people[0], "friend", self.people[1], [self.memory(0).id]
         )
         for contact in self.people[:2]:
-            edit_memories.identity.save(Contact.objects.get(pk=contact.pk), [])
+            store.save(Contact.objects.get(pk=contact.pk), [])
         self.learn(0, 0, 0)
         self.learn(1, 1, 1)
         self.relate(0, 1, 2)
@@ -61,7 +62,7 @@ class World:
 
     def person(self, n: int) -> Contact:
         """The n-th person, or whom they were merged into."""
-        found = edit_memories.identity.survivor(self.end_user, self.people[n % 3].id)
+        found = store.survivor(self.end_user, self.people[n % 3].id)
         assert found is not None
         found.end_user = self.end_user
         return found
@@ -103,7 +104,7 @@ class World:
                 for pk in stored.added
             ]
         )
-        edit_memories.identity.save(Contact.objects.get(pk=one.pk), [])
+        store.save(Contact.objects.get(pk=one.pk), [])
 
     def learn(self, a: int, b: int, c: int) -> None:
         """A profile takes a memory in."""
@@ -173,9 +174,7 @@ class World:
     def undo(self, a: int, b: int, c: int) -> None:
         changes = Change.objects.of(self.end_user).filter(undone_at=None)
         if changes:
-            edit_memories.undo(
-                changes[a % len(changes)], actor="operator:ann", with_later=b % 2 == 0
-            )
+            undo_change(changes[a % len(changes)], actor="operator:ann", with_later=b % 2 == 0)
 
     def do(self, step: tuple[str, int, int, int]) -> bool:
         verb, *numbers = step
@@ -267,7 +266,7 @@ class Engine(TestCase):
             world.do(step)
         for change in Change.objects.of(world.end_user).order_by("-created_at"):
             note(f"undo {change.verb}")
-            edit_memories.undo(change, actor="operator:ann")
+            undo_change(change, actor="operator:ann")
         assert_whole(world)
         assert edges() == stated
         assert_same(knowledge(world.end_user), before)

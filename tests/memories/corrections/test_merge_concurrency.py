@@ -7,7 +7,8 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from memories.corrections import edit_memories, merge_contacts
+from memories.corrections import merge_contacts
+from memories.corrections.undo import undo_change
 from memories.models import Batch, Link, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -24,10 +25,11 @@ MERGE = """
 from uuid import UUID
 from accounts.models import EndUser
 from contacts.merge import InvalidMerge
-from memories import merging
+from memories.corrections import merge_contacts
+from memories.corrections.undo import undo_change
 end_user = EndUser.objects.get(pk=sys.argv[1])
 try:
-    merging.merge(end_user, UUID(sys.argv[2]), UUID(sys.argv[3]), actor="operator:bob")
+    merge_contacts.merge(end_user, UUID(sys.argv[2]), UUID(sys.argv[3]), actor="operator:bob")
     print("merged")
 except InvalidMerge as error:
     print(error)
@@ -74,7 +76,7 @@ def test_a_merge_in_the_middle_of_an_extraction_loses_no_link_and_leaves_none_be
     assert_sound(end_user)
 
     later = set(Memory.objects.about(mei.id).values_list("pk", flat=True))
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     apart = {
         pk
         for contact in (jie, mei)

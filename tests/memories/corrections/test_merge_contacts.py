@@ -7,7 +7,8 @@ from accounts.models import Change, EndUser
 from contacts import lookup, store
 from contacts.merge import InvalidMerge, UnknownPerson
 from contacts.models import Contact
-from memories.corrections import edit_memories, hide, merge_contacts
+from memories.corrections import hide, merge_contacts
+from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Consolidation, Link, Memory
 from memories.pipeline import consolidate, sync_contacts
@@ -66,7 +67,7 @@ def test_resolving_keeps_the_chosen_value_and_can_be_undone(end_user, people):
     assert "Genoa" not in fresh(contact).card
     with pytest.raises(InvalidMerge):
         merge_contacts.resolve_attribute(end_user, elizabeth.id, "location", "Oslo", actor=ANN)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 
 
@@ -139,7 +140,7 @@ def test_forgetting_a_memory_after_a_merge_leaves_nothing_of_it_anywhere(end_use
     erase.forget_memory(end_user, Memory.objects.get(content="Liz lives in Turin.").id)
     for model in (Contact, Memory, Change):
         assert "Turin" not in str(list(model.objects.of(end_user).values()))
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert values(liz, "location") == []
     assert_sound(end_user)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change, EndUser
-from accounts.undo import CannotUndo, LaterChanges, later_changes
+from accounts.restore import CannotUndo, LaterChanges, later_changes
 from contacts import relations, store
 from contacts.edit import NameTaken, edit_contact
 from contacts.merge import InvalidMerge, not_the_same
@@ -21,6 +21,7 @@ from contacts.names import name_key
 from contacts.text import normalise
 from memories.corrections import edit_memories, merge_contacts, rewrite
 from memories.corrections import hide as hiding
+from memories.corrections.undo import undo_change
 from memories.models import Consolidation, Link, Memory
 from memories.pipeline import consolidate, linker
 from memories.types import AttributeValue, ProfilePatch, TimelineEvent
@@ -177,7 +178,7 @@ class World:
     def undo(self, a: int, b: int, c: int) -> None:
         changes = Change.objects.of(self.end_user).filter(undone_at=None).order_by("created_at")
         if changes:
-            edit_memories.undo(changes[a % len(changes)], actor=ANN, with_later=b % 2 == 0)
+            undo_change(changes[a % len(changes)], actor=ANN, with_later=b % 2 == 0)
             self.still_there()
 
     def do(self, step: tuple[str, int, int, int]) -> None:
@@ -258,7 +259,7 @@ class Undo(TestCase):
         for change in changes_of(world):
             note(f"undo {change.verb}")
             assert later_changes(change) == []
-            edit_memories.undo(change, actor=ANN)
+            undo_change(change, actor=ANN)
             assert_sound(world.end_user)
         assert_same(knowledge(world.end_user), before)
         assert rows == {change.pk: change.rows for change in changes_of(world)}
@@ -282,10 +283,10 @@ class Undo(TestCase):
         later = later_changes(changes[place])
         if later:
             with pytest.raises(LaterChanges) as refused:
-                edit_memories.undo(changes[place], actor=ANN)
+                undo_change(changes[place], actor=ANN)
             assert refused.value.changes == later
             assert_same(knowledge(world.end_user), states[-1])
-        assert edit_memories.undo(changes[place], actor=ANN, with_later=True) == later
+        assert undo_change(changes[place], actor=ANN, with_later=True) == later
         assert_sound(world.end_user)
         now = knowledge(world.end_user)
         first: dict[tuple[str, str], int] = {}
@@ -296,7 +297,7 @@ class Undo(TestCase):
             assert _tracked(now, kind, pk) == _tracked(states[n], kind, pk)
         for change in changes_of(world):
             if not change.undone_at:
-                edit_memories.undo(change, actor=ANN)
+                undo_change(change, actor=ANN)
         assert_same(knowledge(world.end_user), states[0])
 
     @FEW
@@ -312,7 +313,7 @@ class Undo(TestCase):
         learnt = set(facts.exclude(pk__in=_made_by_changes(world)).values_list("pk", flat=True))
         for change in changes_of(world):
             if not change.undone_at:
-                edit_memories.undo(change, actor=ANN)
+                undo_change(change, actor=ANN)
                 assert_sound(world.end_user)
                 assert_nothing_twice(world)
         assert set(facts.values_list("pk", flat=True)) == learnt >= start

@@ -6,7 +6,8 @@ from accounts.models import EndUser
 from contacts import relations, store
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Relation, Suggestion
-from memories.corrections import edit_memories, merge_contacts
+from memories.corrections import merge_contacts
+from memories.corrections.undo import undo_change
 from tests.factories import make_contact, make_end_user, make_memory, make_suggestion
 from tests.memories.corrections.liz_and_elizabeth import ANN, fresh, merged
 from tests.memories.snapshots import assert_same, assert_sound, knowledge
@@ -35,7 +36,7 @@ def test_relations_follow_the_survivor_each_once_and_none_to_itself(end_user, pe
     assert "Elizabeth" in fresh(tom).card
     assert "Liz" not in fresh(tom).card.replace("Elizabeth", "")
     assert_sound(end_user)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 
 
@@ -61,20 +62,20 @@ def test_suggestions_of_the_loser_become_the_survivors_and_different_outweighs_a
         .values_list("first", "second", "state")
     }
     assert left == {tom.id: "open", una.id: "different", vic.id: "different"}
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 
 
 def test_a_machine_never_unites_whom_somebody_told_apart(end_user, people):
     liz, _ = people
     change = merged(people, actor="suggestions")
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     with pytest.raises(InvalidMerge, match="told apart"):
         merged(people, actor="suggestions")
     tom = make_contact(end_user, "Tom")
     apart = not_the_same(end_user, tom.id, liz.id, actor=ANN)
     with pytest.raises(InvalidMerge, match="told apart"):
         merge_contacts.merge(end_user, tom.id, liz.id, actor="suggestions")
-    edit_memories.undo(apart, actor=ANN)
+    undo_change(apart, actor=ANN)
     assert not Suggestion.objects.exists()
     merge_contacts.merge(end_user, tom.id, liz.id, actor="suggestions")

@@ -6,6 +6,7 @@ from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Relation
 from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Memory
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.corrections.liz_and_elizabeth import ANN, fresh, merged, values
@@ -29,7 +30,7 @@ def test_moving_a_memory_takes_nothing_from_others_whom_it_is_about(end_user):
     assert values(anna, "location") == []
     assert values(cleo, "location") == ["Rome"]
     absorbed(fresh(bea), memory, "location", "Rome")
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert values(bea, "location") == []
     assert fresh(anna).memory_ids == before["anna"]
     assert values(anna, "location") == ["Rome"]
@@ -61,6 +62,6 @@ def test_a_relation_that_a_moved_memory_states_moves_with_it(end_user):
     assert "Bea" in fresh(tom).card
     assert "Tom" in fresh(bea).card
     assert_sound(end_user)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before, "relations")
     assert_sound(end_user)

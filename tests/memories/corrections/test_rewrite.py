@@ -5,6 +5,7 @@ import pytest
 from accounts.models import Change
 from memories.corrections import edit_memories, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.corrections.nora_and_ivan import ANN, everything, fact, piece, split
@@ -141,7 +142,7 @@ def test_a_split_undone_leaves_what_was(end_user):
     absorbed(ivan, whole)
     before = everything(end_user)
     change = split(end_user, whole, "Nora works at Brightwater.", "Ivan keeps bees.")
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(everything(end_user), before)
     assert_sound(end_user)
 
@@ -170,7 +171,7 @@ def test_a_trimmed_memory_stays_itself_and_its_old_words_stay_in_the_change(end_
         if "content" in row["before"]
     )
     assert_sound(end_user)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(everything(end_user), before)
 
 

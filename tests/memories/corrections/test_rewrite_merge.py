@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import Change
-from accounts.undo import LaterChanges
+from accounts.restore import LaterChanges
 from contacts import edit, relations, store
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories, hide, merge_contacts, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Entity, EntityLink, Link, Memory
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.corrections.nora_and_ivan import ANN, MACHINE, everything, fact, merge
@@ -130,7 +131,7 @@ def test_a_memory_that_no_profile_has_read_yet_is_read_after_its_merge(end_user,
 def test_a_merge_undone_leaves_exactly_what_was(end_user, two):
     before = everything(end_user)
     _, change = merge(end_user, BOTH, *two[:2])
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(everything(end_user), before)
     assert_sound(end_user)
 
@@ -139,7 +140,7 @@ def test_the_words_of_one_original_may_be_the_words_of_all(end_user):
     one, other = make_memory(end_user, "Nora sings."), make_memory(end_user, "Nora sings a lot.")
     _, change = merge(end_user, "Nora sings a lot.", one, other)
     assert [m.content for m in Memory.objects.active()] == ["Nora sings a lot."]
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert set(Memory.objects.active()) == {one, other}
 
 
@@ -177,10 +178,10 @@ def test_a_merge_is_not_undone_over_what_was_corrected_since(end_user):
     united, change = merge(end_user, "Nora sings well.", one, other, actor=MACHINE)
     hidden = hide.hide(end_user, [united], actor=ANN)
     with pytest.raises(LaterChanges) as refused:
-        edit_memories.undo(change, actor=ANN)
+        undo_change(change, actor=ANN)
     assert refused.value.changes == [hidden]
-    edit_memories.undo(hidden, actor=ANN)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(hidden, actor=ANN)
+    undo_change(change, actor=ANN)
     assert set(Memory.objects.active()) == {one, other}
 
 
@@ -191,7 +192,7 @@ def test_what_the_machine_merged_comes_apart_with_an_earlier_change_that_is_undo
     people = merge_contacts.merge(end_user, norah.id, nora.id, actor=ANN)
     _, change = merge(end_user, "Norah sings well.", one, other, actor=MACHINE)
     before = Change.objects.count()
-    assert edit_memories.undo(people, actor=ANN, with_later=True) == [change]
+    assert undo_change(people, actor=ANN, with_later=True) == [change]
     assert set(Memory.objects.active().filter(kind="fact")) == {one, other}
     assert Link.objects.get(memory=one).contact_id == norah.id
     change.refresh_from_db()
@@ -208,7 +209,7 @@ def test_a_value_whose_memory_was_merged_since_comes_back_with_that_memory(end_u
     edit.edit_contact(end_user, nora.id, {"attributes": {"location": ["York"]}}, actor=ANN)
     change = Change.objects.latest("created_at")
     _, merged = merge(end_user, "Nora lives in Leeds now.", one, other, actor=MACHINE)
-    assert edit_memories.undo(change, actor=ANN, with_later=True) == [merged]
+    assert undo_change(change, actor=ANN, with_later=True) == [merged]
     nora.refresh_from_db()
     assert nora.attributes["location"][0]["value"] == "Leeds"
     assert nora.attributes["location"][0]["sources"] == [str(one.id)]

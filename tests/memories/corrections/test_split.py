@@ -6,7 +6,8 @@ from accounts.models import EndUser
 from contacts import relations, store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation, Suggestion
-from memories.corrections import edit_memories, merge_contacts
+from memories.corrections import merge_contacts
+from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
 from memories.pipeline import linker
 from tests.factories import make_contact, make_end_user, make_memory
@@ -49,7 +50,7 @@ def test_a_split_takes_the_chosen_memories_and_what_rests_on_them(end_user, peop
     pairs = [(pk, elizabeth, 1.0) for pk in ids]
     assert linker.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
     assert_sound(end_user)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
     assert_sound(end_user)
 
@@ -69,7 +70,7 @@ def test_undoing_a_split_loses_nothing_that_was_learnt_since(end_user, people):
     new, change = merge_contacts.split(end_user, liz.id, ids, name="Ursula", actor=ANN)
     later = make_memory(end_user, "Ursula skis.", new)
     absorbed(new, later, "skill", "skiing")
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert not Contact.objects.filter(pk=new.pk).exists()
     assert {later.id, *ids} < set(fresh(liz).memory_ids)
     due = Link.objects.of(end_user).unconsolidated().filter(contact=liz)
@@ -89,7 +90,7 @@ def test_what_was_learnt_of_a_new_person_goes_back_with_them(end_user, people):
     zoe.mention_count += 2
     store.save(zoe, ["aliases", "mention_count"])
     count = fresh(liz).mention_count
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     later.refresh_from_db()
     assert later.facts == [{**told, "person": str(liz.id)}]
     assert Relation.objects.get(kind="friend", sources=[later.id]).subject == liz

@@ -3,10 +3,11 @@
 import pytest
 
 from accounts.models import Change, EndUser
-from accounts.undo import CannotUndo, LaterChanges
+from accounts.restore import CannotUndo, LaterChanges
 from contacts import store
 from contacts.models import json_value
 from memories.corrections import derived, edit_memories, merge_contacts
+from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
 from memories.pipeline import consolidate, linker, sync_contacts
 from memories.types import ExtractedPerson
@@ -26,11 +27,11 @@ def test_an_undo_gives_both_back_exactly(end_user, people):
     before = knowledge(end_user)
     change = merged(people)
     assert knowledge(end_user) != before
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
     assert_sound(end_user)
     with pytest.raises(CannotUndo):
-        edit_memories.undo(change, actor=ANN)
+        undo_change(change, actor=ANN)
 
 
 def test_a_survivor_that_had_no_profile_has_none_after_the_undo(end_user):
@@ -39,7 +40,7 @@ def test_a_survivor_that_had_no_profile_has_none_after_the_undo(end_user):
     before = knowledge(end_user)
     change = merge_contacts.merge(end_user, liz.id, beth.id, actor=ANN)
     assert "hiking" in Memory.objects.active().get(kind="profile").content
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
 
 
@@ -49,7 +50,7 @@ def test_facts_name_the_survivor_and_undo_gives_them_back(end_user, people):
     change = merged(people)
     memory.refresh_from_db()
     assert memory.facts[0]["person"] == str(elizabeth.id)
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     memory.refresh_from_db()
     assert memory.facts[0]["person"] == str(liz.id)
 
@@ -65,7 +66,7 @@ def test_values_without_sources_are_united_and_given_back(end_user):
     assert values(anna, "company") == ["Fiat"]
     derived.unlearn(end_user, [memory.id])
     assert values(anna, "company") == ["Fiat"], "a person stated it"
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before, "contacts")
 
 
@@ -74,7 +75,7 @@ def test_the_name_of_a_merged_contact_may_be_learnt_of_another_meanwhile(end_use
     change = merged(people)
     another, _ = store.create(end_user, "Liz", namesake=True)
     store.save(another, [])
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert fresh(liz).name == "Liz"
     assert fresh(liz).namesake == 1
     assert_sound(end_user)
@@ -92,12 +93,12 @@ def test_merges_chain_and_come_undone_from_the_last(end_user):
     assert store.survivor(end_user, anna.id) == cleo
     assert values(cleo, "location") == ["Como", "Bari", "Rome"]
     with pytest.raises(LaterChanges) as refused:
-        edit_memories.undo(first, actor=ANN)
+        undo_change(first, actor=ANN)
     assert refused.value.changes == [second]
-    edit_memories.undo(second, actor=ANN)
+    undo_change(second, actor=ANN)
     assert_same(knowledge(end_user), middle)
     merge_contacts.merge(end_user, bea.id, cleo.id, actor=ANN)
-    edit_memories.undo(first, actor=ANN, with_later=True)
+    undo_change(first, actor=ANN, with_later=True)
     assert_same(knowledge(end_user), before)
 
 
@@ -116,7 +117,7 @@ def test_what_came_after_a_merge_stays_with_the_survivor(end_user, people):
         {"p": [SOME_DAY, SOME_DAY]},
         SOME_DAY,
     )
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     liz, elizabeth = fresh(liz), fresh(elizabeth)
     assert later.id in elizabeth.memory_ids
     assert later.id not in liz.memory_ids
@@ -134,7 +135,7 @@ def test_a_value_that_a_later_message_confirmed_stays_with_that_source(end_user,
     change = merged(people)
     later = make_memory(end_user, "She still lives in Turin.", fresh(elizabeth))
     absorbed(fresh(elizabeth), later, "location", "Turin")
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     held = {e["value"]: e["sources"] for e in fresh(elizabeth).attributes["location"]}
     assert held["Turin"] == [str(later.id)]
     assert set(held) == {"Turin", "Genoa"}
@@ -146,7 +147,7 @@ def test_what_the_survivor_learnt_from_the_losers_memories_is_read_again_by_the_
     memory = make_memory(end_user, "Liz hikes.", liz)
     change = merge_contacts.merge(end_user, liz.id, beth.id, actor=ANN)
     absorbed(fresh(beth), memory, "interests", "hiking")
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert values(beth, "interests") == []
     assert consolidate.contacts_due(end_user.pk) == [liz.id]
     memory.refresh_from_db()
@@ -163,7 +164,7 @@ def test_what_was_corrected_after_a_merge_is_undone_together_with_it(end_user, p
         edit_memories.outdate(end_user, [turin], actor=ANN),
         edit_memories.edit(end_user, hikes.id, {"content": "Liz skis."}, actor=ANN),
     ]
-    assert edit_memories.undo(change, actor=ANN, with_later=True) == later[::-1]
+    assert undo_change(change, actor=ANN, with_later=True) == later[::-1]
     assert_same(knowledge(end_user), before)
 
 
@@ -173,7 +174,7 @@ def test_no_record_of_another_change_is_rewritten(end_user, people):
     change = merged(people)
     unlinked = edit_memories.unlink(end_user, both.id, elizabeth.id, actor=ANN)
     rows = {one.pk: one.rows for one in (change, unlinked)}
-    edit_memories.undo(change, actor=ANN, with_later=True)
+    undo_change(change, actor=ANN, with_later=True)
     assert rows == dict(Change.objects.filter(pk__in=rows).values_list("pk", "rows"))
     assert both.id in fresh(elizabeth).memory_ids
     assert both.id in fresh(liz).memory_ids
@@ -192,5 +193,5 @@ def test_a_rejected_link_stays_rejected_unless_an_operator_linked_the_memory(end
     assert fresh(beth).memory_ids == [told.id]
     pairs = [(m, beth, 1.0) for m in (alone, guessed)]
     assert linker.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
-    edit_memories.undo(change, actor=ANN)
+    undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Memory
 from memories.pipeline import store_memories
 from tests.factories import SOME_DAY, make_end_user, make_memory
@@ -38,7 +39,7 @@ def test_back_to_active_nothing_of_it_is_left(end_user, way):
     memory.refresh_from_db()
     assert memory.outdated_at == memory.valid_to == SOME_DAY + DAY
     if way == "undo":
-        edit_memories.undo(change, actor="operator:x")
+        undo_change(change, actor="operator:x")
     else:
         edit_memories.edit(end_user, memory.id, {"status": "active"}, actor="operator:x")
     memory.refresh_from_db()

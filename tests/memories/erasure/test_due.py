@@ -12,6 +12,7 @@ from accounts.models import Change, EndUser
 from contacts.models import Contact
 from memories import queue
 from memories.corrections import edit_memories, merge_contacts
+from memories.corrections.undo import undo_change
 from memories.erasure import due, erase
 from memories.models import (
     Edge,
@@ -163,7 +164,7 @@ def test_a_second_run_and_a_killed_one_change_nothing(end_user, monkeypatch):
 def test_an_undo_calls_the_erasure_off(end_user):
     before = {m.content for m in Memory.objects.of(end_user).active().filter(kind="fact")}
     say(end_user, "把我说的关于小兰的事都忘掉吧")
-    edit_memories.undo(Change.objects.get(verb="hide"), actor="app:x")
+    undo_change(Change.objects.get(verb="hide"), actor="app:x")
     erasure = Erasure.objects.get()
     assert (erasure.state, erasure.words) == ("cancelled", [])
     make_due()
@@ -176,7 +177,7 @@ def test_an_undo_calls_the_erasure_off(end_user):
 
 def test_a_request_that_was_undone_is_not_carried_out_again_by_the_next_batch(end_user):
     say(end_user, "把我说的关于小兰的事都忘掉吧")
-    edit_memories.undo(Change.objects.get(verb="hide"), actor="app:x")
+    undo_change(Change.objects.get(verb="hide"), actor="app:x")
     receive(end_user.app, "ann", [Incoming("user", "明天要早起", session_id="s")])
     run.process(end_user.pk)
     assert Erasure.objects.count() == 1
@@ -240,7 +241,7 @@ def test_merged_names_come_back_with_an_undo_and_go_with_the_erasure():
     merge_contacts.merge(end_user, nickname.id, lan.id, actor="operator:x")
     forget_asked(end_user, [ForgetRequest(lan.id)])
     assert not Contact.objects.of(end_user).exists()
-    edit_memories.undo(Change.objects.get(verb="hide"), actor="operator:x")
+    undo_change(Change.objects.get(verb="hide"), actor="operator:x")
     nickname.refresh_from_db()
     assert nickname.merged_into_id == lan.id
     assert_sound(end_user)

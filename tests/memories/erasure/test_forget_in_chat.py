@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Erasure, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -60,7 +60,7 @@ def test_everything_is_gone_until_it_is_undone(end_user: EndUser, line: str) -> 
     assert len(erasure.memory_ids) == len(before.splitlines())
     assert_sound(end_user)
     assert erasure.change is not None
-    edit_memories.undo(erasure.change, actor="operator")
+    undo_change(erasure.change, actor="operator")
     assert sorted(known(end_user).splitlines()) == sorted(before.splitlines())
     assert Contact.objects.of(end_user).standing().count() == 2
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from accounts.models import Change, EndUser
 from memories import scoring
 from memories.corrections import derived, edit_memories
+from memories.corrections.undo import undo_change
 from memories.jobs import rescore
 from memories.models import Edge, Entity, EntityLink, Link, Memory
 from memories.scoring import Inputs
@@ -253,7 +254,7 @@ def test_undoing_an_edit_gives_the_memory_back_to_the_formula(end_user: EndUser)
     memory = make_memory(end_user, learnt_day=0)
     change = edit_memories.edit(end_user, memory.id, {"importance": 0.9}, actor="operator:ann")
     rescore.rescore(end_user)
-    edit_memories.undo(change, actor="operator:ann")
+    undo_change(change, actor="operator:ann")
     assert score(memory) == 0.5
     rescore.rescore(end_user)
     assert score(memory) < 0.2
@@ -283,7 +284,7 @@ def test_a_correction_is_undone_after_a_rescoring_that_moved_the_importance(
     assert score(source) == 0.5
     rescore.rescore(end_user)
     assert score(source) not in (0.5, 0.05)
-    edit_memories.undo(change, actor="operator:ann")
+    undo_change(change, actor="operator:ann")
     assert not Link.objects.get(memory=source).rejected
     derived.let_sources_step_back(end_user, [source.id])
     rescore.rescore(end_user)

@@ -7,6 +7,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories.budget import Budget
 from memories.corrections import edit_edges, edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Entity, Memory, ModelCall
 from memories.pipeline import classify_edges
 from memories.pipeline.embed import embed_missing
@@ -151,7 +152,7 @@ def test_a_newer_memory_that_a_model_says_supersedes_outdates_undoably(
     classify_edges.relate(zoe.pk, plenty())
     older.refresh_from_db()
     assert (older.status, older.outdated_confidence) == ("outdated", 0.9)
-    edit_memories.undo(zoe.changes.get(), actor="operator:x")
+    undo_change(zoe.changes.get(), actor="operator:x")
     older.refresh_from_db()
     assert older.status == "active"
     assert not Edge.both_ways.exists()

@@ -5,7 +5,7 @@ import pytest
 from accounts.models import Change
 from contacts import relations
 from contacts.models import Contact, ContactKey
-from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
 from memories.pipeline import linker, sync_contacts
 from memories.pipeline.forget_requests import forget_asked
@@ -48,7 +48,7 @@ def test_an_undo_brings_memories_links_and_the_person_back(end_user):
     ex = make_contact(end_user, "老范")
     memory = told(end_user, ex, "老范在卖保险")
     forget_asked(end_user, [ForgetRequest(ex.id)])
-    edit_memories.undo(Change.objects.get(verb="hide"), actor="operator:eva")
+    undo_change(Change.objects.get(verb="hide"), actor="operator:eva")
     back = Contact.objects.get(pk=ex.pk)
     assert (back.name, back.memory_ids) == ("老范", [memory.id])
     assert ContactKey.objects.filter(contact=ex.pk, key="老范").exists()

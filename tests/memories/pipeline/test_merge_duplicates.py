@@ -7,6 +7,7 @@ import pytest
 from accounts.models import Change
 from memories.budget import Budget
 from memories.corrections import edit_memories
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Memory, ModelCall, Vector
 from memories.pipeline import embed, merge_duplicates
 from memories.providers.factory import embedder
@@ -155,7 +156,7 @@ def test_what_somebody_took_apart_stays_apart(end_user, nora):
     make_memory(end_user, "Nora likes chess.", nora)
     make_memory(end_user, "Nora likes chess with Ivan.", nora)
     merged(end_user)
-    edit_memories.undo(Change.objects.get(), actor="operator:ann")
+    undo_change(Change.objects.get(), actor="operator:ann")
     make_memory(end_user, "Nora quite likes chess.", nora)
     merged(end_user)
     assert "Nora likes chess with Ivan." in said(end_user)

@@ -15,6 +15,7 @@ from contacts import store
 from contacts.models import Contact, Relation, Suggestion, json_value
 from memories import portability
 from memories.corrections import derived, edit_memories
+from memories.corrections.undo import undo_change
 from memories.doctor import CHECKS
 from memories.erasure.erase import forget_everything
 from memories.jobs import schedules
@@ -69,7 +70,7 @@ def zoe() -> EndUser:
     with recording(end_user, "unlink", "operator:x") as (recorder, _):
         recorder.watch([link])
         link.delete()
-    edit_memories.undo(Change.objects.get(verb="unlink"), actor="operator:x")
+    undo_change(Change.objects.get(verb="unlink"), actor="operator:x")
     store.save(Contact.objects.get(pk=greta.pk), [])
     embed_missing(end_user, embedder())
     return end_user
@@ -130,7 +131,7 @@ def test_undoing_in_a_copy_never_touches_the_original(zoe: EndUser) -> None:
     before = portability.export_user(zoe)
 
     for change in Change.objects.of(copied).filter(undone_at=None).order_by("-created_at"):
-        edit_memories.undo(change, actor="operator:y")
+        undo_change(change, actor="operator:y")
 
     assert comparable(portability.export_user(zoe)) == comparable(before)
     moved = Memory.objects.of(copied).get(content="She paints.")
@@ -156,7 +157,7 @@ def test_a_suggested_pair_comes_back_under_ids_of_any_order(
     monkeypatch.setattr("memories.portability.rows.uuid4", lambda: next(fresh))
 
     copied = portability.import_user(make_app(), portability.export_user(end_user))
-    edit_memories.undo(Change.objects.of(copied).get(), actor="operator:y")
+    undo_change(Change.objects.of(copied).get(), actor="operator:y")
 
     again = Suggestion.objects.of(copied).get()
     assert {again.first.name, again.second.name} == {one.name, three.name}

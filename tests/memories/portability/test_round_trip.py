@@ -9,12 +9,13 @@ import pytest
 from django.db import connection
 
 from accounts.models import Change, EndUser
-from accounts.undo import CannotUndo
+from accounts.restore import CannotUndo
 from contacts.edit import edit_contact
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation, Suggestion
 from memories import portability
 from memories.corrections import edit_memories, merge_contacts
+from memories.corrections.undo import undo_change
 from memories.models import Edge, Entity, EntityLink, Erasure, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -121,7 +122,7 @@ def _asked(user: EndUser) -> int:
 
 def undo(user: EndUser, chance: random.Random) -> None:
     changes = Change.objects.of(user).filter(undone_at=None).order_by("created_at")
-    edit_memories.undo(chance.choice(list(changes)), actor="operator:a")
+    undo_change(chance.choice(list(changes)), actor="operator:a")
 
 
 VERBS: list[Verb] = [
@@ -193,7 +194,7 @@ def changes(user: EndUser) -> list[Change]:
 
 def undone(change: Change) -> bool:
     try:
-        edit_memories.undo(change, actor="operator:b")
+        undo_change(change, actor="operator:b")
     except CannotUndo:
         return False
     connection.check_constraints()

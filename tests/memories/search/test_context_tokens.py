@@ -6,6 +6,7 @@ import pytest
 
 from accounts.models import Change, EndUser
 from memories.corrections import edit_memories, erasure_requests, hide
+from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Memory, Message, Posting
 from memories.pipeline import run
@@ -92,7 +93,7 @@ def test_what_is_hidden_leaves_no_word_until_it_is_shown_again(end_user: EndUser
     context_tokens.retokenise_beside(end_user, [messages[2].pk])
     assert "harmonica" not in beside(memory)
     assert "harmonica" not in stored_beside(memory)
-    edit_memories.undo(Change.objects.get(pk=change.pk), actor="operator:ann")
+    undo_change(Change.objects.get(pk=change.pk), actor="operator:ann")
     assert "harmonica" in beside(memory)
 
 

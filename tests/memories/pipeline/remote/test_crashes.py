@@ -100,8 +100,8 @@ class TestHandingOver:
 
 
 SUBMIT = """
-from memories.pipeline import remote
-remote.submit_due()
+from memories.pipeline.remote import submit
+submit.submit_due()
 """
 
 
