@@ -20,7 +20,7 @@ from contacts.attributes import is_single
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from contacts.text import normalise
-from memories import notes, queue
+from memories import card_notes, queue
 from memories.corrections import derived, refresh
 from memories.models import Link, Memory
 
@@ -76,7 +76,7 @@ def _shown_on_card(loser: Contact, survivor: Contact) -> list[Link]:
     latest notes, and what is said not to be about the loser."""
     about = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
     fresh = about.filter(consolidated_at=None, rejected=False, memory__status="active")
-    newest = fresh.order_by("-pk").values_list("pk", flat=True)[: notes.MOST]
+    newest = fresh.order_by("-pk").values_list("pk", flat=True)[: card_notes.MOST]
     rest_on = refresh.sources(derived.profile_of(loser)) | refresh.sources(
         derived.profile_of(survivor)
     )

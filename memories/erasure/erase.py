@@ -14,6 +14,7 @@ from contacts.models import Contact
 from memories import remote_batches
 from memories.corrections import derived, erasure_requests
 from memories.erasure import redact, same_statement
+from memories.erasure.scrub import scrub
 from memories.models import (
     Batch,
     Consolidation,
@@ -23,7 +24,6 @@ from memories.models import (
     Memory,
     Message,
 )
-from memories.scrub import scrub
 
 
 @dataclass(frozen=True, slots=True)
