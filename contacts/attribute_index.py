@@ -13,7 +13,7 @@ from typing import Any
 import phonenumbers
 
 from contacts import segmentation
-from contacts.lexicon import described as lexicon
+from contacts.lexicon import words
 from contacts.numerals import MONTH, MONTHS, with_digits
 from contacts.text import is_han, normalise, stem
 from contacts.types import NameKey
@@ -26,6 +26,10 @@ _WORD = re.compile(r"[^\W_]+(?:['&+-][^\W_]+)*")
 _YEAR_MONTH_DAY = re.compile(r"(?:(\d{4})\s*[年/.-]\s*)?(\d{1,2})\s*[月/.-]\s*(\d{1,2})")
 _DAYLESS = re.compile(r"^-*(\d{2})-?(\d{2})$")
 _COMPACT = re.compile(r"^(\d{4})(\d{2})(\d{2})$")
+# Words that tell no two values apart.
+_EMPTY = words("stopwords", "attributes")
+# Attributes of place, where a text may say more than is known: 广东深圳 of 深圳.
+_PLACES = frozenset(("location", "hometown", "school", "company", "work_location"))
 _MONTH_DAY = re.compile(rf"\b({MONTH})\.? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)?\b")
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({MONTH})\b")
 # 深圳市 is 深圳.
@@ -108,12 +112,12 @@ def tokens(value: str) -> tuple[str, ...]:
         found.append(char)
     # Characters that aren't Han were kept one by one: join them again around the words.
     joined = "".join(f" {part} " if len(part) > 1 or is_han(part) else part for part in found)
-    words = []
+    kept = []
     for match in _WORD.finditer(joined):
         word = _DIVISION.sub("", match.group())
-        if word not in lexicon.EMPTY:
-            words.append(stem(word) if word.isascii() else word)
-    return tuple(words)
+        if word not in _EMPTY:
+            kept.append(stem(word) if word.isascii() else word)
+    return tuple(kept)
 
 
 def _whole(value: str) -> str:
@@ -162,6 +166,6 @@ def agree(attribute: str, asked: str, held: str) -> float:
         return 1.0
     if set(said) <= set(known):
         return 0.9
-    if attribute in lexicon.PLACES and set(known) <= set(said):
+    if attribute in _PLACES and set(known) <= set(said):
         return 0.9
     return 0.7 if said[: len(known)] == known and len(_whole(held)) > 1 else 0.0

@@ -14,7 +14,7 @@ from nicknames import NickNamer
 from pypinyin import Style, lazy_pinyin
 from rapidfuzz.distance import OSA
 
-from contacts.lexicon import surnames, titles
+from contacts.lexicon import alternation, mapping, titles, words
 from contacts.matching.role_mentions import RoleWord, find_roles
 from contacts.roles import Role, groups, is_anothers, kinship, roles_of, terms
 from contacts.text import is_cjk, is_han, normalise
@@ -44,7 +44,7 @@ TYPO_LENGTHS = range(5, 13)
 
 _SEPARATORS = re.compile(r"[\s\-‐-―·._~/]+")
 _DROPPED = re.compile(r"['\"“”「」『』()（）\[\]【】<>《》*@#,，、。!！?？:：;；]")
-_LATIN_TITLE = re.compile(rf"^(?:{'|'.join(titles.ENGLISH)}) (?=.)")
+_LATIN_TITLE = re.compile(rf"^(?:{alternation(titles('en'))}) (?=.)")
 # A syllable in pinyin, without its tone (Hanyu Pinyin, GB/T 16159): any beginning with any end.
 SYLLABLE = (
     r"(?:[zcs]h?|[bpmfdtnlgkhjqxrwy])?(?:iang|iong|uang|ang|eng|ing|ong|ian|iao|uai|uan|"
@@ -77,9 +77,9 @@ def surname_of(key: str) -> str:
     surname and given name."""
     if not 2 <= len(key) <= 4 or not all(map(is_han, key)) or key in terms():
         return ""
-    if key[:2] in surnames.COMPOUND and len(key) > 2:
+    if key[:2] in words("surnames", "compound") and len(key) > 2:
         return key[:2]
-    return key[0] if key[0] in surnames.SINGLE and len(key) <= 3 else ""
+    return key[0] if key[0] in words("surnames", "single") and len(key) <= 3 else ""
 
 
 @lru_cache(maxsize=16384)
@@ -91,7 +91,7 @@ def syllable(char: str) -> str:
 def readings(key: str) -> list[str]:
     """The toneless syllables of a Chinese name, its surname read as surnames are."""
     surname = surname_of(key)
-    special = surnames.READINGS.get(surname)
+    special = mapping("surname_readings", "reading").get(surname)
     rest = lazy_pinyin(key[len(surname) :], style=Style.NORMAL)
     head = [special] if special else lazy_pinyin(surname, style=Style.NORMAL)
     return [*head, *rest]
@@ -172,7 +172,7 @@ def _han_keys(key: str) -> set[tuple[str, How]]:
     if surname:
         keys.add((TITLE + surname, "alias"))
         keys.add((TITLE + "".join(readings(key)[: len(surname)]), "alias"))
-        if len(key) - len(surname) == 2 and key[len(surname) :] not in titles.CHINESE:
+        if len(key) - len(surname) == 2 and key[len(surname) :] not in titles("zh"):
             keys.add((key[len(surname) :], "alias"))
     if 2 <= len(key) <= 4 and key not in terms():
         keys.add((SOUND + "".join(readings(key)), "fuzzy"))

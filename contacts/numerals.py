@@ -1,7 +1,8 @@
 """Numbers, ordinals and months in words, Chinese and English."""
 
-import calendar
 import re
+
+from contacts.lexicon import alternation, rows
 
 _DIGITS = {char: digit for digit, char in enumerate("零一二三四五六七八九")} | {"两": 2, "〇": 0}
 _UNITS = {"十": 10, "百": 100, "千": 1000}
@@ -27,13 +28,13 @@ ORDINALS = {
 }
 # Full and short names of months, lower case.
 MONTHS = {
-    name.lower(): number
-    for names in (calendar.month_name, calendar.month_abbr)
-    for number, name in enumerate(names)
-    if name
-} | {"sept": 9}
+    row[column]: int(row["number"])
+    for column in ("name", "short", "also")
+    for row in rows("months")
+    if row[column]
+}
 # A month's name, the full one first.
-MONTH = "(?:" + "|".join(sorted(MONTHS, key=lambda name: (-len(name), name))) + ")"
+MONTH = f"(?:{alternation(MONTHS)})"
 
 
 def with_digits(text: str) -> str:

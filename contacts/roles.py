@@ -1,19 +1,19 @@
 """Kinship and role words: what they mean, and whose they are in a text.
 
-The words are a table in :mod:`contacts.lexicon.roles`. :func:`kinship` reads one term,
+The words are the tables roles.tsv and role_kinds.tsv of :mod:`contacts.lexicon`. :func:`kinship` reads one term,
 :func:`find_roles` finds the terms of a text and tells the user's own (我妈, my boss) from
 someone else's (她妈妈, Anna's sister), from bare ones (妈, Mum) and from talk about mothers or
 bosses in general.
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from contacts import segmentation
-from contacts.lexicon import ownership
-from contacts.lexicon import roles as lexicon
+from contacts import ownership, segmentation
+from contacts.lexicon import mapping, rows
 from contacts.text import is_han, normalise
 
 Whose = Literal["own", "other", "bare", "generic"]
@@ -38,6 +38,17 @@ _BY_OF = re.compile(r"(?<=[a-z]) of (?!mine\b|ours\b|the user\b|the family\b)", 
 _POSSESSIVE = re.compile(r"^(?P<owner>.+?)(?:['’]s|(?<=s)['’]) (?!side\b)(?=\S)|^(?P<zh>.+)的(?=.)")
 _FORMER = re.compile(r"^(?:前任?|former |previous |ex[- ])")
 
+# Tags of which a person bears at most one: a role with one never means a contact with another.
+OPPOSITES: tuple[frozenset[str], ...] = (
+    frozenset({"older", "younger"}),
+    frozenset({"maternal", "paternal"}),
+    frozenset({"blood", "marriage"}),
+    frozenset({"his", "hers"}),
+    frozenset({"sister", "wife", "husband", "brother"}),
+)
+# Tags that a word must share with the contact's own: my mother is not my mother-in-law.
+STRICT: frozenset[str] = frozenset({"inlaw", "step", "ex"})
+
 
 @dataclass(frozen=True, slots=True)
 class Role:
@@ -53,13 +64,13 @@ class Role:
 
     def fits(self, other: "Role") -> bool:
         """Whether ``self``, said of someone, can mean a person known as ``other``."""
-        kinds = {self.kind, *lexicon.COVERS.get(self.kind, ())}
+        kinds = {self.kind, *covered_by(self.kind)}
         if other.kind not in kinds or (self.gender and other.gender not in ("", self.gender)):
             return False
-        if other.kind == self.kind and (self.tags ^ other.tags) & lexicon.STRICT:
+        if other.kind == self.kind and (self.tags ^ other.tags) & STRICT:
             return False
         both = self.tags | other.tags
-        return not any(len(group & both) > 1 for group in lexicon.OPPOSITES)
+        return not any(len(group & both) > 1 for group in OPPOSITES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,32 +89,37 @@ class RoleWord:
 
 
 @cache
+def covered_by(kind: str) -> tuple[str, ...]:
+    """The classes that answer to ``kind`` as well: asked for a friend, a best friend fits."""
+    return tuple(mapping("role_kinds", "covers").get(kind, "").split())
+
+
+@cache
 def terms() -> dict[str, tuple[Role, ...]]:
     """Every single role word, normalised, with the roles it may stand for."""
     table: dict[str, tuple[Role, ...]] = {}
-    for line in lexicon.TABLE.strip().splitlines():
-        kind, subtype, gender, tags, level, zh, en = (part.strip() for part in line.split("|"))
-        role = Role(kind, subtype, gender, frozenset(tags.split()), level)  # type: ignore[arg-type]
-        for word in (*zh.split(), *(term.strip() for term in en.split(",") if term.strip())):
-            for key in {normalise(word), normalise(word).replace("-", " ")}:
-                table[key] = (*table.get(key, ()), role)
+    for word, role in _roles(many=False):
+        for key in {normalise(word), normalise(word).replace("-", " ")}:
+            table[key] = (*table.get(key, ()), role)
     return table
 
 
 @cache
 def groups() -> dict[str, tuple[Role, ...]]:
     """Every word for several people at once (爸妈, my parents), with their roles."""
-    known: dict[tuple[str, str], Role] = {}
-    for roles in terms().values():
-        for role in roles:
-            known.setdefault((role.kind, ""), Role(role.kind, role.subtype, role.gender))
-    return {
-        normalise(word): tuple(
-            Role(kind, known[kind, ""].subtype, "", frozenset({tag} if tag else ()), "kin")
-            for kind, tag in parts
-        )
-        for word, parts in lexicon.GROUPS.items()
-    }
+    table: dict[str, tuple[Role, ...]] = {}
+    for word, role in _roles(many=True):
+        table[normalise(word)] = (*table.get(normalise(word), ()), role)
+    return table
+
+
+def _roles(*, many: bool) -> Iterator[tuple[str, Role]]:
+    subtypes = mapping("role_kinds", "subtype")
+    for row in rows("roles"):
+        if row["role"] and (row["number"] == "many") is many:
+            tags = frozenset(row["tags"].split())
+            kind, level = row["role"], row["level"]
+            yield row["word"], Role(kind, subtypes[kind], row["gender"], tags, level)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=4096)

@@ -25,11 +25,8 @@ _UNKNOWN = 1.0
 NAME_FREQUENCY = 1000
 # A brand or set phrase holds together unless a far likelier cut speaks against it.
 _BRAND_FREQUENCY = 5000
-# Words newer than the dictionary, or missing from it, that would be cut wrongly.
-_ADDED = {
-    **dict.fromkeys("晨跑 夜跑 晨会 小白鼠 小龙虾 微信 外卖 打卡 加班 高铁".split(), 300),
-    **dict.fromkeys("网购 点赞 考研 短视频 地铁站 小程序 公众号".split(), 300),
-}
+# Words newer than the dictionary, or missing from it.
+_ADDED_FREQUENCY = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +49,9 @@ def _dictionary() -> tuple[dict[str, tuple[float, str]], float]:
             total += int(count)
             if int(count) >= _LEAST_FREQUENCY and len(word) <= _LONGEST:
                 table[word] = (math.log(int(count)), tag)
-    for word, count in _ADDED.items():
-        table.setdefault(word, (math.log(count), ""))
-    for word in words("chinese_brands.txt"):
+    for word in words("chinese_added"):
+        table.setdefault(word, (math.log(_ADDED_FREQUENCY), ""))
+    for word in words("chinese_brands"):
         table[word] = (math.log(_BRAND_FREQUENCY), "nz")
     return table, math.log(total)
 

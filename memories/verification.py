@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 import regex
 
-from contacts.lexicon import words as lexicon
+from contacts.lexicon import words
 from contacts.text import normalise
 from memories import entities
 from memories.text.negation import negations
@@ -53,7 +53,7 @@ def names(text: str) -> frozenset[str]:
         begins = not regex.search(r"[\p{L}\d,;:'\")]\s*$", text[: match.start()])
         if _WHEN_OR_HOW_MANY.fullmatch(word):
             continue
-        if not (begins and word in lexicon("english_words.txt")) and len(word) > 1:
+        if not (begins and word in words("english_words")) and len(word) > 1:
             found.add(word)
     return frozenset(found)
 

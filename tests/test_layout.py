@@ -1,24 +1,31 @@
-"""The house itself: a folder is a subject of some twenty modules, a name means one module, and no
-package knows the tables of one above it."""
+"""The house itself: a folder is a subject of some twenty modules, a name means one module, no
+package knows the tables of one above it, and words stand in the lexicons."""
 
 import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 from django.apps import apps
 
+from contacts import lexicon
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("accounts", "contacts", "memories", "dashboard", "mio_site", "tools")
 MOST_MODULES = 25
-# Names that Django gives, and folders in which a module is called after what it is about
-# elsewhere: the interfaces, the checks and the benches of that subject, and the two providers,
-# which implement one interface.
-CONVENTIONS = {"models", "urls", "admin", "api", "views", "apps", "forms", "provider"}
-NAMED_AFTER = ("api", "views", "queries", "commands", "doctor", "bench", "models", "openai")
-
+# Names that Django gives, the typed values and the errors of a package, and folders in which a
+# module is called after what it is about elsewhere: the interfaces, the checks and the benches
+# of that subject.
+CONVENTIONS = {"models", "urls", "admin", "api", "views", "apps", "forms", "types", "errors"}
+NAMED_AFTER = ("api", "views", "queries", "commands", "doctor", "bench", "models")
+LEXICON = ROOT / "contacts" / "lexicon"
+# As many words of one data file in a literal are a copy of it.
+COPIED = 8
+# A list of all that is frequent, and so of nearly every English word.
+FREQUENT = "english_words.txt"
 ABOVE = {"accounts": ("contacts", "memories", "dashboard"), "contacts": ("memories", "dashboard")}
 
 
@@ -91,3 +98,99 @@ def test_a_package_knows_nothing_of_those_above_it(package: str) -> None:
             if isinstance(node, ast.Attribute) and node.attr in reached
         ]
     assert not found, "\n".join(found)
+
+
+def _texts(node: ast.AST) -> list[str]:
+    """The strings of a list, tuple, set or dict (its keys), or the words of a string that is
+    split or that is one alternation."""
+    if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+        entries = node.elts
+    elif isinstance(node, ast.Dict):
+        entries = [key for key in node.keys if key is not None]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        held = node.func.value
+        split = node.func.attr == "split" and isinstance(held, ast.Constant)
+        return str(held.value).split() if split else []
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value.split("|") if "|" in node.value else []
+    else:
+        return []
+    texts = [entry.value for entry in entries if isinstance(entry, ast.Constant)]
+    return [text for text in texts if isinstance(text, str)]
+
+
+def _copies(source: str) -> Iterator[tuple[int, str]]:
+    """The lines of literals all of whose words stand in one data file, with its name."""
+    for node in ast.walk(ast.parse(source)):
+        texts = set(_texts(node))
+        if len(texts) >= COPIED:
+            yield from ((node.lineno, name) for name, held in _lexicons().items() if texts <= held)
+
+
+@cache
+def _lexicons() -> dict[str, frozenset[str]]:
+    files = (path for path in sorted(LEXICON.iterdir()) if _is_data(path))
+    return {path.name: _words(path) for path in files if path.name != FREQUENT}
+
+
+def _is_data(path: Path) -> bool:
+    return path.suffix in (".txt", ".tsv")
+
+
+def _words(path: Path) -> frozenset[str]:
+    if path.suffix == ".txt":
+        return lexicon.words(path.stem)
+    return frozenset(next(iter(row.values())) for row in lexicon.rows(path.stem))
+
+
+def test_no_list_of_words_in_code_stands_in_a_lexicon() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line} is in {name}"
+        for path in modules()
+        for line, name in _copies(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "X = '王 李 张 刘 陈 杨 黄 赵'.split()",
+        "X = {'王', '李', '张', '刘', '陈', '杨', '黄', '赵'}",
+        "X = '王|李|张|刘|陈|杨|黄|赵'",
+        "X = {'王': 1, '李': 1, '张': 1, '刘': 1, '陈': 1, '杨': 1, '黄': 1, '赵': 1}",
+    ],
+)
+def test_a_copied_list_of_words_is_seen(copy: str) -> None:
+    assert (1, "surnames.txt") in set(_copies(copy))
+
+
+@pytest.mark.parametrize(
+    "path", sorted(filter(_is_data, LEXICON.iterdir())), ids=lambda path: path.name
+)
+def test_a_lexicon_is_well_formed(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert lines[0].startswith("# "), "the first line says what it holds and its source"
+    assert all(line.strip() for line in lines), "no empty line"
+    if path.suffix == ".tsv":
+        rows = [tuple(row.values()) for row in lexicon.rows(path.stem)]
+        assert rows
+        assert len(set(rows)) == len(rows), "no row twice"
+        assert all(row[0] and cell == cell.strip() for row in rows for cell in row)
+        return
+    groups = lexicon.groups(path.stem)
+    for name, words in groups.items():
+        assert len(set(words)) == len(words), f"a word twice in {name}"
+    if not groups:
+        words = [word for line in lines if not line.startswith("#") for word in line.split()]
+        assert words == sorted(set(words)), "a list without groups is sorted, no word twice"
+
+
+def test_a_role_word_is_of_a_known_role_and_relation() -> None:
+    kinds, relations = lexicon.mapping("role_kinds", "kind"), lexicon.mapping("relations", "en")
+    for row in lexicon.rows("roles"):
+        assert row["role"] or row["relation"]
+        assert not row["role"] or row["role"] in kinds
+        assert not row["relation"] or row["relation"] in relations
+        assert row["language"] in ("zh", "en")
+        assert not row["role"] or row["level"] in ("kin", "unique", "common")

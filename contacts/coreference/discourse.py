@@ -7,6 +7,7 @@ from typing import Literal
 
 from contacts.coreference import role_features
 from contacts.coreference.syntax import Role
+from contacts.lexicon import words
 from contacts.names import name_key
 from contacts.roles import roles_of
 from contacts.types import Person
@@ -18,17 +19,8 @@ _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _WORD = re.compile(r"[A-Za-z][a-z'’]{2,}")
 _STEM = 5
 # Function words say nothing about whose sentence it is.
-_STOP_ZH = frozenset(
-    "的了是我你他她它们在不有就也都很这那个么吗呢吧啊呀嘛说要会去来到给跟和把一上下"
-)
-_WORDS_STOP_EN = """
-the and you for are was his her him she has had not but our out all can did get got its who
-how why too now way one two day any new off let say see yes may i'm i'd i'll it's he's going
-that this with have from they them their what when where will would could should been just
-your about there then than really very some were she's don't didn't doesn't isn't wasn't
-want wants know think like said says told gave give
-"""
-_STOP_EN = frozenset(_WORDS_STOP_EN.split())
+_STOP_ZH = words("grammar_zh", "discourse_stop")
+_STOP_EN = words("stopwords", "discourse")
 
 
 def clues(text: str) -> frozenset[str]:

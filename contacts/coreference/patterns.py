@@ -8,6 +8,8 @@ grammars: Huddleston & Pullum, Cambridge Grammar of the English Language, ch. 5 
 
 import re
 
+from contacts.lexicon import words
+
 # Chinese personal pronouns, longest first; not those inside other words (吉他, 其他 but not
 # 尤其他, 维他命, 他人之事, 他乡, 她经济) and expletives (他妈的, 真他妈, 管他呢, but not 他妈妈).
 _NOT_AFTER = (
@@ -146,27 +148,7 @@ COMMAND_ZH = re.compile(
     r"|怎么(?!样|还|又)|如何|为什么|为啥|什么是|哪|多少|你|有没有(?:什么|推荐)|开头|结尾|标题)"
 )
 QUESTION = re.compile(r"[?？]|[吗么]\W*$|什么|怎么|哪|多少|几")
-OVERT_SUBJECT_ZH = frozenset(
-    (
-        *(
-            "我",
-            "你",
-            "您",
-            "咱",
-            "俺",
-            "它",
-            "它们",
-            "我们",
-            "你们",
-            "咱们",
-            "大家",
-            "本人",
-            "自己",
-        ),
-        *("这", "那", "这个", "那个", "这些", "那些", "这里", "那里", "谁", "有人", "别人", "什么"),
-        *("为什么", "哪", "哪个", "怎么", "这样", "那样"),
-    )
-)
+OVERT_SUBJECT_ZH = words("grammar_zh", "overt_subject")
 # Others than whoever was spoken of, and words that only have 他 in them.
 OTHERS_ZH = re.compile(
     r"其[他它她余]|别的|另外|另一|他人|旁人|所有人|每个人|任何人|人们|有些|有的|某些?[人个]|他[日乡国处者]"

@@ -3,7 +3,7 @@
 import re
 from functools import cache, lru_cache
 
-from contacts.lexicon.titles import CHINESE as TITLES
+from contacts.lexicon import alternation, titles
 from contacts.roles import Role, groups, roles_of, terms
 from contacts.text import is_han
 from contacts.types import Person
@@ -48,7 +48,7 @@ def pattern(*, chinese: bool, family: bool) -> str:
         for word, roles in terms().items()
         if is_han(word[0]) is chinese and (roles[0].subtype in ("family", "partner")) is family
     ]
-    return "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+    return alternation(words)
 
 
 @lru_cache(maxsize=16384)
@@ -62,7 +62,7 @@ def person_gender(person: Person) -> str:
             return gender
     for text in texts:
         for size in (2, 1):
-            title = TITLES.get(text[-size:])
+            title = titles("zh").get(text[-size:])
             if title and title.gender and len(text) > size:
                 return title.gender
     return ""

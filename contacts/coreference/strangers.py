@@ -4,13 +4,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Literal
 
-from contacts import lexicon
 from contacts.coreference import patterns as lex
 from contacts.coreference import role_features
-from contacts.lexicon.surnames import SINGLE, WEAK
+from contacts.lexicon import alternation, words
 from contacts.roles import terms
 from contacts.segmentation import cut
 from contacts.text import is_han
@@ -107,11 +105,13 @@ def role_words(text: str) -> list[tuple[int, int, str]]:
 def _strangers() -> tuple[tuple[OtherKind, re.Pattern[str]], ...]:
     roles = {word for word, of in terms().items() if of[0].subtype not in ("family", "partner")}
     people = roles - _NOT_PEOPLE
-    zh = _alternation({word for word in people if is_han(word[0])} | _words("people_zh.txt"))
-    en = _alternation({word for word in people if not is_han(word[0])} | _words("people_en.txt"))
+    zh = alternation({word for word in people if is_han(word[0])} | words("strangers", "people_zh"))
+    en = alternation(
+        {word for word in people if not is_han(word[0])} | words("strangers", "people_en")
+    )
     determiner = r"(?:an?|the|some|our|my|this|that|another|one|new)"
     english = rf"\b{determiner}\s+(?:[\w-]+\s+){{0,2}}?(?P<noun>{en})\b(?!['’]s)"
-    pet, group = _words("pets.txt"), _words("groups.txt")
+    pet, group = words("strangers", "pets"), words("strangers", "groups")
     return (
         ("pet", _either(pet)),
         ("group", _either(group)),
@@ -120,20 +120,10 @@ def _strangers() -> tuple[tuple[OtherKind, re.Pattern[str]], ...]:
     )
 
 
-def _words(name: str) -> set[str]:
-    text = resources.files(__package__).joinpath("words", name).read_text(encoding="utf-8")
-    lines = (line for line in text.splitlines() if not line.startswith("#"))
-    return {word.replace("_", " ") for line in lines for word in line.split()}
-
-
-def _alternation(words: set[str]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=lambda word: (-len(word), word)))
-
-
-def _either(words: set[str]) -> re.Pattern[str]:
-    zh = {word for word in words if is_han(word[0]) or word.isdigit()}
-    latin = _alternation(words - zh)
-    return re.compile(rf"{_alternation(zh)}|\b(?:{latin})s?\b", re.IGNORECASE)
+def _either(nouns: frozenset[str]) -> re.Pattern[str]:
+    zh = {word for word in nouns if is_han(word[0]) or word.isdigit()}
+    latin = alternation(nouns - zh)
+    return re.compile(rf"{alternation(zh)}|\b(?:{latin})s?\b", re.IGNORECASE)
 
 
 def strangers(text: str) -> list[Other]:
@@ -152,7 +142,7 @@ def strangers(text: str) -> list[Other]:
 _CAPITALS = re.compile(r"(?<![\w@])(?P<first>[A-Z][a-z]+)(?:\s+(?:[A-Z]\.\s+)?[A-Z][a-z'-]+)+")
 # Classes of the single characters that unknown given names fall apart into.
 _NAMELIKE = frozenset(("", "n", "g", "a", "z", "j", "x", "b"))
-_SURNAMES = SINGLE - WEAK
+_SURNAMES = words("surnames", "single") - words("surnames", "weak")
 # 克里斯托弗·诺兰: only transliterated names have the dot.
 _DOTTED = re.compile(r"[\u4e00-\u9fff]{2,8}·[\u4e00-\u9fff]{1,5}")
 _ZH_CLAUSE = re.compile(r"[\u4e00-\u9fff·]+")
@@ -161,7 +151,7 @@ _ZH_CLAUSE = re.compile(r"[\u4e00-\u9fff·]+")
 def _unknown_names(text: str) -> list[Other]:
     """Full names of people who are no contacts: Latin by the given name, Chinese by the
     surname and what the dictionary doesn't hold."""
-    given = lexicon.words("given_names.txt")
+    given = words("given_names")
     found = [
         Other(*match.span(), "someone", word=match.group())
         for match in _CAPITALS.finditer(text)

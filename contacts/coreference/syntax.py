@@ -9,6 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Literal
 
+from contacts.lexicon import groups, words
 from contacts.segmentation import cut
 from contacts.text import HAN
 
@@ -23,18 +24,7 @@ NAME = "\ufffc"
 # predicate they behave as written here (v verb, d adverb, p preposition, c conjunction,
 # y particle, r pronoun, n noun, t time, m number).
 _CLASS_OVERRIDES: dict[str, str] = {
-    **dict.fromkeys("和跟与同给对把被叫让请催约替帮为找陪带由比劝拉问向往教", "p"),
-    **dict.fromkeys("我你您咱俺这那", "r"),
-    **dict.fromkeys("也都又就才还再却刚正真好太很更最已", "d"),
-    **dict.fromkeys(("要", "想", "会", "能", "可以", "应该", "得", "该", "肯", "敢", "将"), "d"),
-    **dict.fromkeys(("今天", "昨天", "明天", "昨晚", "今晚", "刚才", "最近", "上周", "下周"), "t"),
-    **dict.fromkeys(("上次", "下次", "周末", "早上", "晚上", "中午", "天天", "现在", "之前"), "t"),
-    **dict.fromkeys(("因为", "虽然", "如果", "自从", "还没等", "没等", "等", "但", "而"), "c"),
-    **dict.fromkeys(("有时候", "有时", "有时侯", "平时", "后来"), "t"),
-    **dict.fromkeys(("一下子", "突然", "终于", "反而", "倒是", "全", "白", "光", "只"), "d"),
-    **dict.fromkeys(("说", "说是", "听说", "嫌", "没", "没有", "是", "有", "在", "到", "喝"), "v"),
-    **dict.fromkeys(("疼", "累", "病", "哭", "笑", "骑", "瘦", "胖", "忙", "睡", "吐"), "v"),
-    **dict.fromkeys(("有人", "某人", "大家", "别人", "咱们", "我们", "你们", "谁"), "r"),
+    word: kind for kind, entries in groups("word_classes_zh").items() for word in entries
 }
 
 # Words of the table that the dictionary would cut, with a weight to be found by.
@@ -52,16 +42,7 @@ _BREAK = re.compile(
 )
 
 # Words that may stand before an English subject without making it an object.
-_WORDS_BEFORE_SUBJECT_EN = """
-and or but so because while when if that since although though as before after until
-meanwhile anyway also then now well oh hey yes no yeah ok okay hmm actually today yesterday
-tonight tomorrow sometimes maybe apparently luckily sadly finally honestly by the way this
-last next week month year night morning afternoon evening a an my our your his her their
-only even just both either poor old dear i'm i think heard know believe guess say says said
-hope wish meant turns out did does do is was has have had will would can could should how
-what why where
-"""
-_BEFORE_SUBJECT_EN = frozenset(_WORDS_BEFORE_SUBJECT_EN.split())
+_BEFORE_SUBJECT_EN = words("grammar_en", "before_subject")
 _PREPOSITION_EN = re.compile(
     r"\b(?:to|for|with|from|by|about|of|at|on|than|without)\s+"
     r"(?:(?:my|our|your|the|his|her)\s+(?:\w+\s+)?)?$",

@@ -4,11 +4,24 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from contacts.lexicon import described as lexicon
+from contacts.lexicon import alternation, mapping, words
+from contacts.matching.description_slots import (
+    ANY,
+    DOING,
+    JOB,
+    LIKING,
+    ORIGIN,
+    PLACE,
+    SCHOOL,
+    WORK,
+    heads,
+)
 from contacts.numerals import MONTH
 from contacts.roles import terms
 from contacts.types import Constraint, Description
 
+_HEADS = heads("en")
+_LABELS = mapping("labels", "attributes", "en")
 _DATE = rf"(?:{MONTH}\.? (?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?:,? \d{{4}})?|(?:the )?\d{{1,2}}(?:st|nd|rd|th)?(?: of)? {MONTH}|\d{{4}}-\d{{1,2}}-\d{{1,2}})"
 _ADVERB = r"(?:(?:also|now|still|currently|just|really|always|recently|once|actually) )*"
 
@@ -20,29 +33,29 @@ _ROWS: _Rows = tuple(
         (r"(?:is |'s |are |turned |turns |aged |just turned )(?P<v>\d{1,3})(?: years? old)?\b(?! (?:minutes|hours|km|miles))", ("age",)),
         (rf"(?:was |is )?born (?:on |in )?(?P<v>{_DATE})", ("birthday",)),
         (rf"has (?:a |his |her |their )?birthday (?:on )?(?P<v>{_DATE})", ("birthday",)),
-        (r"(?:works?|working|worked|employed|interns?|is|'s) (?:as|being) (?:an? |the )?(?P<v>.+)", lexicon.JOB),
-        (r"(?:works?|working|is employed|employed|interns?|is an intern|got a job|has a job|is) (?:at|for|with|over at) (?P<v>.+)", lexicon.WORK),
-        (r"(?:works?|working|is working) in (?P<v>.+)", (*lexicon.WORK, "job_title")),
-        (r"(?:lives?|living|is living|moved|relocated|resides?|stays?|is based|based|is staying|is) (?:over )?(?:in|to|near|at) (?P<v>.+)", lexicon.PLACE),
-        (r"(?:is |'s |comes |came |originally |grew up )*(?:from|in) (?P<v>.+)", (*lexicon.ORIGIN, "company", "school")),
-        (r"(?:studies|studied|goes|went|is studying|studying|graduated) (?:at|to|from) (?P<v>.+)", lexicon.SCHOOL),
-        (r"(?:studies|studied|is studying|majors? in|majored in) (?P<v>.+)", ("major", "education", *lexicon.LIKING)),
+        (r"(?:works?|working|worked|employed|interns?|is|'s) (?:as|being) (?:an? |the )?(?P<v>.+)", JOB),
+        (r"(?:works?|working|is employed|employed|interns?|is an intern|got a job|has a job|is) (?:at|for|with|over at) (?P<v>.+)", WORK),
+        (r"(?:works?|working|is working) in (?P<v>.+)", (*WORK, "job_title")),
+        (r"(?:lives?|living|is living|moved|relocated|resides?|stays?|is based|based|is staying|is) (?:over )?(?:in|to|near|at) (?P<v>.+)", PLACE),
+        (r"(?:is |'s |comes |came |originally |grew up )*(?:from|in) (?P<v>.+)", (*ORIGIN, "company", "school")),
+        (r"(?:studies|studied|goes|went|is studying|studying|graduated) (?:at|to|from) (?P<v>.+)", SCHOOL),
+        (r"(?:studies|studied|is studying|majors? in|majored in) (?P<v>.+)", ("major", "education", *LIKING)),
         (r"is allergic to (?P<v>.+)|can'?t eat (?P<w>.+)", ("allergy", "diet", "health")),
         (r"speaks (?P<v>.+)", ("language", "skill")),
         (r"(?:has|have|owns?|keeps?|got|'s got|adopted) (?:an? |the |two |three |his |her |their |some )?(?P<v>.+)", ("pet", "possession", "vehicle", "family")),
-        (r"(?:likes?|loves?|enjoys?|is into|is obsessed with|adores?|is crazy about|is a fan of) (?P<v>.+)", lexicon.LIKING),
-        (r"(?:is |'s )(?:an? |the )(?P<v>.+)", (*lexicon.JOB, "diet", "personality")),
+        (r"(?:likes?|loves?|enjoys?|is into|is obsessed with|adores?|is crazy about|is a fan of) (?P<v>.+)", LIKING),
+        (r"(?:is |'s )(?:an? |the )(?P<v>.+)", (*JOB, "diet", "personality")),
         (r"(?:is |'s )(?P<v>(?:vegan|vegetarian|married|single|divorced|pregnant|engaged|diabetic)\b)", ("diet", "marital_status", "health")),
-        (r"(?:fixes|repairs|teaches|sells|makes|builds|writes|plays|collects|runs|drives|coaches|cuts|grows|paints|bakes|does|trains|designs|treats|cleans|grooms|rides|practises|practices|climbs|speaks|cooks|brews|photographs) (?P<v>.+)", lexicon.DOING),
-        (r"(?P<v>(?:hikes|climbs|runs|swims|surfs|skis|paints|cooks|dances|sings|sails|fishes|knits|gardens|bakes|skates)\b)", lexicon.DOING),
+        (r"(?:fixes|repairs|teaches|sells|makes|builds|writes|plays|collects|runs|drives|coaches|cuts|grows|paints|bakes|does|trains|designs|treats|cleans|grooms|rides|practises|practices|climbs|speaks|cooks|brews|photographs) (?P<v>.+)", DOING),
+        (r"(?P<v>(?:hikes|climbs|runs|swims|surfs|skis|paints|cooks|dances|sings|sails|fishes|knits|gardens|bakes|skates)\b)", DOING),
     )
 )  # fmt: skip
 _ORIGIN_ONLY = (
     re.compile(r"(?:from|at|in|with) (?:(?:a|an|the|my|his|her|our|their) )?(?P<v>.+)"),
     {
-        "from": (*lexicon.ORIGIN, "company", "school"),
-        "at": lexicon.WORK,
-        "in": lexicon.PLACE,
+        "from": (*ORIGIN, "company", "school"),
+        "at": WORK,
+        "in": PLACE,
         "with": ("pet", "vehicle", "possession", "family"),
     },
 )
@@ -50,13 +63,15 @@ _MAX_WORDS = 5
 _PAST = re.compile(r"[a-z]{3}ed$")
 _PHRASE = re.compile(r"[^\s,.?!;:()\"]+(?: [^\s,.?!;:()\"]+)*")
 _COULD = re.compile(r"\b(?:who|whose|that|which|the|my|our|one|someone|somebody|anyone|anybody)\b")
-_NOT_JOBS = frozenset("one other same guy man woman person first last next new old best".split())
+_NOT_JOBS = words("grammar_en", "not_jobs")
+_PHRASE_END = words("grammar_en", "phrase_end")
+# What follows a bare "the nurse" that means a person: a verb, or the end.
+_AFTER_JOB = r"(?:'s (?:name|number|phone|email|birthday|address)|(?= (?:is|was|called|named|again|doing|like|do|say|said|live|work|have|going|been|up)\b)|(?=\s*[?？]|\s*$))"
 
 
 @cache
 def _heads() -> str:
-    roles = (re.escape(word) for word in terms() if word.isascii())
-    return "|".join(sorted({*roles, *lexicon.HEADS_EN}, key=len, reverse=True))
+    return alternation({*filter(str.isascii, terms()), *_HEADS})
 
 
 @cache
@@ -84,13 +99,15 @@ _BIRTHDAY = re.compile(
     rf"|\b(?:who )?was born on (?P<w>{_DATE})"
 )
 _LABELLED = re.compile(
-    rf"(?:\b(?:the|that) (?P<head>{'|'.join(lexicon.HEADS_EN)}) )?\bwhose (?P<label>{'|'.join(lexicon.LABELS_EN)}) (?:is|was) (?:an? |the )?(?P<v>[^\s,?!;]*[^\s,?!;.])"
+    rf"(?:\b(?:the|that) (?P<head>{alternation(_HEADS)}) )?\bwhose (?P<label>{alternation(_LABELS)}) (?:is|was) (?:an? |the )?(?P<v>[^\s,?!;]*[^\s,?!;.])"
 )
 _BEFORE_HEAD = re.compile(
     r"\b(?:my|that|the|our) (?P<v>[a-z][a-z'-]+(?: [a-z][a-z'-]+)?) (?P<head>friend|colleague|coworker|co-worker|classmate|buddy|pal|mate|neighbor|neighbour|roommate|cousin|guy|girl|woman)\b(?!')"
 )
-_JOB = re.compile(rf"\b(?:the|that) (?P<v>[a-z][a-z-]+(?: [a-z][a-z-]+)??){lexicon.AFTER_JOB_EN}")
-_ASK = re.compile(lexicon.ASK_EN)
+_JOB = re.compile(rf"\b(?:the|that) (?P<v>[a-z][a-z-]+(?: [a-z][a-z-]+)??){_AFTER_JOB}")
+_ASK = re.compile(
+    r"\b(?:who|who's|whose|what|what's|whats|how|how's|where|where's|when|when's|remind|remember|tell me about|which)\b"
+)
 
 
 def describe(norm: str, raw: str) -> Iterator[Description]:
@@ -103,15 +120,15 @@ def describe(norm: str, raw: str) -> Iterator[Description]:
     for fixed, attributes in (
         (_AGED, ("age",)),
         (_BIRTHDAY, ("birthday",)),
-        (_BEFORE_HEAD, lexicon.ANY),
+        (_BEFORE_HEAD, ANY),
     ):
         for match in fixed.finditer(norm):
             yield from _simple(match, attributes)
     for match in _LABELLED.finditer(norm):
-        yield from _simple(match, lexicon.LABELS_EN[match["label"]])
+        yield from _simple(match, tuple(_LABELS[match["label"]].split()))
     for match in _JOB.finditer(norm) if _ASK.search(norm) else ():
         if match["v"].split()[0] not in _NOT_JOBS:
-            yield from _simple(match, lexicon.JOB)
+            yield from _simple(match, JOB)
 
 
 def _clause(match: re.Match[str], raw: str) -> Iterator[Description]:
@@ -156,7 +173,7 @@ def _phrase(text: str, raw: str) -> str:
     typed = raw[: found.end()].split(" ")
     proper = typed[0][:1].isupper()
     for word, given in zip(words[:_MAX_WORDS], typed, strict=False):
-        if word in lexicon.STOP_EN or word.endswith("n't") or (end and _PAST.search(word)):
+        if word in _PHRASE_END or word.endswith("n't") or (end and _PAST.search(word)):
             break
         joins = word in ("of", "and", "the", "de", "&")
         if proper and not given[:1].isupper() and not given[:1].isdigit() and not joins:
@@ -178,4 +195,4 @@ def _head(word: str) -> tuple[str, str]:
     """The role and the gender that a noun for a person states."""
     if word in terms():
         return word, ""
-    return "", lexicon.HEADS_EN.get(word, "")
+    return "", _HEADS.get(word, "")

@@ -4,7 +4,19 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from contacts.lexicon import described as lexicon
+from contacts.lexicon import alternation, mapping
+from contacts.matching.description_slots import (
+    ANY,
+    DOING,
+    JOB,
+    LIKING,
+    ORIGIN,
+    PET,
+    PLACE,
+    SCHOOL,
+    WORK,
+    heads,
+)
 from contacts.roles import terms
 from contacts.text import is_han
 from contacts.types import Constraint, Description
@@ -13,7 +25,9 @@ _NUMBER = r"[\d一二三四五六七八九十]+"
 _DATE = rf"(?:\d{{4}}\s*年\s*)?{_NUMBER}\s*月\s*(?:初)?{_NUMBER}\s*[日号]?|\d{{1,2}}[-/.]\d{{1,2}}|\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}"
 _WORKS = "上班|工作|任职|就职|当差|干活|打工|做事|供职|实习"
 _STUDIES = "上学|读书|念书|上大学|读大学|留学|读研|读博|就读|念大学"
-_LABELS = "|".join(sorted(map(re.escape, lexicon.LABELS_ZH), key=len, reverse=True))
+_HEADS = heads("zh")
+_LABELLED = mapping("labels", "attributes", "zh")
+_LABELS = alternation(_LABELLED)
 _JOB_VERB = "当|做|是|担任|干"
 _LIKES = "喜欢|爱好|喜爱|热爱|迷上|爱|擅长|会|精通"
 _DOES = "玩|教|学|卖|开|写|修|练|拍|画|跑|打|弹|唱|跳|研究|从事|搞|收集|集"
@@ -27,21 +41,21 @@ _READINGS: tuple[tuple[str, _Targets], ...] = (
     (rf"(?:过)?(?:生日|出生日期)(?:是|在|为|:)?(?P<v>{_DATE})", {"v": ("birthday",)}),
     (rf"(?P<v>{_DATE})(?:过)?(?:的?生日|出生|生)", {"v": ("birthday",)}),
     (rf"(?:他的?|她的?)?(?P<label>{_LABELS})(?:地)?(?:是|为|叫|在|:|:)?(?P<v>.+)", {}),
-    (rf"(?:现在|目前|一直)?在(?P<v>.+?)(?:{_JOB_VERB})(?P<w>.{{2,}})", {"v": lexicon.WORK, "w": lexicon.JOB}),
-    (rf"(?:现在|目前|一直)?(?:在|于)(?P<v>.+?)(?:{_WORKS})", {"v": lexicon.WORK}),
-    (r"(?:就职|任职|供职|受雇)于(?P<v>.+)", {"v": lexicon.WORK}),
-    (rf"(?:现在|目前|一直)?在(?P<v>.+?)(?:{_STUDIES})", {"v": lexicon.SCHOOL}),
-    (r"毕业于(?P<v>.+)|(?:从)?(?P<w>.+?)毕业", {"v": lexicon.SCHOOL, "w": (*lexicon.SCHOOL, "major")}),
-    (r"(?:现在|目前|一直)?(?:住|居住|定居|搬)(?:在|到|去|去了|到了)(?P<v>.+)", {"v": lexicon.PLACE}),
-    (r"(?:现在|目前|一直)?(?:人在|在)(?P<v>.+?)(?:居住|生活|定居|住|待着|安家)", {"v": lexicon.PLACE}),
-    (r"(?:来自|老家在|老家是|家乡在|家乡是|家在|出生在|生于|从)(?P<v>.+?)(?:来)?", {"v": lexicon.ORIGIN}),
-    (r"(?:家里)?(?:养|养了|养着|有)(?:一?[只条个]|两[只条个]|几[只条])?(?P<v>[^\s]{1,8})", {"v": lexicon.PET}),
-    (rf"(?:很|最|特别|超|超级|非常)?(?:{_LIKES})(?P<v>.+)", {"v": lexicon.LIKING}),
-    (rf"(?:{_JOB_VERB}|当了)(?P<v>.{{2,}})", {"v": lexicon.JOB}),
+    (rf"(?:现在|目前|一直)?在(?P<v>.+?)(?:{_JOB_VERB})(?P<w>.{{2,}})", {"v": WORK, "w": JOB}),
+    (rf"(?:现在|目前|一直)?(?:在|于)(?P<v>.+?)(?:{_WORKS})", {"v": WORK}),
+    (r"(?:就职|任职|供职|受雇)于(?P<v>.+)", {"v": WORK}),
+    (rf"(?:现在|目前|一直)?在(?P<v>.+?)(?:{_STUDIES})", {"v": SCHOOL}),
+    (r"毕业于(?P<v>.+)|(?:从)?(?P<w>.+?)毕业", {"v": SCHOOL, "w": (*SCHOOL, "major")}),
+    (r"(?:现在|目前|一直)?(?:住|居住|定居|搬)(?:在|到|去|去了|到了)(?P<v>.+)", {"v": PLACE}),
+    (r"(?:现在|目前|一直)?(?:人在|在)(?P<v>.+?)(?:居住|生活|定居|住|待着|安家)", {"v": PLACE}),
+    (r"(?:来自|老家在|老家是|家乡在|家乡是|家在|出生在|生于|从)(?P<v>.+?)(?:来)?", {"v": ORIGIN}),
+    (r"(?:家里)?(?:养|养了|养着|有)(?:一?[只条个]|两[只条个]|几[只条])?(?P<v>[^\s]{1,8})", {"v": PET}),
+    (rf"(?:很|最|特别|超|超级|非常)?(?:{_LIKES})(?P<v>.+)", {"v": LIKING}),
+    (rf"(?:{_JOB_VERB}|当了)(?P<v>.{{2,}})", {"v": JOB}),
     (r"对(?P<v>.+?)过敏", {"v": ("allergy", "diet", "health")}),
     (r"说(?P<v>.{1,4}[语话])", {"v": ("language", "skill")}),
-    (r"在(?P<v>.+)", {"v": lexicon.WORK}),
-    (rf"(?:{_DOES})(?P<v>.+)", {"v": lexicon.DOING}),
+    (r"在(?P<v>.+)", {"v": WORK}),
+    (rf"(?:{_DOES})(?P<v>.+)", {"v": DOING}),
 )  # fmt: skip
 _ROWS: _Rows = tuple((re.compile(pattern), targets) for pattern, targets in _READINGS)
 # Ways to say the same inside a modifier that add nothing to it.
@@ -53,15 +67,17 @@ _PLURAL = re.compile(r"们|都|群")
 _ASKING = re.compile(
     r"(?:都)?(?:是谁|叫什么|叫啥|是哪位|是哪个|叫做什么|姓什么|有谁|有哪些|都有谁|的?名字|谁)"
 )
-_ASKED_OF = re.compile(lexicon.ASKED_OF_ZH)
+_ASKED_OF = re.compile(
+    r"叫什么|叫啥|是谁|是哪位|是哪个|叫做什么|名字|姓什么|谁来着|的(?:邮箱|电话|手机|联系|生日|年龄|年纪|身高|家乡|老家|名字|姓名|爱好|兴趣|性格|学历|教育|职业|单位|公司|工作|住)"
+)
 
 
 @cache
 def _heads() -> str:
     """Nouns for a person, the longest first: 家伙, 姑娘 and every role word."""
     roles = (word for word in terms() if len(word) > 1 and all(map(is_han, word)))
-    nouns = {word for word in lexicon.HEADS_ZH if not word.startswith("那")} | set(roles)
-    return "|".join(sorted(nouns, key=len, reverse=True))
+    nouns = {word for word in _HEADS if not word.startswith("那")} | set(roles)
+    return alternation(nouns)
 
 
 @cache
@@ -136,7 +152,7 @@ def _read(
     belong to another clause. ``bare``: a value alone will do (腾讯的那个人)."""
     head = match["head"] or ""
     role = head if head in terms() else ""
-    gender = lexicon.HEADS_ZH.get(head, "")
+    gender = _HEADS.get(head, "")
     for cut in range(max(len(mod) - 1, 1)):
         constraints = _constraints(mod[cut:], last=bare and cut == 0)
         if constraints:
@@ -153,7 +169,7 @@ def _constraints(mod: str, *, last: bool) -> tuple[Constraint, ...]:
         groups = match.groupdict()
         label = groups.pop("label", None)
         if label:
-            return (Constraint(lexicon.LABELS_ZH[label], groups["v"].strip("\"'：: ")),)
+            return (Constraint(tuple(_LABELLED[label].split()), groups["v"].strip("\"'：: ")),)
         found = tuple(
             Constraint(targets[name], value.strip())
             for name, value in groups.items()
@@ -162,11 +178,11 @@ def _constraints(mod: str, *, last: bool) -> tuple[Constraint, ...]:
         if found:
             return found
     # 腾讯的那个人: the value alone.
-    return (Constraint(lexicon.ANY, mod),) if last and len(mod) >= 2 else ()
+    return (Constraint(ANY, mod),) if last and len(mod) >= 2 else ()
 
 
 def _whole(match: re.Match[str]) -> Iterator[Description]:
     """A job, or another value, that stands for the person: 那个护士, 语文老师的邮箱."""
     start, end = match.start("mod"), match.end("mod")
-    if match["mod"] not in lexicon.HEADS_ZH:
-        yield Description(start, end, (Constraint(lexicon.JOB, match["mod"]),))
+    if match["mod"] not in _HEADS:
+        yield Description(start, end, (Constraint(JOB, match["mod"]),))

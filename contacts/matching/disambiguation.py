@@ -5,8 +5,7 @@ from bisect import bisect_left
 from collections.abc import Hashable
 
 from accounts.reasons import Reason
-from contacts.lexicon import chinese_context as context
-from contacts.lexicon import surnames, words
+from contacts.lexicon import words
 from contacts.matching.annotation import Reading
 from contacts.matching.spans import CONFIDENCE, Hit
 from contacts.names import roles_of, surname_of
@@ -121,17 +120,15 @@ def _names_stranger(reading: Reading, word: RoleWord) -> bool:
     if index is None or not reading.norm.startswith(" ", word.end) or not reading.cased:
         return False
     token = reading.tokens[index]
-    return (
-        token.capital and token.key not in words("english_words.txt") and token.key not in terms()
-    )
+    return token.capital and token.key not in words("english_words") and token.key not in terms()
 
 
 def _is_chinese_name(after: list[Word]) -> bool:
     first = after[0]
     if first.tag == "nr" and surname_of(first.text):
-        return first.text not in words("chinese_words.txt")
-    plain = first.text in surnames.SINGLE - surnames.WEAK and len(after) > 1
-    return plain and after[1].text in context.GIVEN_TAIL
+        return first.text not in words("chinese_words")
+    plain = first.text in words("surnames", "single") - words("surnames", "weak") and len(after) > 1
+    return plain and after[1].text in words("context_zh", "given_tail")
 
 
 def _is_beside(reading: Reading, word: RoleWord, start: int, end: int) -> bool:

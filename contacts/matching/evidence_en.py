@@ -2,8 +2,7 @@
 
 import re
 
-from contacts.lexicon import english_context as context
-from contacts.lexicon import words
+from contacts.lexicon import rows, words
 from contacts.matching.annotation import Reading, Token
 from contacts.text import is_cjk
 
@@ -34,7 +33,43 @@ WEIGHTS = {
     "past tense after": 0.7,
     "Chinese around": 0.8,
 }
-_AFTER = ((context.ADVERBS, "adverb after"), (context.AUXILIARIES, "auxiliary after"))
+# Months and places that are names as well.
+MONTHS = frozenset(row["name"] for row in rows("months") if row["given"])
+PLACES = words("context_en", "places")
+_PERSONAL = words("context_en", "personal")
+_MONTH_BEFORE = words("context_en", "month_before")
+_PLACE_BEFORE = words("context_en", "place_before")
+_MOSTLY_NAMES = words("context_en", "mostly_names")
+_WORD_AFTER = words("context_en", "word_after")
+_STATES = words("context_en", "states")
+_BASES = words("context_en", "verb_bases")
+_WHEREABOUTS = words("context_en", "whereabouts")
+_ADVERBS = words("context_en", "adverbs")
+_AUXILIARIES = words("context_en", "auxiliaries")
+_DETERMINERS = words("context_en", "determiners")
+_BEFORE = words("context_en", "person_before")
+_SENT_FROM = words("context_en", "sent_from")
+_PLACE_AFTER = words("context_en", "place_after")
+_CALENDAR_VERBS = words("context_en", "calendar_verbs")
+# Chinese that counts things or says how something is, before a Latin word.
+_CHINESE_COUNT = re.compile(r"(?:[个款种版件条台部张份]|很|太|超|最|不|有点|好|真|挺) ?$")
+# Before a state that only people are in.
+_LINKS = frozenset("is was isnt wasnt seems looks got gets".split())
+_AFTER = ((_ADVERBS, "adverb after"), (_AUXILIARIES, "auxiliary after"))
+
+
+def _forms(base: str) -> set[str]:
+    """The forms of a regular verb that follow a subject."""
+    stem = base[:-1] if base.endswith("e") else base
+    third = f"{base[:-1]}ies" if base.endswith("y") and base[-2] not in "aeiou" else f"{base}s"
+    if base.endswith(("s", "sh", "ch", "x", "o", "z")):
+        third = f"{base}es"
+    past = f"{base[:-1]}ied" if third.endswith("ies") else f"{stem}ed"
+    double = {f"{base}{base[-1]}ed", f"{base}{base[-1]}ing"}
+    return {third, past, f"{stem}ing", *double}
+
+
+_VERBS = words("context_en", "irregular_verbs").union(*map(_forms, _BASES))
 
 
 class Evidence:
@@ -45,7 +80,7 @@ class Evidence:
         self._reading = reading
         self._beside = Neighbours(reading)
         self._names = names
-        self._given = words("given_names.txt")
+        self._given = words("given_names")
 
     def score(self, index: int, surface: str) -> float:
         """The evidence that ``surface``, also a word, means a person at token ``index``."""
@@ -61,17 +96,17 @@ class Evidence:
         score += self._after_score(token, after, rest)
         if before:
             score += self._before_score(before, surface)
-        elif context.CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
+        elif _CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
             score += WEIGHTS["determiner before"]
         elif re.search(r"[@&/+]\s?$", norm[max(0, token.start - 2) : token.start]):
             score += WEIGHTS["whom"]
         personal = {t.key for t in self._reading.tokens[index + 1 : index + 16]}
-        if personal & context.PERSONAL:
+        if personal & _PERSONAL:
             score += WEIGHTS["he or she"]
-        if surface in context.MONTHS:
-            score += self._map_score(before, after, context.MONTH_BEFORE, "calendar")
-        elif surface in context.PLACES:
-            score += self._map_score(before, after, context.PLACE_BEFORE, "place")
+        if surface in MONTHS:
+            score += self._map_score(before, after, _MONTH_BEFORE, "calendar")
+        elif surface in PLACES:
+            score += self._map_score(before, after, _PLACE_BEFORE, "place")
         else:
             return score
         # They have a capital everywhere, so it says nothing.
@@ -83,7 +118,7 @@ class Evidence:
         if not self._reading.cased:
             return -0.5
         if self._beside.starts_sentence(index):
-            mostly = token.key in context.MOSTLY_NAMES
+            mostly = token.key in _MOSTLY_NAMES
             return WEIGHTS["capital at the start of a name" if mostly else "capital at the start"]
         return WEIGHTS["capital inside a sentence"]
 
@@ -102,7 +137,7 @@ class Evidence:
                 return WEIGHTS[reason]
         if token.possessive or after.capital:
             return 0.0
-        if after.key in context.WORD_AFTER:
+        if after.key in _WORD_AFTER:
             return WEIGHTS["word after"] if starts else 0.0
         if after.key.endswith("ed") and len(after.key) > 4:
             return WEIGHTS["past tense after"]
@@ -111,8 +146,8 @@ class Evidence:
     def _is_state(self, after: Token) -> bool:
         """Whether a state that only people are in follows: is mad, was pregnant."""
         state = self._beside.after(self._reading.starts[after.start])
-        linked = after.key in ("is", "was", "isnt", "wasnt", "seems", "looks", "got", "gets")
-        return linked and state is not None and state.key in context.STATES
+        linked = after.key in _LINKS
+        return linked and state is not None and state.key in _STATES
 
     def _alone_score(self, token: Token, rest: str, *, starts: bool) -> float:
         """The score of what follows when no Latin word does."""
@@ -140,9 +175,9 @@ class Evidence:
         skipped = 0
         while skipped < 3:
             token = self._reading.tokens[index]
-            if token.key in context.VERBS or (skipped and token.key in context.BASES):
+            if token.key in _VERBS or (skipped and token.key in _BASES):
                 return True
-            if token.key not in context.WHEREABOUTS | context.ADVERBS | context.AUXILIARIES | {
+            if token.key not in _WHEREABOUTS | _ADVERBS | _AUXILIARIES | {
                 "not",
                 "will",
                 "to",
@@ -155,11 +190,11 @@ class Evidence:
         return False
 
     def _before_score(self, before: Token, surface: str) -> float:
-        if before.possessive or before.key in context.DETERMINERS:
+        if before.possessive or before.key in _DETERMINERS:
             return WEIGHTS["determiner before"]
-        calendar_or_place = surface in context.MONTHS or surface in context.PLACES
-        if before.key in context.BEFORE and not (
-            calendar_or_place and before.key in context.MONTH_BEFORE | context.PLACE_BEFORE
+        calendar_or_place = surface in MONTHS or surface in PLACES
+        if before.key in _BEFORE and not (
+            calendar_or_place and before.key in _MONTH_BEFORE | _PLACE_BEFORE
         ):
             return WEIGHTS["whom"]
         return 0.0
@@ -171,12 +206,12 @@ class Evidence:
         score = WEIGHTS[what]
         if before and before.key in prepositions:
             sender = self._beside.before(self._reading.starts[before.start])
-            if before.key == "from" and sender and sender.key in context.SENT_FROM:
+            if before.key == "from" and sender and sender.key in _SENT_FROM:
                 return score + WEIGHTS["whom"]
             score += WEIGHTS[f"{what} before"]
-        if after and after.key in context.PLACE_AFTER:
+        if after and after.key in _PLACE_AFTER:
             score += WEIGHTS["place after"]
-        if what == "calendar" and after and after.key in context.CALENDAR_VERBS:
+        if what == "calendar" and after and after.key in _CALENDAR_VERBS:
             score -= WEIGHTS["verb after"]
         if after and after.key.isdigit():
             score += WEIGHTS["calendar before"]

@@ -2,15 +2,19 @@
 
 import re
 
-from contacts.lexicon import celebrities, titles, words
-from contacts.lexicon import english_context as context
+from contacts.lexicon import alternation, titles, titles_used, words
 from contacts.matching.annotation import Reading, Token
-from contacts.matching.evidence_en import Evidence, Neighbours
+from contacts.matching.evidence_en import MONTHS, PLACES, Evidence, Neighbours
 from contacts.names import name_key, roles_of
 from contacts.roles import terms
 from contacts.types import Person
 
 THRESHOLD = 0.3  # of the evidence: a word needs more than nothing
+_PHRASES = words("context_en", "phrases")
+_PLACE_PREFIXES = words("context_en", "place_prefixes")
+_CAPITAL_NEIGHBOURS = words("context_en", "capital_neighbours")
+_CELEBRITIES = words("celebrities", "en")
+_FAME = re.compile(rf"\b(?:{alternation(words('fame', 'en'))}|season \d)\b")
 
 
 class Guard:
@@ -19,8 +23,8 @@ class Guard:
     def __init__(self, reading: Reading, surfaces: set[str]) -> None:
         self._reading = reading
         self._names = {part for surface in surfaces for part in surface.split(" ")}
-        self._words = words("english_words.txt")
-        self._given = words("given_names.txt")
+        self._words = words("english_words")
+        self._given = words("given_names")
         self._beside = Neighbours(reading)
         self._evidence = Evidence(reading, self._names)
 
@@ -72,7 +76,7 @@ class Guard:
             for high in range(last, min(len(tokens), last + 3)):
                 if high == low:
                     continue
-                if " ".join(token.key for token in tokens[low : high + 1]) in context.PHRASES:
+                if " ".join(token.key for token in tokens[low : high + 1]) in _PHRASES:
                     return True
         return False
 
@@ -81,13 +85,13 @@ class Guard:
         before = self._beside.before(first) or (
             self._beside.token(first - 1) if first and self._beside.gap(first - 1) == ". " else None
         )
-        title = titles.ENGLISH.get(before.key) if before else None
+        title = titles("en").get(before.key) if before else None
         if before is None or title is None or name_key(person.name).startswith(before.key):
             return True
         if title.gender and person.gender not in ("", title.gender):
             return False
         if "*" in title.kinds:
-            return before.key in titles.WITH_GIVEN_NAME or " " in name_key(person.name)
+            return before.key in titles_used("given") or " " in name_key(person.name)
         if before.key == "father" and not before.capital:
             return True
         roles = roles_of(person.relationship)
@@ -102,7 +106,7 @@ class Guard:
         """Whether the word before makes a place of the name: St. Louis, San Jose, Port Vila."""
         before = self._beside.token(first - 1)
         gap = self._beside.gap(first - 1) if first else ""
-        return before is not None and gap in (" ", ". ") and before.key in context.PLACE_PREFIXES
+        return before is not None and gap in (" ", ". ") and before.key in _PLACE_PREFIXES
 
     def _extends(self, first: int, last: int, person: Person) -> bool:
         """Whether capitals around make the name part of another: Ada Lovelace, Grace Church."""
@@ -125,15 +129,13 @@ class Guard:
         return self._joins_name(before, own)
 
     def _joins_name(self, other: Token, own: set[str]) -> bool:
-        if other.key in own or other.key in context.CAPITAL_NEIGHBOURS or len(other.key) == 1:
+        if other.key in own or other.key in _CAPITAL_NEIGHBOURS or len(other.key) == 1:
             return False
-        known = other.key in self._names or other.key in titles.ENGLISH or other.key in terms()
+        known = other.key in self._names or other.key in titles("en") or other.key in terms()
         return not known
 
     def _is_celebrity(self, surface: str) -> bool:
-        return surface in celebrities.ENGLISH and bool(
-            celebrities.ENGLISH_CUES.search(self._reading.norm)
-        )
+        return surface in _CELEBRITIES and bool(_FAME.search(self._reading.norm))
 
     def _likely(self, first: int, person: Person, surface: str, kind: str) -> bool:
         """Whether a derived spelling (pinyin, first name, short form) may pass at all."""
@@ -164,4 +166,4 @@ class Guard:
         return 0.85 if self._beside.after(first) else 0.0
 
     def _is_word(self, surface: str) -> bool:
-        return surface in self._words or surface in context.MONTHS or surface in context.PLACES
+        return surface in self._words or surface in MONTHS or surface in PLACES

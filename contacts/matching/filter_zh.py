@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 
 from contacts import segmentation
-from contacts.lexicon import celebrities, surnames, words
-from contacts.lexicon import chinese_context as context
+from contacts.lexicon import alternation, words
 from contacts.matching.annotation import Reading
 from contacts.names import surname_of
 from contacts.segmentation import Word
@@ -51,24 +50,46 @@ _WORD_FREQUENCY = 20
 _HELD = ("n", "a", "m", "q")
 _COMMON_TAGS = ("a", "d", "v", "b", "z", "i", "l", "t", "c", "r", "f", "p", "m", "q")
 
-
+_PERSON_BEFORE = words("context_zh", "person_before")
+_DEGREES = words("context_zh", "degrees")
+_PRONOUNS = words("context_zh", "pronouns")
+_TIMES = words("context_zh", "times")
+_COUNTS = words("context_zh", "counts")
+_PLACE_BEFORE = words("context_zh", "place_before")
+_CLAUSE_VERBS = words("context_zh", "clause_verbs")
+_PLACE_TAIL = words("context_zh", "place_tail")
+_GIVEN_TAIL = words("context_zh", "given_tail")
+_LIGHT = words("context_zh", "light")
+_POSSESSIONS = words("context_zh", "possessions")
+_STRONG_VERBS = words("context_zh", "strong_verbs")
+_THING_AFTER = words("context_zh", "thing_after")
+_PERSON_VERBS = words("context_zh", "person_verbs")
+_CELEBRITIES = words("celebrities", "zh")
+_FAME = re.compile(alternation(words("fame", "zh")))
+# An amount of a thing: what follows it is bought and drunk.
+_MEASURED = re.compile(
+    r"[一二两三四五六七八九十几半俩0-9](?:罐|瓶|杯|斤|公斤|包|盒|箱|碗|本|件|辆|台|块|袋|片|颗|朵|盘|套|支|根|双|吨|克|串)$"
+)
+_ERAS = ("年代", "时代", "时期", "期间", "世纪")
+# What ends the name of a business.
+_BUSINESSES = ("店", "超市", "餐厅", "诊所", "药房", "酒楼", "工作室")
 # What may stand before: words, parts of speech, and which weight that has; the first counts.
 _BEFORE: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
-    (context.PERSON_BEFORE, (), "whom something is done to or with"),
-    (context.DEGREES, (), "degree before"),
-    (context.PRONOUNS, (), "subject before"),
-    (context.TIMES, ("t",), "after a time"),
-    (context.COUNTS, ("m", "q"), "count before"),
+    (_PERSON_BEFORE, (), "whom something is done to or with"),
+    (_DEGREES, (), "degree before"),
+    (_PRONOUNS, (), "subject before"),
+    (_TIMES, ("t",), "after a time"),
+    (_COUNTS, ("m", "q"), "count before"),
     (frozenset("的地得"), (), "modifier before"),
-    (context.PLACE_BEFORE, (), "place before"),
+    (_PLACE_BEFORE, (), "place before"),
     (frozenset(), ("c", "p"), "conjunction before"),
-    (context.CLAUSE_VERBS, (), "clause start"),
+    (_CLAUSE_VERBS, (), "clause start"),
 )
 
 
 def is_ordinary(surface: str) -> bool:
     """Whether a Chinese name is also a word that texts use for other things."""
-    if surface in words("chinese_words.txt"):
+    if surface in words("chinese_words"):
         return True
     tag = segmentation.tag(surface)
     if not tag or segmentation.frequency(surface) < _WORD_FREQUENCY:
@@ -128,7 +149,7 @@ class Guard:
             return 0.0
         if self._straddles(start, end) or self._chants(start, end):
             return 0.0
-        if context.MEASURED.search(norm[max(0, start - 4) : start]):
+        if _MEASURED.search(norm[max(0, start - 4) : start]):
             return 0.0
         if self._goes_on(start, end, surface) or self._is_celebrity(surface):
             return 0.0
@@ -180,28 +201,30 @@ class Guard:
         if after is None:
             return False
         if (
-            after.text in context.PLACE_TAIL
+            after.text in _PLACE_TAIL
             or after.text == "子"
-            or (len(after.text) > 1 and after.text.endswith(context.BUSINESSES))
+            or (len(after.text) > 1 and after.text.endswith(_BUSINESSES))
             or re.match(r"(?:大学|中学|小学|大道|牌)", norm[end : end + 2])
         ):
             return True
         if not surname_of(surface) or len(surface) != 2 or len(after.text) != 1:
             return False
-        if after.text not in context.GIVEN_TAIL:
+        if after.text not in _GIVEN_TAIL:
             return False
         # 王明高兴 is cut as a name and a word; a lone 阳 between a name and a verb is a name's.
         return len(following) < 2 or following[1].tag[:1] not in ("y", "q") or after.tag == "nr"
 
     def _is_celebrity(self, surface: str) -> bool:
-        return surface in celebrities.CHINESE and bool(
-            celebrities.CHINESE_CUES.search(self._reading.norm)
-        )
+        return surface in _CELEBRITIES and bool(_FAME.search(self._reading.norm))
 
     def _other_surname(self, start: int, end: int) -> bool:
         """Whether a given name follows a surname that isn't its bearer's: 李建国 for 建国."""
         before = self._neighbours(start, end)[0]
-        return before is not None and len(before.text) == 1 and before.text in surnames.SINGLE
+        return (
+            before is not None
+            and len(before.text) == 1
+            and before.text in words("surnames", "single")
+        )
 
     def _chants(self, start: int, end: int) -> bool:
         """Whether a doubled name is part of a longer run of its character: 牛牛牛."""
@@ -224,7 +247,7 @@ class Guard:
     def _score(self, start: int, end: int, surface: str) -> float:
         before, after, following = self._neighbours(start, end)
         tag = segmentation.tag(surface)
-        nominal = tag.startswith("n") and surface not in words("chinese_words.txt")
+        nominal = tag.startswith("n") and surface not in words("chinese_words")
         common = tag.startswith(_COMMON_TAGS) and not nominal
         score = WEIGHTS["common word" if common else "word"]
         count = segmentation.frequency(surface)
@@ -242,7 +265,7 @@ class Guard:
                 return WEIGHTS["whom something is done to or with"] + 1
             latin = re.search(r"[a-z0-9] ?$", norm[max(0, start - 2) : start])
             return 0.0 if latin else WEIGHTS["clause start"]
-        if before.text in context.LIGHT and self._done_to(before):
+        if before.text in _LIGHT and self._done_to(before):
             return WEIGHTS["whom something is done to or with"]
         if before.text == "是":
             done = after is not None and (after.tag.startswith("v") or after.text == "的")
@@ -255,7 +278,7 @@ class Guard:
     def _done_to(self, light: Word) -> bool:
         """Whether a verb that takes a person comes before a light word: 问一下."""
         earlier = [word for word in self.words(light.start, light.end) if word.end == light.start]
-        return bool(earlier) and earlier[0].text in context.PERSON_BEFORE
+        return bool(earlier) and earlier[0].text in _PERSON_BEFORE
 
     def _right(
         self, end: int, after: Word | None, following: list[Word], *, adverbial: bool
@@ -266,28 +289,28 @@ class Guard:
         text, tag = after.text, after.tag
         second = following[1].text if len(following) > 1 else ""
         if text == "的":
-            return WEIGHTS["possession"] if second in context.POSSESSIONS else 0.0
+            return WEIGHTS["possession"] if second in _POSSESSIONS else 0.0
         if text in "地得":
             return WEIGHTS["particle of manner"]
-        if text in context.STRONG_VERBS or norm.startswith(("说", "让我"), end):
+        if text in _STRONG_VERBS or norm.startswith(("说", "让我"), end):
             return WEIGHTS["strong verb"]
         to_user = text.endswith("我") or second in ("我", "我们")
         if to_user and tag.startswith(("v", "p")) and not adverbial:
             return WEIGHTS["done to the user"]
-        if text in context.THING_AFTER or text.endswith(context.ERAS):
+        if text in _THING_AFTER or text.endswith(_ERAS):
             return WEIGHTS["thing after"]
         return self._clause_score(following)
 
     def _clause_score(self, following: list[Word]) -> float:
         """What the words after the name say as its predicate."""
         text, tag = following[0].text, following[0].tag
-        later = any(word.text in context.STRONG_VERBS for word in following)
+        later = any(word.text in _STRONG_VERBS for word in following)
         bonus = WEIGHTS["strong verb later"] if later else 0.0
         if text in ("都", "全", "全都"):
             return WEIGHTS["noun after"]
-        if text in context.TIMES or tag == "t":
+        if text in _TIMES or tag == "t":
             return WEIGHTS["time after"] + bonus
-        if text in context.PERSON_VERBS or tag.startswith("v"):
+        if text in _PERSON_VERBS or tag.startswith("v"):
             return WEIGHTS["weak verb"] + bonus
         if tag in ("d", "p", "c", "r"):
             return WEIGHTS["predicate begins"] + bonus

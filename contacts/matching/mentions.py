@@ -8,7 +8,6 @@ really means. Nothing here knows of a database.
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from contacts.lexicon import roles as role_lexicon
 from contacts.lexicon import titles, words
 from contacts.matching import disambiguation
 from contacts.matching import spans as hitting
@@ -26,6 +25,7 @@ from contacts.names import (
     lookup_keys,
     syllable,
 )
+from contacts.roles import covered_by
 from contacts.text import is_cjk, is_han
 from contacts.types import Entry, Mention, Person
 
@@ -71,7 +71,7 @@ def _role_keys(reading: Reading) -> Iterator[str]:
     for word in reading.roles:
         for role in word.roles:
             yield KIN + role.kind
-            for kind in role_lexicon.COVERS.get(role.kind, ()):
+            for kind in covered_by(role.kind):
                 yield KIN + kind
 
 
@@ -91,7 +91,7 @@ def _latin_keys(reading: Reading) -> Iterator[str]:
                 break
             joined = f"{joined} {following.key}"
             yield joined
-        if index and tokens[index - 1].key in titles.ENGLISH:
+        if index and tokens[index - 1].key in titles("en"):
             yield TITLE + token.key
         # Names in two scripts: 小K, 阿Sam, Tony哥.
         low, high = token.start, token.end
@@ -114,7 +114,7 @@ def _cjk_keys(reading: Reading) -> Iterator[str]:
 
 
 def _fuzzy_keys(reading: Reading) -> Iterator[str]:
-    common = words("english_words.txt")
+    common = words("english_words")
     for token in reading.tokens:
         size = len(token.key)
         near = size + 1 in TYPO_LENGTHS or size - 1 in TYPO_LENGTHS

@@ -7,8 +7,8 @@ from functools import cache
 from itertools import pairwise
 from typing import Protocol
 
+from contacts import ownership as own
 from contacts import segmentation
-from contacts.lexicon import ownership as own
 from contacts.roles import Role, RoleWord, Whose, groups, terms
 from contacts.text import is_han, normalise_with_offsets, original_span
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from accounts.reasons import Reason
-from contacts.lexicon import ownership, titles, words
+from contacts import ownership
+from contacts.lexicon import titles, words
 from contacts.matching import filter_en, filter_zh
 from contacts.matching.annotation import Reading, Token
 from contacts.matching.titles import bears, chinese_titles
@@ -215,12 +216,12 @@ def _title_hits(reading: Reading, entry: Entry, guard: "filter_zh.Guard") -> Ite
     name = entry.key.key.removeprefix(TITLE)
     for found in chinese_titles(reading):
         fits = found.surname == name and guard.is_word(found.start, found.end)
-        if fits and bears(entry.person, titles.CHINESE[found.title], found.title):
+        if fits and bears(entry.person, titles("zh")[found.title], found.title):
             yield _hit(entry, found.start, found.end, "title")
     tokens = reading.tokens
     for index, token in enumerate(tokens[1:], 1):
         before = tokens[index - 1]
-        title = titles.ENGLISH.get(before.key)
+        title = titles("en").get(before.key)
         if title is None or token.key != name:
             continue
         together = joins(reading.norm[before.end : token.start])
@@ -272,7 +273,7 @@ def _one_off(piece: str, name: str) -> bool:
 
 def _typo_guesses(reading: Reading, entry: Entry) -> Iterator[Hit]:
     name = name_key(entry.key.text).split(" ")[0]
-    known = words("english_words.txt") | words("given_names.txt")
+    known = words("english_words") | words("given_names")
     for token in reading.tokens:
         if _is_slip(token, name, reading) and token.key not in known:
             yield _hit(entry, token.start, token.end, "fuzzy")

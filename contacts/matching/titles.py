@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from contacts.lexicon import surnames, titles
+from contacts.lexicon import Title, alternation, rows, titles, words
 from contacts.matching.annotation import Reading
 from contacts.names import roles_of
 from contacts.types import Person
@@ -22,9 +22,9 @@ class ChineseTitle:
 
 @cache
 def _title_pattern() -> re.Pattern[str]:
-    forms = "|".join(sorted(titles.CHINESE, key=len, reverse=True))
-    names = "|".join(sorted(surnames.COMPOUND)) + "|[" + "".join(sorted(surnames.SINGLE)) + "]"
-    return re.compile(rf"({names})({forms})(?!们)")
+    forms = alternation(titles("zh"))
+    compound, single = words("surnames", "compound"), words("surnames", "single")
+    return re.compile(rf"({alternation(compound)}|[{''.join(sorted(single))}])({forms})(?!们)")
 
 
 def chinese_titles(reading: Reading) -> list[ChineseTitle]:
@@ -40,11 +40,13 @@ def _kinds(person: Person) -> frozenset[str]:
     """The role classes and professions that a person's relationship and aliases state."""
     stated = (person.relationship, person.name, *person.aliases)
     kinds = {role.kind for text in stated for role in roles_of(text)}
-    kinds |= {kind for end, kind in titles.PROFESSIONS if person.relationship.endswith(end)}
+    kinds |= {
+        row["kind"] for row in rows("professions") if person.relationship.endswith(row["word"])
+    }
     return frozenset(kinds)
 
 
-def bears(person: Person, title: titles.Title, word: str) -> bool:
+def bears(person: Person, title: Title, word: str) -> bool:
     """Whether ``person`` can be addressed with a title, by gender and by what they are."""
     if title.gender and person.gender not in ("", title.gender):
         return False

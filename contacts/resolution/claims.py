@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contacts import segmentation
-from contacts.lexicon import surnames, words
+from contacts.lexicon import words
 from contacts.names import name_key, surname_of
 from contacts.resolution import name_similarity, name_types
 from contacts.resolution.records import Record
@@ -130,7 +130,7 @@ def _is_bare_name(fragment: str) -> bool:
         shaped = len(fragment) <= 3 and name_types.kind_of(fragment) == "full"
         return shaped and not known and fragment[-1] not in _NEVER_LAST
     parts = fragment.split(" ")
-    known = normalise(parts[0]) in words("given_names.txt")
+    known = normalise(parts[0]) in words("given_names")
     return known and len(parts) <= 2 and all(part[:1].isupper() for part in parts)
 
 
@@ -210,7 +210,7 @@ def _surname(name: str) -> str:
     key = name_key(name)
     head, title = name_types.title_of(key)
     if title:
-        return head if head in surnames.SINGLE or head in surnames.COMPOUND else ""
+        return head if head in words("surnames", "single", "compound") else ""
     return surname_of(key)
 
 

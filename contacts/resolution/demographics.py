@@ -175,7 +175,7 @@ def _by_address(record: Record) -> str:
     for name in record.names:
         key = name_key(name)
         _, title = title_of(key)
-        table = titles.CHINESE if key and is_han(key[0]) else titles.ENGLISH
+        table = titles("zh") if key and is_han(key[0]) else titles("en")
         if title in table:
             found.add(table[title].gender)
         if key in terms():

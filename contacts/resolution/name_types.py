@@ -5,7 +5,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contacts import names, segmentation
-from contacts.lexicon import surnames, titles
+from contacts.lexicon import alternation, rows, titles, titles_used, words
 from contacts.roles import groups, roles_of, terms
 from contacts.text import is_han, normalise
 
@@ -19,11 +19,16 @@ How = Literal[
 PREFIXES = "小阿老大胖瘦黑"
 # The place among brothers and sisters, or in a dormitory: a role, not a name.
 _RANK = re.compile(r"老[大二三四五六七八幺]|小幺")
-_ADDRESS = "哥姐总叔姨爷婶嫂妹弟工队董导"
-_GENERIC_HEADS = re.compile(
-    r"(?:小?姑娘|小?伙子|大哥|大姐|大叔|大妈|大爷|大伯|老头|老太太|阿姨|哥们|家伙|男生|女生|男的|女的|那位|先生|交换生|新人|师傅|"
-    r"\b(?:guy|girl|woman|man|lady|dude|kid|boy|hire|newcomer|student|person|one|couple|neighbou?r))$"
-)
+_ADDRESS = titles_used("suffix")
+_GENERIC = {
+    language: alternation(
+        row["word"]
+        for row in rows("heads")
+        if row["language"] == language and "generic" in row["uses"].split()
+    )
+    for language in ("zh", "en")
+}
+_GENERIC_HEADS = re.compile(rf"(?:{_GENERIC['zh']}|\b(?:{_GENERIC['en']}))$")
 _DEFINITE = re.compile(r"^(?:那个|这个|那位|我的?(?=[a-z\s]|$)|the |my |our |that |this |a )")
 _OWNED = re.compile(r"^(?P<owner>.+?)(?:的|'s? )(?P<role>[^的']+)$")
 _NAME_FREQUENCY = 30  # a Han word rarer than this in jieba's corpus may well be a name
@@ -39,7 +44,7 @@ def kind_of(name: str) -> Kind:
     if re.search(r"\d|_", name):
         return "handle"
     if not key or not is_han(key[0]):
-        return "titled" if key.split(" ")[0] in titles.ENGLISH and " " in key else "full"
+        return "titled" if key.split(" ")[0] in titles("en") and " " in key else "full"
     if any(title_of(key)):
         return "titled"
     if "·" in normalise(name):
@@ -74,7 +79,7 @@ def is_role(name: str) -> bool:
     if not roles_of(norm):
         return False
     if norm.isascii():
-        return norm.split(" ")[0] not in titles.ENGLISH and len(norm.split(" ")) <= 3
+        return norm.split(" ")[0] not in titles("en") and len(norm.split(" ")) <= 3
     return not _surname_and_title(norm)
 
 
@@ -82,8 +87,8 @@ def _surname_and_title(key: str) -> str:
     """The title after a surname at the beginning of ``key``, or nothing."""
     for size in (2, 1):
         head, title = key[:size], key[size:]
-        known = head in (surnames.COMPOUND if size == 2 else surnames.SINGLE)
-        if known and title in titles.CHINESE:
+        known = head in words("surnames", "compound" if size == 2 else "single")
+        if known and title in titles("zh"):
             return title
     return ""
 
@@ -100,7 +105,7 @@ def title_of(key: str) -> tuple[str, str]:
             return ("", "") if key[0] in PREFIXES else (key[:-1], key[-1])
         return "", ""
     parts = key.split(" ")
-    if len(parts) == 2 and parts[0] in titles.ENGLISH:
+    if len(parts) == 2 and parts[0] in titles("en"):
         return parts[1], parts[0]
     return "", ""
 

@@ -3,15 +3,13 @@
 import re
 from collections.abc import Sequence
 
+from contacts.lexicon import words
 from contacts.resolution.relationships import may_be_one
 from contacts.roles import is_anothers, roles_of
 
 # Kin terms that are a form of address for anybody (拟亲属称谓; English bro, sis).
 # A friend is 我哥, a neighbour 阿姨: beside such a word nobody is told apart.
-ADDRESSES = frozenset(
-    """哥 姐 弟 妹 大哥 大姐 老哥 老姐 老弟 老妹 小弟 小妹 阿姨 姨 叔叔 叔 大叔 大伯 伯伯 婶婶
-    大婶 大爷 大妈 大娘 爷爷 奶奶 干妈 干爸 干爹 干女儿 干儿子 干哥哥 干姐姐 干弟弟 干妹妹 bro sis auntie""".split()
-)
+ADDRESSES = words("addresses")
 _SIBLINGS = frozenset("哥哥 姐姐 弟弟 妹妹".split())
 # Kin live together and next door, and are at times the best of friends or the nanny.
 _LIKE_KIN = frozenset("roommate neighbor deskneighbor bestfriend childhoodfriend nanny".split())

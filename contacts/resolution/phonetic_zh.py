@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from contacts import names
-from contacts.lexicon import surnames, words
+from contacts.lexicon import mapping, words
 from contacts.names import SYLLABLE
 from contacts.resolution.name_types import PREFIXES, readings
 from contacts.resolution.similarity_zh import core_of
@@ -90,7 +90,7 @@ def _chinese(key: str) -> tuple[Sounded, ...]:
 
 def _nickname(key: str) -> tuple[Sounded, ...]:
     """Twice the same syllable, or one behind a prefix that makes nicknames."""
-    english = key in words("given_names.txt")
+    english = key in words("given_names")
     twice, before = _TWICE.fullmatch(key), _BEFORE.fullmatch(key)
     if twice:
         return (Sounded(twice["core"], twice["prefix"] or "", english=english),)
@@ -107,7 +107,7 @@ def _full(key: str) -> tuple[Sounded, ...]:
     for surname, given in ((parts[0], parts[1:]), (parts[-1], parts[:-1])):
         match = _GIVEN.fullmatch(" ".join(given)) if surname in _surnames() else None
         if match:
-            english = " ".join(given) in words("given_names.txt")
+            english = " ".join(given) in words("given_names")
             spoken = tuple(syllable for syllable in match.groups() if syllable)
             found.append(Sounded(surname=surname, given=spoken, english=english))
     return tuple(found)
@@ -115,5 +115,6 @@ def _full(key: str) -> tuple[Sounded, ...]:
 
 @cache
 def _surnames() -> frozenset[str]:
-    known = surnames.SINGLE | surnames.COMPOUND
-    return frozenset(surnames.READINGS.get(one, "".join(map(names.syllable, one))) for one in known)
+    special = mapping("surname_readings", "reading")
+    known = words("surnames", "single", "compound")
+    return frozenset(special.get(one, "".join(map(names.syllable, one))) for one in known)

@@ -5,32 +5,20 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from contacts.lexicon import roles as lexicon
-from contacts.lexicon import titles
+from contacts.lexicon import rows, titles, words
 from contacts.names import name_key
 from contacts.resolution.name_types import is_role, of_other_rank, title_of
 from contacts.resolution.records import Record
 from contacts.resolution.text_overlap import read
-from contacts.roles import Role, roles_of
+from contacts.roles import OPPOSITES, STRICT, Role, roles_of
 from contacts.text import is_han, normalise
 
 How = Literal["unknown", "same", "near", "other", "opposed"]
 
 # Kinds of tie that one person may have in turn or at once, by sphere of life.
-SPHERES: tuple[frozenset[str], ...] = (
-    frozenset(
-        """friend bestfriend childhoodfriend netfriend sportsfriend classmate deskmate roommate
-        senior junior neighbor colleague date""".split()
-    ),
-    frozenset(
-        """colleague boss mentor subordinate intern secretary deskneighbor businesspartner
-        apprentice friend manager""".split()
-    ),
-    frozenset("teacher homeroomteacher professor mentor principal coach".split()),
-    frozenset("date crush boyfriend girlfriend fiance husband wife spouse friend".split()),
-    frozenset("client businesspartner boss friend".split()),
-    frozenset("doctor dentist therapist".split()),
-    frozenset("coach friend sportsfriend teacher".split()),
+SPHERES = tuple(
+    frozenset(row["kind"] for row in rows("role_kinds") if sphere in row["spheres"].split())
+    for sphere in ("friends", "work", "study", "romance", "business", "health", "sport")
 )
 # Whoever is one of these isn't the user's to know as a person.
 _NOT_A_CONTACT = re.compile(
@@ -38,10 +26,7 @@ _NOT_A_CONTACT = re.compile(
     r"actress|singer|idol|author|influencer|streamer|politician|footballer)s?\b(?! (?:walker|sitter))"
 )
 # Of these the user has one at a time.
-ONE_AT_A_TIME = frozenset(
-    """mother father husband wife spouse boyfriend girlfriend fiance boss mentor landlord
-    therapist homeroomteacher grandmother grandfather tenant intern crush date""".split()
-)
+ONE_AT_A_TIME = frozenset(row["kind"] for row in rows("role_kinds") if row["single"])
 _OWNER = re.compile(r"^(?P<owner>.+?)(?:的(?=[^的]+$)|'s? )(?P<role>.+)$")
 _MINE = re.compile(r"^(?:我们?家?的?|my |our |the |那个|这个)")
 _FORMER = re.compile(r"^前|原来?的|former|\bex\b|ex-|previous|\bold ")
@@ -50,7 +35,7 @@ _SHOPKEEPER = re.compile(r"(?:店|馆|铺|摊|吧|超市|菜场|市场|楼下|�
 _FAMILY = ("family", "partner")
 # Ties that say so little that any other may stand beside them.
 _VAGUE = frozenset({"friend", "colleague", "relative", "neighbor"})
-_DEGREES = frozenset("old new close good best big little older younger former".split())
+_DEGREES = words("grammar_en", "degrees")
 # Share of the words of the shorter relationship that makes two of them one.
 _SAME_WORDS = 0.6
 
@@ -89,7 +74,7 @@ def stated(record: Record) -> str:
             return name
         key = name_key(name)
         _, title = title_of(key)
-        if title in (titles.CHINESE if key and is_han(key[0]) else {}) and roles_of(title):
+        if title in (titles("zh") if key and is_han(key[0]) else {}) and roles_of(title):
             return title
     return ""
 
@@ -176,11 +161,11 @@ def _by_roles(first: tuple[Role, ...], second: tuple[Role, ...]) -> How:
 
 def _near(a: Role, b: Role) -> bool:
     genders = {a.gender, b.gender} == {"male", "female"}
-    tags = any(len(group & (a.tags | b.tags)) > 1 for group in lexicon.OPPOSITES)
+    tags = any(len(group & (a.tags | b.tags)) > 1 for group in OPPOSITES)
     if genders or tags:
         return False
     if a.subtype in _FAMILY or b.subtype in _FAMILY:
-        if (a.tags ^ b.tags) & lexicon.STRICT:
+        if (a.tags ^ b.tags) & STRICT:
             return False
         if a.kind == b.kind:
             return True

@@ -7,7 +7,7 @@ from uuid import UUID
 from nicknames import NickNamer
 
 from contacts import names
-from contacts.lexicon import titles
+from contacts.lexicon import titles, titles_used
 from contacts.resolution.name_types import How, Kind, readings, title_of
 from contacts.resolution.phonetic_zh import same_nickname
 from contacts.types import Person
@@ -28,13 +28,13 @@ _TELLING = 2
 def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
     (last_a, title_a), (last_b, title_b) = title_of(a), title_of(b)
     if title_a and title_b:
-        genders = {titles.ENGLISH[title_a].gender, titles.ENGLISH[title_b].gender}
+        genders = {titles("en")[title_a].gender, titles("en")[title_b].gender}
         alike = last_a == last_b and genders != {"male", "female"}
         return "titled_name" if alike else "other_title" if last_a == last_b else "other_name"
     if title_a or title_b:
         last, title, name = (last_a, title_a, b) if title_a else (last_b, title_b, a)
         fits = last in name.split(" ") and (
-            title in titles.WITH_GIVEN_NAME or last == name.split(" ")[-1]
+            title in titles_used("given") or last == name.split(" ")[-1]
         )
         return "titled_name" if fits else "other_name"
     if "handle" in kinds:
@@ -101,7 +101,7 @@ def _misspelt(a: str, b: str) -> bool:
 def two_scripts(chinese: str, latin: str) -> How:
     (head, title), (last, latin_title) = title_of(chinese), title_of(latin)
     if title and latin_title:
-        first, second = titles.CHINESE.get(title), titles.ENGLISH[latin_title]
+        first, second = titles("zh").get(title), titles("en")[latin_title]
         sound = "".join(readings(head)) == last
         fits = not first or "*" in second.kinds or first.kinds & second.kinds
         return "titled_name" if sound and fits else "other_name"

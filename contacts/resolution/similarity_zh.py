@@ -1,7 +1,7 @@
 """How two Chinese names stand to one another."""
 
 from contacts import names
-from contacts.lexicon import surnames, titles
+from contacts.lexicon import titles, words
 from contacts.resolution.name_types import PREFIXES, How, is_word, kind_of, readings, title_of
 
 # Chinese sounds that pinyin typing and regional speech confuse.
@@ -28,7 +28,7 @@ def both_chinese(a: str, b: str) -> How:
 def _two_titles(head_a: str, title_a: str, head_b: str, title_b: str) -> How:
     if readings(head_a) != readings(head_b):
         return "other_name"
-    first, second = titles.CHINESE.get(title_a), titles.CHINESE.get(title_b)
+    first, second = titles("zh").get(title_a), titles("zh").get(title_b)
     apart = (
         first
         and second
@@ -92,7 +92,12 @@ def _is_part(part: str, full: str) -> bool:
     surname = names.surname_of(full)
     if surname and len(full) > len(surname) and full == surname + part:
         return len(part) == 2
-    if len(full) == 4 and full.endswith(part) and len(part) == 3 and full[0] in surnames.SINGLE:
+    if (
+        len(full) == 4
+        and full.endswith(part)
+        and len(part) == 3
+        and full[0] in words("surnames", "single")
+    ):
         return bool(names.surname_of(part))
     return len(full) > 4 and len(part) >= 2 and not names.surname_of(full)
 

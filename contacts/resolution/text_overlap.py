@@ -13,18 +13,7 @@ from contacts.numerals import CARDINALS, MONTH, MONTHS, ORDINALS, with_digits
 from contacts.text import HAN, normalise
 
 # Function words, and what is said of everybody (closed classes of both grammars).
-_STOP = frozenset(
-    """a an the this that these those and or but of at by for with about to from in on off out up
-    is am are was were be been being has have had do does did will would can could should not no
-    he she it they him her his hers its their them i me my we our you your who whom whose which
-    s t d ll m re ve just very so too also there here when where what than then as if into over
-    after before until since always never every each some any all other own one two
-    的 了 着 过 吗 呢 吧 是 有 在 和 与 跟 同 或 也 都 就 还 又 才 再 而 但 我 我们 你 他 她 它 自己 这 那
-    这个 那个 一个 个 被 把 给 对 从 到 为 以 让 使 比 很 太 真 更 最 会 要 能 可以 上 下 里 中 没 没有 不
-    说 来 去 位 名 人 叫 时 时候 用户 姓
-    名字 本名 真名 全名 中文名 英文名 外号 小名 昵称 name names named called nickname
-    生日 过生日 出生 birthday birth born""".split()
-)
+_STOP = words("stopwords", "comparison")
 # Also ordinals; "first" is rather said of anything, "second" of time.
 _ENGLISH_NUMBERS = CARDINALS | {word: n for word, n in ORDINALS.items() if n > 2}
 _PIECE = re.compile(
@@ -133,7 +122,7 @@ def _latin(word: str) -> list[tuple[str, float]]:
         return []
     if word in _ENGLISH_NUMBERS:
         return [(str(_ENGLISH_NUMBERS[word]), _NUMBER_WEIGHTS[0])]
-    common = word in words("english_words.txt")
+    common = word in words("english_words")
     stem = word[:_STEM] if len(word) > _STEM else word.removesuffix("s")
     return [(stem, _COMMON_ENGLISH if common else _RARE_ENGLISH)]
 

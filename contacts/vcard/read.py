@@ -20,6 +20,7 @@ from vobject.base import (  # type: ignore[import-untyped]
 )
 
 from contacts import names
+from contacts.lexicon import mapping
 from contacts.text import is_cjk
 
 MAX_BYTES = 20_000_000
@@ -27,15 +28,7 @@ MAX_ENTRIES = 20_000
 MAX_VALUE = 500
 
 # What a RELATED type or an Apple label says, with the word for it in Chinese.
-RELATIONS = {
-    "spouse": "配偶", "partner": "伴侣", "parent": "父母", "mother": "妈妈", "father": "爸爸",
-    "child": "孩子", "son": "儿子", "daughter": "女儿", "sibling": "兄弟姐妹", "brother": "兄弟",
-    "sister": "姐妹", "friend": "朋友", "colleague": "同事", "co-worker": "同事",
-    "neighbor": "邻居", "kin": "亲戚", "acquaintance": "熟人", "manager": "上司",
-    "assistant": "助理", "husband": "丈夫", "wife": "妻子", "boyfriend": "男朋友",
-    "girlfriend": "女朋友", "sweetheart": "恋人", "co-resident": "室友", "emergency": "紧急联系人",
-    "contact": "联系人", "met": "认识的人",
-}  # fmt: skip
+RELATIONS = mapping("vcard_relations", "zh")
 _SIMPLE = {"TITLE": "job_title", "ANNIVERSARY": "anniversary", "HOBBY": "interests", "INTEREST": "interests"}  # fmt: skip
 _GENDERS = {"F": "female", "M": "male"}
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)

@@ -172,7 +172,7 @@ def _word(kind: str, language: str) -> str:
 
 def entries(end_user: EndUser) -> list[Entry]:
     """All standing contacts as entries of an address book, without their notes."""
-    kinds = {word: kind for kind, word in reversed(RELATIONS.items())}
+    kinds = {word: kind for kind, word in reversed([*RELATIONS.items()])}
     related: dict[UUID, list[Related]] = {}
     stated = Relation.objects.of(end_user).select_related("subject").order_by("id")
     for relation in stated.defer("subject__memory_ids", "subject__embedding"):

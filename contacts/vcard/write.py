@@ -4,14 +4,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from contacts import names
+from contacts.lexicon import rows
 from contacts.text import is_cjk
 from contacts.vcard.read import CONTROLS, DATE, Entry
 
 # The types of RFC 6350 that a RELATED property may have.
-_STANDARD = frozenset(
-    """spouse parent child sibling friend colleague co-worker neighbor kin acquaintance sweetheart
-    co-resident emergency contact met""".split()
-)
+_STANDARD = frozenset(row["kind"] for row in rows("vcard_relations") if row["standard"])
 # Properties that hold one attribute as it is.
 _PLAIN = {"TITLE": "job_title", "TEL": "phone", "EMAIL": "email", "ANNIVERSARY": "anniversary"}
 _OWN = {"birthday", "company", "department", "address", *_PLAIN.values()}

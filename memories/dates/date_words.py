@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from contacts.lexicon import alternation, mapping
 from contacts.numerals import chinese_number
 
 NUMBER_ZH = r"(?:\d{1,2}|[一二三四五六七八九十两]{1,3})"
 
-PART_ZH = r"(?:凌晨|清晨|早上|早晨|上午|中午|下午|傍晚|晚上|夜里|早|晚)"
+PART_ZH = rf"(?:{alternation(mapping('day_parts', 'adds', 'zh'))})"
 
 TIME_ZH = (
     rf"(?P<part>{PART_ZH})?(?P<hour>{NUMBER_ZH})(?:点|[:：](?=\d\d))(?P<half>半|一刻|(?P<minute>\d{{1,2}}|[一二三四五]?十[一二三四五六七八九]?)分?)?"
@@ -41,10 +42,7 @@ FUTURE_EN = re.compile(
 
 YEARLESS = re.compile(r"生日|出生|生在|诞辰|birthday|\bborn\b", re.I)
 
-DAYPART_HOUR = {
-    "凌晨": 0, "清晨": 0, "早上": 0, "早晨": 0, "上午": 0, "早": 0, "中午": 12, "下午": 12, "傍晚": 12,
-    "晚上": 12, "晚": 12, "夜里": 12,
-}  # fmt: skip
+DAYPART_HOUR = {word: int(adds) for word, adds in mapping("day_parts", "adds", "zh").items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +131,7 @@ def clock_after(
     only = groups.get("only")
     if only:
         written = (" " + only) if not zh else only
-        hours = {"早": 8, "上": 9, "清": 7, "中": 12, "下": 15, "傍": 18, "晚": 19, "夜": 21}
-        english = {"morning": 9, "afternoon": 15, "evening": 19, "night": 20}
-        offset = english.get(only.lower(), hours.get(only[0], 0))
+        offset = int(mapping("day_parts", "hour")[only.lower()])
         return time.end(), timedelta(hours=offset), written, False
     hour, minute = hour_minute(groups, carried)
     if not 0 <= hour <= 24 or minute > 59:

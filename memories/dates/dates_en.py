@@ -95,17 +95,17 @@ def _en_period(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> 
 
 def _en_season(match: re.Match[str], unit: str, step: int, said_at: datetime) -> DateHit:
     """A season or named month with next/last: the nearest on that side of now."""
-    months = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
-    month = months.get(unit) or MONTHS[unit]
+    seasons = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
+    month = seasons.get(unit) or MONTHS[unit]
     year = said_at.year
     if step < 0 and month >= said_at.month:
         year -= 1
-    if step > 0 and (month <= said_at.month or unit in months):
+    if step > 0 and (month <= said_at.month or unit in seasons):
         year += month <= said_at.month
     start, _ = month_span(year, month, said_at)
-    length = 3 if unit in months else 1
+    length = 3 if unit in seasons else 1
     _, end = month_span(year, month + length - 1, said_at)
-    name = unit if unit in months else calendar.month_name[month]
+    name = unit if unit in seasons else calendar.month_name[month]
     return DateHit(match.start(), match.end(), f"{name} {year}", start, end)
 
 

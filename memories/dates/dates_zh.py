@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
+from contacts.lexicon import alternation, relative_times, rows
 from contacts.numerals import chinese_number
 from memories.dates.date_words import (
     NUMBER_ZH,
@@ -24,17 +25,13 @@ from memories.dates.date_words import (
     week_of,
 )
 
-_WEEKDAYS_ZH = {"一": 0, "二": 1, "三": 2, "四": 3, "五": 4, "六": 5, "日": 6, "天": 6, "末": 5}
+_WEEKDAYS_ZH = {row["zh"]: int(row["number"]) for row in rows("weekdays")} | {"天": 6, "末": 5}
 
-_DAYS_ZH = {
-    "大前天": -3, "前天": -2, "前晚": -2, "昨天": -1, "昨日": -1, "昨晚": -1, "昨夜": -1, "今天": 0,
-    "今日": 0, "今早": 0, "今晚": 0, "今儿": 0, "明天": 1, "明日": 1, "明早": 1, "明晚": 1, "明儿": 1,
-    "大后天": 3, "后天": 2,
-}  # fmt: skip
+_DAYS_ZH = relative_times("day", "zh")
 
 _STEPS_ZH = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2}
 
-_YEARS_ZH = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
+_YEARS_ZH = relative_times("year", "zh")
 
 _SEASONS_ZH = "春天|夏天|秋天|冬天|春节|暑假|寒假|年初|年底|年中|上半年|下半年|[春夏秋冬]季"
 
@@ -157,7 +154,7 @@ _PATTERNS: list[tuple[re.Pattern[str], Finder]] = [
     (re.compile(rf"(?P<year>今年|明年|去年|前年|后年|\d{{4}}年)?(?<![个\d])(?P<month>{NUMBER_ZH})\s?月\s?份?的?{_DAY_NUMBER}(?:[日号](?![线楼])|(?=\s?(?:[到至~—-]))|(?=生日|那天|当天|$|[，,的]))(?:\s?[到至~—-]\s?(?P<last>{NUMBER_ZH}|[二三]十[一二三四五六七八九]?)\s?[日号])?(?P<part>)"), _zh_month_day),
     (re.compile(rf"(?P<step>下下|上上|上|下|这|本)个?月(?:{_DAY_NUMBER}[日号]|(?P<part>初|底|中旬|末)?)"), _zh_step_month),
     (re.compile(r"(?<!每)(?<!每个)(?<!以后)(?<!每逢)(?<!一到)(?P<step>下下|上上|上|下|这|本)?个?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])?(?![年岁边围围期报刊到])"), _zh_weekday),
-    (re.compile(rf"({'|'.join(sorted(_DAYS_ZH, key=len, reverse=True))})"), _zh_relative_day),
+    (re.compile(rf"({alternation(_DAYS_ZH)})"), _zh_relative_day),
     (re.compile(rf"(?P<year>今年|明年|去年|前年|后年|\d{{4}}年)?(?<![个\d第半几])(?P<month>{NUMBER_ZH})\s?月(?:份)?(?P<part>初|底|中旬|上旬|下旬|末)?(?P<day>)?(?P<last>)?(?![子亮饼嫂光经季票薪租费卡供])"), _zh_month_day),
     (re.compile(r"(?P<n>\d+|[一二三四五六七八九十两]+)\s?(?P<unit>天|周|个?星期|个?礼拜|个?月|年)(?P<half>半)?\s?(?P<side>以后|之后|后(?![天面来])|以前|之前|前(?![天面]))"), _zh_offset),
     (re.compile(rf"(?P<year>去年|前年|明年|后年|大前年|今年(?={_SEASONS_ZH})|(?=[上下]半年|年底|年初))(?P<season>{_SEASONS_ZH})?"), _zh_year_alone),

@@ -6,10 +6,8 @@ from functools import cache
 
 import regex
 
-from contacts.lexicon import words
+from contacts.lexicon import alternation, words
 from contacts.text import normalise
-from memories.entities import lexicon_en as lexicon
-from memories.entities.gazetteer import ORGANISATIONS_EN, places_en
 from memories.entities.named import Kind, Named
 
 _WORD = r"\p{Lu}[\p{L}\p{M}\d]*(?:[-&'’](?!s\b)[\p{L}\d]+)*"
@@ -18,29 +16,71 @@ _SMALL = r"(?:of the|of|and the|and|for|the|in the|in|to the|to|on the|a|de|la|&
 _RUN = rf"{_WORD}(?: {_WORD}){{0,3}}"
 _TITLE_RUN = rf"{_WORD}(?:,? (?:{_SMALL} )?(?:{_WORD}|\d+))*"
 _RUNS = regex.compile(rf"\b{_RUN}")
+# After these, a capital letter begins the name of somebody's employer or school.
+_EMPLOYER_CUES = (
+    r"(?:teaches|taught|teaching|studies|studied|studying) at|"
+    r"(?:works?|worked|working|interns?|interned|interning|jobs?|position|role|internship|offer|employed|engineer|manager|developer|designer|analyst|nurse|lawyer|consultant|accountant|"
+    r"director|intern|scientist|researcher|editor|recruiter) (?:at|for|from|by)|hired by|laid off (?:from|by)|"
+    r"graduated from|(?:ceo|cto|cfo|head|founder|co-founder) of|enrolled (?:at|in)|interview(?:ed|ing|s)? (?:at|with)|joined|"
+    r"joining|left"
+)
+# After these, a place: read of names that are people's or words too (Austin, Reading).
+_PLACE_CUES = (
+    r"(?:in|lives? in|lived in|living in|moved to|moving to|moves to|move to|relocat\w+ to|born in|raised in|grew up in|based in|"
+    r"went to|going to|flew to|flying to|fly to|flies to|trip to|trips to|travel(?:s|l?ed|l?ing)? to|back to|back from|"
+    r"visit(?:s|ed|ing)?|vacation in|holiday in|from|near|around|outside|across|arrived in|drove to|honeymoon in|studied in|"
+    r"studies in|works? in|worked in|house in|flat in|apartment in|home in|weekend in|office in|hometown of|city of|from \w+ to)"
+)
+_WORK_NOUNS = (
+    r"(?:book|novel|novella|memoir|film|movie|documentary|song|album|single|series|show|tv show|sitcom|drama|anime|manga|"
+    r"comic|graphic novel|musical|play|opera|ballet|podcast|game|video game|board game|poem|short story|painting|trilogy)s?"
+)
+# Before a title without quotation marks or a noun.
+_WORK_VERBS = (
+    r"(?:re-?read(?:s|ing)?|finished reading|is reading|are reading|was reading|been reading|loves reading|re-?watch(?:es|ed|ing)?|"
+    r"binge-?watch(?:es|ed|ing)?|finished watching|is watching|are watching|was watching|been watching|episodes? of|"
+    r"season (?:\d+|one|two|three|finale) of|soundtrack of|chapters? of|copy of|performance of|production of|author of)"
+)
+_PEOPLE_CUES = (
+    r"(?:singer|actor|actress|author|writer|novelist|poet|director|composer|painter|artist|player|coach|president|professor|"
+    r"footballer|comedian|rapper|pianist|violinist|philosopher|scientist|architect|"
+    r"(?:books?|novels?|albums?|songs?|poems?|paintings?|films?|movies?|written|directed|composed|painted) by)"
+)
+_ORGANISATIONS = words("organisations", "en")
+_NOT_OWN = words("entities_en", "not_own")
+_NEVER_NAMES = words("entities_en", "never_names")
+_NATIONS = words("entities_en", "nations")
 _ENDING = {
     Kind.ORGANISATION: regex.compile(
-        rf"\b((?:{_OWNER} (?:(?:of|and|&) )?){{1,5}}?)(?:{lexicon.ORGANISATION_ENDS})(?!\p{{L}})(?: of {_RUN})?"
+        rf"\b((?:{_OWNER} (?:(?:of|and|&) )?){{1,5}}?)(?:{alternation(words('entities_en', 'organisation_ends'))})(?!\p{{L}})(?: of {_RUN})?"
     ),
     Kind.PLACE: regex.compile(
-        rf"\b((?:{_OWNER} ){{1,4}}?)(?:{lexicon.PLACE_ENDS})(?!\p{{L}})(?! {lexicon.ORGANISATION_ENDS}\b)"
+        rf"\b((?:{_OWNER} ){{1,4}}?)(?:{alternation(words('entities_en', 'place_ends'))})(?!\p{{L}})(?! University)"
     ),
 }
-_OF = regex.compile(rf"\b(?:{lexicon.ORGANISATION_OF}) of (?:the )?{_RUN}")
-_BEFORE = regex.compile(rf"\b(?:{lexicon.PLACE_BEFORE}) {_WORD}")
-_EMPLOYER = regex.compile(rf"(?i:\b(?:{lexicon.EMPLOYER_CUES})) (?:the )?({_RUN})")
-_PLACE_CUE = regex.compile(rf"(?i:\b{lexicon.PLACE_CUES}) (?:the )?$")
+_OF = regex.compile(
+    rf"\b(?:{alternation(words('entities_en', 'organisation_of'))}) of (?:the )?{_RUN}"
+)
+_BEFORE = regex.compile(rf"\b(?:{alternation(words('entities_en', 'place_before'))}) {_WORD}")
+_EMPLOYER = regex.compile(rf"(?i:\b(?:{_EMPLOYER_CUES})) (?:the )?({_RUN})")
+_PLACE_CUE = regex.compile(rf"(?i:\b{_PLACE_CUES}) (?:the )?$")
 _QUOTES = r"(?:“([^”\n]{1,60})”|\"([^\"\n]{1,60})\"|‘([^’\n]{1,60})’(?!\p{L})|(?<=\s)'([^'\n]{1,60})'(?!\p{L}))"
 _QUOTED = regex.compile(
-    rf"(?i:\b(?:{lexicon.WORK_NOUNS}|{lexicon.WORK_VERBS}|read|reads|reading|watch|watched|watching|saw|seen|"
+    rf"(?i:\b(?:{_WORK_NOUNS}|{_WORK_VERBS}|read|reads|reading|watch|watched|watching|saw|seen|"
     rf"listen(?:s|ed|ing)? to|plays|played|playing|sing|sang|sings))(?i:,? (?:is|was|called|titled|named|entitled))? {_QUOTES}"
 )
 _WORK = regex.compile(
-    rf"(?i:\b{lexicon.WORK_NOUNS})(?i: (?:called|titled|named|entitled|is|was))? ({_TITLE_RUN})"
-    rf"|(?i:\b{lexicon.WORK_VERBS}) ({_TITLE_RUN})"
+    rf"(?i:\b{_WORK_NOUNS})(?i: (?:called|titled|named|entitled|is|was))? ({_TITLE_RUN})"
+    rf"|(?i:\b{_WORK_VERBS}) ({_TITLE_RUN})"
 )
-_PERSON = regex.compile(rf"(?i:\b{lexicon.PEOPLE_CUES}) ({_WORD}(?: {_WORD}){{1,2}})")
+_PERSON = regex.compile(rf"(?i:\b{_PEOPLE_CUES}) ({_WORD}(?: {_WORD}){{1,2}})")
 _FULL_NAME = regex.compile(rf"\b({_WORD}) ({_WORD})(?! ?\p{{Lu}})")
+
+
+@cache
+def _places() -> frozenset[str]:
+    """English names of places, normalised."""
+    return frozenset(map(normalise, words("places_en", "gazetteer")))
 
 
 def find(text: str) -> Iterator[Named]:
@@ -53,15 +93,15 @@ def find(text: str) -> Iterator[Named]:
         if not _is_other(match[at], text, match.start(at)):
             yield Named(Kind.WORK, match[at], *match.span(at))
     for match in (*_PERSON.finditer(text),):
-        if normalise(match[1]) not in places_en():
+        if normalise(match[1]) not in _places():
             yield Named(Kind.PERSON, match[1], *match.span(1))
     for match in _FULL_NAME.finditer(text):
-        if _given(match[1]) and not _plain(match[2]) and normalise(match[0]) not in places_en():
+        if _given(match[1]) and not _plain(match[2]) and normalise(match[0]) not in _places():
             yield Named(Kind.PERSON, match[0], *match.span())
     yield from _endings(text)
     for match in _EMPLOYER.finditer(text):
         name = match[1]
-        if not _is_other(name, text, match.start(1)) or name in ORGANISATIONS_EN:
+        if not _is_other(name, text, match.start(1)) or name in _ORGANISATIONS:
             yield Named(Kind.ORGANISATION, name, *match.span(1))
     yield from _listed(text)
 
@@ -85,11 +125,7 @@ def _own_from(before: str, start: int) -> int | None:
     leading = 0
     while leading < len(parts) and _leads(parts[leading][0], leading):
         leading += 1
-    own = [
-        part
-        for part in parts[leading:]
-        if not _plain(part[0]) or part[0].lower() in lexicon.NATIONS
-    ]
+    own = [part for part in parts[leading:] if not _plain(part[0]) or part[0].lower() in _NATIONS]
     return start + parts[leading].start() if own else None
 
 
@@ -99,19 +135,14 @@ def _leads(word: str, at: int) -> bool:
     return bare in _ARTICLES or (at == 0 and bare in _FUNCTION)
 
 
-_ARTICLES = frozenset(
-    "the a an this that my our your his her its their and of & in at on to from i".split()
-)
-_FUNCTION = lexicon.NOT_OWN - frozenset(
-    "royal general central city community animal national international state new old north south east west first "
-    "northern southern eastern western high middle business law medical art music public".split()
-)
+_ARTICLES = words("entities_en", "articles")
+_FUNCTION = _NOT_OWN - words("entities_en", "telling")
 
 
 def _plain(word: str) -> bool:
     """Whether a capitalised word may stand for any of its sort, or is no name at all."""
     bare = normalise(word).removesuffix("'s")
-    return bare in lexicon.NOT_OWN or bare in lexicon.NEVER_NAMES
+    return bare in _NOT_OWN or bare in _NEVER_NAMES
 
 
 def _listed(text: str) -> Iterator[Named]:
@@ -134,18 +165,16 @@ def _kind_of(text: str, start: int, end: int) -> Kind | None:
     name = text[start:end]
     if regex.search(r"\b[Aa]n? $", text[max(0, start - 3) : start]):
         return None  # a Honda is no company
-    if name in ORGANISATIONS_EN or (
-        text[end : end + 2] == "'s" and f"{name}'s" in ORGANISATIONS_EN
-    ):
+    if name in _ORGANISATIONS or (text[end : end + 2] == "'s" and f"{name}'s" in _ORGANISATIONS):
         return Kind.ORGANISATION
     bare = normalise(name)
-    if bare not in places_en() or bare in lexicon.NEVER_NAMES:
+    if bare not in _places() or bare in _NEVER_NAMES:
         return None
     if _ambiguous(bare) and not _PLACE_CUE.search(text, max(0, start - 30), start):
         return None
     # A name after it makes it part of another: Austin Powell, the New York Times.
     after = regex.match(rf" ({_WORD})", text[end:])
-    if after and not _plain(after[1]) and normalise(after[1]) not in places_en():
+    if after and not _plain(after[1]) and normalise(after[1]) not in _places():
         return None
     return Kind.PLACE
 
@@ -154,20 +183,18 @@ def _kind_of(text: str, start: int, end: int) -> Kind | None:
 def _ambiguous(name: str) -> bool:
     """Whether a place's name is a given name or an ordinary word too."""
     parts = name.split()
-    return len(parts) == 1 and (
-        name in words("given_names.txt") or name in words("english_words.txt")
-    )
+    return len(parts) == 1 and (name in words("given_names") or name in words("english_words"))
 
 
 def _given(word: str) -> bool:
-    return normalise(word) in words("given_names.txt")
+    return normalise(word) in words("given_names")
 
 
 def _is_other(name: str, text: str, start: int) -> bool:
     """Whether capitalised words are a person, a place, a day or a language."""
     first = regex.split(r"[ ,]", name)[0]
-    if _plain(first) or normalise(name) in places_en():
-        return len(name.split()) == 1 or normalise(name) in places_en()
+    if _plain(first) or normalise(name) in _places():
+        return len(name.split()) == 1 or normalise(name) in _places()
     return (
         _given(first)
         and (len(name.split()) <= 2)

@@ -6,36 +6,35 @@ from collections.abc import Iterator, Sequence
 import regex
 
 from contacts import segmentation
-from contacts.lexicon import celebrities, words
+from contacts.lexicon import alternation, groups, words
 from contacts.names import surname_of
 from contacts.roles import terms
 from contacts.segmentation import Word
 from contacts.text import normalise
-from memories.entities.gazetteer import ORGANISATIONS_ZH, places_zh
-from memories.entities.lexicon_zh import (
-    GENERIC,
-    INSIDE,
-    NEVER_INSIDE,
-    ORGANISATION_ENDS,
-    PEOPLE_CUES,
-    PLACE_ENDS,
-    PROPER,
-    STYLES,
-    WORK_CUES,
-    WORKS,
-)
 from memories.entities.named import Kind, Named
 
+_GENERIC = words("entities_zh", "generic")
+_NEVER_INSIDE = words("entities_zh", "never_inside")
+# What a name ends with, after something that is its own.
+_ENDS = (
+    (Kind.ORGANISATION, groups("entities_zh")["organisation_ends"]),
+    (Kind.PLACE, groups("entities_zh")["place_ends"]),
+)
+# The parts of speech (jieba's) that may stand inside such a name.
+_INSIDE = frozenset("n ns nt nz nr nrt nrfg j b m vn a ng s f an l i".split())
+_PROPER = frozenset("ns nt nz nrt nrfg".split())
 _HAN = regex.compile(r"\p{Han}{2,}")
 _TITLE = regex.compile(r"《([^《》\n]{1,40})》")
 _QUOTED = regex.compile(
-    rf"(?:{WORK_CUES})(?:了|过|完|着)?(?:的)?(?:叫做|叫作|叫|名叫|名为|是)?[，：:]?\s?"
+    rf"(?:{alternation(words('entities_zh', 'work_cues'))})(?:了|过|完|着)?(?:的)?(?:叫做|叫作|叫|名叫|名为|是)?[，：:]?\s?"
     r"(?:“([^”\n]{1,30})”|「([^」\n]{1,30})」|『([^』\n]{1,30})』)"
 )
 _WORKPLACE = regex.compile(
-    rf"在(\p{{Han}}{{2,6}}?|[a-z][\w.&-]*)(?:公司)?(?:{WORKS})|(?:入职|就职于|任职于|供职于|跳槽到)了?(\p{{Han}}{{2,6}}|[a-z][\w.&-]*)(?=[，。；、,.;]|的|做|当|$)"
+    rf"在(\p{{Han}}{{2,6}}?|[a-z][\w.&-]*)(?:公司)?(?:{alternation(words('entities_zh', 'works'))})|(?:入职|就职于|任职于|供职于|跳槽到)了?(\p{{Han}}{{2,6}}|[a-z][\w.&-]*)(?=[，。；、,.;]|的|做|当|$)"
 )
-_PERSON = regex.compile(rf"(?:{PEOPLE_CUES})(\p{{Han}}{{2,3}})(?=[，。；、的是唱演写导！？]|$)")
+_PERSON = regex.compile(
+    rf"(?:{alternation(words('entities_zh', 'people_cues'))})(\p{{Han}}{{2,3}})(?=[，。；、的是唱演写导！？]|$)"
+)
 _MOST_WORDS = 8  # words put together to one name
 _LONGEST = 14  # characters of a name
 _RARE = 400.0  # jieba's count: a commoner noun before 公司 says what it does, not its name
@@ -75,7 +74,11 @@ def _listed(cut: Sequence[Word]) -> Iterator[tuple[Kind, int, int]]:
         for j in range(min(len(cut), i + _MOST_WORDS), i, -1):
             name = "".join(word.text for word in cut[i:j])
             kind = _kind_of(name)
-            if kind is Kind.PLACE and j < len(cut) and cut[j].text in STYLES:
+            if (
+                kind is Kind.PLACE
+                and j < len(cut)
+                and cut[j].text in words("entities_zh", "styles")
+            ):
                 kind = None
             if kind:
                 yield kind, cut[i].start, cut[j - 1].end
@@ -87,11 +90,11 @@ def _listed(cut: Sequence[Word]) -> Iterator[tuple[Kind, int, int]]:
 def _kind_of(name: str) -> Kind | None:
     if len(name) < 2:
         return None
-    if name in places_zh():
+    if name in words("places_zh"):
         return Kind.PLACE
-    if name in ORGANISATIONS_ZH:
+    if name in words("organisations", "zh"):
         return Kind.ORGANISATION
-    if len(name) >= 3 and name in celebrities.CHINESE:
+    if len(name) >= 3 and name in words("celebrities", "zh"):
         return Kind.PERSON
     return None
 
@@ -119,7 +122,7 @@ def _ending(cut: Sequence[Word]) -> Iterator[tuple[Kind, int, int]]:
 
 
 def _suffix(text: str) -> tuple[Kind | None, str]:
-    for kind, ends in ((Kind.ORGANISATION, ORGANISATION_ENDS), (Kind.PLACE, PLACE_ENDS)):
+    for kind, ends in _ENDS:
         for end in ends:
             if text == end or (text.endswith(end) and len(end) > 1):
                 return kind, end
@@ -127,44 +130,49 @@ def _suffix(text: str) -> tuple[Kind | None, str]:
 
 
 def _may_stand_inside(word: Word) -> bool:
-    if word.text in NEVER_INSIDE or word.text in terms():
+    if word.text in _NEVER_INSIDE or word.text in terms():
         return False
-    return word.tag in INSIDE or not word.tag or word.text in GENERIC or word.text in places_zh()
+    return (
+        word.tag in _INSIDE
+        or not word.tag
+        or word.text in _GENERIC
+        or word.text in words("places_zh")
+    )
 
 
 def _starts(word: Word) -> bool:
     """Whether a name can begin with this word: not with 的 or a measure."""
-    return word.tag not in ("f", "q") and word.text not in NEVER_INSIDE
+    return word.tag not in ("f", "q") and word.text not in _NEVER_INSIDE
 
 
 def _is_own(word: Word, kind: Kind) -> bool:
     """Whether this part tells one organisation or place from others of its sort."""
-    if word.text in GENERIC or word.text in terms() or not word.text:
+    if word.text in _GENERIC or word.text in terms() or not word.text:
         return False
-    if word.text in places_zh() or word.text in ORGANISATIONS_ZH:
+    if word.text in words("places_zh") or word.text in words("organisations", "zh"):
         return True
     if len(word.text) == 1:
         return False
     if kind is Kind.PLACE:
         return word.tag == "ns"
-    return word.tag in PROPER or (word.tag == "n" and segmentation.frequency(word.text) < _RARE)
+    return word.tag in _PROPER or (word.tag == "n" and segmentation.frequency(word.text) < _RARE)
 
 
 def _coined(parts: Sequence[Word]) -> bool:
     """Whether the name begins with characters that are no word together: 星渡."""
     heads = [part.text for part in parts[:2]]
-    return len(heads) == 2 and all(len(head) == 1 and head not in GENERIC for head in heads)
+    return len(heads) == 2 and all(len(head) == 1 and head not in _GENERIC for head in heads)
 
 
 def _is_workplace(name: str) -> bool:
     """Whether the X of 在X工作 is a name: in a list, tagged as one, or no word at all."""
     if name[0].isascii():
         return name[0].isupper()
-    if name in places_zh() or name in GENERIC or name in terms():
+    if name in words("places_zh") or name in _GENERIC or name in terms():
         return False
-    if name in ORGANISATIONS_ZH:
+    if name in words("organisations", "zh"):
         return True
     cut = segmentation.cut(name)
     if len(cut) == 1:
-        return cut[0].tag in ("nt", "nz") and name not in words("chinese_words.txt")
+        return cut[0].tag in ("nt", "nz") and name not in words("chinese_words")
     return False

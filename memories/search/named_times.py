@@ -12,7 +12,7 @@ import regex
 from borax.calendars.lunardate import LunarDate, TermUtils
 from dateutil.easter import easter
 
-from contacts.lexicon import surnames
+from contacts.lexicon import relative_times, words
 from contacts.numerals import MONTH, MONTHS, ORDINALS, chinese_number
 from contacts.text import HAN
 from memories.dates.date_words import PAST_EN, DateHit, midnight, month_span
@@ -63,12 +63,11 @@ _FEASTS: tuple[tuple[str, Callable[[int], date], int, int], ...] = (
     (r"感恩节|thanksgiving", _thanksgiving, 0, 4),
 )  # fmt: skip
 # Also a given name: 王国庆, 小中秋.
-_SURNAMES = "".join(sorted(surnames.SINGLE - surnames.WEAK)) + "小老阿"
+_SURNAMES = "".join(sorted(words("surnames", "single") - words("surnames", "weak"))) + "小老阿"
 _HABIT_ZH = regex.compile(
     r"一般|通常|平时|每年|每次|每逢|习惯|习俗|喜欢|都会|都要|送什么|什么意思|由来|几月"
 )
-_YEARS = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2,
-          "last year": -1, "this year": 0, "next year": 1}  # fmt: skip
+_YEARS = relative_times("year")
 _YEAR_ZH = r"(?:(?P<year>大前年|前年|去年|今年|明年|后年|(?:19|20)\d\d年?)的?)?"
 _YEAR_EN = r"(?:,? (?:of |in )?(?P<year_en>(?:19|20)\d\d|last year|this year|next year))?"
 _LATE_ZH = r"(?:[节夜]|假期|长假|期间|当天|那天)*"

@@ -9,10 +9,13 @@ instead of a learnt generator).
 
 from collections.abc import Mapping, Sequence
 
+from contacts.lexicon import words
 from memories.search import concepts
 from memories.search.bm25 import Question
-from memories.search.stopwords import HEADS
 from memories.search.tokens import own
+
+# Nouns that only carry a description ("the one who …", 那个…的人): no memory answers by them.
+_HEADS = words("stopwords", "heads")
 
 # Beside the weights of the two arms, which sum to 1. Measured: 0.1 to 0.3 are alike.
 WEIGHT = 0.2
@@ -22,7 +25,7 @@ def onward(asked: Mapping[str, float], first: Sequence[str]) -> Question | None:
     """What to search for next, given the words asked for and the tokens of the best memory
     found; None when that memory answers all, or is about nobody and nothing new."""
     has = set(own(first))
-    open_words = {token: weight for token, weight in asked.items() if token not in has | HEADS}
+    open_words = {token: weight for token, weight in asked.items() if token not in has | _HEADS}
     people = [token for token in has if token.startswith(concepts.ROLE)]
     # Whoever is called by a role is known by it; anything else by all its words.
     about = people or [token for token in has if ":" not in token]

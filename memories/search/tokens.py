@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 import regex
 
 from contacts import segmentation
+from contacts.lexicon import words
 from contacts.text import normalise, stem
 from memories.search import concepts
-from memories.search.stopwords import QUESTION_WORDS, STOP_WORDS
 
 # A token longer than this is noise (a key, a hash, base64), and an index entry has a limit.
 LONGEST = 64
@@ -28,8 +28,11 @@ _PIECES = regex.compile(
     r"|(?P<word>(?:(?!\p{Han})\p{L})(?:(?!\p{Han})[\p{L}\p{M}\d])*(?:'\p{L}+)?)"
 )
 _SHORTER = (2, 3)  # jieba's search mode: words of these lengths inside a longer word
+# Left out of documents and queries, and out of queries besides.
+_STOP = words("stopwords", "search")
+_QUESTIONS = words("stopwords", "questions")
 # Single characters that a name or a number follows: they never begin a pair with it.
-_VERBS = frozenset("叫姓名住当做干用买去来想爱找给问说")
+_VERBS = words("grammar_zh", "verbs_alone")
 _UNITS = {"cm": "厘米", "公分": "厘米", "kg": "公斤", "千克": "公斤", "km": "公里", "号": "日"}
 # Parts of speech whose characters are words by themselves: verbs, adverbs, pronouns,
 # prepositions, conjunctions, numerals, measures, places (jieba's tags).
@@ -64,7 +67,7 @@ def query_tokens(text: str) -> list[str]:
 def query_weights(text: str) -> dict[str, float]:
     """The distinct tokens of a query, each with how much it counts."""
     norm = normalise(text)
-    weights = dict.fromkeys((*_words(norm, QUESTION_WORDS), *concepts.about(norm)), 1.0)
+    weights = dict.fromkeys((*_words(norm, _QUESTIONS), *concepts.about(norm)), 1.0)
     if concepts.asks_time(norm):
         weights[concepts.HAS_TIME] = concepts.TIME_WEIGHT
     return weights
@@ -86,7 +89,7 @@ def _words(norm: str, unwanted: frozenset[str] = frozenset()) -> Iterator[str]:
 
 def _word(word: str, unwanted: frozenset[str]) -> Iterator[str]:
     base = word.partition("'")[0]
-    if base in STOP_WORDS or word in STOP_WORDS or base in unwanted:
+    if base in _STOP or word in _STOP or base in unwanted:
         return
     yield _UNITS.get(base) or stem(base)
     yield from concepts.role(base)
@@ -106,7 +109,7 @@ def _han(stretch: str, unwanted: frozenset[str], after_number: bool) -> Iterator
     for index, word in enumerate(w.text for w in segmentation.cut(stretch)):
         if word in _UNITS and after_number and index == 0:
             word = _UNITS[word]
-        dropped = word in STOP_WORDS or word in unwanted
+        dropped = word in _STOP or word in unwanted
         if len(word) == 1 and not dropped and word not in _VERBS:
             singles += word
             yield from concepts.role(word)

@@ -2,6 +2,7 @@
 
 import re
 
+from contacts.lexicon import alternation, words
 from contacts.text import normalise
 
 # 不 and 没 in words that deny nothing (不过, 不仅, 没想到), by hand.
@@ -9,9 +10,10 @@ NOT_ZH = (
     r"不(?!仅|光|只|但|止|久|错|断|少|小心|料|愧|管|论|过|好意思)|没(?!想到|料|准|多久|几)"
     r"|并非|未(?!来|婚)"
 )
-NOT_EN = r"\b(?:not|never|cannot|neither|nor|nobody|without)\b|n['’]t\b"
+NOT_EN = rf"\b(?:{alternation(words('negation', 'clause'))})\b|n['’]t\b"
 _NEGATION = re.compile(
-    rf"{NOT_EN}|\b(?:no|nothing|nowhere|none)\b|{NOT_ZH}|无法|别(?!人|的|墅)", re.I
+    rf"{NOT_EN}|\b(?:{alternation(words('negation', 'text'))})\b|{NOT_ZH}|无法|别(?!人|的|墅)",
+    re.I,
 )
 
 

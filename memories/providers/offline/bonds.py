@@ -15,15 +15,6 @@ _PARTED = re.compile(
     r"|\b(?:we|I|me and \w+|\w+ and I)\s(?:\w+\s){0,2}?(?:broke up|split up|divorced|parted ways|separated)\b|\b(?:dumped me|left me for)\b",
     re.I,
 )
-_EX = {
-    "boyfriend": ("前男友", "ex-boyfriend"),
-    "girlfriend": ("前女友", "ex-girlfriend"),
-    "fiance": ("前未婚夫", "ex-fiancé"),
-    "fiancee": ("前未婚妻", "ex-fiancée"),
-    "husband": ("前夫", "ex-husband"),
-    "wife": ("前妻", "ex-wife"),
-    "partner": ("前任", "ex-partner"),
-}
 _SAME_TEAM = re.compile(
     r"同一?个?组|同部门|同公司|一个公司|茶水间|我们组|工位|same team|my team|our team|coworker|office",
     re.I,
@@ -74,14 +65,14 @@ class Bonds(Part):
         if match is None or judge(text) is not Act.STATES:
             return
         near: list[Someone | None] = [s.who for s in spots if s.who] or [self.at.topic]
-        partners = [p for p in near if p and p.relation and p.relation.kind in _EX and not p.owner]
+        partners = [p for p in near if p and p.relation and p.relation.ended_en and not p.owner]
         if not partners:
             held = (self.book.by_relation(word) for word in ("男朋友", "女朋友", "老公", "老婆"))
             partners = [p for p in held if p is not None]
         for partner in partners[:1]:
-            kind = partner.relation.kind if partner.relation else "partner"
+            relation = partner.relation or relations()["partner"]
             chinese = HAN.search(partner.relationship) or self.request.language == "zh"
-            word = _EX[kind][0 if chinese else 1]
+            word = relation.ended_zh if chinese else relation.ended_en
             partner.relationship, partner.word = word, normalise(word)
             partner.relation = find_relation(word)
             partner.turn_ids += [t for t in self.at.turn_ids if t not in partner.turn_ids]

@@ -2,6 +2,7 @@
 
 import re
 
+from contacts.lexicon import words
 from contacts.resolution.namesakes import says_another
 from contacts.text import HAN
 from memories.providers.offline import naming
@@ -17,9 +18,7 @@ from memories.types import Subtype, Turn
 
 _SURNAME = re.compile(r"\s[A-Z][a-z]+(?=,|\.|$)")
 # Those who call somebody something are not the one who is called it.
-_CALLERS = frozenset(
-    {"大家", "我们", "同学们", "同事们", "全家", "家里人", "朋友", "朋友们", "别人", "都"}
-)
+_CALLERS = words("grammar_zh", "callers")
 _INTRODUCES = re.compile(
     r"(?:来了|有|认识了?|交了|找了|遇到了?|碰到了?|招了|请了|there's|there is|met|hired|have|got)[一两三]?个?(?:新)?$",
     re.I,

@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from contacts.attributes import is_single
+from contacts.lexicon import alternation, rows
 from contacts.numerals import MONTHS
 from contacts.text import letters
 from memories.types import (
@@ -26,8 +27,9 @@ _EVENT = re.compile(
     r"\b(?:moved?|moving|joined|started|starts|quit|left|promoted|hired|graduated|married|engaged|divorced|broke up|born|gave birth|surgery|hospital|died|retired|bought|travel\w*|trip|flew|met|won|passed|wedding|launched|opened|visited|ran|finished)\b",
     re.I,
 )
+_MONTHS = alternation(row["name"].title() for row in rows("months"))
 _DATE = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)|(\d{4})年(\d{1,2})月(?:(\d{1,2})[日号])?|(\d{4})年|\b(January|February|March|April|May|June|July|August|September|October|November|December) (\d{4})\b|\b(?:in|since) ((?:19|20)\d{2})\b"
+    rf"(\d{{4}})-(\d\d)-(\d\d)|(\d{{4}})年(\d{{1,2}})月(?:(\d{{1,2}})[日号])?|(\d{{4}})年|\b({_MONTHS}) (\d{{4}})\b|\b(?:in|since) ((?:19|20)\d{{2}})\b"
 )
 
 

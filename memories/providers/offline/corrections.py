@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from contacts.lexicon import words
 from contacts.segmentation import tagged
 from memories.providers.offline.draft import Draft, Piece
 from memories.providers.offline.facts_zh import FIRMS, Value
@@ -73,7 +74,7 @@ def replacement(text: str) -> Replacement | None:
         match = pattern.search(text)
         if match and match.group("old").strip() != match.group("new").strip():
             if (
-                re.search(r"吗|什么|说|因为|为了|只|要|想|我|你", match.group("old"))
+                any(word in match.group("old") for word in words("grammar_zh", "no_value"))
                 or len(match.group("old")) > 24
             ):
                 continue

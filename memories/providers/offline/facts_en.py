@@ -2,6 +2,7 @@
 
 import re
 
+from contacts.lexicon import alternation, rows, words
 from memories.providers.offline.facts_zh import Value
 from memories.providers.offline.lexicons import demonyms, english_places
 from memories.providers.offline.polarity import FORMER, Standing, english
@@ -9,18 +10,13 @@ from memories.providers.offline.polarity import FORMER, Standing, english
 _STOP = r"(?=$|[,.;!?:]|\s(?:and|but|so|because|since|who|which|that|now|these days|right now|for|until|from|to|at|in|on|with|as|this|next|last|every|after|before|when|while|though|then|again|lol|by|near|under|there|starting)\b)"
 _WORDS = r"[A-Za-zÀ-ÿ0-9&'’/+.-]+"
 _PROPER = r"(?:[A-ZÀ-Þ][\w&'’À-ÿ.-]*(?:\s(?:of|the|and|de|for)\s(?=[A-Z])|\s(?=[A-Z]))?)+"
-_JOB = (
-    r"(?:(?:\w+[- ]){0,3}?(?:engineer|developer|designer|manager|teacher|nurse|doctor|lawyer|attorney|accountant|analyst|scientist|researcher|professor|lecturer|tutor|"
-    r"writer|editor|journalist|reporter|photographer|chef|cook|baker|barista|waiter|waitress|bartender|driver|pilot|mechanic|electrician|plumber|carpenter|farmer|"
-    r"architect|pharmacist|dentist|surgeon|vet|veterinarian|therapist|psychologist|paramedic|firefighter|officer|detective|soldier|librarian|translator|interpreter|"
-    r"consultant|recruiter|salesperson|salesman|realtor|broker|banker|trader|economist|actor|actress|musician|singer|drummer|guitarist|bassist|pianist|violinist|artist|painter|illustrator|sculptor|"
-    r"dancer|director|producer|animator|hairdresser|barber|stylist|florist|tailor|cashier|clerk|secretary|assistant|intern|student|programmer|coder|tester|statistician|"
-    r"mathematician|physicist|chemist|biologist|geologist|astronomer|midwife|physio|physiotherapist|coach|trainer|captain|judge|politician|mayor|priest|pastor|monk|nun|"
-    r"CEO|CTO|CFO|COO|VP|PM|founder|cofounder|co-founder|owner|principal|dean|landlord|plumber|welder|technician|contractor|freelancer|gardener|landscaper|zookeeper|beekeeper|nanny|carer|caregiver|paralegal|auditor|actuary|underwriter|copywriter|marketer|strategist|specialist|coordinator|administrator|supervisor|superintendent|director|executive|partner|associate|representative|agent|inspector|planner|surveyor|sailor|fisherman|brewer|winemaker|potter|blacksmith|optometrist|radiologist|cardiologist|pediatrician|dermatologist|oncologist|anesthesiologist|psychiatrist|orthodontist|chiropractor|dietitian|nutritionist|sommelier|resident))"
+_JOB = rf"(?:(?:\w+[- ]){{0,3}}?(?:{alternation(words('occupations', 'en'))}))"
+_FIELD = rf"(?:{alternation(words('occupations', 'fields_en'))})"
+_ILLNESS = rf"(?:{alternation(words('ailments', 'en'))}|type [12] diabetes|\w+ cancer|lactose intolera\w+|a bad (?:back|knee|hip|shoulder))"
+_CALENDAR = alternation(
+    row["name"].title() for table in ("months", "weekdays") for row in rows(table)
 )
-_FIELD = r"(?:structures|design|marketing|finance|sales|law|medicine|nursing|engineering|accounting|IT|HR|tech|real estate|construction|education|research|logistics|insurance|banking|consulting|journalism|publishing|fashion|film|data science|software|customer support|customer service|pediatric nursing|operations|hospitality)"
-_ILLNESS = r"(?:diabetes|type [12] diabetes|asthma|arthritis|gout|migraines?|depression|anxiety|insomnia|high blood pressure|hypertension|high cholesterol|cancer|\w+ cancer|pneumonia|the flu|covid|celiac(?: disease)?|IBS|eczema|anemia|epilepsy|ADHD|autism|dementia|alzheimer's|parkinson's|a concussion|a hernia|cataracts?|sciatica|vertigo|sleep apnea|tendonitis|tinnitus|lactose intolera\w+|a bad (?:back|knee|hip|shoulder)|pregnant|a stroke|a heart attack|heart disease|a kidney stone|kidney stones|shingles)"
-_ANIMAL = r"(?:cats?|kittens?|dogs?|pupp(?:y|ies)|hamsters?|rabbits?|parrots?|turtles?|fish|horses?|hens?|chickens?|goats?|corgis?|labradors?|retrievers?|poodles?|beagles?|greyhounds?|terriers?|huskys?|huskies|tabby|guinea pigs?|snakes?|lizards?)"
+_ANIMAL = rf"(?:{alternation(words('animals', 'en'))})"
 
 
 def _rule(key: str, pattern: str, flags: int = re.I) -> tuple[str, re.Pattern[str]]:
@@ -107,7 +103,7 @@ def facts(text: str) -> list[Value]:
                 continue
             span = match.span("v")
             if key in {"location", "hometown"} and re.match(
-                r"(?:January|February|March|April|May|June|July|August|September|October|November|December|Monday|Tuesday|Wednesday|Thursday|Friday|Saturday|Sunday|Christmas|I\b)",
+                rf"(?:{_CALENDAR}|Christmas|I\b)",
                 value,
             ):
                 continue
@@ -125,8 +121,8 @@ _compiled: list[tuple[str, re.Pattern[str]]] = []
 def _filled() -> list[tuple[str, re.Pattern[str]]]:
     """The rules with places and nationalities filled in, made once."""
     if not _compiled:
-        places = "|".join(sorted(map(re.escape, english_places()), key=len, reverse=True))
-        people = "|".join(sorted(map(re.escape, demonyms()), key=len, reverse=True))
+        places = alternation(english_places())
+        people = alternation(demonyms())
         for key, pattern in _RULES:
             source = pattern.pattern.replace("{PLACE}", f"(?:{places})\\b").replace(
                 "{DEMONYM}", f"(?:{people})"

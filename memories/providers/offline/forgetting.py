@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from contacts.lexicon import words
 from contacts.segmentation import tagged
 from contacts.text import HAN
 from memories.providers.offline.lexicons import relations
@@ -39,13 +40,10 @@ _FILLER = re.compile(
 
 
 # Verbs that many memories share: they name no matter beside a word that does.
-_COMMON = frozenset(
-    "喜欢 讨厌 住在 觉得 认为 打算 准备 去过 没有 现在 like likes love loves hate hates live lives"
-    " lived work works go goes went think thinks want wants".split()
-)
+_COMMON = words("grammar_en", "shared_verbs") | words("grammar_zh", "shared_verbs")
 
 # Nouns of one character that say nothing of what is meant.
-_VAGUE = frozenset("事人话点些家时中里上下心手头")
+_VAGUE = words("grammar_zh", "vague")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 import re
 
+from contacts.lexicon import words
 from contacts.text import normalise
 from memories.providers.offline.people import Book
 
@@ -80,26 +81,7 @@ _STORY_ENDS = re.compile(
     re.I,
 )
 _TITLE = re.compile(r"《([^》]{1,20})》")
-_MACHINES = frozenset(
-    {
-        "siri",
-        "alexa",
-        "chatgpt",
-        "小爱同学",
-        "小度",
-        "天猫精灵",
-        "豆包",
-        "文心一言",
-        "kimi",
-        "claude",
-        "gemini",
-        "copilot",
-        "deepseek",
-        "小艺",
-        "小冰",
-        "mio",
-    }
-)
+_MACHINES = words("assistants")
 
 
 class Frames:
@@ -147,16 +129,5 @@ class Frames:
         known = self.book.by_name(name)
         if known is not None and (known.contact_id is not None or known.relationship):
             return
-        if normalise(name) not in {
-            "my",
-            "the",
-            "她",
-            "他",
-            "我",
-            "一个",
-            "这个",
-            "那个",
-            "什么",
-            "自己",
-        }:
+        if normalise(name) not in words("names_zh", "no_stranger"):
             self.book.ban(name)

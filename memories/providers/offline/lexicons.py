@@ -1,17 +1,19 @@
-"""The word tables of the offline provider, read once from the files beside this module."""
+"""Relations, given names, places and surnames as the offline provider reads them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from importlib.resources import files
 
+from contacts.lexicon import mapping, rows, words
 from contacts.text import normalise
 from memories.types import Subtype
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A kind of person: ``kind`` is language-free, ``zh``/``en`` are its plain labels."""
+    """A kind of person: ``kind`` is language-free, ``zh``/``en`` are its plain labels; the
+    rest is as relations.tsv says."""
 
     kind: str
     zh: str
@@ -19,26 +21,36 @@ class Relation:
     gender: str
     subtype: Subtype
     bare: bool
-
-
-def _lines(name: str) -> list[str]:
-    text = files(__package__).joinpath("lexicons").joinpath(name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line and not line.startswith("#")]
+    labelled: bool = False
+    of_topic: bool = False
+    ended_zh: str = ""
+    ended_en: str = ""
 
 
 @lru_cache
 def relations() -> dict[str, Relation]:
     """Every relation word, Chinese or English (folded, hyphens as spaces), with its kind."""
+    known = {
+        row["relation"]: Relation(
+            kind=row["relation"],
+            zh=row["zh"],
+            en=row["en"],
+            gender=row["gender"],
+            subtype=Subtype(row["subtype"]),
+            bare=bool(row["bare"]),
+            labelled=bool(row["labelled"]),
+            of_topic=bool(row["of_topic"]),
+            ended_zh=row["ended_zh"],
+            ended_en=row["ended_en"],
+        )
+        for row in rows("relations")
+    }
     table: dict[str, Relation] = {}
-    for line in _lines("relations.tsv"):
-        kind, zh, en, gender, subtype, bare, zh_words, en_words = line.split("\t")
-        name = {"f": "female", "m": "male"}.get(gender, "")
-        relation = Relation(kind, zh, en, name, Subtype(subtype), bare == "yes")
-        for word in zh_words.split():
-            table[word] = relation
-        for word in en_words.split():
-            table[normalise(word)] = relation
-            table[normalise(word).replace("-", " ")] = relation
+    for row in rows("roles"):
+        if row["relation"]:
+            word = normalise(row["word"]) if row["language"] == "en" else row["word"]
+            for form in (word, word.replace(" ", "-"), word.replace("-", " ")):
+                table[form] = known[row["relation"]]
     return table
 
 
@@ -62,12 +74,6 @@ def english_relation_words() -> tuple[str, ...]:
 _LOCALES = (
     "en_US en_GB en_IN en_NZ en_IE en_NG de_DE fr_FR es_ES es_MX it_IT pt_BR nl_NL sv_SE pl_PL"
 ).split()
-# Short and romanised names that are common in chats and in no locale. Compiled by hand.
-_MORE_NAMES = {
-    "female": "aiko cici coco gigi haruka jisoo lulu mei minji momo sakura vivian yuki",
-    "male": "anil chidi dmitri eason gabe hiro kenji kofi kwame raj sanjay tariq vikram",
-    "": "hyun jojo ling wei will art candy",
-}
 
 
 @lru_cache
@@ -84,24 +90,21 @@ def given_names() -> dict[str, str]:
         name: "female" if f >= 2 * m else "male" if m >= 2 * f else ""
         for name, (f, m) in counts.items()
     }
-    return table | {name: gender for gender, names in _MORE_NAMES.items() for name in names.split()}
+    return {**table, **mapping("nicknames", "gender")}
 
 
 @lru_cache
 def surnames() -> frozenset[str]:
     """Chinese surnames of one or two characters."""
-    single, double = _lines("surnames_zh.txt")
-    return frozenset(single) | frozenset(double.split())
+    return words("surnames", "reader")
 
 
 @lru_cache
 def english_places() -> frozenset[str]:
     """Places in Latin script."""
-    return frozenset(line.split("|")[0] for line in _lines("places_en.txt"))
+    return words("places_en", "known")
 
 
-@lru_cache
-def demonyms() -> dict[str, str]:
+def demonyms() -> Mapping[str, str]:
     """English nationality words and the country of each."""
-    rows = (line.split("|") for line in _lines("places_en.txt") if "|" in line)
-    return {row[1]: row[0] for row in rows}
+    return mapping("demonyms", "place")

@@ -218,7 +218,7 @@ class Scanner(Bearers):
                 or in_inscription(text, start)
                 or not self._free(spots, start, end)
                 or self.book.is_banned(text[start:end])
-                or text[start:end] in words("chinese_brands.txt")
+                or text[start:end] in words("chinese_brands")
             ):
                 continue
             if not person_place(text, start, end):

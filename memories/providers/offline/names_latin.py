@@ -2,46 +2,30 @@
 
 import re
 
+from contacts.lexicon import alternation, titles_used, words
 from contacts.text import HAN, normalise
 from memories.providers.offline.lexicons import english_places, given_names
 
+_TITLES = alternation(word.title() for word in titles_used("reader") if word.isascii())
 _LATIN_BEFORE = re.compile(
-    r"(?:\b(?:with|and|to|for|from|met|meet|see|saw|call|called|text|texted|told|tell|ask|asked|invite|visit|visited|visiting|helped?|love|miss|by|about|than|like|named|is|hired|against|dating|married|email(?:ed)?|thank|gave|give|remind(?:ed)?)\s|[跟和与给约找陪让问帮送见把对是、，]\s?)$",
+    rf"(?:\b(?:{alternation(words('names_en', 'before'))})\s|[跟和与给约找陪让问帮送见把对是、，]\s?)$",
     re.I,
 )
 
 _LATIN_AFTER = re.compile(
-    r"(?:'s\b|’s\b|'ll\b|'d\b|\s(?:is|was|has|had|said|says|told|asked|got|gets|just|also|finally|still|will|would|and|works?|lives?|lived|moved|loves?|likes?|hates?|wants?|thinks?|thought|started|starts|called|calls|came|comes|went|goes|bought|gave|gives|made|makes|can|can't|did|didn't|does|doesn't|isn't|wasn't|never|always|keeps?|needs?|turned|turns|broke|plays?|texted|lost|joined|left|quit|passed|swears?|invited|used|studies|teaches|runs|owns|has|have|sent|sends|stole|wrote|took|takes|put|snores|cooks|brought|announced|mentioned)\b|\s?[\u4e00-\u9fff]|,|$|\.)"
+    rf"(?:'s\b|’s\b|'ll\b|'d\b|\s(?:{alternation(words('names_en', 'after'))})\b|\s?[\u4e00-\u9fff]|,|$|\.)"
 )
 
 # English words that are given names too: a name only where something else says so.
-_WORD_NAMES = frozenset(
-    "will may june april august mark grace hope faith rose summer dawn guy chase angel penny earl art pat drew rusty sandy joy "
-    "iris ivy ruby violet olive daisy lily jasmine ginger basil sage robin jay martin bill rich frank jack rob sue gene dean "
-    "miles grant wade dale glen heath reed clay cliff ford lane brook brooks crystal amber pearl gem carol eve christian jordan "
-    "chad cody paris london florence sydney austin dallas houston madison charlotte lincoln brooklyn savannah victoria chelsea "
-    "virginia georgia carolina israel kenya asia india china destiny trinity harmony melody mercy patience prudence honor royal "
-    "king prince major duke baron judge don ray max rex sky star stone page bo an in so my me you he she we they ok hi la le de do "
-    "see can day man song sun van han love true ace bay ben ash read wise short long young early soon maybe lol no yes omg btw "
-    "happy sunny stormy autumn winter noel easter holly merry santa alexa siri cortana claude gemini jesus god mama papa ma pa "
-    "nice bless noble champ buddy precious princess honey sugar candy coco cocoa pepper sherry brandy porsche mercedes lexus kia "
-    "monday friday tuesday dutch german roman english french polish thai".split()
-)  # fmt: skip
+_WORD_NAMES = words("names_en", "also_names")
 
-_NEVER_NAMES = frozenset(
-    "siri alexa cortana claude gemini chatgpt gpt copilot deepseek kimi doubao llama mistral ai jesus god santa english french "
-    "german chinese japanese google apple meta amazon tesla nike nvidia uber zoom teams slack python java rust django docker excel "
-    "word lol omg btw ok okay no yes hi hello hey thanks sorry sure maybe monday tuesday wednesday thursday friday saturday "
-    "sunday january february march july september october november december i it the a an my his her their our your this that "
-    "what when where why how who which there here now then so but and or if also just still well anyway right yeah yep nope "
-    "haha ha wow oh ah um honestly actually basically apparently fun lunch office breaking no-one nobody everyone someone".split()
-)  # fmt: skip
+_NEVER_NAMES = words("names_en", "never_names")
 
 LATIN_NAME = re.compile(
-    r"(?<![A-Za-z0-9_À-ÿ@./'’-])(?:(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach|Sir)\.?\s)?[A-ZÀ-Þ][a-zà-ÿ]+(?:[A-Z][a-z]+)?(?:-[A-Z][a-z]+)?(?![A-Za-z0-9_À-ÿ@])"
+    rf"(?<![A-Za-z0-9_À-ÿ@./'’-])(?:(?:{_TITLES}|Sir)\.?\s)?[A-ZÀ-Þ][a-zà-ÿ]+(?:[A-Z][a-z]+)?(?:-[A-Z][a-z]+)?(?![A-Za-z0-9_À-ÿ@])"
 )
 
-_TITLED = re.compile(r"(?:Mr|Mrs|Ms|Dr|Prof|Professor|Aunt|Auntie|Uncle|Coach)\.?\s")
+_TITLED = re.compile(rf"(?:{_TITLES})\.?\s")
 
 _PERSON_VERB = re.compile(
     r"\s(?:said|says|told|asked|swears?|swore|is dating|is getting|is my|was my|is our|texted|called me|loves|hates|thinks|thought|wants|gave|bought|moved|lives|works|got|just got|finally|and I)\b|'s\s(?:wife|husband|mom|dad|birthday|wedding|sister|brother|house|place)\b"
@@ -51,6 +35,8 @@ _PERSON_VERB = re.compile(
 _CAPITAL_BEFORE = re.compile(r"(?<![\w'’-])(?P<w>[A-ZÀ-Þ][a-zà-ÿ]+)\s$")
 _MINE_BEFORE = re.compile(r"\b(?:my|our)\s[\w -]{2,24}\s$", re.I)
 _IS_MINE = re.compile(r"\s(?:is|was)\s(?:my|our)\b")
+# A street, a firm, a school called after people.
+_THING_AFTER = re.compile(rf"\s?(?:{alternation(words('names_en', 'thing_after'))})\b")
 # An employer called after people: work at Morgan Stanley.
 _WORKPLACE = re.compile(
     r"\b(?:work(?:s|ed|ing)?|job|intern(?:s|ed|ing)?|interview(?:s|ed|ing)?|position|offer|shop(?:s|ped|ping)?|account|bank)\s(?:at|for|with|from)\s$",
@@ -109,9 +95,8 @@ def latin_names(text: str) -> list[tuple[int, int, bool]]:
         before, after = text[: match.start()], text[match.end() :]
         if _is_surname(before):
             continue
-        if not (folded in given_names() and _MINE_BEFORE.search(before)) and re.match(
-            r"\s?(?:Street|Road|Ave|Park|Inc|Corp|University|College|Hospital|Airport|Station|Bridge|Day|Hotel|Lake|County|School|Church|Hall)\b",
-            after,
+        if not (folded in given_names() and _MINE_BEFORE.search(before)) and _THING_AFTER.match(
+            after
         ):
             continue
         if _WORKPLACE.search(before) and re.match(r"\s[A-Z][a-z]", after):

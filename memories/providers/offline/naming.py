@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from contacts.lexicon import words
 from contacts.segmentation import tagged
 from contacts.text import normalise
 from memories.providers.offline.lexicons import given_names, relations
@@ -37,9 +38,7 @@ _GOES_BY = re.compile(
     rf"\b(?:goes by|known as|nicknamed|is called|is named|named|called)\s[“\"']?(?P<n>{_LATIN})"
 )
 _PLAIN = re.compile(rf"^(?:and\s|yes,?\s)?(?P<n>{_LATIN})[.!]?$")
-_NOT_A_NAME = frozenset(
-    "什么 啥 谁 名字 那个 这个 起来 出来 一声 我 他 她 你 车 外卖 号 好 了 停 苦 板 做 作 人 也 上 不 醒 饭 菜 过来 回来 家长 苦连天".split()
-)
+_NOT_A_NAME = words("names_zh", "not_a_name")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,42 +14,19 @@ from difflib import SequenceMatcher
 
 from accounts.reasons import Reason
 from contacts import segmentation
+from contacts.lexicon import groups, words
 from contacts.text import normalise
 from memories import verification
 from memories.types import MemoryType, Overlap, Review, StoredMemory
 
 # The words that open a circumstance, by its kind: two of one kind may contradict each other.
-_OPENERS = {
-    "place": "in at near on inside around 在 于",
-    "company": "with alongside 和 跟 与 同",
-    "role": "as 作为",
-    "origin": "from 从 来自",
-    "cause": "because due 因为 由于",
-    "purpose": "for 为了 给",
-    "means": "by using 用 通过",
-    "manner": "regularly often usually 经常 常常 平时 一直",
-    "naming": "called named 叫 名叫",
-}
-_KIND = {word: kind for kind, words in _OPENERS.items() for word in words.split()}
+_KIND = {word: kind for kind, entries in groups("circumstances").items() for word in entries}
 _COMMA, _STOP = frozenset("，,;；"), frozenset("。.!！")
 _END = _COMMA | _STOP
 # Said or not, the sentence says the same.
-_FREE = frozenset(
-    "a an the really very truly quite also 的 很 非常 特别 十分 挺 真的 也".split()
-) | {"'s"}
+_FREE = words("stopwords", "restatement")
 # Words that turn what stands beside them into something else.
-_TURNS = frozenset(
-    """
-    only just merely except unless if maybe perhaps possibly probably may might could would should
-    will used former formerly ex previously past until till before almost nearly hardly rarely
-    seldom sometimes plan plans planned plan wants want wanted hopes hope wishes thinks believes
-    says said heard claims seems than instead but although every all each most some any
-    stopped quit left no longer again another other second
-    只 仅 除了 除非 如果 要是 可能 也许 大概 或许 以前 曾 曾经 过去 之前 原来 直到 几乎 差点 很少
-    偶尔 有时 打算 计划 准备 想 希望 觉得 认为 听说 据说 说 好像 比 但 虽然 每 所有 都 全 有些
-    将 会 要 又 另 另外 再 前 别人 辞职 离开 停止 不再
-    """.split()
-)
+_TURNS = words("grammar_en", "turns") | words("grammar_zh", "turns")
 _INDEFINITE = re.compile(r"\b(?:an?|some|another)\b|[一两几][个只条本位家张辆件]", re.I)
 _STATES = (
     MemoryType.PERSONAL,

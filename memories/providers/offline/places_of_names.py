@@ -3,22 +3,21 @@
 import re
 from functools import lru_cache
 
+from contacts.lexicon import alternation, titles_used, words
 from contacts.segmentation import tagged
 from memories.providers.offline.names import (
     announced_person,
     is_ordinary,
 )
 
-OPENING = re.compile(
-    r"(?:^|[，,。\s])(?:今天|昨天|昨晚|今早|刚才?|刚刚|最近|上周|明天|下周|周[一二三四五六日末]|晚上|早上|周末|对了|哦|啊|嗯|哎|唉|不过|而且|但是?|其实|然后|另外|还有|所以|因为|结果|后来|现在|以后|之前|以前|正好|突然|反正|话说|先|就|我和|好像|告诉|听|约了?|陪|跟|和|给|帮|让|给我|不是|虽然|原来|连|五一|清明|国庆|中秋|春节|过年)\s?$"
-)
+OPENING = re.compile(rf"(?:^|[，,。\s])(?:{alternation(words('names_zh', 'openings'))})\s?$")
 
 
 # 财务的…, 隔壁的…: one of a group.
 _FROM_GROUP = re.compile(
     r"(?:财务|人事|HR|行政|前台|市场|销售|运营|产品|研发|法务|技术|客服|采购|后勤|隔壁|楼[上下]|对面|我们?班|[小本]组|我们组|部门?|我们公司|单位|店里|学校|医院|宿舍|小区)里?的$"
 )
-_TITLED = re.compile(r"(?:姐|哥|总|老师|医生|经理|阿姨|叔叔|师傅|律师|教练|教授)$")
+_TITLED = re.compile(rf"(?:{alternation(titles_used('opening'))})$")
 
 
 @lru_cache(maxsize=2048)

@@ -3,6 +3,7 @@
 import re
 from enum import Enum, auto
 
+from contacts.lexicon import alternation, words
 from memories.text.negation import NOT_EN, NOT_ZH
 
 
@@ -40,7 +41,7 @@ _EN_BREAK = re.compile(
     re.I,
 )
 _EN_NOT = re.compile(
-    rf"(?:{NOT_EN}|\b(?:hardly|barely|scarcely|instead of|rather than)\b)"
+    rf"(?:{NOT_EN}|\b(?:{alternation(words('negation', 'hedged'))})\b)"
     r"(?!\s(?:only|just|merely|simply|believe|help|until)\b)|\bno\s(?:\w+\s)?$",
     re.I,
 )

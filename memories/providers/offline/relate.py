@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from accounts.reasons import Reason
 from contacts import segmentation
 from contacts.attributes import is_single
+from contacts.lexicon import alternation, words
 from contacts.text import letters, stem
 from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
 
@@ -60,8 +61,11 @@ SHOWN = re.compile(
     r"结果(?!是)|其实|原来|证实|证明|检查(?:结果)?(?:显示|发现|说)|化验|测试显示|实际上|并没有|并不|\b(?:turn(?:s|ed) out|actually|in fact|proved|results? (?:show|came back)\w*|tests? (?:show|came back)\w*|confirmed|it was not|wasn't|is not|isn't|did not|didn't)\b",
     re.I,
 )
+_NEGATION = words("negation", "relations")
 NOT = re.compile(
-    r"不|没|未|无|\b(?:not|no|never|n't|without|none|neither|negative)\b|n't\b|\bno longer\b", re.I
+    rf"[{''.join(sorted(word for word in _NEGATION if not word.isascii()))}]"
+    rf"|\b(?:{alternation(filter(str.isascii, _NEGATION))})\b|n't\b",
+    re.I,
 )
 STOPS = re.compile(
     r"不再|再也不|已经不|戒了|戒掉|停止了?|放弃了?|\b(?:no longer|not any ?more|stopped|quit|gave up|given up|does not .{1,30} any ?more|doesn't .{1,30} any ?more)\b",
@@ -78,21 +82,7 @@ DISLIKES = re.compile(
 )
 # Parts of speech (jieba's) that carry what a Chinese sentence is about.
 _CONTENT = ("n", "v", "a", "i", "l", "j", "z", "")
-_EMPTY_ZH = frozenset(
-    "用户 的 了 是 在 有 和 跟 与 去 来 到 做 会 能 要 想 让 被 把 给 对 从 也 都 就 很 太 更 最 说 觉得 自己 时候 一直 已经 开始 现在 以后 之后 之前 "
-    "今天 昨天 明天 上周 下周 每天 每周 经常 喜欢 打算 计划 希望 准备 因为 所以 为了 没有 没 不 不再 可以 需要 一个 一次 一起 最近 上个月 去年 今年 "
-    "告诉 知道 认为 感到 变得 开心 参加 进行 继续 结果 其实 原来 怀疑 以为 检查 发现 天 周 月 年 次 个 家 人 事 里 上 下".split()
-)
-_EMPTY_EN = frozenset(
-    "the a an and or but so of to in on at for from with by as is are was were be been being has have had do does did will "
-    "would can could should may might must not no n't user user's their his her its they he she it this that these those "
-    "them him who whom which what when where why how very really just also now then there here more most much many some any "
-    "every each week day month year morning evening night usually often always want wants wanted plan plans planning hope hopes "
-    "hoping goal like likes love loves enjoy enjoys because due since lead led result caused cause order get gets got go goes went "
-    "going make makes made start started starts stopped stop longer about after before during while last next yesterday today "
-    "monday tuesday wednesday thursday friday saturday sunday time new feel feels felt said says told think thinks thought take "
-    "takes took been keep keeps turned out actually up off down over into onto again back away together".split()
-)
+_EMPTY = words("stopwords", "relations")
 _WORD = re.compile(r"[a-z]+(?:'[a-z]+)?|\d+")
 _HAN_RUN = re.compile(r"[\u3400-\u9fff]+")
 _SUBJECT = re.compile(
@@ -280,12 +270,12 @@ def _in_order(text: str) -> list[str]:
     found = [
         stem(word.removesuffix("'s"))
         for word in _WORD.findall(low)
-        if word not in _EMPTY_EN and len(word) > 1
+        if word not in _EMPTY and len(word) > 1
     ]
     for run in _HAN_RUN.findall(low):
         found += [
             word.text
             for word in segmentation.cut(run)
-            if word.text not in _EMPTY_ZH and word.tag[:1] in _CONTENT
+            if word.text not in _EMPTY and word.tag[:1] in _CONTENT
         ]
     return found

@@ -3,6 +3,7 @@
 import re
 from functools import lru_cache
 
+from contacts.lexicon import alternation, words
 from contacts.text import HAN, normalise
 from memories.providers.offline.lexicons import (
     chinese_relation_words,
@@ -14,9 +15,10 @@ from memories.types import Subtype
 _MINE_ZH = r"(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门|们小区|们班|们单位|们团队|们那)?的?(?:那个|这个|那位|这位|一个|一位|有个|有一个|有位|最好的|真正的|最铁的|以前的|现在的|亲|大学的|新来的|未来的?)?"
 
 
-_ADJECTIVE_EN = r"(?:(?:old|new|best|good|dear|close|older|younger|elder|little|big|twin|former|current|nosy|lovely|awful|ex|college|high[- ]school|childhood|favou?rite|future|late|poor|sweet|amazing|next-door|upstairs|downstairs|lab|work|school|university|exchange|first|second|other|only|long-time|longtime|retired|running|gym|real|actual|own)\s){0,3}"
+_ADJECTIVE_EN = rf"(?:(?:{alternation(words('ownership', 'en_adjectives'))})\s){{0,3}}"
 
 
+_OPINION = re.compile(rf"\b(?:{alternation(words('ownership', 'en_opinions'))})\s(?!friend|boss)")
 _BEING = re.compile(r"(?:就|也|都|其实|现在)?是|\s?(?:is|was|['’]s)\s")
 _NOT_SAID = re.compile(r"\s?的|们|['’]s\b|\s(?:and|or|of)\b|吗|嘛|还是|或")
 
@@ -88,11 +90,7 @@ def relation_name(word: str) -> str:
 
 def plain_english(word: str) -> str:
     """An English relation without opinions on it (nosy neighbor → neighbor)."""
-    return re.sub(
-        r"\b(?:nosy|lovely|awful|poor|sweet|amazing|dear|favou?rite|good|great|old|only|other|second|first)\s(?!friend|boss)",
-        "",
-        word.strip().lower(),
-    )
+    return _OPINION.sub("", word.strip().lower())
 
 
 def relationship_label(word: str) -> str:
@@ -100,21 +98,8 @@ def relationship_label(word: str) -> str:
     word = re.sub(r"^(?:new\s|新)(?=.)", "", word.strip(), flags=re.I)
     key = key_of(word)
     relation = relations()[key]
-    plain = {
-        "mother",
-        "father",
-        "husband",
-        "wife",
-        "boyfriend",
-        "girlfriend",
-        "elder brother",
-        "younger brother",
-        "elder sister",
-        "younger sister",
-        "partner",
-    }
     if HAN.search(key):
-        return relation.zh if relation.kind in plain and len(key) <= 3 else key
+        return relation.zh if relation.labelled and len(key) <= 3 else key
     if relation.kind in {"mother", "father"}:
         return relation.en
     return plain_english(normalise(word)) if relation.subtype is not Subtype.PARTNER else key

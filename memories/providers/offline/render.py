@@ -2,6 +2,7 @@
 
 import re
 
+from contacts.lexicon import words
 from contacts.segmentation import tagged
 from contacts.text import HAN, normalise
 from memories.providers.offline.lexicons import demonyms, english_places, given_names
@@ -186,21 +187,7 @@ def with_subject(text: str, subject: str, chinese: bool) -> str:
     lower = word.lower()
     rest = text[0].lower() + text[1:] if not _stays_capital(word) else text
     if (
-        lower
-        in {
-            "is",
-            "was",
-            "has",
-            "had",
-            "can",
-            "will",
-            "does",
-            "did",
-            "never",
-            "always",
-            "just",
-            "also",
-        }
+        lower in words("grammar_en", "finite")
         or lower.endswith("ed")
         or is_past(lower)
         or (

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from contacts.lexicon.ownership import ZH_PRAISE
+from contacts.ownership import ZH_PRAISE
 from contacts.roles import is_owner
 from contacts.text import HAN
 from memories.providers.offline.lexicons import relations
@@ -27,10 +27,6 @@ from memories.providers.offline.relation_words import (
 from memories.types import Subtype
 
 _TEAM_ZH = r"(?:我|咱)们?(?:组里?|公司|部门|团队|单位|项目组|办公室)(?:里|的)?(?:新来的|那个|的)?"
-# Whose they are when a person is being talked about and no possessor is said.
-_OF_TOPIC = frozenset(
-    {"partner", "boyfriend", "girlfriend", "husband", "wife", "son", "daughter", "child"}
-)
 _INTRODUCED = re.compile(r"(?:来了|认识了?|交了|招了|遇到了?|搬来了?)(?:一?[个位名])?新?来?的?$")
 
 
@@ -222,12 +218,12 @@ class RoleScanner(Meeting):
             return
         if (
             topic is not None
-            and relation.kind in _OF_TOPIC
+            and relation.of_topic
             and topic.relation is not None
             and topic.relation.subtype is Subtype.PARTNER
         ):
             return
-        if topic is not None and (relation.kind in _OF_TOPIC) and not before.strip():
+        if topic is not None and relation.of_topic and not before.strip():
             who = self.owned(topic, word)
             self._add(spots, Spot(match.start(), match.end(), who, "owned", match.group(), True))
             return

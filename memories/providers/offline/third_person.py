@@ -2,6 +2,8 @@
 
 import re
 
+from contacts.lexicon import words
+
 _THIRD = {
     "am": "is",
     "have": "has",
@@ -15,26 +17,13 @@ _THIRD = {
     "aren't": "isn't",
 }
 
-_FIXED = frozenset(
-    "can could will would should may might must shall did had has was is got went came saw met took gave made said told thought bought knew felt found kept left lost paid ran sat sent slept spent "
-    "stood taught understood wore won wrote ate drank drove fell flew forgot grew held heard hit let put read sold sang spoke swam threw woke broke built caught chose cut did drew began became brought "
-    "meant lent bent dealt led fed shot hung dug stuck swung slid hid rode rose shook stole tore froze swore quit hurt cost bet shut split spread "
-    "can't couldn't won't wouldn't shouldn't didn't hadn't used never not just also always still really usually often finally only even already recently probably actually totally simply then both "
-    "cannot ever himself herself themselves themself".split()
-)
+_FIXED = words("grammar_en", "past_forms")
 
-_ADVERBS = frozenset(
-    "just also always still really usually often finally only even already recently probably actually totally simply then never both ever not kind sort absolutely honestly".split()
-)
+_ADVERBS = words("grammar_en", "adverbs")
 
 # "the user" after these is no subject: "let the user go".
-_BEFORE_INFINITIVE = frozenset(
-    "to with for let make made than help from of on at give gave told asked bring drive".split()
-)
-_NO_VERBS = frozenset(
-    "and or to in on at for with too the a of is as who when but yesterday today tonight tomorrow again back up out off down about there here home last this next every because if so that while "
-    "after before since until my his her their our its your an some all any one two no into over away around once twice first soon later now from by".split()
-)
+_BEFORE_INFINITIVE = words("grammar_en", "before_infinitive")
+_NO_VERBS = words("grammar_en", "no_verbs")
 
 
 def told_of_user(text: str, chinese: bool) -> str:
