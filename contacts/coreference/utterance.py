@@ -1,50 +1,52 @@
 """One utterance, taken apart: simplified text, clauses, and the names that stand in it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from contacts.coreference import patterns as lex
 from contacts.coreference import weights as w
 from contacts.coreference.syntax import Clauses
 from contacts.text import simplified
-from contacts.types import Utterance
+from contacts.types import Mention, Utterance
 
 Span = tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """What is read of an utterance; spans count characters of its text."""
+    """What is read of an utterance; spans count characters of its text. ``exact`` are those
+    of ``names`` in so many words, not by a role."""
 
-    def __init__(self, utterance: Utterance, limit: int) -> None:
-        self.original = utterance.text
-        self.role = utterance.role
-        self.text = simplified(utterance.text[:limit])
-        self.clauses = Clauses(self.text)
-        named = [
-            m
-            for m in utterance.mentions
-            if m.how != "pronoun"
-            and m.end <= limit
-            and not (utterance.role == "assistant" and m.text in lex.POLITE_KIN)
-        ]
-        exact = {
-            (m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= w.NAME_FROM
-        }
-        # In 房东马姐 the role word only says who 马姐 is.
-        self.names = sorted(
-            (
-                m
-                for m in named
-                if m.how != "kinship" or not beside(self.text, (m.start, m.end), exact)
-            ),
-            key=lambda m: (m.start, m.end),
-        )
-        self.spans = sorted({(m.start, m.end) for m in self.names})
-        self.exact = sorted(exact)
-        # Whether it has a pronoun or the like, whomever that means.
-        self.points = False
+    original: str
+    role: str
+    text: str
+    clauses: Clauses
+    names: list[Mention]
+    spans: list[Span]
+    exact: list[Span]
 
     def clause(self, at: int) -> int:
         return self.clauses.index(at)
+
+
+def read_turn(utterance: Utterance, limit: int) -> Turn:
+    """The first ``limit`` characters of an utterance."""
+    text = simplified(utterance.text[:limit])
+    named = [
+        m
+        for m in utterance.mentions
+        if m.how != "pronoun"
+        and m.end <= limit
+        and not (utterance.role == "assistant" and m.text in lex.POLITE_KIN)
+    ]
+    exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= w.NAME_FROM}
+    # In 房东马姐 the role word only says who 马姐 is.
+    names = sorted(
+        (m for m in named if m.how != "kinship" or not beside(text, (m.start, m.end), exact)),
+        key=lambda m: (m.start, m.end),
+    )
+    spans = sorted({(m.start, m.end) for m in names})
+    return Turn(utterance.text, utterance.role, text, Clauses(text), names, spans, sorted(exact))
 
 
 def inside(at: int, spans: Sequence[Span]) -> bool:
