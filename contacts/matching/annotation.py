@@ -79,6 +79,30 @@ class Reading:
         """Token index by where it starts."""
         return {token.start: index for index, token in enumerate(self.tokens)}
 
+    def token(self, index: int) -> Token | None:
+        return self.tokens[index] if 0 <= index < len(self.tokens) else None
+
+    def gap(self, index: int) -> str:
+        """What stands between token ``index`` and the next."""
+        tokens = self.tokens
+        return self.norm[tokens[index].end : tokens[index + 1].start]
+
+    def before(self, first: int) -> Token | None:
+        """The word before in the same phrase: nothing but a space between."""
+        if first == 0 or self.gap(first - 1) not in (" ", "'s ", "' ", "-"):
+            return None
+        return self.token(first - 1)
+
+    def after(self, last: int) -> Token | None:
+        if last + 1 >= len(self.tokens) or self.gap(last) not in (" ", "'s ", "' "):
+            return None
+        return self.token(last + 1)
+
+    def starts_sentence(self, first: int) -> bool:
+        start = self.tokens[first].start
+        left = self.norm[max(0, start - 8) : start].rstrip(" \"'“‘(*_>-")
+        return not left or left[-1] in ".!?。！？\n:：;；…" or self.norm.startswith("\n", start - 1)
+
     @cached_property
     def squeezed(self) -> tuple[str, list[int]]:
         """``norm`` without the dots inside Chinese names, with where each character was."""

@@ -1,10 +1,11 @@
 """What speaks for a person where a name in Latin letters is also a word."""
 
 import re
+from collections.abc import Set
 
 from contacts.lexicon import rows, words
 from contacts.matching.annotation import Reading, Token
-from contacts.text import is_cjk
+from contacts.names import is_cjk
 
 # Evidence for a person, summed; a word needs more than nothing.
 WEIGHTS = {
@@ -72,182 +73,152 @@ def _forms(base: str) -> set[str]:
 _VERBS = words("context_en", "irregular_verbs").union(*map(_forms, _BASES))
 
 
-class Evidence:
-    """Weighs single words of one text; ``names`` are the words of all names that may stand
-    in it."""
-
-    def __init__(self, reading: Reading, names: set[str]) -> None:
-        self._reading = reading
-        self._beside = Neighbours(reading)
-        self._names = names
-        self._given = words("given_names")
-
-    def score(self, index: int, surface: str) -> float:
-        """The evidence that ``surface``, also a word, means a person at token ``index``."""
-        token = self._reading.tokens[index]
-        norm = self._reading.norm
-        score = self._case(index, token)
-        before, after = self._beside.before(index), self._beside.after(index)
-        rest = norm[token.end : token.end + 24]
-        if token.possessive:
-            score += WEIGHTS["possessive"]
-        if re.match(r"'s (?:been|going|gone|a|the|not|so|in|on|due|up|down)\b", rest):
-            score -= WEIGHTS["possessive"]
-        score += self._after_score(token, after, rest)
-        if before:
-            score += self._before_score(before, surface)
-        elif _CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
-            score += WEIGHTS["determiner before"]
-        elif re.search(r"[@&/+]\s?$", norm[max(0, token.start - 2) : token.start]):
-            score += WEIGHTS["whom"]
-        personal = {t.key for t in self._reading.tokens[index + 1 : index + 16]}
-        if personal & _PERSONAL:
-            score += WEIGHTS["he or she"]
-        if surface in MONTHS:
-            score += self._map_score(before, after, _MONTH_BEFORE, "calendar")
-        elif surface in PLACES:
-            score += self._map_score(before, after, _PLACE_BEFORE, "place")
-        else:
-            return score
-        # They have a capital everywhere, so it says nothing.
-        return score - max(0.0, self._case(index, token))
-
-    def _case(self, index: int, token: Token) -> float:
-        if not token.capital and (self._reading.cased or self._reading.chinese):
-            return WEIGHTS["no capital"]
-        if not self._reading.cased:
-            return -0.5
-        if self._beside.starts_sentence(index):
-            mostly = token.key in _MOSTLY_NAMES
-            return WEIGHTS["capital at the start of a name" if mostly else "capital at the start"]
-        return WEIGHTS["capital inside a sentence"]
-
-    def _after_score(self, token: Token, after: Token | None, rest: str) -> float:
-        starts = self._beside.starts_sentence(self._reading.starts[token.start])
-        if after is None:
-            return self._alone_score(token, rest, starts=starts)
-        if self._verb_follows(after) and not token.possessive:
-            return WEIGHTS["verb after"]
-        if after.key in ("and", "or") and self._pairs(after):
-            return WEIGHTS["listed beside"]
-        if self._is_state(after):
-            return WEIGHTS["state after"]
-        for words_after, reason in _AFTER:
-            if after.key in words_after and not token.possessive:
-                return WEIGHTS[reason]
-        if token.possessive or after.capital:
-            return 0.0
-        if after.key in _WORD_AFTER:
-            return WEIGHTS["word after"] if starts else 0.0
-        if after.key.endswith("ed") and len(after.key) > 4:
-            return WEIGHTS["past tense after"]
-        return WEIGHTS["noun after"]
-
-    def _is_state(self, after: Token) -> bool:
-        """Whether a state that only people are in follows: is mad, was pregnant."""
-        state = self._beside.after(self._reading.starts[after.start])
-        linked = after.key in _LINKS
-        return linked and state is not None and state.key in _STATES
-
-    def _alone_score(self, token: Token, rest: str, *, starts: bool) -> float:
-        """The score of what follows when no Latin word does."""
-        stripped = rest.lstrip()
-        if stripped[:1] and is_cjk(stripped[0]):
-            return WEIGHTS["Chinese around"]
-        if not stripped and token.start == 0:
-            return WEIGHTS["alone"]
-        if rest[:1] in (",", "!", "?") and starts:
-            return WEIGHTS["called out"]
-        return WEIGHTS["listed beside"] if stripped[:1] in ("&", "/", "+") else 0.0
-
-    def _pairs(self, link: Token) -> bool:
-        """Whether someone else is named after "and": Chase and I, Rose and Tom."""
-        other = self._beside.after(self._reading.starts[link.start])
-        if other is None:
-            return False
-        return other.key in ("i", "me", "my", "his", "her") or (
-            other.capital and (other.key in self._names or other.key in self._given)
-        )
-
-    def _verb_follows(self, after: Token) -> bool:
-        """Whether ``after`` is what people do, auxiliaries and adverbs skipped."""
-        index = self._reading.starts[after.start]
-        skipped = 0
-        while skipped < 3:
-            token = self._reading.tokens[index]
-            if token.key in _VERBS or (skipped and token.key in _BASES):
-                return True
-            if token.key not in _WHEREABOUTS | _ADVERBS | _AUXILIARIES | {
-                "not",
-                "will",
-                "to",
-                "been",
-            }:
-                return False
-            index, skipped = index + 1, skipped + 1
-            if self._beside.after(index - 1) is None:
-                return False
-        return False
-
-    def _before_score(self, before: Token, surface: str) -> float:
-        if before.possessive or before.key in _DETERMINERS:
-            return WEIGHTS["determiner before"]
-        calendar_or_place = surface in MONTHS or surface in PLACES
-        if before.key in _BEFORE and not (
-            calendar_or_place and before.key in _MONTH_BEFORE | _PLACE_BEFORE
-        ):
-            return WEIGHTS["whom"]
-        return 0.0
-
-    def _map_score(
-        self, before: Token | None, after: Token | None, prepositions: frozenset[str], what: str
-    ) -> float:
-        """Months and places are always capital: what counts is what stands beside them."""
-        score = WEIGHTS[what]
-        if before and before.key in prepositions:
-            sender = self._beside.before(self._reading.starts[before.start])
-            if before.key == "from" and sender and sender.key in _SENT_FROM:
-                return score + WEIGHTS["whom"]
-            score += WEIGHTS[f"{what} before"]
-        if after and after.key in _PLACE_AFTER:
-            score += WEIGHTS["place after"]
-        if what == "calendar" and after and after.key in _CALENDAR_VERBS:
-            score -= WEIGHTS["verb after"]
-        if after and after.key.isdigit():
-            score += WEIGHTS["calendar before"]
+def weigh(reading: Reading, names: Set[str], index: int, surface: str) -> float:
+    """The evidence that ``surface``, also a word, means a person at token ``index``;
+    ``names`` are the words of all names that may stand in the text."""
+    token = reading.tokens[index]
+    norm = reading.norm
+    score = _case(reading, index, token)
+    before, after = reading.before(index), reading.after(index)
+    rest = norm[token.end : token.end + 24]
+    if token.possessive:
+        score += WEIGHTS["possessive"]
+    if re.match(r"'s (?:been|going|gone|a|the|not|so|in|on|due|up|down)\b", rest):
+        score -= WEIGHTS["possessive"]
+    score += _after_score(reading, names, token, after, rest)
+    if before:
+        score += _before_score(before, surface)
+    elif _CHINESE_COUNT.search(norm[max(0, token.start - 4) : token.start]):
+        score += WEIGHTS["determiner before"]
+    elif re.search(r"[@&/+]\s?$", norm[max(0, token.start - 2) : token.start]):
+        score += WEIGHTS["whom"]
+    personal = {t.key for t in reading.tokens[index + 1 : index + 16]}
+    if personal & _PERSONAL:
+        score += WEIGHTS["he or she"]
+    if surface in MONTHS:
+        score += _map_score(reading, before, after, _MONTH_BEFORE, "calendar")
+    elif surface in PLACES:
+        score += _map_score(reading, before, after, _PLACE_BEFORE, "place")
+    else:
         return score
+    # They have a capital everywhere, so it says nothing.
+    return score - max(0.0, _case(reading, index, token))
 
 
-class Neighbours:
-    """The words of one text by their number, and those beside them in the same phrase."""
+def _case(reading: Reading, index: int, token: Token) -> float:
+    if not token.capital and (reading.cased or reading.chinese):
+        return WEIGHTS["no capital"]
+    if not reading.cased:
+        return -0.5
+    if reading.starts_sentence(index):
+        mostly = token.key in _MOSTLY_NAMES
+        return WEIGHTS["capital at the start of a name" if mostly else "capital at the start"]
+    return WEIGHTS["capital inside a sentence"]
 
-    def __init__(self, reading: Reading) -> None:
-        self._reading = reading
 
-    def token(self, index: int) -> Token | None:
-        return self._reading.tokens[index] if 0 <= index < len(self._reading.tokens) else None
+def _after_score(
+    reading: Reading, names: Set[str], token: Token, after: Token | None, rest: str
+) -> float:
+    starts = reading.starts_sentence(reading.starts[token.start])
+    if after is None:
+        return _alone_score(token, rest, starts=starts)
+    if _verb_follows(reading, after) and not token.possessive:
+        return WEIGHTS["verb after"]
+    if after.key in ("and", "or") and _pairs(reading, names, after):
+        return WEIGHTS["listed beside"]
+    if _is_state(reading, after):
+        return WEIGHTS["state after"]
+    for words_after, reason in _AFTER:
+        if after.key in words_after and not token.possessive:
+            return WEIGHTS[reason]
+    if token.possessive or after.capital:
+        return 0.0
+    if after.key in _WORD_AFTER:
+        return WEIGHTS["word after"] if starts else 0.0
+    if after.key.endswith("ed") and len(after.key) > 4:
+        return WEIGHTS["past tense after"]
+    return WEIGHTS["noun after"]
 
-    def gap(self, index: int) -> str:
-        """What stands between token ``index`` and the next."""
-        tokens = self._reading.tokens
-        return self._reading.norm[tokens[index].end : tokens[index + 1].start]
 
-    def before(self, first: int) -> Token | None:
-        """The word before in the same phrase: nothing but a space between."""
-        if first == 0 or self.gap(first - 1) not in (" ", "'s ", "' ", "-"):
-            return None
-        return self.token(first - 1)
+def _is_state(reading: Reading, after: Token) -> bool:
+    """Whether a state that only people are in follows: is mad, was pregnant."""
+    state = reading.after(reading.starts[after.start])
+    linked = after.key in _LINKS
+    return linked and state is not None and state.key in _STATES
 
-    def after(self, last: int) -> Token | None:
-        if last + 1 >= len(self._reading.tokens) or self.gap(last) not in (" ", "'s ", "' "):
-            return None
-        return self.token(last + 1)
 
-    def starts_sentence(self, first: int) -> bool:
-        start = self._reading.tokens[first].start
-        left = self._reading.norm[max(0, start - 8) : start].rstrip(" \"'“‘(*_>-")
-        return (
-            not left
-            or left[-1] in ".!?。！？\n:：;；…"
-            or self._reading.norm.startswith("\n", start - 1)
-        )
+def _alone_score(token: Token, rest: str, *, starts: bool) -> float:
+    """The score of what follows when no Latin word does."""
+    stripped = rest.lstrip()
+    if stripped[:1] and is_cjk(stripped[0]):
+        return WEIGHTS["Chinese around"]
+    if not stripped and token.start == 0:
+        return WEIGHTS["alone"]
+    if rest[:1] in (",", "!", "?") and starts:
+        return WEIGHTS["called out"]
+    return WEIGHTS["listed beside"] if stripped[:1] in ("&", "/", "+") else 0.0
+
+
+def _pairs(reading: Reading, names: Set[str], link: Token) -> bool:
+    """Whether someone else is named after "and": Chase and I, Rose and Tom."""
+    other = reading.after(reading.starts[link.start])
+    if other is None:
+        return False
+    return other.key in ("i", "me", "my", "his", "her") or (
+        other.capital and (other.key in names or other.key in words("given_names"))
+    )
+
+
+def _verb_follows(reading: Reading, after: Token) -> bool:
+    """Whether ``after`` is what people do, auxiliaries and adverbs skipped."""
+    index = reading.starts[after.start]
+    skipped = 0
+    while skipped < 3:
+        token = reading.tokens[index]
+        if token.key in _VERBS or (skipped and token.key in _BASES):
+            return True
+        if token.key not in _WHEREABOUTS | _ADVERBS | _AUXILIARIES | {
+            "not",
+            "will",
+            "to",
+            "been",
+        }:
+            return False
+        index, skipped = index + 1, skipped + 1
+        if reading.after(index - 1) is None:
+            return False
+    return False
+
+
+def _before_score(before: Token, surface: str) -> float:
+    if before.possessive or before.key in _DETERMINERS:
+        return WEIGHTS["determiner before"]
+    calendar_or_place = surface in MONTHS or surface in PLACES
+    if before.key in _BEFORE and not (
+        calendar_or_place and before.key in _MONTH_BEFORE | _PLACE_BEFORE
+    ):
+        return WEIGHTS["whom"]
+    return 0.0
+
+
+def _map_score(
+    reading: Reading,
+    before: Token | None,
+    after: Token | None,
+    prepositions: frozenset[str],
+    what: str,
+) -> float:
+    """Months and places are always capital: what counts is what stands beside them."""
+    score = WEIGHTS[what]
+    if before and before.key in prepositions:
+        sender = reading.before(reading.starts[before.start])
+        if before.key == "from" and sender and sender.key in _SENT_FROM:
+            return score + WEIGHTS["whom"]
+        score += WEIGHTS[f"{what} before"]
+    if after and after.key in _PLACE_AFTER:
+        score += WEIGHTS["place after"]
+    if what == "calendar" and after and after.key in _CALENDAR_VERBS:
+        score -= WEIGHTS["verb after"]
+    if after and after.key.isdigit():
+        score += WEIGHTS["calendar before"]
+    return score

@@ -1,7 +1,7 @@
 """Where the keys of a text stand in it, and which of them the guards let pass."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from accounts.reasons import Reason
@@ -76,7 +76,7 @@ def find_hits(reading: Reading, entries: list[Entry]) -> list[Hit]:
     """Every acceptable place of every entry; guesses only when nothing else was found."""
     surfaces = _surfaces(entries)
     chinese = filter_zh.Guard(reading, surfaces)
-    english = filter_en.Guard(reading, {key for key in surfaces if not is_cjk(key[0])})
+    latin = {part for key in surfaces if not is_cjk(key[0]) for part in key.split(" ")}
     sure: list[Hit] = []
     for entry in entries:
         key = entry.key.key
@@ -89,7 +89,7 @@ def find_hits(reading: Reading, entries: list[Entry]) -> list[Hit]:
         elif any(map(is_cjk, key)):
             sure.extend(_chinese_hits(reading, entry, chinese))
         else:
-            sure.extend(_english_hits(reading, entry, english))
+            sure.extend(_english_hits(reading, entry, latin))
     mask = reading.mask
     sure = [hit for hit in sure if not any(mask[hit.start : hit.end])]
     if sure:
@@ -138,7 +138,7 @@ def _hit(entry: Entry, start: int, end: int, kind: str, weight: float = 1.0) -> 
     return Hit(entry.person, start, end, kind, entry.key.text, CONFIDENCE[kind] * weight)
 
 
-def _chinese_hits(reading: Reading, entry: Entry, guard: "filter_zh.Guard") -> Iterator[Hit]:
+def _chinese_hits(reading: Reading, entry: Entry, guard: filter_zh.Guard) -> Iterator[Hit]:
     surface = surface_of(entry)
     roles = terms().get(surface)
     if roles and any(role.level != "common" for role in roles):
@@ -154,7 +154,7 @@ def _chinese_hits(reading: Reading, entry: Entry, guard: "filter_zh.Guard") -> I
         at = squeezed.find(surface, at + 1)
 
 
-def _english_hits(reading: Reading, entry: Entry, guard: "filter_en.Guard") -> Iterator[Hit]:
+def _english_hits(reading: Reading, entry: Entry, names: Set[str]) -> Iterator[Hit]:
     surface = entry.key.key
     if surface in terms() and any(role.level != "common" for role in terms()[surface]):
         return
@@ -175,7 +175,7 @@ def _english_hits(reading: Reading, entry: Entry, guard: "filter_en.Guard") -> I
                 joins(reading.norm[tokens[i].end : tokens[i + 1].start]) for i in range(index, last)
             ):
                 continue
-        weight = guard.judge(index, last, entry.person, surface, kind)
+        weight = filter_en.judge(reading, names, index, last, entry.person, surface, kind)
         if weight:
             end = tokens[last].end - (1 if bare == f"{surface}s" else 0)
             yield _hit(entry, token.start, end, kind, weight)
@@ -212,7 +212,7 @@ def _means_own(reading: Reading, word: RoleWord, entry: Entry) -> bool:
     return unique and bool(ownership.ZH_DEFINITE_AFTER.match(norm[word.end : word.end + 12]))
 
 
-def _title_hits(reading: Reading, entry: Entry, guard: "filter_zh.Guard") -> Iterator[Hit]:
+def _title_hits(reading: Reading, entry: Entry, guard: filter_zh.Guard) -> Iterator[Hit]:
     name = entry.key.key.removeprefix(TITLE)
     for found in chinese_titles(reading):
         fits = found.surname == name and guard.is_word(found.start, found.end)
@@ -229,7 +229,7 @@ def _title_hits(reading: Reading, entry: Entry, guard: "filter_zh.Guard") -> Ite
             yield _hit(entry, before.start, token.end, "title")
 
 
-def _guesses(reading: Reading, entries: list[Entry], guard: "filter_zh.Guard") -> Iterator[Hit]:
+def _guesses(reading: Reading, entries: list[Entry], guard: filter_zh.Guard) -> Iterator[Hit]:
     seen: set[tuple[object, int]] = set()
     for entry in entries:
         if entry.key.key.startswith(SOUND):
@@ -244,7 +244,7 @@ def _guesses(reading: Reading, entries: list[Entry], guard: "filter_zh.Guard") -
                 yield hit
 
 
-def _sound_guesses(reading: Reading, entry: Entry, guard: "filter_zh.Guard") -> Iterator[Hit]:
+def _sound_guesses(reading: Reading, entry: Entry, guard: filter_zh.Guard) -> Iterator[Hit]:
     sound = entry.key.key.removeprefix(SOUND)
     kind = "fuzzy" if entry.key.how == "fuzzy" else "sound"
     norm = reading.norm
