@@ -8,7 +8,7 @@ from django.core.exceptions import ImproperlyConfigured
 from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.interface import LanguageProvider
-from memories.providers.offline import OfflineProvider
+from memories.providers.offline.offline_provider import OfflineProvider
 from memories.providers.openai.batch_api import BatchServer
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider

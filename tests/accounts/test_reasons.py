@@ -16,7 +16,7 @@ from contacts.coreference.weights import ZERO
 from contacts.matching.spans import REASONS
 from contacts.resolution.model import WEIGHTS
 from dashboard import words
-from memories.providers.offline.resolve import _TURNED
+from memories.providers.offline.conflicts import _TURNED
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("accounts", "contacts", "memories", "dashboard")

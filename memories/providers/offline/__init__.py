@@ -1,5 +1,1 @@
 """Extraction, conflict resolution and consolidation without a model."""
-
-from memories.providers.offline.provider import OfflineProvider
-
-__all__ = ["OfflineProvider"]

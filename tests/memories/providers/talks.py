@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from contacts.types import Person
-from memories.providers.offline import OfflineProvider
+from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import Extraction, ExtractionRequest, Turn
 
 NOON = datetime(2025, 6, 4, 12, tzinfo=UTC)  # a Wednesday

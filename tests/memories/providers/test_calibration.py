@@ -15,7 +15,7 @@ from memories.pipeline.embed import embed_missing
 from memories.providers import calibration
 from memories.providers.calibration import LOCAL_MODEL, UNCALIBRATED, calibration_of
 from memories.providers.factory import embedder
-from memories.providers.offline import OfflineProvider
+from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import (
     ConflictCase,
     Draft,

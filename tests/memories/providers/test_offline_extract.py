@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from contacts.types import Person
-from memories.providers.offline import OfflineProvider
+from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import Extraction, ExtractionRequest, MemoryType, Subtype, Turn
 from tests.memories.providers.talks import NOON, contents, talk
 

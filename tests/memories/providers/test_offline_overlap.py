@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from memories.providers.offline.overlap import propose, review
+from memories.providers.offline.overlaps import propose, review
 from memories.types import MemoryType, Overlap, StoredMemory
 from tests.memories.providers.openai.examples import SAID_AT
 

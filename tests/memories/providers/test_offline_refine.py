@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from memories.providers.offline.refine import refine
+from memories.providers.offline.refinement import refine
 from memories.types import MemoryType, StoredMemory
 from tests.memories.providers.openai.examples import SAID_AT
 

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from memories.providers.offline.provider import OfflineProvider
+from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import (
     FoundRelation,
     MemoryType,

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
 
-from memories.providers.offline import OfflineProvider
+from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import (
     ConflictCase,
     MemoryType,

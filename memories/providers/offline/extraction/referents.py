@@ -1,5 +1,6 @@
-"""The people of one extraction: who is known, who was met, who is out of the question."""
+"""The people of one extraction: who is known, who is met, and whom a role word means."""
 
+import re
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from uuid import UUID
@@ -8,7 +9,15 @@ from contacts.resolution import namesakes
 from contacts.roles import is_anothers
 from contacts.text import HAN, normalise
 from contacts.types import Person
-from memories.providers.offline.lexicons import Relation, relations
+from memories.providers.offline.extraction.name_contexts import OPENING
+from memories.providers.offline.extraction.relation_words import (
+    is_vague,
+    key_of,
+    plain_english,
+    relation_name,
+    relationship_label,
+)
+from memories.providers.offline.lexicons import Relation, chinese_relation_words, relations
 from memories.types import ExtractedPerson, Subtype
 
 NOT_YET = -9  # the clock when somebody was last seen who wasn't
@@ -113,6 +122,7 @@ class Book:
         self.banned: set[str] = {normalise(name) for name in user_names}
         self.recent: list[Someone] = []
         self.clock = 0
+        self.renewing = True  # False while reading what an earlier batch has taken in
         self._by_id: dict[Hashable, Someone] = {}
         known = tuple(known)
         for number, person in enumerate(known, start=1):
@@ -335,3 +345,169 @@ def former(word: str) -> bool:
     """Whether ``word`` speaks of a relation that is over (前老板, ex-boss)."""
     folded = normalise(word)
     return folded.startswith(("前", "ex-", "ex ", "former", "old boss"))
+
+
+# What is said when somebody takes over a role.
+_ARRIVES = re.compile(
+    r"叫|名字|姓|是(?=[\u4e00-\u9fffA-Z])|来了|换了|上任|到岗|入职|空降|报到|接任|接手|来自|明天来|下周|周一"
+    r"|\b(?:named|called|name|starts?|started|joined|joins|arrives?|arrived|took over|is)\b|,\s?[A-Z]",
+    re.I,
+)
+
+
+@dataclass(slots=True)
+class Spot:
+    """A place in a clause that means a person; ``who`` None is the end user. ``how`` is name,
+    role, owned (somebody else's relation), pronoun or group; ``new`` when met right here."""
+
+    start: int
+    end: int
+    who: Someone | None
+    how: str
+    text: str
+    new: bool = False
+    after_has: bool = False
+
+
+def foreseen(book: Book, word: str) -> Someone | None:
+    """Whoever is going to be introduced as ``word`` later on."""
+    who = book.by_relation(word)
+    return who if who is not None and who.contact_id is None and not who.turn_ids else None
+
+
+def role_holder(book: Book, word: str, text: str) -> Someone | None:
+    """Who is the user's ``word``; a new one where ``text`` tells of an arrival or names
+    somebody else (新老板叫…, the new boss started)."""
+    known = book.by_relation(word)
+    if known is None or not book.renewing or not word.lower().startswith(("new ", "新")):
+        return known
+    relation = known.relation
+    if known.contact_id is None and known.word.startswith(("new", "新")):
+        return known
+    same = any(name in text for name in (known.name, *known.aliases) if known.named)
+    if relation is None or relation.subtype is not Subtype.COLLEAGUE or same:
+        return known
+    return renew_holder(book, word) if _ARRIVES.search(text) else known
+
+
+def renew_holder(book: Book, word: str) -> Someone:
+    """The new holder of a role; who held it before becomes the former one."""
+    relation = relations()[key_of(word)]
+    holders = [
+        p
+        for p in book.people
+        if p.owner is None and p.relation is not None and p.relation.kind == relation.kind
+    ]
+    fresh = next(
+        (p for p in holders if p.contact_id is None and p.word.startswith(("new", "新"))), None
+    )
+    before = book.by_relation(key_of(word), but=fresh)
+    if before is not None and fresh is None and not before.named:
+        return before
+    if before is not None and relation.subtype is Subtype.COLLEAGUE:
+        label = before.relationship or before.word
+        before.relationship = f"前{label}" if HAN.search(label) else f"former {label}"
+        before.word = before.relationship
+    return fresh or meet_role(book, word)
+
+
+def meet_role(book: Book, word: str) -> Someone:
+    """A new person of whom only the role is known."""
+    relation = relations()[key_of(word)]
+    family = relation.subtype in {Subtype.FAMILY, Subtype.PARTNER}
+    name = relation_name(word)
+    who = book.meet(re.sub(r"^(?:new |新)", "", name), named=False, word=key_of(word))
+    who.relationship = relationship_label(word)
+    if not family and HAN.search(word) is None:
+        who.name = plain_english(word)
+    return who
+
+
+def person_named(
+    book: Book, name: str, word: str, owner: Someone | None, *, another: bool = False
+) -> tuple[Someone, bool]:
+    """The person called ``name`` who is a ``word``; met now or known already. ``another``
+    where the words say that it's somebody else than the one known by this name."""
+    who = book.bearer(name, word if owner is None else "", another=another)
+    if who is None:
+        taken = book.by_name(name) is not None
+        unnamed = book.by_relation(word, owner) if word else None
+        if unnamed is not None and not unnamed.named and not is_vague(word):
+            unnamed.give_name(name)
+            unnamed.namesake = taken
+            return unnamed, True
+        who = book.meet(name, named=True, word=key_of(word) if word else "", owner=owner)
+        who.namesake = taken
+        if word and owner is None:
+            who.relationship = relationship_label(word)
+        return who, True
+    if word and owner is None:
+        relate_to_user(who, word)
+    return who, False
+
+
+def relate_to_user(who: Someone, word: str) -> None:
+    """``who`` is the user's ``word``, if that says more than is known."""
+    relation = relations().get(key_of(word))
+    if relation is None:
+        return
+    if who.relation is None or not who.relationship or who.owner is not None:
+        who.relation, who.relationship, who.word = (
+            relation,
+            relationship_label(word),
+            key_of(word),
+        )
+        who.owner, who.owned_as = None, ""
+        who.gender = who.gender or relation.gender
+
+
+def role_holder_before(book: Book, text: str, end: int) -> Someone | None:
+    """Somebody known by a role word that ends right before ``end`` (老师叫 Nora)."""
+    for word in chinese_relation_words():
+        if len(word) > 1 and text[:end].rstrip().endswith(word):
+            head = text[:end].rstrip()[: -len(word)]
+            if head and not OPENING.search(head):
+                return None
+            return book.by_relation(word) or meet_role(book, word)
+    return None
+
+
+def relative_of(book: Book, owner: Someone, word: str) -> Someone:
+    """``owner``'s ``word``: known already or met now."""
+    who = book.by_relation(word, owner)
+    if who is None:
+        chinese = HAN.search(word) is not None
+        name = f"{owner.name}的{word}" if chinese else f"{owner.name}'s {word}"
+        who = book.meet(name, named=False, word=key_of(word), owner=owner)
+        who.owned_as = word
+        who.relationship = name
+    return who
+
+
+def name_relative(book: Book, owned: Someone, name: str) -> None:
+    """Somebody's relative is called ``name``; they become one with who is known by it."""
+    known = book.by_name(name)
+    if known is not None and known is not owned:
+        if known.owner is None and not known.relationship:
+            known.owner, known.owned_as, known.relation = (
+                owned.owner,
+                owned.owned_as,
+                owned.relation,
+            )
+            known.relationship = owned.relationship
+        book.merge(known, owned)
+    else:
+        owned.give_name(name)
+
+
+def is_free(spots: list[Spot], start: int, end: int) -> bool:
+    """Whether no spot covers any of the place."""
+    return all(end <= spot.start or start >= spot.end for spot in spots)
+
+
+def add_spot(spots: list[Spot], spot: Spot) -> bool:
+    """Keep a spot where none is yet; whether it was kept."""
+    free = is_free(spots, spot.start, spot.end)
+    if free:
+        spots.append(spot)
+    return free

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from contacts.lexicon import alternation, words
-from contacts.numerals import chinese_number
 from contacts.segmentation import tag, tagged
-from memories.providers.offline.polarity import FORMER, Standing, chinese
+from memories.dates.date_words import chinese_number
+from memories.providers.offline.extraction.polarity import FORMER, Standing, chinese
+from memories.providers.offline.lexicons import english_places
 
 _JOB = rf"(?:(?![了去看来在是的天我他她你说要会把被跟和找请问])[\u4e00-\u9fffA-Za-z ]){{0,8}}?(?:{alternation(words('occupations', 'zh'))})"
 _DEGREE = r"博士后?|硕士|研究生|本科生?|大专|专科|中专|高中|初中|小学"
@@ -265,8 +266,6 @@ def _places(text: str) -> tuple[str, ...]:
             piece = text[start : start + size]
             if tag(piece) == "ns" and piece not in words and piece not in FIRMS:
                 words.append(piece)
-    from memories.providers.offline.lexicons import english_places
-
     words += [
         place
         for place in english_places()

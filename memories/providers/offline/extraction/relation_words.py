@@ -8,15 +8,14 @@ from contacts.text import HAN, normalise
 from memories.providers.offline.lexicons import (
     chinese_relation_words,
     english_relation_words,
+    given_names,
     relations,
 )
 from memories.types import Subtype
 
 _MINE_ZH = r"(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门|们小区|们班|们单位|们团队|们那)?的?(?:那个|这个|那位|这位|一个|一位|有个|有一个|有位|最好的|真正的|最铁的|以前的|现在的|亲|大学的|新来的|未来的?)?"
 
-
 _ADJECTIVE_EN = rf"(?:(?:{alternation(words('ownership', 'en_adjectives'))})\s){{0,3}}"
-
 
 _OPINION = re.compile(rf"\b(?:{alternation(words('ownership', 'en_opinions'))})\s(?!friend|boss)")
 _BEING = re.compile(r"(?:就|也|都|其实|现在)?是|\s?(?:is|was|['’]s)\s")
@@ -25,6 +24,7 @@ _NOT_SAID = re.compile(r"\s?的|们|['’]s\b|\s(?:and|or|of)\b|吗|嘛|还是|�
 
 @lru_cache(maxsize=1)
 def role_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    """The patterns of relation words: Chinese with a possessor and bare, English with and bare."""
     zh = "|".join(chinese_relation_words())
     en = "|".join(re.escape(word).replace("\\-", "[- ]") for word in english_relation_words())
     mine_zh = re.compile(
@@ -116,8 +116,6 @@ def pronoun_gender(pronoun: str) -> str:
 
 def latin_gender(name: str) -> str:
     """The usual gender of an English given name, or empty."""
-    from memories.providers.offline.lexicons import given_names
-
     return given_names().get(normalise(name.split()[0]), "")
 
 

@@ -1,10 +1,11 @@
-"""Stretches and names that are not the user's world: stories, games, stars, pets, machines."""
+"""Names that are nobody the user knows: pets, celebrities, characters of stories, machines."""
 
 import re
 
 from contacts.lexicon import words
 from contacts.text import normalise
-from memories.providers.offline.people import Book
+from memories.providers.offline.extraction.reading_state import Reading
+from memories.providers.offline.extraction.referents import Book
 
 _HAN_NAME = r"[\u4e00-\u9fff]{2,4}?"
 _LATIN = r"[A-Z][\w'-]+(?:\s[A-Z][\w'-]+)?"
@@ -80,54 +81,47 @@ _STORY_ENDS = re.compile(
     r"\bby the way\b|\bbtw\b|\bin real life\b|\birl\b|\bseriously\b|\bout of character\b|\banyway\b|\bon another note\b|\bback to reality\b|\bok(?:ay)?,? enough|\breal life\b|\bunrelated\b|\bactual(?:ly)? me\b|\bnot in the (?:game|story)",
     re.I,
 )
-_TITLE = re.compile(r"《([^》]{1,20})》")
 _MACHINES = words("assistants")
 
 
-class Frames:
-    """Follows a conversation in and out of stories and keeps strangers out of the book."""
+def ban_machines(book: Book) -> None:
+    """Assistants are nobody's contacts."""
+    for name in _MACHINES:
+        book.ban(name)
 
-    def __init__(self, book: Book) -> None:
-        self.book = book
-        self.in_story = False
-        self.own_pets: list[str] = []
-        for name in _MACHINES:
-            book.ban(name)
 
-    def enter(self, text: str) -> None:
-        """Take note of what ``text`` opens, closes or forbids. Call it before reading."""
-        for pattern in _PETS:
-            self.own_pets += [
-                m.group("n")
-                for m in pattern.finditer(text)
-                if re.match(r"我|[Mm]y\b|[Oo]ur\b", m.group())
-            ]
-        for pattern in (*_PETS, *_STARS, *_CHARACTERS):
-            for match in pattern.finditer(text):
-                self._ban(match.group("n"))
-        if _STORY_ENDS.search(text):
-            self.in_story = False
-        elif _STORY_BEGINS.search(text) or (
-            _TITLE.search(text) and re.search(r"看|追|刷|读|演", text)
-        ):
-            self.in_story = self.in_story or bool(_STORY_BEGINS.search(text))
+def note_excluded(reading: Reading, text: str) -> list[str]:
+    """Note what ``text`` opens, closes or forbids, before it is read. The names in it of the
+    user's own pets."""
+    own_pets = [
+        match.group("n")
+        for pattern in _PETS
+        for match in pattern.finditer(text)
+        if re.match(r"我|[Mm]y\b|[Oo]ur\b", match.group())
+    ]
+    for pattern in (*_PETS, *_STARS, *_CHARACTERS):
+        for match in pattern.finditer(text):
+            _ban(reading.book, match.group("n"))
+    if _STORY_ENDS.search(text):
+        reading.in_story = False
+    elif _STORY_BEGINS.search(text):
+        reading.in_story = True
+    return own_pets
 
-    def pet_in(self, text: str) -> str:
-        """The name of the pet that ``text`` speaks of, or an empty string."""
-        for pattern in _PETS:
-            match = pattern.search(text)
-            if match:
-                return str(match.group("n"))
-        return ""
 
-    def leave(self) -> None:
-        """A new session starts in the real world."""
-        self.in_story = False
+def pet_in(text: str) -> str:
+    """The name of the pet that ``text`` speaks of, or an empty string."""
+    for pattern in _PETS:
+        match = pattern.search(text)
+        if match:
+            return str(match.group("n"))
+    return ""
 
-    def _ban(self, name: str) -> None:
-        name = re.sub(r"['’]s$", "", name)
-        known = self.book.by_name(name)
-        if known is not None and (known.contact_id is not None or known.relationship):
-            return
-        if normalise(name) not in words("names_zh", "no_stranger"):
-            self.book.ban(name)
+
+def _ban(book: Book, name: str) -> None:
+    name = re.sub(r"['’]s$", "", name)
+    known = book.by_name(name)
+    if known is not None and (known.contact_id is not None or known.relationship):
+        return
+    if normalise(name) not in words("names_zh", "no_stranger"):
+        book.ban(name)

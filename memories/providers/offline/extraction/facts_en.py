@@ -3,9 +3,9 @@
 import re
 
 from contacts.lexicon import alternation, rows, words
-from memories.providers.offline.facts_zh import Value
+from memories.providers.offline.extraction.facts_zh import Value
+from memories.providers.offline.extraction.polarity import FORMER, Standing, english
 from memories.providers.offline.lexicons import demonyms, english_places
-from memories.providers.offline.polarity import FORMER, Standing, english
 
 _STOP = r"(?=$|[,.;!?:]|\s(?:and|but|so|because|since|who|which|that|now|these days|right now|for|until|from|to|at|in|on|with|as|this|next|last|every|after|before|when|while|though|then|again|lol|by|near|under|there|starting)\b)"
 _WORDS = r"[A-Za-zÀ-ÿ0-9&'’/+.-]+"

@@ -1,17 +1,21 @@
-"""Where in a clause a person may stand."""
+"""Where in a clause a person may stand, and the name beside a role word."""
 
 import re
 from functools import lru_cache
 
 from contacts.lexicon import alternation, titles_used, words
 from contacts.segmentation import tagged
-from memories.providers.offline.names import (
+from contacts.text import normalise
+from memories.providers.offline.extraction.name_spans import (
+    LATIN_NAME,
     announced_person,
+    doubled_name_at,
     is_ordinary,
+    latin_names,
+    name_beside_role,
 )
 
 OPENING = re.compile(rf"(?:^|[，,。\s])(?:{alternation(words('names_zh', 'openings'))})\s?$")
-
 
 # 财务的…, 隔壁的…: one of a group.
 _FROM_GROUP = re.compile(
@@ -22,6 +26,7 @@ _TITLED = re.compile(rf"(?:{alternation(titles_used('opening'))})$")
 
 @lru_cache(maxsize=2048)
 def alias_pattern(alias: str) -> re.Pattern[str]:
+    """Where an alias stands as a word of its own; compiled once."""
     left = r"(?<![a-z0-9@._-])" if re.match(r"[a-z0-9]", alias) else ""
     right = r"(?![a-z0-9@_]|-[a-z])" if re.search(r"[a-z0-9]$", alias) else ""
     return re.compile(left + re.escape(alias) + right)
@@ -72,6 +77,7 @@ def in_inscription(text: str, start: int) -> bool:
 
 
 def closes_name(text: str, end: int) -> bool:
+    """Whether a name may end there: no street, school or company goes on behind it."""
     return not re.match(
         r"(?:大学|公司|医院|路|街|区|市|省|县|银行|集团|科技|小区|花园|广场)", text[end:]
     )
@@ -97,3 +103,26 @@ def person_place(text: str, start: int, end: int) -> bool:
             )
         )
     return False
+
+
+def name_in_apposition(text: str, end: int) -> tuple[int, int] | None:
+    """The span of a name in apposition to a relation word that ends at ``end``."""
+    gap = re.match(r"\s?[,，]\s?(?=[A-Z])|,?\s(?:is\s)?(?:called|named)\s|\s?[“\"‘']?", text[end:])
+    starts = [end + (gap.end() if gap else 0)]
+    called = re.match(r",?\s(?:is\s)?(?:called|named)\s", text[end:])
+    if called:
+        starts = [end + called.end()]
+    for start in starts:
+        latin = LATIN_NAME.match(text, start)
+        if latin:
+            from_list = [span for span in latin_names(text) if span[0] == start]
+            if from_list and latin.group() not in {"I", "The", "She", "He"}:
+                full = re.match(r"\s[A-Z][a-z]+\b(?!\s[A-Z])", text[latin.end() :])
+                is_surname = full and normalise(full.group().strip()) not in {"said", "is"}
+                return start, latin.end() + (
+                    full.end() if full and is_surname and len(full.group()) > 3 else 0
+                )
+        stop = doubled_name_at(text, start) or name_beside_role(text, start)
+        if stop is not None and closes_name(text, stop):
+            return start, stop
+    return None

@@ -5,10 +5,8 @@ import re
 from contacts.lexicon import words
 from contacts.segmentation import tagged
 from contacts.text import HAN, normalise
+from memories.providers.offline.extraction.referents import Someone, Spot
 from memories.providers.offline.lexicons import demonyms, english_places, given_names
-from memories.providers.offline.meeting import Spot
-from memories.providers.offline.people import Someone
-from memories.providers.offline.third_person import is_past, third, told_of_user
 
 _OWN_ZH = re.compile(r"^(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门)?的?")
 _FILLER_ZH = re.compile(
@@ -18,7 +16,6 @@ _FILLER_ZH = re.compile(
 _TAIL = re.compile(
     r"(?:[，,\s]*(?:lol|haha+|哈哈+|笑死|呢|吧|啊|呀|哦|啦|嘛|哈|诶|～|~|😂|🤣))+$", re.I
 )
-
 
 _AGENT = re.compile(
     r"(?:医生|大夫|护士|师傅|老师|老板|公司|医院|领导|同事|房东|客服|中介|学校|警察)(?:说|让|建议|要求|通知|来|给|问)"
@@ -240,3 +237,77 @@ def _nominal_zh(text: str) -> bool:
         and flags[-1] in {"n", "nr", "nz", "nt", "nrt", "l", "m", "q"}
         and len(body) <= 8
     )
+
+
+_THIRD = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "don't": "doesn't",
+    "don’t": "doesn't",
+    "haven't": "hasn't",
+    "was": "was",
+    "go": "goes",
+    "were": "was",
+    "aren't": "isn't",
+}
+
+_FIXED = words("grammar_en", "past_forms")
+
+_ADVERBS = words("grammar_en", "adverbs")
+
+# "the user" after these is no subject: "let the user go".
+_BEFORE_INFINITIVE = words("grammar_en", "before_infinitive")
+_NO_VERBS = words("grammar_en", "no_verbs")
+
+
+def told_of_user(text: str, chinese: bool) -> str:
+    """``text`` with the verbs after 用户 or "the user" in the third person."""
+    subject = "用户" if chinese else "the user"
+    pattern = re.compile(
+        rf"({subject})(['’]re)?\s((?:(?:{'|'.join(sorted(_ADVERBS))})\s)*)([A-Za-z'’]+)"
+    )
+
+    def conjugate(match: re.Match[str]) -> str:
+        verb = match.group(4)
+        if match.group(2):
+            return f"{match.group(1)} is {match.group(3)}{verb}"
+        start = text[: match.start()].rstrip().split(" ")[-1].lower()
+        if (start.endswith("ed") or start in _BEFORE_INFINITIVE) and verb not in _THIRD:
+            return match.group()
+        return f"{match.group(1)} {match.group(3)}{third(verb)}"
+
+    out = pattern.sub(conjugate, text)
+    return re.sub(r"\bthe user(?:'s)? are\b", "the user is", out)
+
+
+def third(verb: str) -> str:
+    """The third person singular of an English verb in the present; other words unchanged."""
+    lower = verb.lower()
+    if lower in _THIRD:
+        return _THIRD[lower]
+    if (
+        lower in _FIXED
+        or (
+            lower.endswith("ed")
+            and lower not in {"need", "feed", "bleed", "speed", "succeed", "proceed"}
+        )
+        or lower.endswith(("ing", "ly", "'s", "n't"))
+        or not lower.isalpha()
+        or not lower.islower()
+    ):
+        return verb
+    if lower.endswith("s") and not lower.endswith("ss"):
+        return verb
+    if lower in _NO_VERBS:
+        return verb
+    if re.search(r"(?:s|sh|ch|x|z|o)$", lower):
+        return verb + "es"
+    if re.search(r"[^aeiou]y$", lower):
+        return verb[:-1] + "ies"
+    return verb + "s"
+
+
+def is_past(word: str) -> bool:
+    """Whether it is a past form or an auxiliary, which has no form of its own here."""
+    return word in _FIXED and word not in _ADVERBS

@@ -1,4 +1,4 @@
-"""Taking back and putting right: 不对，是7月8号; not Boeing, Airbus; forget what I said."""
+"""Corrections and retractions as they are worded, and values put right in a draft."""
 
 import re
 from collections.abc import Iterator
@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from contacts.lexicon import words
 from contacts.segmentation import tagged
-from memories.providers.offline.draft import Draft, Piece
-from memories.providers.offline.facts_zh import FIRMS, Value
-from memories.providers.offline.values import read_values
+from memories.providers.offline.extraction.draft import Draft, Piece
+from memories.providers.offline.extraction.facts import read_values
+from memories.providers.offline.extraction.facts_zh import FIRMS, Value
 from memories.types import ExtractedMemory
 
 _V = r"[^，,。.！!；;？?\s]+(?:\s[^，,。.！!；;？?\s]+){0,3}?"

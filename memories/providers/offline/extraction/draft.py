@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 
 from contacts.attributes import is_single
 from contacts.text import HAN
-from memories.providers.offline import render
-from memories.providers.offline.facts_zh import Value
-from memories.providers.offline.meeting import Spot
-from memories.providers.offline.people import Book, Someone
+from memories.providers.offline.extraction import third_person
+from memories.providers.offline.extraction.facts_zh import Value
+from memories.providers.offline.extraction.referents import Book, Someone, Spot
 from memories.types import Turn
 
 MAX_CHARS = 90
@@ -68,7 +67,7 @@ class Draft:
             zh = HAN.search(piece.text) is not None
             spots = [s for s in piece.spots if s.who is None or s.who in book.people]
             _mark_possessives(piece.text, spots)
-            text = render.replace_spots(
+            text = third_person.replace_spots(
                 piece.text,
                 spots,
                 chinese=chinese and zh,
@@ -86,11 +85,11 @@ class Draft:
         if self.subject is None:
             if any(s.who is None and s.start < 3 for s in spots) or not HAN.search(piece.text):
                 return text
-            return render.with_subject(text, "用户" if chinese else "The user", chinese)
-        name = render.display(self.subject, chinese)
+            return third_person.with_subject(text, "用户" if chinese else "The user", chinese)
+        name = third_person.display(self.subject, chinese)
         if name in text and text.index(name) < 6:
             return text
-        return render.with_subject(text, name, chinese)
+        return third_person.with_subject(text, name, chinese)
 
 
 def _mark_possessives(text: str, spots: list[Spot]) -> None:

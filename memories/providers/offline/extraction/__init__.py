@@ -1,0 +1,1 @@
+"""Extraction of memories, people and relations from turns, by rules."""

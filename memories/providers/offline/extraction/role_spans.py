@@ -1,0 +1,334 @@
+"""Mentions of people by what they are to the user or to one another: my boss, her son, 室友."""
+
+import re
+from itertools import pairwise
+
+from contacts.ownership import ZH_PRAISE
+from contacts.roles import is_owner
+from contacts.text import HAN
+from memories.providers.offline.extraction.name_contexts import (
+    OPENING,
+    inside_word,
+    name_in_apposition,
+)
+from memories.providers.offline.extraction.name_spans import (
+    LATIN_NAME,
+    announced_person,
+    behind_name,
+    chinese_name_at,
+    name_beside_role,
+)
+from memories.providers.offline.extraction.referents import (
+    Book,
+    Someone,
+    Spot,
+    add_spot,
+    foreseen,
+    is_free,
+    meet_role,
+    name_relative,
+    person_named,
+    relate_to_user,
+    relative_of,
+    role_holder,
+)
+from memories.providers.offline.extraction.relation_words import (
+    cuts_word,
+    former,
+    is_specific,
+    is_vague,
+    role_patterns,
+)
+from memories.providers.offline.lexicons import relations
+from memories.types import Subtype
+
+_TEAM_ZH = r"(?:我|咱)们?(?:组里?|公司|部门|团队|单位|项目组|办公室)(?:里|的)?(?:新来的|那个|的)?"
+_INTRODUCED = re.compile(r"(?:来了|认识了?|交了|招了|遇到了?|搬来了?)(?:一?[个位名])?新?来?的?$")
+
+# Between somebody's spot and what somebody else is to them.
+_TO_OWNED = re.compile(
+    r"(?:'s|’s)\s|\s(?=[a-z])|\s?(?:们家|他们家|她们家|们|家|他|她)?的?(?:那个|这个|那位)?\s?"
+)
+# Of these one has so many that "a friend" is nobody in particular.
+_CIRCLE = re.compile(r"friend|朋友|同学|classmate|cousin", re.I)
+
+# Someone or other, and the user's friend or colleague who could be any of them.
+_ANYBODY = re.compile(
+    r"(?:[他她](?!妈的)|别人|人家|有人|某人)|(?:he|she|they|his|her|their|someone|somebody)\b", re.I
+)
+_STRANGER_EN = re.compile(
+    r"[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s(?:lives|lived|moved|works|worked|studies|studied|teaches|likes|loves|hates|wants|speaks|plays|is\s(?:an?|from|allergic|married))\b"
+)
+# Somebody who lives or works around the user: 我家楼下的邻居老何.
+_AROUND_ME = re.compile(
+    r"(?:我|咱|俺)们?家?(?:楼[上下]|隔壁|对[面门]|旁边|附近|小区|公司|单位|学校|部门)里?的?"
+)
+_WITH_ME = re.compile(r"们?\s?(?:[和跟与]我|and I\b)|s?,?\sand\s(?:I|me)\b")
+
+LEAD = 4  # characters that may lead up to a subject: 昨天, 邻居
+
+
+def of_a_stranger(text: str, spots: list[Spot]) -> bool:
+    """Whether a clause opens with somebody nobody was met in (我朋友老家在湖南, 他的女儿三岁了 when
+    nobody was spoken of): what it says is not true of the user."""
+    mine_zh, _, mine_en, _ = role_patterns()
+    start = next((n for n in range(LEAD, 0, -1) if OPENING.fullmatch(text, 0, n)), 0)
+    around = _AROUND_ME.match(text, start)
+    if around and any(s.who is not None and 0 <= s.start - around.end() < LEAD for s in spots):
+        return True
+    if not spots and _is_name_and_role(text, start):
+        return True
+    match = next(
+        (m for p in (mine_zh, mine_en, _ANYBODY) if (m := p.match(text, start)) is not None), None
+    )
+    if match is None and not spots and _STRANGER_EN.match(text):
+        return True
+    if match is None or _WITH_ME.match(text, match.end()):
+        return False
+    if any(spot.who is not None and spot.start <= match.end() for spot in spots):
+        return False
+    return not any(spot.who is None and spot.start >= match.end() for spot in spots)
+
+
+def _is_name_and_role(text: str, start: int) -> bool:
+    """小美男朋友…: a name, maybe, and what somebody is to its bearer."""
+    _, bare_zh, _, _ = role_patterns()
+    end = chinese_name_at(text, start, strong=False)
+    match = bare_zh.match(text, end) if end is not None else None
+    sort = relations()[match.group("word")].subtype if match else None
+    return sort in {Subtype.FAMILY, Subtype.PARTNER}
+
+
+def own_relations(book: Book, text: str, spots: list[Spot]) -> None:
+    """My boss, 我老板, 我们组的…: the user's own relations, with the names that may follow."""
+    mine_zh, _, mine_en, _ = role_patterns()
+    for match in mine_zh.finditer(text):
+        word = match.group("word")
+        if re.search(r"[叫喊称管]$", text[: match.start()]):
+            continue
+        if re.match(r"们|的[猫狗]", text[match.end() :]) or cuts_word(text, match.end(), word):
+            continue
+        _role_spot(book, text, spots, match.start(), match.end(), word)
+    for match in mine_en.finditer(text):
+        _role_spot(book, text, spots, match.start(), match.end(), match.group("word"))
+    for match in re.finditer(_TEAM_ZH, text):
+        end = name_beside_role(text, match.end())
+        latin = LATIN_NAME.match(text, match.end())
+        end = latin.end() if latin else end
+        if end is not None and not book.is_banned(text[match.end() : end]):
+            who, new = person_named(book, text[match.end() : end], "同事", None)
+            add_spot(spots, Spot(match.start(), end, who, "name", text[match.start() : end], new))
+
+
+def _role_spot(book: Book, text: str, spots: list[Spot], start: int, end: int, word: str) -> None:
+    """My <word>, with the name that may follow it."""
+    named = name_in_apposition(text, end)
+    if named is not None:
+        if book.is_banned(text[named[0] : named[1]]):
+            return
+        who, new = person_named(book, text[named[0] : named[1]], word, None)
+        add_spot(spots, Spot(start, named[1], who, "name", text[start : named[1]], new))
+        return
+    known = role_holder(book, word, text)
+    named_next = re.match(r"\s?(?:叫|名字|的名字|姓|'s name)", text[end:])
+    anyone = is_vague(word) and not named_next and _CIRCLE.search(word)
+    if known is None and anyone and not is_specific(text, end):
+        return
+    new = known is None
+    who = known or meet_role(book, word)
+    add_spot(spots, Spot(start, end, who, "role", text[start:end], new))
+
+
+def owned_relations(book: Book, text: str, spots: list[Spot]) -> None:
+    """Her son, 小沈的男朋友, 他妹妹, my friend Ben's sister Ivy: a relation right after
+    somebody else's spot, which may be another's owner in turn (我妈的朋友的儿子)."""
+    owners = sorted(spots, key=lambda spot: spot.start)
+    for owner in owners:
+        if owner.who is None or owner.how == "user" or owner not in spots:
+            continue
+        owned = _owned_by(book, text, owner, spots)
+        if owned is not None:
+            inside = (s for s in spots if s.start >= owned.start and s.end <= owned.end)
+            for spot in list(inside):
+                spots.remove(spot)
+            if add_spot(spots, owned):
+                owners.append(owned)
+            else:
+                spots.append(owner)
+
+
+def _owned_by(book: Book, text: str, owner: Spot, spots: list[Spot]) -> Spot | None:
+    """The relation of ``owner``'s that follows it, with the name that may follow that."""
+    if owner.who is None:
+        return None
+    _, bare_zh, _, bare_en = role_patterns()
+    tail = text[owner.end :]
+    lead = _TO_OWNED.match(tail)
+    start = owner.end + (lead.end() if lead else 0)
+    possessive = (
+        re.fullmatch(r"(?:her|his)", owner.text, re.I)
+        or HAN.search(owner.text[-1])
+        or re.match(r"['’]s|\s?的", tail)
+        or (lead and lead.group().strip() and HAN.match(tail))
+    )
+    if not possessive:
+        return None
+    match = bare_zh.match(text, start) or bare_en.match(text, start)
+    household = re.match(r"们?家的?(?=(.)\1)", tail)
+    if match is None and household is not None:
+        child = name_in_apposition(text, owner.end + household.end())
+        if child is not None and not book.is_banned(text[child[0] : child[1]]):
+            name = text[child[0] : child[1]]
+            owned = book.by_name(name) or relative_of(book, owner.who, "孩子")
+            owned.give_name(name)
+            return Spot(owner.start, child[1], owned, "owned", text[owner.start : child[1]])
+    if match is None or (owner.end == start and not HAN.search(text[start])):
+        return None
+    word, end = match.group("word"), match.end()
+    if cuts_word(text, end, word):
+        return None
+    named = next(
+        ((s.start, s.end) for s in spots if s.start == end and s.how == "name"),
+        name_in_apposition(text, end),
+    )
+    owned = relative_of(book, owner.who, word)
+    if named is not None and not book.is_banned(text[named[0] : named[1]]):
+        name_relative(book, owned, text[named[0] : named[1]])
+        owned = book.by_name(text[named[0] : named[1]]) or owned
+        end = named[1]
+    new = not owned.named
+    return Spot(owner.start, end, owned, "owned", text[owner.start : end], new)
+
+
+def bare_relations(book: Book, text: str, spots: list[Spot], topic: Someone | None) -> None:
+    """妈, 老公, 室友 without a possessor: the speaker's own when the word allows that."""
+    _, bare_zh, _, _ = role_patterns()
+    for match in bare_zh.finditer(text):
+        word = match.group("word")
+        free = is_free(spots, match.start(), match.end())
+        if free and not cuts_word(text, match.end(), word):
+            _bare_chinese(book, text, spots, topic, match)
+    _bare_english(book, text, spots)
+
+
+def _bare_chinese(
+    book: Book, text: str, spots: list[Spot], topic: Someone | None, match: re.Match[str]
+) -> None:
+    """One Chinese relation word without a possessor."""
+    word = match.group("word")
+    relation = relations()[word]
+    before = text[: match.start()]
+    if relation.bare and _before_name(text, spots, match):
+        return
+    if _INTRODUCED.search(before) and (relation.bare or relation.subtype is not Subtype.FAMILY):
+        who = foreseen(book, word) or (book.by_relation(word) if relation.bare else None)
+        new = who is None or not who.turn_ids
+        who = who or meet_role(book, word)
+        add_spot(spots, Spot(match.start(), match.end(), who, "role", match.group(), new))
+        return
+    if re.search(
+        r"[的一两个位名些每当做是人姨他她]$|男$|女$|(?:\d|[二三四五])$", before
+    ) or inside_word(text, match.start()):
+        return
+    if (
+        topic is not None
+        and relation.of_topic
+        and topic.relation is not None
+        and topic.relation.subtype is Subtype.PARTNER
+    ):
+        return
+    if topic is not None and relation.of_topic and not before.strip():
+        who = relative_of(book, topic, word)
+        add_spot(spots, Spot(match.start(), match.end(), who, "owned", match.group(), True))
+        return
+    turned = former(match.group()) or match.group().startswith("新")
+    who = role_holder(book, match.group() if turned else word, text)
+    if who is None and (not relation.bare or len(word) < 2):
+        return
+    if (
+        who is None
+        and topic is not None
+        and relation.subtype is not Subtype.FAMILY
+        and not relation.bare
+    ):
+        return
+    starts = not before.strip() or OPENING.search(before) or announced_person(before)
+    if not starts:
+        return
+    new = who is None
+    if who is None:
+        who = meet_role(book, match.group() if match.group() in relations() else word)
+    add_spot(spots, Spot(match.start(), match.end(), who, "role", match.group(), new))
+
+
+def _before_name(text: str, spots: list[Spot], match: re.Match[str]) -> bool:
+    """Whether a name follows the role word (老板沈总); its bearer is that to the user, unless
+    the words before say whose they are."""
+    named = next((s for s in spots if s.start == match.end() and s.how == "name"), None)
+    if named is None or named.who is None:
+        return False
+    whole, word = match.group(), match.group("word")
+    if not is_role_of_another(text, spots, match.start(), relations()[word].subtype):
+        relate_to_user(named.who, whole if whole in relations() else word)
+        named.start, named.text = match.start(), text[match.start() : named.end]
+    return True
+
+
+def is_role_of_another(text: str, spots: list[Spot], start: int, sort: Subtype) -> bool:
+    """Whether the role word at ``start`` says what somebody is to another, not to the user:
+    behind a person, or behind 的 and what may be one (小美的男朋友)."""
+    before = text[:start]
+    if any(s.who is not None and s.end == start for s in spots) or behind_name(text, start):
+        return True
+    if not before.endswith("的"):
+        return before.endswith(("他", "她", "们"))
+    if before.endswith("我的") or ZH_PRAISE.search(before):
+        return False
+    return sort in {Subtype.FAMILY, Subtype.PARTNER} or is_owner(before[:-1])
+
+
+def _bare_english(book: Book, text: str, spots: list[Spot]) -> None:
+    """来了个 intern; Mom; "the landlord" of whom the user spoke before."""
+    _, _, _, bare_en = role_patterns()
+    for match in bare_en.finditer(text) if HAN.search(text) else ():
+        if _INTRODUCED.search(text[: match.start()]) and is_free(spots, match.start(), match.end()):
+            who = foreseen(book, match.group("word")) or meet_role(book, match.group("word"))
+            add_spot(spots, Spot(match.start(), match.end(), who, "role", match.group(), True))
+    for match in re.finditer(r"\b(?:Mom|Mum|Dad|Grandma|Grandpa|Mommy|Mummy|Daddy)\b", text):
+        if is_free(spots, match.start(), match.end()):
+            known = book.by_relation(match.group())
+            parent = known or meet_role(book, match.group())
+            add_spot(
+                spots,
+                Spot(match.start(), match.end(), parent, "role", match.group(), known is None),
+            )
+    if HAN.search(text) is None:
+        for match in re.finditer(r"\bthe\s(?P<word>\w+)\b", text):
+            holder = book.by_relation(match.group("word"))
+            if holder is not None and is_free(spots, match.start(), match.end()):
+                spot = Spot(match.start(), match.end(), holder, "role", match.group())
+                add_spot(spots, spot)
+
+
+def join_appositions(book: Book, text: str, spots: list[Spot]) -> None:
+    """A role right before a name (我老板沈总, my uncle Gus) is one place, one person."""
+    for role, name in pairwise(list(spots)):
+        if role.how != "role" or name.how != "name" or role.who is None or name.who is None:
+            continue
+        if text[role.end : name.start].strip() or role not in spots:
+            continue
+        if role.who is not name.who:
+            if role.who.named:
+                continue
+            relate_to_user(name.who, role.who.word or role.who.relationship)
+            book.merge(name.who, _nameless(role.who))
+        spots[spots.index(role)] = Spot(
+            role.start, name.end, name.who, "name", text[role.start : name.end], name.new
+        )
+        spots.remove(name)
+
+
+def _nameless(who: Someone) -> Someone:
+    """``who`` without a name of their own, so that a merge leaves no alias behind."""
+    who.owner = who.owner or who
+    return who
