@@ -4,6 +4,13 @@
 import os
 import sys
 
+import django
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import execute_from_command_line
+
+from mio_site import database
+
 # Commands that only read the code need no database server.
 OFFLINE = {"help", "makemessages", "compilemessages", "collectstatic", "spectacular"}
 # These see to the schema themselves, or are about it.
@@ -13,9 +20,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 
 
 def main() -> None:
-    from django.core.exceptions import ImproperlyConfigured
-    from django.core.management import execute_from_command_line
-
     asks_help = {"-h", "--help", "--version"} & set(sys.argv[1:])
     try:
         if sys.argv[1:] and sys.argv[1] not in OFFLINE and not asks_help:
@@ -27,12 +31,7 @@ def main() -> None:
 
 def prepare_database(*, migrate: bool) -> None:
     """Has the server run, and the embedded one hold the schema of this code."""
-    import django
-    from django.conf import settings
-
     django.setup()
-    from mio_site import database
-
     try:
         database.ensure_running()
     except database.ServerError as error:

@@ -9,6 +9,11 @@ import signal
 import socket
 import sys
 
+import uvicorn
+from django.core.management import execute_from_command_line
+
+from mio_site import database
+
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 GRACE = 3  # seconds for requests under way when the web process is asked to end
 
@@ -22,8 +27,6 @@ def end_with_parent(request: signal.Signals, parent: int) -> None:
 
 def serve_web(descriptor: int) -> None:
     """Answers requests on a bound socket."""
-    import uvicorn
-
     config = uvicorn.Config(
         "mio_site.asgi:application",
         lifespan="off",
@@ -36,10 +39,6 @@ def serve_web(descriptor: int) -> None:
 
 def work() -> None:
     """Runs queued tasks in processes that end with the one that made them."""
-    from django.core.management import execute_from_command_line
-
-    from mio_site import database
-
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
     database.ensure_running()
     made_by = os.getpid()

@@ -16,8 +16,7 @@ BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
-# Django itself ---------------------------------------------------------------------------
-
+# Django itself
 DEBUG = env.bool("DEBUG", default=True)
 MIO_HOME = Path(env.str("MIO_HOME", default=".mio"))
 if not MIO_HOME.is_absolute():
@@ -118,8 +117,7 @@ STATIC_ROOT = None if DEBUG else BASE_DIR / "staticfiles"
 SERVESTATIC_USE_FINDERS = DEBUG
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-# Signing in -------------------------------------------------------------------------------
-
+# Signing in
 LOGIN_URL = "dashboard:login"
 LOGIN_REDIRECT_URL = "dashboard:home"
 AUTHENTICATION_BACKENDS = [
@@ -160,8 +158,7 @@ X_FRAME_OPTIONS = "DENY"
 # Larger bodies are refused with 413 before they are read into memory.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 5 * 1024 * 1024
 
-# Database --------------------------------------------------------------------------------
-
+# Database
 MIO_EMBEDDED_POSTGRES = not env.str("DATABASE_URL", default="")
 _connection: dict[str, Any] = (
     instance.connection(MIO_HOME) if MIO_EMBEDDED_POSTGRES else env.db("DATABASE_URL")
@@ -182,8 +179,7 @@ DATABASES = {
     }
 }
 
-# Queue: the broker holds ids only, the truth is in our tables ----------------------------
-
+# Queue: the broker holds ids only, the truth is in our tables
 Q_CLUSTER = {
     "name": "mio",
     "orm": "default",
@@ -198,8 +194,7 @@ Q_CLUSTER = {
     "label": "Queue",
 }
 
-# API -------------------------------------------------------------------------------------
-
+# API
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasApp"],
@@ -227,8 +222,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
 }
 
-# Models ----------------------------------------------------------------------------------
-
+# Models
 OPENAI_API_KEY = env.str("OPENAI_API_KEY", default="")
 OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MIO_LLM = env.str("MIO_LLM", default="openai" if OPENAI_API_KEY or OPENAI_BASE_URL else "offline")
@@ -265,8 +259,7 @@ MIO_TOKEN_PRICES = {
     **env.json("MIO_TOKEN_PRICES", default={}),
 }
 
-# Pipeline --------------------------------------------------------------------------------
-
+# Pipeline
 MIO_EXTRACT_EVERY = env.int("MIO_EXTRACT_EVERY", default=10)
 MIO_CONSOLIDATE_EVERY = env.int("MIO_CONSOLIDATE_EVERY", default=50)
 # How long what a user asked in a chat to forget can still be brought back; 0: not at all.
@@ -277,8 +270,7 @@ MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
 MIO_CARD_NOTES = "memories.card_notes.of"
 MIO_CONTACT_CHANGED = "memories.tasks.contact_changed"
 
-# Logs carry ids, never chat text ---------------------------------------------------------
-
+# Logs carry ids, never chat text
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,

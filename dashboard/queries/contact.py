@@ -144,9 +144,6 @@ def _taken_away(contact: Contact) -> Iterable[tuple[str, Former]]:
                     yield key, Former(str(entry["value"]), at, why, actor, None)
 
 
-# What says so ------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Source:
     """A memory with the messages that it rests on."""
@@ -174,9 +171,6 @@ def sources(end_user: EndUser, memory_ids: Collection[UUID]) -> list[Source]:
 def names_of(contact: Contact) -> list[str]:
     """What to highlight: every way that the person is called."""
     return [contact.name, *contact.aliases]
-
-
-# Memories ----------------------------------------------------------------------------------
 
 
 def memories_about(contact: Contact) -> QuerySet[Memory]:
@@ -213,9 +207,6 @@ def chosen(contact: Contact, memory_ids: Collection[UUID]) -> list[Memory]:
     return list(rows.order_by("-said_at", "id"))
 
 
-# Changes -----------------------------------------------------------------------------------
-
-
 def changes_of(contact: Contact) -> QuerySet[Change]:
     """What changed a person, those merged into them, or a memory about them."""
     held = Contact.objects.of(contact.end_user_id)
@@ -242,9 +233,6 @@ SELECT DISTINCT id FROM (
         SELECT id FROM accounts_change WHERE subjects ? wanted AND end_user_id = %s OFFSET 0) hit
     LIMIT %s) hits
 """
-
-
-# The card ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

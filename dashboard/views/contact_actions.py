@@ -41,9 +41,6 @@ def to_tab(request: HttpRequest, person: Contact, tab: str = "card") -> HttpResp
     return redirect(f"{reverse('dashboard:contact', args=[person.end_user_id, person.pk])}?tab={tab}")  # fmt: skip
 
 
-# A new person, and who somebody is ----------------------------------------------------------
-
-
 def _form_page(
     request: HttpRequest, end_user: EndUser, form: PersonForm, person: Contact | None, status: int = 200
 ) -> HttpResponse:  # fmt: skip
@@ -117,9 +114,6 @@ def _name_taken(form: PersonForm, error: NameTaken) -> None:
     form.add_error("name", _("Somebody of this name is known already."))
 
 
-# Names --------------------------------------------------------------------------------------
-
-
 @access.action
 def aliases(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     """Adds or removes an alias, or makes one the name; the old name stays as an alias."""
@@ -168,9 +162,6 @@ def _edit(
 
 def _why(request: HttpRequest) -> str:
     return request.POST.get("why", "").replace("\0", "")[:500]
-
-
-# Values -------------------------------------------------------------------------------------
 
 
 @access.action
@@ -232,9 +223,6 @@ def resolve(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         _("Kept “%(value)s”.") % {"value": feedback.apart(value)},
     )
     return to_tab(request, person)
-
-
-# Relations ----------------------------------------------------------------------------------
 
 
 @access.action

@@ -96,9 +96,6 @@ def outdate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     return to_tab(request, person, "memories")
 
 
-# Moving and splitting -----------------------------------------------------------------------
-
-
 @access.page
 def show_move(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     end_user, person = standing(request, user, contact)
@@ -201,9 +198,6 @@ def split(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
     return redirect("dashboard:contact", end_user.pk, new.pk)
 
 
-# Editing ------------------------------------------------------------------------------------
-
-
 class ContentForm(forms.Form):
     """What a memory says."""
 
@@ -254,9 +248,6 @@ def edit_memory(request: HttpRequest, user: int, contact: UUID, memory: UUID) ->
     queue.enqueue("embed", end_user.pk)
     feedback.done(request, _("Saved."), change)
     return to_tab(request, person, "memories")
-
-
-# Forgetting ---------------------------------------------------------------------------------
 
 
 def _forget_page(

@@ -34,9 +34,6 @@ _INHERITED = (
 )  # fmt: skip
 
 
-# Split -------------------------------------------------------------------------------------
-
-
 @transaction.atomic
 def split(
     end_user: EndUser, memory_id: UUID, pieces: Sequence[str], *, actor: str, why: str = ""
@@ -147,9 +144,6 @@ def _rest_on_pieces(
         rewrite_links.rename(contact, {whole.id: (whole.id, *mine)}, recorder)
 
 
-# Trim --------------------------------------------------------------------------------------
-
-
 @transaction.atomic
 def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: str = "") -> Change:
     """Says what a memory says in fewer words. It stays the same memory, with its facts, links
@@ -173,9 +167,6 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
             store.save(contact, [])
     queue.enqueue("embed", held.pk)
     return change
-
-
-# Merge -------------------------------------------------------------------------------------
 
 
 @transaction.atomic
@@ -214,9 +205,6 @@ def merge_memories(
     queue.enqueue("embed", held.pk)
     united.refresh_from_db()
     return united, change
-
-
-# Both --------------------------------------------------------------------------------------
 
 
 def _facts(end_user: EndUser, ids: Sequence[UUID]) -> list[Memory]:

@@ -191,9 +191,6 @@ def as_of(end_user: EndUser, moment: datetime, contact_id: UUID | None = None) -
     ]
 
 
-# People ------------------------------------------------------------------------------------
-
-
 def contact_as_of(end_user: EndUser, contact_id: UUID, moment: datetime) -> ContactAsOf | None:
     """A person as they were known at ``moment`` (aware); None when they were not. The id of
     one who was merged by then answers with the survivor.

@@ -143,9 +143,6 @@ def spawn_detached(
         os.close(log)
 
 
-# Finding out -----------------------------------------------------------------------------
-
-
 def _pid_file_line(place: PostgresHome, number: int) -> str:
     try:
         lines = place.postmaster_pid.read_text().splitlines()
@@ -182,9 +179,6 @@ def _program(name: str) -> str:
 def _environment() -> dict[str, str]:
     """Nothing of the caller's: PGPORT, PGDATA and the like would change the server."""
     return {"PATH": os.defpath, "LC_ALL": "C.UTF-8", "TZ": "UTC"}
-
-
-# Being root ------------------------------------------------------------------------------
 
 
 @functools.cache
@@ -236,9 +230,6 @@ def _server_user() -> pwd.struct_passwd:
 def _give_to_server(folder: Path) -> None:
     if os.geteuid() == 0:
         os.chown(folder, _server_user().pw_uid, _server_user().pw_gid)
-
-
-# Creating --------------------------------------------------------------------------------
 
 
 def _create(place: PostgresHome) -> None:

@@ -202,9 +202,6 @@ def test_an_unforeseen_error_is_a_500_that_tells_nobody_what_was_said(caplog: An
     assert not EndUser.objects.exists()
 
 
-# The user id ------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "external_id",
     ["a b", "zoë@example.org", "小红", "auth0|1", "a/b", "/", "100%", "a?b#c", "..a", "👩‍👩‍👧", "x" * 200, "contacts"],
@@ -222,9 +219,6 @@ def test_a_user_id_that_is_none_is_refused(quoted: str) -> None:
     client = ApiClient()
     assert_error(client.post(f"users/{quoted}/messages/", one()), 400, "invalid_user")
     assert not EndUser.objects.exists()
-
-
-# Keys -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

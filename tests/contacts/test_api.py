@@ -185,9 +185,6 @@ def test_a_contact_without_memories_is_listed(client: ApiClient, zoe: EndUser) -
     assert (row["memory_ids"], row["memory_count"]) == ([], 0)
 
 
-# Writing ----------------------------------------------------------------------------------
-
-
 def test_a_contact_is_created_with_its_keys_card_and_change(client: ApiClient) -> None:
     status, body = client.post(
         ADDRESS,

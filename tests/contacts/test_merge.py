@@ -144,8 +144,6 @@ def test_a_role_that_only_the_loser_had_still_finds_the_person(client, zoe):
     assert "kin:boss" in {key.key for key in store.keys_of(contact.person)}
 
 
-# Pure --------------------------------------------------------------------------------------
-
 ENTRY = st.builds(
     lambda value, sources: {"value": value, "sources": sources, "since": None},
     st.sampled_from(["red", "Red", "blue", "green"]),

@@ -29,9 +29,6 @@ def values(contact: Contact) -> list[str]:
     return [entry["value"] for entry in held]
 
 
-# Values and names ---------------------------------------------------------------------------
-
-
 def test_a_value_that_somebody_else_changed_meanwhile_is_not_said_to_be_saved(
     reviewer: Client, user: EndUser
 ) -> None:
@@ -79,9 +76,6 @@ def test_a_relation_to_nobody_keeps_what_was_typed(reviewer: Client, user: EndUs
     assert not Relation.objects.exists()
 
 
-# Merging from a person ----------------------------------------------------------------------
-
-
 def test_a_person_is_compared_with_another_that_is_looked_for(
     reviewer: Client, user: EndUser
 ) -> None:
@@ -102,9 +96,6 @@ def test_a_merge_of_two_that_were_chosen_ends_at_who_stays(reviewer: Client, use
     html = reviewer.get(at, {"keep": hong.pk}).content.decode()
     there = reverse("dashboard:contact", args=[user.pk, hong.pk])
     assert f'name="next" value="{there}"' in html
-
-
-# Doubtful links -----------------------------------------------------------------------------
 
 
 def doubted(user: EndUser, count: int) -> list[Link]:
@@ -165,9 +156,6 @@ def test_a_contradiction_opens_what_says_each_value(reviewer: Client, user: EndU
     assert "Stated by a person" in html
 
 
-# A memory's own page ------------------------------------------------------------------------
-
-
 def test_a_memory_says_why_it_is_about_somebody_and_is_taken_off_there(
     reviewer: Client, user: EndUser
 ) -> None:
@@ -196,9 +184,6 @@ def test_an_address_that_connects_nothing_stays_in_its_field(
     assert 'value="nonsense" aria-invalid="true"' in html
     assert 'role="alert">Paste the address of a memory.' in html
     assert '<option value="causes" selected>' in html
-
-
-# An end user --------------------------------------------------------------------------------
 
 
 def test_what_waits_is_read_when_somebody_says_so(

@@ -26,9 +26,6 @@ def hong(user: EndUser) -> Contact:
     return make_contact(user, "小红", gender="female", aliases=["阿红"])
 
 
-# Who is meant --------------------------------------------------------------------------------
-
-
 def test_she_is_the_one_whom_the_chosen_session_speaks_of(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
@@ -90,9 +87,6 @@ def test_limits_and_parts_are_obeyed(reviewer: Client, user: EndUser, hong: Cont
     assert not [one for one in short.left_out if one.way.kept]
 
 
-# Without a trace -----------------------------------------------------------------------------
-
-
 def test_trying_writes_nothing_and_a_viewer_may(user: EndUser, hong: Contact) -> None:
     viewer = signed_in("viewer")
     linked = make_memory(user, "小红下周去北京出差", hong)
@@ -129,9 +123,6 @@ def test_the_statements_don_t_grow_with_memories(
         make_memory(user, f"小红第{n}个计划", hong)
         talk(user, f"第{n}句话", session=f"s{n}")
     assert statements() <= few
-
-
-# The page ------------------------------------------------------------------------------------
 
 
 def test_the_empty_page_teaches_with_the_users_own_people(
@@ -203,9 +194,6 @@ def test_hostile_words_are_shown_as_text(reviewer: Client, user: EndUser) -> Non
         response = ask(reviewer, user, message, **fields)
         assert response.context["answer"].meant
         assert bad not in text(response)
-
-
-# Corrections ---------------------------------------------------------------------------------
 
 
 def test_each_thing_has_its_correction_beside_it(

@@ -137,9 +137,6 @@ def test_evidence_of_the_oldest_suggestions_is_shown_as_it_was_written(
     assert page.index("Both have the same company, job") < page.index("Both like tea.")
 
 
-# Doubtful links ---------------------------------------------------------------------------
-
-
 def test_a_guess_is_shown_with_the_talk_around_it_and_confirmed_in_one_step(
     reviewer: Client, zoe: EndUser
 ) -> None:
@@ -187,9 +184,6 @@ def test_wrong_takes_the_memory_off_the_person(reviewer: Client, zoe: EndUser) -
     url = reverse("dashboard:decide-link", args=[zoe.pk, Link.objects.get().pk])
     reviewer.post(url, {"decision": "wrong"})
     assert Link.objects.get(memory=memory).rejected
-
-
-# Conflicts --------------------------------------------------------------------------------
 
 
 def test_of_two_values_one_is_kept_and_the_other_comes_back_with_undo(

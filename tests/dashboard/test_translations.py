@@ -245,9 +245,6 @@ def test_a_person_s_own_words_are_left_alone(full: EndUser) -> None:
     assert why in page
 
 
-# Which language ------------------------------------------------------------------------------
-
-
 def test_the_first_visit_follows_the_browser(client: Client) -> None:
     at = reverse("dashboard:login")
     assert '<html lang="zh-hans"' in client.get(at, headers=CHINESE).content.decode()
@@ -281,9 +278,6 @@ def test_pages_of_what_went_wrong_are_translated(full: EndUser, status: int) -> 
     answer = signed_in("viewer").get(at, headers=CHINESE)
     assert answer.status_code == status
     assert english(answer.content.decode()) == []
-
-
-# How it is written ---------------------------------------------------------------------------
 
 
 def test_days_and_numbers_are_written_as_the_reader_does() -> None:

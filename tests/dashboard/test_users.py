@@ -107,9 +107,6 @@ def test_a_reviewer_can_neither_export_nor_forget(zoe: EndUser) -> None:
     assert EndUser.objects.filter(pk=zoe.pk).exists()
 
 
-# Apps and keys ----------------------------------------------------------------------------
-
-
 def test_a_new_app_gets_a_key_that_works_and_is_shown_once(admin: Client) -> None:
     page = admin.post(reverse("dashboard:new-app"), {"name": "chatter"})
     secret = page.context["secret"]

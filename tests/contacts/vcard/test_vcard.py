@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import Contact, Relation, json_value
+from contacts.names import name_key
 from contacts.vcard import read
 from contacts.vcard.read import Entry, NotVCard, Related
 from contacts.vcard.write import write
@@ -272,8 +273,6 @@ VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
     version=st.sampled_from([3, 4]),
 )
 def test_what_is_written_is_read_back(name, aliases, values, note, kind, version):
-    from contacts.names import name_key
-
     keys = {name_key(name)}
     kept = [a for a in aliases if name_key(a) not in keys and not keys.add(name_key(a))]
     held = {key: tuple(values) for key in ("company", "phone", "email", "interests", "job_title")}

@@ -33,9 +33,6 @@ def at(moment) -> str:
     return f"?as_of={quote(moment.isoformat())}"
 
 
-# History -----------------------------------------------------------------------------------
-
-
 def test_the_history_of_a_memory_tells_each_version(client, zoe):
     memory = make_memory(zoe, "Bob sings", source_message_ids=[4], quote="bob sings")
     change = edit_memories.edit(zoe, memory.id, {"content": "Bob hums"}, actor="app:x", why="typo")
@@ -119,9 +116,6 @@ def test_a_person_as_they_were_known(client, zoe):
     assert body["memory_ids"] == [str(memory.id)]
     early = client.get(f"users/zoe/contacts/{bob.id}/history/{at(SOME_DAY - DAY)}")
     assert_error(early, 404, "unknown_contact")
-
-
-# Forgetting --------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -213,9 +207,6 @@ def test_what_was_undone_is_not_erased(client, zoe, asked):
     undo_change(Change.objects.get(verb="hide"), actor="app:x")
     assert_error(client.post(f"users/zoe/forgetting/{asked.id}/erase/"), 409, "conflict")
     assert Memory.objects.of(zoe).filter(content="Bob sings").exists()
-
-
-# At once -----------------------------------------------------------------------------------
 
 
 def say(client, content, role="user"):

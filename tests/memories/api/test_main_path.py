@@ -25,9 +25,6 @@ def say(*contents: str, **fields: Any) -> dict[str, Any]:
     return {"messages": [{"role": "user", "content": text, **fields} for text in contents]}
 
 
-# Messages ---------------------------------------------------------------------------------
-
-
 def test_messages_are_stored_in_order_as_they_were_sent(client: ApiClient) -> None:
     odd = "  👩‍👩‍👧‍👦𠮷野家é\n" + "字" * 300
     body = {
@@ -65,9 +62,6 @@ def test_a_full_cadence_is_handed_to_the_workers(client: ApiClient) -> None:
     assert queued() == ["memories.tasks.extract"]
 
 
-# Process ----------------------------------------------------------------------------------
-
-
 def test_process_with_wait_answers_when_everything_is_extracted(client: ApiClient) -> None:
     client.post("users/zoe/messages/", say("My colleague Greta moved to Oslo.", "She is a nurse."))
     status, body = client.post("users/zoe/process/", {"wait": True})
@@ -99,9 +93,6 @@ def test_process_tells_when_work_waits_for_another_try(client: ApiClient, zoe: E
 def test_a_bad_process_request_is_refused(client: ApiClient, zoe: EndUser, body: Any) -> None:
     assert_error(client.post("users/zoe/process/", body), 400)
     assert queued() == []
-
-
-# Context and search -----------------------------------------------------------------------
 
 
 def test_context_says_who_is_meant_and_how_it_knows(client: ApiClient, zoe: EndUser) -> None:
@@ -182,9 +173,6 @@ def test_search_returns_memories_with_their_ranks(client: ApiClient, zoe: EndUse
 )  # fmt: skip
 def test_a_bad_search_is_refused(client: ApiClient, zoe: EndUser, body: Any) -> None:
     assert_error(client.post("users/zoe/search/", body), 400, "invalid")
-
-
-# Changes, export, forget ------------------------------------------------------------------
 
 
 def test_changes_are_listed_latest_first_and_shown_with_their_rows(

@@ -3,6 +3,7 @@ import uuid
 import pytest
 
 from contacts import relations, store
+from contacts.text import estimate_tokens
 from memories.context import build
 from memories.models import Memory, Retrieval
 from memories.pipeline import backfill, run
@@ -136,8 +137,6 @@ def test_another_users_memories_never_appear(end_user):
 
 
 def test_the_budget_holds_and_cards_come_first(end_user):
-    from contacts.text import estimate_tokens
-
     contact = make_contact(end_user, "小红", relationship="朋友")
     for n in range(30):
         make_memory(end_user, f"小红在第{n}天做了一件很长很长的事情，说来话长" * 3, contact)

@@ -20,9 +20,6 @@ def end_user():
     return make_end_user(language="en")
 
 
-# Split -------------------------------------------------------------------------------------
-
-
 def test_the_pieces_of_a_memory_stand_beside_it_with_its_sources_and_times(end_user):
     nora = make_contact(end_user, "Nora")
     whole = make_memory(
@@ -145,9 +142,6 @@ def test_a_split_undone_leaves_what_was(end_user):
     undo_change(change, actor=ANN)
     assert_same(everything(end_user), before)
     assert_sound(end_user)
-
-
-# Trim --------------------------------------------------------------------------------------
 
 
 def test_a_trimmed_memory_stays_itself_and_its_old_words_stay_in_the_change(end_user):

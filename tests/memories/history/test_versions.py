@@ -46,9 +46,6 @@ def superseded(end_user, old, content, *about, at):
     return new
 
 
-# Versions ----------------------------------------------------------------------------------
-
-
 def test_a_memory_that_never_changed_has_one_version(end_user):
     memory = make_memory(end_user, "Bob sings", source_message_ids=[7], quote="bob sings")
     (version,) = versions(end_user, memory.id)
@@ -165,9 +162,6 @@ def test_a_long_chain_takes_as_many_statements_as_a_short_one(end_user):
     assert set(counts) == {3}
 
 
-# As of -------------------------------------------------------------------------------------
-
-
 def test_a_memory_is_believed_from_when_it_was_said_until_it_was_superseded(end_user):
     rome = make_memory(end_user, "Bob lives in Rome")
     superseded(end_user, rome, "Bob lives in Oslo", at=SOME_DAY + 2 * DAY)
@@ -260,9 +254,6 @@ def test_the_number_of_statements_does_not_grow(end_user):
         counts.append(len(queries))
     assert len(set(counts)) == 1
     assert counts[0] <= 7
-
-
-# People ------------------------------------------------------------------------------------
 
 
 def attributes(end_user, contact, moment):

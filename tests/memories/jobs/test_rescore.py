@@ -58,8 +58,6 @@ def mention(end_user: EndUser, name: str, *memories: Memory) -> None:
     )
 
 
-# The same formula -------------------------------------------------------------------------
-
 ROWS = st.fixed_dictionaries({
     "access_count": st.integers(0, 5_000),
     "learnt_day": st.integers(0, 120),
@@ -121,9 +119,6 @@ def test_the_database_computes_what_the_formula_says(rows: list[dict], days: int
             assert getattr(found[pk], component) == same, component
         held = Memory.objects.get(pk=pk).importance
         assert abs(held - parts.importance) <= rescore.LEAST_CHANGE
-
-
-# What is counted --------------------------------------------------------------------------
 
 
 def test_a_memory_learnt_today_keeps_its_importance(end_user: EndUser) -> None:
@@ -199,9 +194,6 @@ def test_the_rows_of_another_user_neither_count_nor_change(end_user: EndUser) ->
     assert score(theirs) == 0.5
     assert rescore.parts(end_user, [mine.id, theirs.id]).keys() == {mine.id}
     assert rescore.parts(end_user, []) == {}
-
-
-# What holds whatever the formula says ---------------------------------------------------------
 
 
 def test_a_memory_that_a_profile_speaks_for_stays_at_the_floor_and_the_profile_above(
@@ -291,9 +283,6 @@ def test_a_correction_is_undone_after_a_rescoring_that_moved_the_importance(
     consolidated = Memory.objects.get(pk=source.pk).consolidated_into_id is not None
     assert (score(source) == 0.05) == consolidated
     assert Change.objects.get(pk=change.pk).undone_at is not None
-
-
-# What it costs ----------------------------------------------------------------------------
 
 
 def test_two_statements_whatever_the_number_of_memories(end_user: EndUser) -> None:

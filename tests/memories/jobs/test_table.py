@@ -20,9 +20,6 @@ from tests.memories.jobs.sample_job import Visits, abandon, bound
 pytestmark = pytest.mark.django_db
 
 
-# Running ----------------------------------------------------------------------------------
-
-
 def test_a_run_visits_all_users_in_order_and_says_what_it_did(visits) -> None:
     visits.users = [5, 2, 4, 1, 3]
     run = table.run("visit")
@@ -87,9 +84,6 @@ def test_a_job_that_is_not_done_by_user_is_not_run_for_one() -> None:
     with pytest.raises(ValueError, match="user by user"):
         table.run("sweep", only=1)
     assert not JobRun.objects.exists()
-
-
-# One at a time ----------------------------------------------------------------------------
 
 
 def test_a_second_run_is_refused_while_the_first_is_alive(visits) -> None:
@@ -159,9 +153,6 @@ def test_a_run_that_was_taken_over_writes_nothing_and_stops(visits) -> None:
     assert (run.state, run.error) == ("failed", job_runs.DIED)
     newer = JobRun.objects.get(state="running")
     assert newer.cursor == {"at": 2, "tries": 1}
-
-
-# Failing ----------------------------------------------------------------------------------
 
 
 def test_where_the_model_server_is_away_the_run_stops_and_begins_there_again(visits) -> None:

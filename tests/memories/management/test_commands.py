@@ -39,9 +39,6 @@ def talk(tmp_path: Path) -> str:
     return write(tmp_path / "talk.jsonl", *TALK)
 
 
-# create_app -------------------------------------------------------------------------------
-
-
 def test_create_app_prints_a_key_that_works_once_and_stores_its_hash() -> None:
     (key,) = re.findall(r"mio_[\w-]+", run("create_app", "chat"))
     assert ApiKey.objects.valid(key).get().app.name == "chat"
@@ -71,9 +68,6 @@ def test_a_command_says_when_migrations_are_missing() -> None:
         CommandError, match=r"Migrations are missing: memories\..*manage.py migrate"
     ):
         call_command("create_app", "chat")
-
-
-# ingest -----------------------------------------------------------------------------------
 
 
 def test_ingest_stores_messages_and_skips_those_it_knows(talk: str) -> None:
@@ -136,9 +130,6 @@ def test_ingest_of_an_empty_file_stores_nothing(tmp_path: Path) -> None:
     assert run_json("ingest", "--user", "zoe", file, "--wait")["accepted"] == 0
 
 
-# The tracks one by one --------------------------------------------------------------------
-
-
 def test_extract_consolidate_and_context_do_the_whole_job(talk: str) -> None:
     run("ingest", "--user", "zoe", talk)
     assert run_json("extract", "--user", "zoe")["batches"] == 1
@@ -181,9 +172,6 @@ def test_link_backfill_links_what_names_a_contact() -> None:
     assert run_json("link_backfill") == {"contacts": 1, "links": 0}
     contact.refresh_from_db()
     assert contact.memory_ids == [memory.id]
-
-
-# Out, in, gone ----------------------------------------------------------------------------
 
 
 def test_a_user_goes_out_is_forgotten_and_comes_back(talk: str, tmp_path: Path) -> None:

@@ -3,13 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from contacts import store
 from contacts.models import Contact
 from memories.context import build
 from memories.corrections import derived, edit_memories
 from memories.models import Link, Memory, ModelCall
-from memories.pipeline import linker, run
+from memories.pipeline import consolidate, linker, run
+from memories.providers.factory import language_provider
 from memories.types import AttributeValue, Profile, TimelineEvent
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 
@@ -136,11 +138,6 @@ def test_forgetting_a_source_rebuilds_what_rested_on_it(end_user):
 
 
 def test_a_source_that_is_corrected_while_the_model_reads_does_not_come_in(end_user):
-    from django.utils import timezone
-
-    from memories.pipeline import consolidate
-    from memories.providers.factory import language_provider
-
     contact = make_contact(end_user, "小红")
     memory = remembers(end_user, contact, 1)[0]
     work = consolidate.claim(end_user.pk, contact.id, timezone.now())

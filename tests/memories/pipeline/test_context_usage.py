@@ -61,9 +61,6 @@ def test_any_texts_are_compared_and_only_injected_memories_come_back(
     assert used(reply, reply, {ONE: content, TWO: reply}) == []
 
 
-# Through the pipeline --------------------------------------------------------------------------
-
-
 @pytest.fixture
 def app(db: None) -> App:
     return make_app()
