@@ -6,7 +6,7 @@ import pytest
 
 from contacts.types import Person
 from memories.types import Extraction
-from tests.memories.providers.talks import contents, talk
+from tests.memories.providers.offline.talks import contents, talk
 
 
 def facts(found: Extraction) -> set[tuple[str, str, str]]:

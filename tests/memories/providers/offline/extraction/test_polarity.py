@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.memories.providers.talks import talk
+from tests.memories.providers.offline.talks import talk
 
 
 def known(line: str) -> set[tuple[str, str]]:

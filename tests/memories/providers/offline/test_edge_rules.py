@@ -14,7 +14,7 @@ from memories.types import (
     StoredFact,
     StoredMemory,
 )
-from tests.memories.providers.relations_gold import PAIRS
+from tests.memories.providers.offline.relations_gold import PAIRS
 
 EARLIER = datetime(2026, 3, 2, tzinfo=UTC)
 LATER = EARLIER + timedelta(days=3)

@@ -1,7 +1,9 @@
-"""What new memories change in a profile, by rules."""
+"""What new memories change in a profile, by rules, whatever order they arrive in."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
+
+import pytest
 
 from contacts.types import Person
 from memories.providers.offline.offline_provider import OfflineProvider
@@ -109,3 +111,69 @@ def test_facts_about_others_do_not_enter_the_profile():
         (StoredFact("job_title", "医生", uuid4()),),
     )
     assert patch(stranger).attributes == {}
+
+
+TOMAS = Person(uuid4(), "Tomas", (), "friend", "male")
+EARLY, LATE = datetime(2025, 5, 1, tzinfo=UTC), datetime(2026, 5, 1, tzinfo=UTC)
+
+
+def stated(at: datetime, key: str, value: str, happens_at: datetime | None = None) -> StoredMemory:
+    facts = (StoredFact(key, value, TOMAS.id),)
+    return StoredMemory(uuid4(), f"Tomas {value}", MemoryType.PERSONAL, at, happens_at, facts=facts)
+
+
+def known(key: str, value: str, since: datetime) -> Profile:
+    return Profile({key: (AttributeValue(value, (uuid4(),), since),)})
+
+
+def patched(profile: Profile, *memories: StoredMemory) -> ProfilePatch:
+    return OfflineProvider().consolidate(ProfileRequest(TOMAS, profile, memories, "en")).value
+
+
+def values(found: ProfilePatch, key: str) -> list[str]:
+    return [value.value for value in found.attributes.get(key, ())]
+
+
+@pytest.mark.parametrize(
+    ("key", "now", "before", "past"),
+    [
+        ("location", "Turin", "Genoa", "former_location"),
+        ("company", "Olivetti", "Pirelli", "former_company"),
+        ("age", "34", "33", None),
+    ],
+)
+def test_an_older_message_that_arrives_later_is_history_at_most(key, now, before, past):
+    found = patched(known(key, now, LATE), stated(EARLY, key, before))
+    assert values(found, key) == [now]
+    if past is not None:
+        assert values(found, past) == [before]
+
+
+def test_a_later_message_about_an_earlier_move_is_current():
+    moved = stated(LATE, "location", "Turin", happens_at=datetime(2025, 4, 1, tzinfo=UTC))
+    found = patched(known("location", "Genoa", EARLY), moved)
+    assert values(found, "location") == ["Turin"]
+    assert values(found, "former_location") == ["Genoa"]
+
+
+def test_a_date_to_come_does_not_keep_later_news_out():
+    visit = stated(EARLY, "location", "Genoa", happens_at=LATE)
+    later = stated(datetime(2025, 6, 1, tzinfo=UTC), "location", "Turin")
+    first = patched(Profile(), visit)
+    assert values(patched(Profile(dict(first.attributes)), later), "location") == ["Turin"]
+
+
+@pytest.mark.parametrize(
+    ("past", "key", "value"),
+    [("former_company", "company", "Pirelli"), ("former_location", "location", "Genoa")],
+)
+def test_what_somebody_has_left_is_current_no_more(past, key, value):
+    found = patched(known(key, value, EARLY), stated(LATE, past, value))
+    assert values(found, key) == []
+    assert key in found.replaces
+    assert values(found, past) == [value]
+
+
+def test_what_somebody_had_left_before_taking_it_up_again_stays_current():
+    found = patched(known("company", "Pirelli", LATE), stated(EARLY, "former_company", "Pirelli"))
+    assert "company" not in found.replaces

@@ -6,7 +6,7 @@ import pytest
 
 from contacts.types import Person
 from memories.types import ExtractedMemory, Extraction
-from tests.memories.providers.talks import talk
+from tests.memories.providers.offline.talks import talk
 
 RUTH = Person(uuid4(), "Ruth", (), "aunt", "female")
 LAN = Person(uuid4(), "何婷", (), "表姐", "female")
