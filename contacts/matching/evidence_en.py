@@ -5,7 +5,7 @@ from collections.abc import Set
 
 from contacts.lexicon import rows, words
 from contacts.matching.annotation import Reading, Token
-from contacts.names import is_cjk
+from contacts.text import is_cjk
 
 # Evidence for a person, summed; a word needs more than nothing.
 WEIGHTS = {
