@@ -15,20 +15,9 @@ from pypinyin import Style, lazy_pinyin
 from rapidfuzz.distance import OSA
 
 from contacts.lexicon import alternation, mapping, titles, words
-from contacts.matching.role_mentions import RoleWord, find_roles
-from contacts.roles import Role, groups, is_anothers, kinship, roles_of, terms
+from contacts.roles import groups, is_anothers, roles_of, terms
 from contacts.text import is_cjk, is_han, normalise
 from contacts.types import How, NameKey, Person
-
-__all__ = [
-    "Role",
-    "RoleWord",
-    "find_roles",
-    "kinship",
-    "lookup_keys",
-    "name_key",
-    "roles_of",
-]
 
 # A longer Chinese name is indexed by its beginning, a longer Latin one by its first words.
 HAN_KEY_LENGTH = 4

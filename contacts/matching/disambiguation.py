@@ -8,9 +8,9 @@ from accounts.reasons import Reason
 from contacts.lexicon import words
 from contacts.matching.annotation import Reading
 from contacts.matching.spans import CONFIDENCE, Hit
-from contacts.names import roles_of, surname_of
+from contacts.names import surname_of
 from contacts.resolution import relationships
-from contacts.roles import RoleWord, terms
+from contacts.roles import RoleWord, roles_of, terms
 from contacts.segmentation import Word
 from contacts.text import is_han
 from contacts.types import Mention

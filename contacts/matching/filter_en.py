@@ -6,8 +6,8 @@ from collections.abc import Set
 from contacts.lexicon import alternation, titles, titles_used, words
 from contacts.matching.annotation import Reading, Token
 from contacts.matching.evidence_en import MONTHS, PLACES, weigh
-from contacts.names import name_key, roles_of
-from contacts.roles import terms
+from contacts.names import name_key
+from contacts.roles import roles_of, terms
 from contacts.types import Person
 
 THRESHOLD = 0.3  # of the evidence: a word needs more than nothing

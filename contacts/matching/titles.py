@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 
 from contacts.lexicon import Title, alternation, rows, titles, words
 from contacts.matching.annotation import Reading
-from contacts.names import roles_of
+from contacts.roles import roles_of
 from contacts.types import Person
 
 

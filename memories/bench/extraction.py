@@ -16,7 +16,7 @@ from tqdm import tqdm
 
 from accounts.models import App, EndUser
 from contacts.models import Contact
-from contacts.names import kinship
+from contacts.roles import kinship
 from contacts.store import flat_attributes
 from contacts.text import letters
 from memories.bench.datasets import read_lines

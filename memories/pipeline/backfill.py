@@ -14,7 +14,7 @@ from contacts import store
 from contacts.matching.disambiguation import is_gainsaid
 from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.models import Contact
-from contacts.names import kinship
+from contacts.roles import kinship
 from contacts.types import Entry, Mention, Person
 from memories.context.linked import unlinked_naming
 from memories.models import Link

@@ -8,6 +8,7 @@ from uuid import UUID
 from accounts.models import EndUser
 from contacts import names, relations, store
 from contacts.models import Contact
+from contacts.roles import kinship
 from memories.corrections import denials
 from memories.corrections.denials import Denials
 from memories.models import Link
@@ -101,7 +102,7 @@ def _learn(contact: Contact, person: ExtractedPerson, denied: Denials) -> list[s
     A real name takes the place of the role word that stood in for it (我的上司 → 王思琪).
     """
     fields = []
-    if names.kinship(contact.name) and not names.kinship(person.name):
+    if kinship(contact.name) and not kinship(person.name):
         taken = store.find(contact.end_user, person.name)
         if not [other for other in taken if other.id != contact.id]:
             stood_in, contact.name = contact.name, person.name

@@ -4,7 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from contacts.names import find_roles, kinship, lookup_keys, name_key
+from contacts.matching.role_mentions import find_roles
+from contacts.names import lookup_keys, name_key
+from contacts.roles import kinship
 from contacts.text import normalise, normalise_with_offsets, original_span
 from contacts.types import Person
 
