@@ -1,4 +1,4 @@
-"""Who may see and do what: every view is made by one of these, every row is fetched here."""
+"""Who may see and do what: every view is made by one of these, and gets the rows of its address."""
 
 from collections.abc import Callable, Iterable
 from functools import wraps
@@ -6,15 +6,15 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import AbstractBaseUser
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import App, EndUser
+from contacts import store
 from contacts.models import Contact
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 from memories.models import Memory
@@ -51,8 +51,8 @@ def admin_action(view: View) -> View:
 def form(show: View, save: View) -> View:
     """One address of two views: the page with the form, and the action that it sends."""
 
-    def either(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        return (save if request.method == "POST" else show)(request, *args, **kwargs)
+    def either(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        return (save if request.method == "POST" else show)(request, **kwargs)
 
     either.permission = show.permission  # type: ignore[attr-defined]
     return either
@@ -60,10 +60,10 @@ def form(show: View, save: View) -> View:
 
 def _guarded(view: View, permission: str, methods: list[str]) -> View:
     @wraps(view)
-    def checked(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def checked(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not request.user.has_perm(permission):
             raise PermissionDenied
-        answer = view(request, *args, **kwargs)
+        answer = view(request, **_fetched(request, kwargs))
         # A browser keeps no copy: the way back shows what is so now, whole and not the part that
         # a script fetched from the same address, and after signing out it shows nothing.
         patch_cache_control(answer, private=True, no_store=True)
@@ -74,23 +74,33 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
     return guarded
 
 
-def apps_of(user: AbstractBaseUser) -> Any:
+def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:
+    """The rows that an address names, instead of their ids: ``person`` for ``contact``,
+    ``memory``, and ``end_user`` where it names neither, since they know whose they are.
+    Http404 when there is none that this operator may see."""
+    if "user" not in named:
+        return named
+    end_user = get_object_or_404(end_users_of(request), pk=named.pop("user"))
+    rows: dict[str, Any] = {}
+    if "contact" in named:
+        rows["person"] = _standing(end_user, named.pop("contact"))
+    if "memory" in named:
+        rows["memory"] = get_memory(end_user, named.pop("memory"))
+    return named | (rows or {"end_user": end_user})
+
+
+def apps_of(request: HttpRequest) -> Any:
     """The apps whose data this person may see."""
     apps = App.objects.order_by("name")
-    limit = getattr(user, "operator", None)
+    limit = getattr(request.user, "operator", None)
     return apps.filter(operators=limit) if limit is not None else apps
 
 
-def end_users_of(user: AbstractBaseUser) -> Any:
+def end_users_of(request: HttpRequest) -> Any:
     """The end users whom this person may see."""
     users = EndUser.objects.select_related("app")
-    limit = getattr(user, "operator", None)
+    limit = getattr(request.user, "operator", None)
     return users.filter(app__operators=limit) if limit is not None else users
-
-
-def get_end_user(request: HttpRequest, pk: int) -> EndUser:
-    """The end user of the address; Http404 when there is none that this person may see."""
-    return get_object_or_404(end_users_of(request.user), pk=pk)  # type: ignore[arg-type]
 
 
 def get_contact(end_user: EndUser, pk: UUID) -> Contact:
@@ -100,9 +110,23 @@ def get_contact(end_user: EndUser, pk: UUID) -> Contact:
     return contact
 
 
+def _standing(end_user: EndUser, pk: UUID) -> Contact:
+    """A contact of this end user, for a merged one the survivor; Http404."""
+    contact = get_contact(end_user, pk)
+    if contact.merged_into_id:
+        survivor = store.survivor(end_user, pk)
+        if survivor is None:
+            raise Http404
+        contact = survivor
+        contact.end_user = end_user
+    return contact
+
+
 def get_memory(end_user: EndUser, pk: UUID) -> Memory:
     """A memory of this end user; Http404."""
-    return get_object_or_404(Memory.objects.of(end_user), pk=pk)
+    memory = get_object_or_404(Memory.objects.of(end_user), pk=pk)
+    memory.end_user = end_user
+    return memory
 
 
 def valid_ids(values: Iterable[str]) -> list[UUID]:

@@ -22,7 +22,7 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         return {}
     named = match.kwargs.get("user")
     pk = named or request.session.get(CURRENT)
-    visible = end_users_of(user)
+    visible = end_users_of(request)
     current = visible.filter(pk=pk).first() if pk else None
     if current is None and not named:
         current = visible.exclude(last_message_at=None).order_by("-last_message_at", "pk").first()

@@ -21,9 +21,8 @@ from memories.corrections.undo import undo_change
 
 
 @access.page
-def changes(request: HttpRequest, user: int) -> HttpResponse:
+def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """All changes of an end user, the latest first."""
-    end_user = access.get_end_user(request, user)
     rows = Change.objects.of(end_user).defer("rows")
     page = pager.page_of(request, rows, ["-created_at", "id"])
     about = queries.about(end_user, page.rows, language_of())
@@ -32,9 +31,8 @@ def changes(request: HttpRequest, user: int) -> HttpResponse:
 
 
 @access.page
-def later(request: HttpRequest, user: int) -> HttpResponse:
+def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The changes that one Undo is to take back, and the later ones that go with them."""
-    end_user = access.get_end_user(request, user)
     wanted = _wanted(end_user, request.GET.getlist("change"))
     found = {one.pk: one for change in wanted for one in later_changes(change)}
     others = sorted(found.values(), key=lambda one: one.created_at, reverse=True)
@@ -49,18 +47,16 @@ def later(request: HttpRequest, user: int) -> HttpResponse:
 
 
 @access.action
-def undo(request: HttpRequest, user: int, change: UUID) -> HttpResponse:
+def undo(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpResponse:
     """Takes a change back."""
-    end_user = access.get_end_user(request, user)
     row = get_object_or_404(Change.objects.of(end_user), pk=change)
     return _take_back(request, end_user, [row])
 
 
 @access.action
-def undo_all(request: HttpRequest, user: int) -> HttpResponse:
+def undo_all(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Takes back the changes that one action made, all or none; ``with_later`` also the later
     ones that touched the same rows."""
-    end_user = access.get_end_user(request, user)
     rows = _wanted(end_user, request.POST.getlist("change"))
     return _take_back(request, end_user, rows, with_later=bool(request.POST.get("with_later")))
 

@@ -2,15 +2,12 @@
 
 from collections.abc import Callable
 from typing import Any
-from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
-from accounts.models import EndUser
-from contacts import store
 from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact
 from contacts.text import estimate_tokens
@@ -21,30 +18,17 @@ from dashboard.views.picking import picker
 from dashboard.words import language_of
 
 
-def standing(request: HttpRequest, user: int, pk: UUID) -> tuple[EndUser, Contact]:
-    """The end user and the person of an address, for a merged one the survivor."""
-    end_user = access.get_end_user(request, user)
-    contact = access.get_contact(end_user, pk)
-    if contact.merged_into_id:
-        survivor = store.survivor(end_user, pk)
-        if survivor is None:
-            raise Http404
-        contact = survivor
-    contact.end_user = end_user
-    return end_user, contact
-
-
 @access.page
-def contact(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def contact(request: HttpRequest, person: Contact) -> HttpResponse:
     """One person; the address of a merged one leads to the survivor."""
-    end_user, person = standing(request, user, contact)
-    if person.pk != contact:
-        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
-        return redirect(f"{address}?merged={contact}")
+    named = request.resolver_match.kwargs["contact"]  # type: ignore[union-attr]
+    if person.pk != named:
+        address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
+        return redirect(f"{address}?merged={named}")
     tab = request.GET.get("tab", "")
     tab = tab if tab in TABS else "card"
     context = {
-        "end_user": end_user,
+        "end_user": person.end_user,
         "contact": person,
         "names": queries.names_of(person),
         "tab": tab,
@@ -104,14 +88,13 @@ TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
 
 
 @access.page
-def sources(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def sources(request: HttpRequest, person: Contact) -> HttpResponse:
     """The memories of ``?m=`` with the messages that they rest on: a fragment, or a page."""
-    end_user, person = standing(request, user, contact)
     context = {
-        "end_user": end_user,
+        "end_user": person.end_user,
         "contact": person,
         "names": queries.names_of(person),
-        "sources": queries.sources(end_user, access.valid_ids(request.GET.getlist("m"))),
+        "sources": queries.sources(person.end_user, access.valid_ids(request.GET.getlist("m"))),
     }
     template = "_sources.html" if fragments.wanted(request) else "sources.html"
     return render(request, f"contacts/{template}", context)

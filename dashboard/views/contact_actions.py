@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -27,7 +26,6 @@ from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from dashboard import access, feedback
 from dashboard.forms import PersonForm
-from dashboard.views.contact import standing
 from memories.corrections import merge_contacts
 
 MAX_VALUE = 500
@@ -49,16 +47,14 @@ def _form_page(
 
 
 @access.page
-def show_new(request: HttpRequest, user: int) -> HttpResponse:
-    end_user = access.get_end_user(request, user)
+def show_new(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     form = PersonForm(initial={"name": request.GET.get("name", "")[:200]})
     return _form_page(request, end_user, form, None)
 
 
 @access.action
-def create(request: HttpRequest, user: int) -> HttpResponse:
+def create(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Adds a person."""
-    end_user = access.get_end_user(request, user)
     form = PersonForm(request.POST)
     if form.is_valid():
         values = dict(form.cleaned_data)
@@ -78,23 +74,21 @@ def create(request: HttpRequest, user: int) -> HttpResponse:
 
 
 @access.page
-def show_edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
-    end_user, person = standing(request, user, contact)
-    return _form_page(request, end_user, PersonForm.of(person), person)
+def show_edit(request: HttpRequest, person: Contact) -> HttpResponse:
+    return _form_page(request, person.end_user, PersonForm.of(person), person)
 
 
 @access.action
-def edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def edit(request: HttpRequest, person: Contact) -> HttpResponse:
     """Changes who a person is; an old name stays as an alias."""
-    end_user, person = standing(request, user, contact)
     form = PersonForm(request.POST)
     if form.is_valid():
         values = form.changed_values(person)
         if not values:
-            return redirect("dashboard:contact", end_user.pk, person.pk)
+            return redirect("dashboard:contact", person.end_user_id, person.pk)
         try:
             _contact, change = edit_contact(
-                end_user,
+                person.end_user,
                 person.pk,
                 values,
                 actor=access.actor(request),
@@ -105,8 +99,8 @@ def edit(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
             _name_taken(form, error)
         else:
             feedback.done(request, _("Saved."), change)
-            return redirect("dashboard:contact", end_user.pk, person.pk)
-    return _form_page(request, end_user, form, person, 422)
+            return redirect("dashboard:contact", person.end_user_id, person.pk)
+    return _form_page(request, person.end_user, form, person, 422)
 
 
 def _name_taken(form: PersonForm, error: NameTaken) -> None:
@@ -115,9 +109,8 @@ def _name_taken(form: PersonForm, error: NameTaken) -> None:
 
 
 @access.action
-def aliases(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
     """Adds or removes an alias, or makes one the name; the old name stays as an alias."""
-    end_user, person = standing(request, user, contact)
     alias = " ".join(request.POST.get("alias", "").replace("\0", "").split())
     others = [held for held in person.aliases if held != alias]
     values: dict[str, Any] = {}
@@ -136,21 +129,19 @@ def aliases(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         store.clean_name(alias)
     except store.InvalidContact:
         typed = {"alias": request.POST.get("alias", "")}
-        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
+        address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
         return redirect(f"{address}?{urlencode(typed)}#names-title")
     if request.POST.get("do") == "add" and alias in (person.name, *person.aliases):
         feedback.done(request, _("This is known already."))
     elif values:
-        _edit(request, end_user, person, values, said % {"alias": feedback.apart(alias)})
+        _edit(request, person, values, said % {"alias": feedback.apart(alias)})
     return to_tab(request, person)
 
 
-def _edit(
-    request: HttpRequest, end_user: EndUser, person: Contact, values: dict[str, Any], said: str
-) -> None:
+def _edit(request: HttpRequest, person: Contact, values: dict[str, Any], said: str) -> None:
     try:
         _contact, change = edit_contact(
-            end_user, person.pk, values, actor=access.actor(request), why=_why(request)
+            person.end_user, person.pk, values, actor=access.actor(request), why=_why(request)
         )
     except NameTaken:
         feedback.refused(request, _("Somebody of this name is known already."))
@@ -165,14 +156,13 @@ def _why(request: HttpRequest) -> str:
 
 
 @access.action
-def attribute(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
-    end_user, person = standing(request, user, contact)
     key = _key(request.POST.get("key", ""))
     old, new = (_value(request.POST.get(name, "")) for name in ("old", "new"))
     if not key or not (old or new):
         typed = {name: request.POST.get(name, "") for name in ("key", "new")}
-        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
+        address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
         return redirect(f"{address}?{urlencode({'problem': 1, **typed})}#add")
     held = [str(entry["value"]) for entry in person.attributes.get(key, ())]
     if old and old not in map(_value, held):
@@ -184,7 +174,7 @@ def attribute(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
         feedback.done(request, _("This is known already."))
     else:
         said = _("Saved.") if new else _("Removed.")
-        _edit(request, end_user, person, {"attributes": {key: kept}}, said)
+        _edit(request, person, {"attributes": {key: kept}}, said)
     return to_tab(request, person)
 
 
@@ -212,35 +202,35 @@ def _value(text: str) -> str:
 
 
 @access.action
-def resolve(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
     """Says which of several values is right."""
-    end_user, person = standing(request, user, contact)
     key, value = request.POST.get("key", ""), request.POST.get("value", "")
     actor = access.actor(request)
     _verb(
         request,
-        lambda: merge_contacts.resolve_attribute(end_user, person.pk, key, value, actor=actor)[1],
+        lambda: merge_contacts.resolve_attribute(
+            person.end_user, person.pk, key, value, actor=actor
+        )[1],
         _("Kept “%(value)s”.") % {"value": feedback.apart(value)},
     )
     return to_tab(request, person)
 
 
 @access.action
-def relate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def relate(request: HttpRequest, person: Contact) -> HttpResponse:
     """Says what another person is to this one (``way`` of), or this one to the other (to)."""
-    end_user, person = standing(request, user, contact)
     chosen = access.valid_ids([request.POST.get("person", "")])
     kind = request.POST.get("kind", "").replace("\0", "")
     if not chosen:
         typed = {"kind": kind, "way": request.POST.get("way", ""), "problem": 1}
-        address = reverse("dashboard:contact", args=[end_user.pk, person.pk])
+        address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
         return redirect(f"{address}?tab=relations&{urlencode(typed)}#relate-title")
-    other = access.get_contact(end_user, chosen[0])
+    other = access.get_contact(person.end_user, chosen[0])
     subject, of = (person, other) if request.POST.get("way") == "to" else (other, person)
     actor = access.actor(request)
     _verb(
         request,
-        lambda: add_relation(end_user, subject.pk, kind, of.pk, actor=actor),
+        lambda: add_relation(person.end_user, subject.pk, kind, of.pk, actor=actor),
         _("%(subject)s is %(kind)s of %(of)s.")
         % {
             "subject": feedback.apart(subject.name),
@@ -252,13 +242,12 @@ def relate(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
 
 
 @access.action
-def unrelate(request: HttpRequest, user: int, contact: UUID, relation: int) -> HttpResponse:
+def unrelate(request: HttpRequest, person: Contact, relation: int) -> HttpResponse:
     """Says that a relation does not hold."""
-    end_user, person = standing(request, user, contact)
     actor = access.actor(request)
     _verb(
         request,
-        lambda: remove_relation(end_user, relation, actor=actor),
+        lambda: remove_relation(person.end_user, relation, actor=actor),
         _("The relation was removed."),
     )
     return to_tab(request, person, "relations")

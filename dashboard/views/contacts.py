@@ -1,23 +1,21 @@
 """The people of an end user."""
 
-from uuid import UUID
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
+from accounts.models import EndUser
+from contacts.models import Contact
 from contacts.names import GROUPS
 from dashboard import access, feedback, pager
 from dashboard.queries import contacts as queries
 from dashboard.views import contact, contact_actions, contact_memories, picking
-from dashboard.views.contact import standing
 
 
 @access.page
-def contacts(request: HttpRequest, user: int) -> HttpResponse:
+def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The people of an end user, searched, filtered and sorted."""
-    end_user = access.get_end_user(request, user)
     q, group, only = (picking.typed(request, name) for name in ("q", "group", "only"))
     sort = request.GET.get("sort", "")
     sort = sort if sort in queries.SORTS else "recent"
@@ -52,9 +50,8 @@ def _groups() -> list[tuple[str, str]]:
 
 
 @access.page
-def merge_chosen(request: HttpRequest, user: int) -> HttpResponse:
+def merge_chosen(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Two people chosen in the list are compared before they become one."""
-    end_user = access.get_end_user(request, user)
     chosen = access.valid_ids(request.GET.getlist("contact"))
     if len(chosen) != 2:
         feedback.refused(request, _("Choose exactly two people to merge."))
@@ -64,17 +61,16 @@ def merge_chosen(request: HttpRequest, user: int) -> HttpResponse:
 
 
 @access.page
-def merge_with(request: HttpRequest, user: int, contact: UUID) -> HttpResponse:
+def merge_with(request: HttpRequest, person: Contact) -> HttpResponse:
     """Choosing whom a person is the same as; the two are compared then."""
-    end_user, person = standing(request, user, contact)
     chosen = access.valid_ids(request.GET.getlist("person"))
     if chosen:
-        other = access.get_contact(end_user, chosen[0])
-        return redirect("dashboard:compare", end_user.pk, person.pk, other.pk)
+        other = access.get_contact(person.end_user, chosen[0])
+        return redirect("dashboard:compare", person.end_user_id, person.pk, other.pk)
     context = {
-        "end_user": end_user,
+        "end_user": person.end_user,
         "contact": person,
-        **picking.picker(request, end_user, person.pk),
+        **picking.picker(request, person.end_user, person.pk),
     }
     return render(request, "contacts/merge.html", context)
 

@@ -18,7 +18,7 @@ FIRST = 5  # of each kind
 @access.page
 def home(request: HttpRequest) -> HttpResponse:
     """The queue of what waits for a decision; charts of the last two weeks."""
-    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    users = access.end_users_of(request)
     today = timezone.localdate()
     counts = queries.waiting(users)
     context = {
@@ -74,7 +74,7 @@ def _charts(users: object, today: object) -> dict[str, object]:
 @access.page
 def health(request: HttpRequest) -> HttpResponse:
     """The live part of home: how the pipeline is doing."""
-    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    users = access.end_users_of(request)
     return render(request, "_health.html", {"health": queries.health(users)})
 
 

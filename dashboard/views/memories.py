@@ -29,9 +29,8 @@ TYPES, INTENTS = frozenset(MemoryType), frozenset(Intent)
 
 
 @access.page
-def memories(request: HttpRequest, user: int) -> HttpResponse:
+def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The latest memories or, for words, what the search finds and why."""
-    end_user = access.get_end_user(request, user)
     wanted = request.GET.get("q", "").strip()[:MAX_QUERY]
     kind = request.GET.get("type", "")
     chosen = {
@@ -77,26 +76,25 @@ def _searched(end_user: EndUser, *, q: str, status: str, type: str, intent: str)
 
 
 @access.page
-def memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+def memory(request: HttpRequest, memory: Memory) -> HttpResponse:
     """One memory: whom it is about, what it rests on, what it was, what stands beside it, and
     how its importance comes about."""
-    end_user = access.get_end_user(request, user)
-    return _one(request, end_user, access.get_memory(end_user, memory))
+    return _one(request, memory)
 
 
-def _one(request: HttpRequest, end_user: EndUser, row: Memory, **more: Any) -> HttpResponse:
-    row.end_user = end_user
-    near = queries.beside(row)
+def _one(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
+    end_user = memory.end_user
+    near = queries.beside(memory)
     context = {
         "end_user": end_user,
-        "memory": queries.with_people(Memory.objects.of(end_user)).get(pk=row.pk),
-        "messages_": queries.sources(row),
-        "quoted": [row.quote],
-        "versions": versions.versions(end_user, row.pk),
+        "memory": queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk),
+        "messages_": queries.sources(memory),
+        "quoted": [memory.quote],
+        "versions": versions.versions(end_user, memory.pk),
         "near": near,
-        "picture": queries.picture(row, near) if near else None,
-        "parts": rescore.parts(end_user, [row.pk]).get(row.pk),
-        "replacement": queries.replacements(end_user, [row]).get(row.pk),
+        "picture": queries.picture(memory, near) if near else None,
+        "parts": rescore.parts(end_user, [memory.pk]).get(memory.pk),
+        "replacement": queries.replacements(end_user, [memory]).get(memory.pk),
         "kinds": edit_edges.STATED,
         **more,
     }
@@ -104,54 +102,48 @@ def _one(request: HttpRequest, end_user: EndUser, row: Memory, **more: Any) -> H
 
 
 @access.action
-def edit(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Says in other words what a memory says."""
-    end_user = access.get_end_user(request, user)
-    row = access.get_memory(end_user, memory)
     content = " ".join(request.POST.get("content", "").split())
     problem = ""
     if not content:
         problem = _("Write what it should say.")
     elif len(content) > MAX_CONTENT:
         problem = _("At most %(most)d characters.") % {"most": MAX_CONTENT}
-    elif row.kind == Memory.Kind.PROFILE:
+    elif memory.kind == Memory.Kind.PROFILE:
         problem = _("A profile follows from its memories: correct these, or the person.")
     else:
         try:
             change = edit_memories.edit(
-                end_user, row.pk, {"content": content}, actor=access.actor(request)
+                memory.end_user, memory.pk, {"content": content}, actor=access.actor(request)
             )
         except edit_memories.InvalidCorrection as error:
             problem = words.reason(error.reason)
     if problem:
-        return _one(request, end_user, row, problem=problem, content=content)
-    queue.enqueue("embed", end_user.pk)
+        return _one(request, memory, problem=problem, content=content)
+    queue.enqueue("embed", memory.end_user_id)
     feedback.done(request, _("Saved."), change)
-    return redirect("dashboard:memory", end_user.pk, row.pk)
+    return redirect("dashboard:memory", memory.end_user_id, memory.pk)
 
 
 @access.action
-def outdate(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+def outdate(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Says that a memory is no longer true."""
-    end_user = access.get_end_user(request, user)
-    row = access.get_memory(end_user, memory)
     with transaction.atomic():
-        held = edit_memories.locked(end_user)
-        change = edit_memories.outdate(held, [row], actor=access.actor(request))
+        held = edit_memories.locked(memory.end_user)
+        change = edit_memories.outdate(held, [memory], actor=access.actor(request))
     feedback.done(request, _("Marked as no longer true."), change)
-    return feedback.back(request, "dashboard:memory", end_user.pk, row.pk)
+    return feedback.back(request, "dashboard:memory", memory.end_user_id, memory.pk)
 
 
 @access.action
-def connect(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+def connect(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Says how this memory stands to another."""
-    end_user = access.get_end_user(request, user)
-    row = access.get_memory(end_user, memory)
     kind, other = request.POST.get("kind", ""), request.POST.get("other", "").strip()
     try:
-        target = access.get_memory(end_user, UUID(other.rstrip("/").rpartition("/")[2]))
+        target = access.get_memory(memory.end_user, UUID(other.rstrip("/").rpartition("/")[2]))
         _edge, change = edit_edges.connect(
-            end_user, row.pk, target.pk, kind, actor=access.actor(request)
+            memory.end_user, memory.pk, target.pk, kind, actor=access.actor(request)
         )
     except ValueError:
         problem = _("Paste the address of a memory.")
@@ -159,44 +151,40 @@ def connect(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
         problem = words.reason(error.reason)
     else:
         feedback.done(request, _("Connected."), change)
-        return redirect("dashboard:memory", end_user.pk, row.pk)
+        return redirect("dashboard:memory", memory.end_user_id, memory.pk)
     typed = {"kind": kind, "other": other}
-    return _one(request, end_user, row, unconnected=problem, typed=typed)
+    return _one(request, memory, unconnected=problem, typed=typed)
 
 
 @access.action
-def disconnect(request: HttpRequest, user: int, memory: UUID, edge: int) -> HttpResponse:
+def disconnect(request: HttpRequest, memory: Memory, edge: int) -> HttpResponse:
     """Takes an edge away; no machine makes it again."""
-    end_user = access.get_end_user(request, user)
-    row = access.get_memory(end_user, memory)
     try:
-        change = edit_edges.disconnect(end_user, row.pk, edge, actor=access.actor(request))
+        change = edit_edges.disconnect(
+            memory.end_user, memory.pk, edge, actor=access.actor(request)
+        )
         feedback.done(request, _("Not connected any more."), change)
     except edit_memories.InvalidCorrection as error:
         feedback.refused(request, error.reason)
-    return redirect("dashboard:memory", end_user.pk, row.pk)
+    return redirect("dashboard:memory", memory.end_user_id, memory.pk)
 
 
 @access.admin_page
-def before_forgetting(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Exactly what will go with a memory."""
-    end_user = access.get_end_user(request, user)
-    row = access.get_memory(end_user, memory)
     context = {
-        "end_user": end_user,
-        "memory": row,
-        "rehearsal": erase.rehearse_memories(end_user, [row.pk]),
+        "end_user": memory.end_user,
+        "memory": memory,
+        "rehearsal": erase.rehearse_memories(memory.end_user, [memory.pk]),
     }
     return render(request, "memories/forget.html", context)
 
 
 @access.admin_action
-def forget_memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse:
+def forget_memory(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Erases a memory for good."""
-    end_user = access.get_end_user(request, user)
-    row = access.get_memory(end_user, memory)
     try:
-        gone = erase.forget_memory(end_user, row.pk)
+        gone = erase.forget_memory(memory.end_user, memory.pk)
         feedback.done(
             request,
             _("Erased for good. Memories: %(memories)d, messages: %(messages)d.")
@@ -204,7 +192,7 @@ def forget_memory(request: HttpRequest, user: int, memory: UUID) -> HttpResponse
         )
     except erase.NothingToForget as error:
         feedback.refused(request, error.reason)
-    return redirect("dashboard:memories", end_user.pk)
+    return redirect("dashboard:memories", memory.end_user_id)
 
 
 # The address of a form that shows what was wrong on the page shows the page itself, too.

@@ -30,9 +30,8 @@ def picker(request: HttpRequest, end_user: EndUser, *without: UUID) -> dict[str,
 
 
 @access.page
-def pick(request: HttpRequest, user: int) -> HttpResponse:
+def pick(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """People to choose from: the fragment for htmx, a page of links without."""
-    end_user = access.get_end_user(request, user)
     template = "_picked.html" if fragments.wanted(request) else "pick.html"
     context = {"end_user": end_user, **picker(request, end_user)}
     return render(request, f"contacts/{template}", context)

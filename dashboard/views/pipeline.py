@@ -38,7 +38,7 @@ def _shown(page: pager.Page) -> Sequence[queries.Shown]:
 @access.page
 def pipeline(request: HttpRequest) -> HttpResponse:
     """Extraction batches, the latest first."""
-    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    users = access.end_users_of(request)
     state = request.GET.get("state", "")
     page = pager.page_of(request, queries.batches(users, state), ["-id"])
     return _page(request, "batches", page=page, rows=_shown(page), state=state)
@@ -47,7 +47,7 @@ def pipeline(request: HttpRequest) -> HttpResponse:
 @access.page
 def consolidations(request: HttpRequest) -> HttpResponse:
     """Runs of the consolidator, the latest first."""
-    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    users = access.end_users_of(request)
     state = request.GET.get("state", "")
     page = pager.page_of(request, queries.consolidations(users, state), ["-id"])
     return _page(request, "consolidations", page=page, rows=_shown(page), state=state)
@@ -62,7 +62,7 @@ def job_list(request: HttpRequest) -> HttpResponse:
 @access.page
 def calls(request: HttpRequest) -> HttpResponse:
     """Model calls with tokens and cost, the latest first."""
-    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    users = access.end_users_of(request)
     outcome = request.GET.get("outcome", "")
     page = pager.page_of(request, queries.calls(users, outcome), ["-created_at", "-id"])
     return _page(request, "calls", page=page, rows=queries.priced(list(page.rows)), outcome=outcome)
@@ -71,7 +71,7 @@ def calls(request: HttpRequest) -> HttpResponse:
 def _work(request: HttpRequest, kind: str, pk: int) -> Work:
     if kind not in KINDS:
         raise Http404
-    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    users = access.end_users_of(request)
     rows: Any = KINDS[kind].objects.filter(end_user__in=users)
     return get_object_or_404(rows, pk=pk)
 

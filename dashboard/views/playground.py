@@ -28,15 +28,14 @@ LINES = "application/x-ndjson"  # a JSON object a line: text, error, or done
 
 
 @access.page
-def show(request: HttpRequest, user: int) -> HttpResponse:
+def show(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The playground before anything was asked."""
-    return _page(request, access.get_end_user(request, user), QuestionForm())
+    return _page(request, end_user, QuestionForm())
 
 
 @access.question
-def ask(request: HttpRequest, user: int) -> HttpResponse:
+def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """What would be injected for the message, with its reasons. Leaves no trace."""
-    end_user = access.get_end_user(request, user)
     form = QuestionForm(request.POST)
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
@@ -70,10 +69,9 @@ def _page(
 
 
 @access.action
-def reply(request: HttpRequest, user: int) -> HttpResponse | StreamingHttpResponse:
+def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHttpResponse:
     """The model's reply with what is injected: line by line as it is written for a script
     that asks so, else on the page when it is complete. It costs money, so not for viewers."""
-    end_user = access.get_end_user(request, user)
     form, chat = QuestionForm(request.POST), chat_model()
     if not form.is_valid() or chat is None:
         return _page(request, end_user, form, status=422)

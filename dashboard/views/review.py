@@ -25,7 +25,7 @@ NEXT_SHOWN = 12  # of the queue beside the pair in hand
 
 def users_in_view(request: HttpRequest) -> Any:
     """The end users whose queue is shown: the one that ``?user=`` names, or all visible."""
-    users = access.end_users_of(request.user)  # type: ignore[arg-type]
+    users = access.end_users_of(request)
     wanted = request.GET.get("user", "")
     return users.filter(pk=wanted) if wanted.isdecimal() else users
 
@@ -57,9 +57,8 @@ def review(request: HttpRequest) -> HttpResponse:
 
 
 @access.page
-def compare(request: HttpRequest, user: int, one: UUID, other: UUID) -> HttpResponse:
+def compare(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
     """Any two people beside each other, whether suggested or not."""
-    end_user = access.get_end_user(request, user)
     left, right = access.get_contact(end_user, one), access.get_contact(end_user, other)
     if left.pk == right.pk or left.merged_into_id or right.merged_into_id:
         feedback.refused(request, _("These two are one person already."))
@@ -95,9 +94,8 @@ def _pair(
 
 
 @access.action
-def decide(request: HttpRequest, user: int, one: UUID, other: UUID) -> HttpResponse:
+def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
     """Merges ``other`` into ``one``, keeps them apart, or puts the question off."""
-    end_user = access.get_end_user(request, user)
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
     names = {"one": feedback.apart(stays.name), "other": feedback.apart(goes.name)}
     actor, why = access.actor(request), request.POST.get("why", "")
@@ -167,9 +165,8 @@ def links(request: HttpRequest) -> HttpResponse:
 
 
 @access.action
-def decide_link(request: HttpRequest, user: int, link: int) -> HttpResponse:
+def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpResponse:
     """Confirms that a memory is about a person, says that it is not, or gives it to another."""
-    end_user = access.get_end_user(request, user)
     row = get_object_or_404(Link.objects.of(end_user).select_related("contact"), pk=link)
     actor, name = access.actor(request), {"name": feedback.apart(row.contact.name)}
     try:

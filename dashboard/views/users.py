@@ -10,7 +10,7 @@ from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from accounts.models import ApiKey, App
+from accounts.models import ApiKey, App, EndUser
 from dashboard import access, feedback, pager
 from dashboard.queries import users as queries
 from memories import portability, queue
@@ -25,18 +25,17 @@ SHOWN_ERASURES = 10
 def users(request: HttpRequest) -> HttpResponse:
     """End users, found by the id that their app gave them. A single hit is opened at once."""
     wanted, app = request.GET.get("q", "").strip(), request.GET.get("app", "")
-    visible = access.end_users_of(request.user)  # type: ignore[arg-type]
+    visible = access.end_users_of(request)
     page = pager.page_of(request, queries.found(visible, wanted, app), ["external_id", "id"])
     if wanted and page.first and len(page.rows) == 1:
         return redirect("dashboard:contacts", page.rows[0].pk)
-    context = {"page": page, "q": wanted, "app": app, "apps": access.apps_of(request.user)}  # type: ignore[arg-type]
+    context = {"page": page, "q": wanted, "app": app, "apps": access.apps_of(request)}
     return render(request, "users/list.html", context)
 
 
 @access.page
-def one_user(request: HttpRequest, user: int) -> HttpResponse:
+def one_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """What is kept of an end user, their activity, what they asked to forget."""
-    end_user = access.get_end_user(request, user)
     kept = queries.kept(end_user)
     context = {
         "end_user": end_user,
@@ -48,18 +47,16 @@ def one_user(request: HttpRequest, user: int) -> HttpResponse:
 
 
 @access.action
-def read_now(request: HttpRequest, user: int) -> HttpResponse:
+def read_now(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Has the workers read and distil what waits, whatever the cadence."""
-    end_user = access.get_end_user(request, user)
     queue.enqueue("process", end_user.pk)
     feedback.done(request, _("It is read as soon as a worker is free."))
     return redirect("dashboard:user", end_user.pk)
 
 
 @access.admin_page
-def export(request: HttpRequest, user: int) -> HttpResponse:
+def export(_request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Everything that is stored of an end user, as a file that ``import_user`` reads."""
-    end_user = access.get_end_user(request, user)
     document = portability.export_user(end_user)
     name = slugify(end_user.external_id) or f"user-{end_user.pk}"
     return HttpResponse(
@@ -70,17 +67,15 @@ def export(request: HttpRequest, user: int) -> HttpResponse:
 
 
 @access.admin_page
-def before_forgetting(request: HttpRequest, user: int) -> HttpResponse:
+def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Exactly what will go: the one page that asks before it acts."""
-    end_user = access.get_end_user(request, user)
     context = {"end_user": end_user, "kept": queries.kept(end_user)}
     return render(request, "users/forget.html", context)
 
 
 @access.admin_action
-def forget_user(request: HttpRequest, user: int) -> HttpResponse:
+def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Erases an end user for good."""
-    end_user = access.get_end_user(request, user)
     gone = erase.forget_everything(end_user)
     feedback.done(
         request,
@@ -123,14 +118,14 @@ def new_app(request: HttpRequest) -> HttpResponse:
 @access.admin_action
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
     """Makes another key of an app, shown this once."""
-    held = get_object_or_404(access.apps_of(request.user), pk=app)  # type: ignore[arg-type]
+    held = get_object_or_404(access.apps_of(request), pk=app)
     _key, secret = ApiKey.issue(held)
     return _apps_page(request, made=held, secret=secret)
 
 
 def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
     """The page itself, never after a redirect: a secret is in this answer or nowhere."""
-    visible = queries.with_keys(access.apps_of(request.user))  # type: ignore[arg-type]
+    visible = queries.with_keys(access.apps_of(request))
     context = {"apps": visible, "open": not hasattr(request.user, "operator"), **more}
     return render(request, "users/apps.html", context, status=status)
 
@@ -138,7 +133,7 @@ def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpR
 @access.admin_action
 def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
     """Ends a key: calls with it are refused from now on."""
-    visible = access.apps_of(request.user)  # type: ignore[arg-type]
+    visible = access.apps_of(request)
     row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
     row.revoke()
     feedback.done(request, _("The key %(key)s is refused from now on.") % {"key": str(row)})
