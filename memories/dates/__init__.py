@@ -6,18 +6,18 @@ Weeks start on Monday. A day is written ISO (2024-03-13), a month 2024年5月 / 
 import re
 from datetime import datetime
 
-from memories.dates.date_words import DateHit
-from memories.dates.dates_en import english_dates
-from memories.dates.dates_zh import chinese_dates
+from memories.dates.date_words import DateHit, overlaps
+from memories.dates.dates_en import ENGLISH
+from memories.dates.dates_zh import CHINESE
 
 
 def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:
     """The dates of ``text``, in order, not overlapping, longest reading first."""
     found: list[DateHit] = []
-    finders = (chinese_dates, english_dates) if chinese else (english_dates, chinese_dates)
-    for finder in finders:
-        for hit in finder(text, said_at, chinese):
-            if all(hit.end <= other.start or hit.start >= other.end for other in found):
+    for pattern, finder in [*CHINESE, *ENGLISH] if chinese else [*ENGLISH, *CHINESE]:
+        for match in pattern.finditer(text):
+            hit = finder(match, said_at, chinese)
+            if hit is not None and not overlaps(hit.start, hit.end, found):
                 found.append(hit)
     return sorted(found, key=lambda hit: hit.start)
 

@@ -2,11 +2,11 @@
 
 import calendar
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from contacts.lexicon import alternation, mapping
+from contacts.lexicon import alternation, mapping, relative_times
 from contacts.numerals import chinese_number
 
 NUMBER_ZH = r"(?:\d{1,2}|[一二三四五六七八九十两]{1,3})"
@@ -24,6 +24,8 @@ TIME_EN = (
     r"|,?\s*at\s+(?P<hour24>\d{1,2}):(?P<minute24>\d\d)|,?\s*at\s+(?P<noon>noon|midnight)"
     r"|\s+(?P<only>morning|afternoon|evening|night))"
 )
+
+_CLOCK_ZH, _CLOCK_EN = re.compile(rf"\s?的?(?:{TIME_ZH})", re.I), re.compile(TIME_EN, re.I)
 
 PAST_ZH = re.compile(
     r"[去来搬买做见吃看加办生离入结分考升换到回完过得发送]了|过(?!敏|来|去|年|节|生日|期)|刚|上次|当时|的时候|那天"
@@ -44,6 +46,17 @@ YEARLESS = re.compile(r"生日|出生|生在|诞辰|birthday|\bborn\b", re.I)
 
 DAYPART_HOUR = {word: int(adds) for word, adds in mapping("day_parts", "adds", "zh").items()}
 
+# The hour that a part of the day stands for.
+PART_HOUR = {word: int(hour) for word, hour in mapping("day_parts", "hour").items()}
+
+YEARS_ZH = relative_times("year", "zh")
+
+# Meteorological seasons of the northern half (WMO): name, first month of three.
+SEASONS = {
+    "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
+    "春": 3, "夏": 6, "秋": 9, "冬": 12,
+}  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class DateHit:
@@ -58,15 +71,26 @@ class DateHit:
     exact: bool = False
 
 
+def overlaps(start: int, end: int, hits: Iterable[DateHit]) -> bool:
+    """Whether a stretch of the text has characters in common with one of the hits."""
+    return any(start < hit.end and hit.start < end for hit in hits)
+
+
 def midnight(moment: datetime) -> datetime:
     return moment.replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def month_span(year: int, month: int, said_at: datetime) -> tuple[datetime, datetime]:
+def month_span(
+    year: int, month: int, said_at: datetime, months: int = 1
+) -> tuple[datetime, datetime]:
+    """So many months from the first of this one on; month 13 is January of the next year."""
+    start, last = (_first(year, number, said_at) for number in (month, month + months - 1))
+    return start, last + timedelta(days=calendar.monthrange(last.year, last.month)[1])
+
+
+def _first(year: int, month: int, said_at: datetime) -> datetime:
     years, index = divmod(month - 1, 12)
-    start = midnight(said_at).replace(year=year + years, month=index + 1, day=1)
-    days = calendar.monthrange(start.year, start.month)[1]
-    return start, start + timedelta(days=days)
+    return midnight(said_at).replace(year=year + years, month=index + 1, day=1)
 
 
 def month_text(start: datetime, chinese: bool) -> str:
@@ -75,13 +99,18 @@ def month_text(start: datetime, chinese: bool) -> str:
     return f"{calendar.month_name[start.month]} {start.year}"
 
 
+def year_text(year: int, chinese: bool) -> str:
+    return f"{year}年" if chinese else f"{year}"
+
+
 def day_of(year: int, month: int, day: int, said_at: datetime) -> datetime | None:
     start, end = month_span(year, month, said_at)
     return start + timedelta(days=day - 1) if 1 <= day <= (end - start).days else None
 
 
-def clause_around(match: re.Match[str], text: str) -> str:
+def clause_around(match: re.Match[str]) -> str:
     """The clause that a date stands in, and an unfinished one before it."""
+    text = match.string
     start = max(text.rfind(mark, 0, match.start()) for mark in "，。！；") + 1
     ends = [at for mark in "，。！；" if (at := text.find(mark, match.end())) >= 0]
     return text[start : min(ends, default=len(text))]
@@ -100,39 +129,39 @@ def nearest_year(month: int, day: int, said_at: datetime, past: bool) -> int:
     return said_at.year + (delta < -75)
 
 
-def single_day(day: datetime, match: re.Match[str], text: str, zh: bool) -> DateHit:
-    """A day, with the time of day that follows it."""
-    end, at, label, exact = match.end(), day, f"{day:%Y-%m-%d}", False
-    clock = clock_after(text, end, match, zh)
-    if clock is not None:
-        end, at, suffix, exact = clock[0], day + clock[1], clock[2], clock[3]
-        label += suffix
+def dated(match: re.Match[str], text: str, span: tuple[datetime, datetime]) -> DateHit:
+    """A stretch of time, written as ``text``."""
+    return DateHit(match.start(), match.end(), text, *span)
+
+
+def single_day(day: datetime | None, match: re.Match[str], zh: bool) -> DateHit | None:
+    """A day, with the time of day that follows it; None where the month has no such day."""
+    if day is None:
+        return None
+    label = f"{day:%Y-%m-%d}"
+    clock = clock_after(match, zh)
+    if clock is None:
+        return dated(match, label, (day, day + timedelta(days=1)))
+    end, offset, suffix, exact = clock
+    at = day + offset
     until = at + (timedelta(hours=1) if exact else timedelta(days=1))
-    return DateHit(match.start(), end, label, at, until, exact)
+    return DateHit(match.start(), end, label + suffix, at, until, exact)
 
 
-def clock_after(
-    text: str, end: int, match: re.Match[str], zh: bool
-) -> tuple[int, timedelta, str, bool] | None:
+def clock_after(match: re.Match[str], zh: bool) -> tuple[int, timedelta, str, bool] | None:
     """The time that stands right after a day: (end, offset, how to write it, exact)."""
-    carried = match.group()[-1] if zh and match.group()[-1] in "早晚夜" else ""
-    pattern = rf"\s?的?(?:{TIME_ZH})" if zh else TIME_EN
-    time = re.compile(pattern, re.I).match(text, end)
+    end, last = match.end(), match.group()[-1]
+    carried = last if zh and last in "早晚夜" else ""
+    time = (_CLOCK_ZH if zh else _CLOCK_EN).match(match.string, end)
     if time is None:
         if not carried:
             return None
-        return (
-            end,
-            timedelta(hours=8 if carried == "早" else 19),
-            {"早": "早上"}.get(carried, "晚"),
-            False,
-        )
+        early = carried == "早"
+        return end, timedelta(hours=8 if early else 19), "早上" if early else "晚", False
     groups = time.groupdict()
-    only = groups.get("only")
-    if only:
-        written = (" " + only) if not zh else only
-        offset = int(mapping("day_parts", "hour")[only.lower()])
-        return time.end(), timedelta(hours=offset), written, False
+    if only := groups["only"]:
+        hours = timedelta(hours=PART_HOUR[only.lower()])
+        return time.end(), hours, only if zh else f" {only}", False
     hour, minute = hour_minute(groups, carried)
     if not 0 <= hour <= 24 or minute > 59:
         return None
@@ -158,46 +187,34 @@ def hour_minute(groups: dict[str, str | None], carried: str) -> tuple[int, int]:
     return hour, minute
 
 
-def ranged(match: re.Match[str], start: datetime, last: datetime, text: str) -> DateHit:
-    return DateHit(match.start(), match.end(), text, start, last + timedelta(days=1))
-
-
 def week_of(monday: datetime, match: re.Match[str], zh: bool, weekend: bool) -> DateHit:
     if weekend:
         saturday = monday + timedelta(days=5)
         text = f"{saturday:%Y-%m-%d}的周末" if zh else f"the weekend of {saturday:%Y-%m-%d}"
-        return DateHit(match.start(), match.end(), text, saturday, saturday + timedelta(days=2))
+        return dated(match, text, (saturday, saturday + timedelta(days=2)))
     text = f"{monday:%Y-%m-%d}起的一周" if zh else f"the week of {monday:%Y-%m-%d}"
-    return DateHit(match.start(), match.end(), text, monday, monday + timedelta(days=7))
-
-
-Finder = Callable[[re.Match[str], str, datetime, bool], DateHit | None]
+    return dated(match, text, (monday, monday + timedelta(days=7)))
 
 
 def offset_of(
-    match: re.Match[str], number: int, unit: str, said_at: datetime, chinese: bool
-) -> DateHit:
+    match: re.Match[str], number: int, unit: str, said_at: datetime, zh: bool
+) -> DateHit | None:
+    """So many units of time from the day of ``said_at`` on."""
     if unit in {"天", "日", "day"}:
-        day = midnight(said_at) + timedelta(days=number)
-        return single_day(day, match, match.string, zh=chinese)
+        return single_day(midnight(said_at) + timedelta(days=number), match, zh)
     if unit in {"周", "星期", "礼拜", "week"}:
         day = midnight(said_at) + timedelta(weeks=number)
-        label = f"{day:%Y-%m-%d}前后" if chinese else f"around {day:%Y-%m-%d}"
-        return DateHit(match.start(), match.end(), label, day, day + timedelta(days=7))
+        label = f"{day:%Y-%m-%d}前后" if zh else f"around {day:%Y-%m-%d}"
+        return dated(match, label, (day, day + timedelta(days=7)))
     if unit in {"月", "month"}:
-        start, end = month_span(said_at.year, said_at.month + number, said_at)
-        label = month_text(start, chinese) if chinese else f"in {month_text(start, chinese)}"
-        return DateHit(match.start(), match.end(), label, start, end)
-    start, _ = month_span(said_at.year + number, 1, said_at)
-    label = f"{start.year}年" if chinese else f"in {start.year}"
-    return DateHit(match.start(), match.end(), label, start, start.replace(year=start.year + 1))
+        span = month_span(said_at.year, said_at.month + number, said_at)
+        label = month_text(span[0], zh)
+    else:
+        span = month_span(said_at.year + number, 1, said_at, 12)
+        label = year_text(span[0].year, zh)
+    return dated(match, label if zh else f"in {label}", span)
 
 
-def apply_patterns(
-    patterns: list[tuple[re.Pattern[str], Finder]], text: str, said_at: datetime, zh: bool
-) -> Iterator[DateHit]:
-    for pattern, finder in patterns:
-        for match in pattern.finditer(text):
-            hit = finder(match, text, said_at, zh)
-            if hit is not None:
-                yield hit
+# A date as a match of its pattern means it, said at a moment, in a Chinese text or not.
+Finder = Callable[[re.Match[str], datetime, bool], DateHit | None]
+Patterns = list[tuple[re.Pattern[str], Finder]]

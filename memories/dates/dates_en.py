@@ -2,15 +2,16 @@
 
 import calendar
 import re
-from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from contacts.numerals import CARDINALS, MONTH, MONTHS
 from memories.dates.date_words import (
+    SEASONS,
     YEARLESS,
     DateHit,
-    Finder,
-    apply_patterns,
+    Patterns,
+    dated,
     day_of,
     leans_past,
     midnight,
@@ -20,42 +21,39 @@ from memories.dates.date_words import (
     offset_of,
     single_day,
     week_of,
+    year_text,
 )
 
 _NUMBERS_EN = CARDINALS | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2}
 
 _DAY_EN = r"(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?"
 
+_PARTS = {"morning": ("早上", 8), "afternoon": ("下午", 14)}
+
 _NUM_EN = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS_EN)})"
 
 
-def _en_relative_day(
-    match: re.Match[str], text: str, said_at: datetime, zh: bool
-) -> DateHit | None:
+def _en_relative_day(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit | None:
     word = match.group(1).lower()
     offset = {"yesterday": -1, "last night": -1, "tomorrow": 1, "tmr": 1, "the day after tomorrow": 2,
               "the day before yesterday": -2}.get(word, 0)  # fmt: skip
     day = midnight(said_at) + timedelta(days=offset)
     if word in {"tonight", "last night", "this evening", "this morning", "this afternoon"}:
-        part = {"tonight": "evening", "last night": "evening"}.get(word, word.split()[-1])
-        label = f"{day:%Y-%m-%d}" + (
-            {"morning": "早上", "afternoon": "下午"}.get(part, "晚") if zh else f" {part}"
-        )
-        hours = {"morning": 8, "afternoon": 14}.get(part, 19)
-        return DateHit(
-            match.start(), match.end(), label, day + timedelta(hours=hours), day + timedelta(days=1)
-        )
-    return single_day(day, match, text, zh=False)
+        part = word.split()[-1]
+        written, hours = _PARTS.get(part, ("晚", 19))
+        label = f"{day:%Y-%m-%d}" + (written if zh else f" {part if part in _PARTS else 'evening'}")
+        return dated(match, label, (day + timedelta(hours=hours), day + timedelta(days=1)))
+    return single_day(day, match, zh=False)
 
 
-def _en_weekday(match: re.Match[str], text: str, said_at: datetime, _zh: bool) -> DateHit | None:
+def _en_weekday(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit | None:
     step = (match.group("step") or "").lower()
     name = re.sub("day$", "", match.group("day").lower())
     index = next(i for i, day in enumerate(calendar.day_name) if day.lower().startswith(name))
     today = midnight(said_at)
     monday = today - timedelta(days=said_at.weekday())
     day = monday + timedelta(days=index)
-    past = leans_past(text, chinese=False)
+    past = leans_past(match.string, chinese=False)
     if step == "next":
         day += timedelta(days=7)
     elif step == "last":
@@ -64,10 +62,10 @@ def _en_weekday(match: re.Match[str], text: str, said_at: datetime, _zh: bool) -
         day -= timedelta(days=7)
     elif not past and day < today:
         day += timedelta(days=7)
-    return single_day(day, match, text, zh=False)
+    return single_day(day, match, zh=False)
 
 
-def _en_period(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> DateHit | None:
+def _en_period(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit | None:
     step = {"next": 1, "last": -1, "this": 0, "this past": -1, "this coming": 0, "coming": 0}[
         re.sub(r"\s+", " ", match.group("step").lower())
     ]
@@ -76,76 +74,74 @@ def _en_period(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> 
     if unit in {"week", "weekend"}:
         hit = week_of(monday + timedelta(weeks=step), match, zh, unit == "weekend")
     elif unit == "month":
-        start, end = month_span(said_at.year, said_at.month + step, said_at)
-        hit = DateHit(match.start(), match.end(), month_text(start, zh), start, end)
+        span = month_span(said_at.year, said_at.month + step, said_at)
+        hit = dated(match, month_text(span[0], zh), span)
     elif unit == "year":
-        start, _ = month_span(said_at.year + step, 1, said_at)
-        label = f"{start.year}年" if zh else f"{start.year}"
-        hit = DateHit(match.start(), match.end(), label, start, start.replace(year=start.year + 1))
+        year = said_at.year + step
+        hit = dated(match, year_text(year, zh), month_span(year, 1, said_at, 12))
     else:
         hit = _en_season(match, unit, step, said_at)
     if (
         hit.text[:3] == "the"
         or zh
-        or re.search(r"\b(?:in|on|since|until|by|of|from|for|at|around)\s$", text[: match.start()])
+        or re.search(
+            r"\b(?:in|on|since|until|by|of|from|for|at|around)\s$", match.string[: match.start()]
+        )
     ):
         return hit
-    return DateHit(hit.start, hit.end, f"in {hit.text}", hit.at, hit.until)
+    return replace(hit, text=f"in {hit.text}")
 
 
 def _en_season(match: re.Match[str], unit: str, step: int, said_at: datetime) -> DateHit:
     """A season or named month with next/last: the nearest on that side of now."""
-    seasons = {"spring": 3, "summer": 6, "fall": 9, "autumn": 9, "winter": 12}
-    month = seasons.get(unit) or MONTHS[unit]
+    season = SEASONS.get(unit)
+    month = season or MONTHS[unit]
     year = said_at.year
     if step < 0 and month >= said_at.month:
         year -= 1
-    if step > 0 and (month <= said_at.month or unit in seasons):
-        year += month <= said_at.month
-    start, _ = month_span(year, month, said_at)
-    length = 3 if unit in seasons else 1
-    _, end = month_span(year, month + length - 1, said_at)
-    name = unit if unit in seasons else calendar.month_name[month]
-    return DateHit(match.start(), match.end(), f"{name} {year}", start, end)
+    if step > 0 and month <= said_at.month:
+        year += 1
+    name = unit if season else calendar.month_name[month]
+    return dated(match, f"{name} {year}", month_span(year, month, said_at, 3 if season else 1))
 
 
-def _en_month_day(match: re.Match[str], text: str, said_at: datetime, zh: bool) -> DateHit | None:
+def _en_month_day(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit | None:
     month = MONTHS[match.group("month").lower()]
     day = match.group("day") or None
     year = int(match.group("year")) if match.group("year") else None
-    past = leans_past(text, chinese=False)
+    past = leans_past(match.string, chinese=False)
     if day is None:
         near = year or nearest_year(month, said_at.day, said_at, past)
         start, end = month_span(near, month, said_at)
         return DateHit(match.start("month"), match.end(), month_text(start, zh), start, end)
-    if year is None and YEARLESS.search(text):
+    if year is None and YEARLESS.search(match.string):
         written = f"{month}月{int(day)}日" if zh else f"{calendar.month_name[month]} {int(day)}"
         return DateHit(match.start(), match.end(), written)
     when = day_of(year or nearest_year(month, int(day), said_at, past), month, int(day), said_at)
-    return single_day(when, match, text, zh=False) if when else None
+    return single_day(when, match, zh=False)
 
 
-def _en_offset(match: re.Match[str], _text: str, said_at: datetime, _zh: bool) -> DateHit | None:
+def _en_offset(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit | None:
     word = match.group("n").lower()
     number = int(word) if word.isdigit() else _NUMBERS_EN[word]
     sign = -1 if (match.group("ago") or "").lower() in {"ago", "earlier", "back"} else 1
-    hit = offset_of(match, number * sign, match.group("unit").lower(), said_at, chinese=False)
-    return DateHit(match.start(), match.end(), hit.text, hit.at, hit.until)
+    hit = offset_of(match, number * sign, match.group("unit").lower(), said_at, zh=False)
+    return hit and replace(hit, end=match.end(), exact=False)
 
 
-def _en_holiday(match: re.Match[str], text: str, said_at: datetime, _zh: bool) -> DateHit | None:
+def _en_holiday(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit | None:
     month, day = {"new year's eve": (12, 31), "new year's day": (1, 1), "christmas": (12, 25),
                   "christmas eve": (12, 24), "halloween": (10, 31), "valentine's day": (2, 14)}[
         match.group().lower().replace("’", "'")
     ]  # fmt: skip
     year = said_at.year
-    if leans_past(text, chinese=False) and (month, day) > (said_at.month, said_at.day):
+    if leans_past(match.string, chinese=False) and (month, day) > (said_at.month, said_at.day):
         year -= 1
     when = day_of(year, month, day, said_at)
-    return single_day(when, match, text, zh=False) if when else None
+    return single_day(when, match, zh=False)
 
 
-_PATTERNS: list[tuple[re.Pattern[str], Finder]] = [
+ENGLISH: Patterns = [
     (re.compile(r"\b(the day after tomorrow|the day before yesterday|yesterday|last night|today|tonight|tomorrow|tmr|this (?:morning|afternoon|evening))\b", re.I), _en_relative_day),
     (re.compile(rf"\b(?P<month>{MONTH})\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<year>\d{{4}})\b)?(?!:\d)", re.I), _en_month_day),
     (re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{MONTH})\b(?:,?\s(?P<year>\d{{4}})\b)?", re.I), _en_month_day),
@@ -156,7 +152,3 @@ _PATTERNS: list[tuple[re.Pattern[str], Finder]] = [
     (re.compile(rf"\bin\s(?P<n>{_NUM_EN})\s(?P<unit>day|week|month|year)s?(?P<ago>)(?!['\w]|\s+time)\b", re.I), _en_offset),
     (re.compile(r"\b(?:new year['’]s (?:eve|day)|christmas(?: eve)?|halloween|valentine['’]s day)\b", re.I), _en_holiday),
 ]  # fmt: skip
-
-
-def english_dates(text: str, said_at: datetime, zh: bool) -> Iterator[DateHit]:
-    yield from apply_patterns(_PATTERNS, text, said_at, zh)

@@ -7,17 +7,22 @@ ahead; lunar feasts are known from 1900 to 2100.
 import calendar
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from typing import Any
 
 import regex
 from borax.calendars.lunardate import LunarDate, TermUtils
 from dateutil.easter import easter
 
-from contacts.lexicon import relative_times, words
+from contacts.lexicon import alternation, relative_times, words
 from contacts.numerals import MONTH, MONTHS, ORDINALS, chinese_number
 from contacts.text import HAN
-from memories.dates.date_words import PAST_EN, DateHit, midnight, month_span
+from memories.dates.date_words import PAST_EN, YEARS_ZH, DateHit, midnight, month_span, overlaps
 
 _Match = regex.Match[str]
+# The first moment, and the first one after.
+Days = tuple[datetime, datetime]
+# Patterns, each with what a match of it means; None for what is no time after all.
+Readings = list[tuple[regex.Pattern[str], Callable[..., Days | None]]]
 
 
 def _lunar(month: int, day: int) -> Callable[[int], date]:
@@ -68,7 +73,7 @@ _HABIT_ZH = regex.compile(
     r"一般|通常|平时|每年|每次|每逢|习惯|习俗|喜欢|都会|都要|送什么|什么意思|由来|几月"
 )
 _YEARS = relative_times("year")
-_YEAR_ZH = r"(?:(?P<year>大前年|前年|去年|今年|明年|后年|(?:19|20)\d\d年?)的?)?"
+_YEAR_ZH = rf"(?:(?P<year>{alternation(YEARS_ZH)}|(?:19|20)\d\d年?)的?)?"
 _YEAR_EN = r"(?:,? (?:of |in )?(?P<year_en>(?:19|20)\d\d|last year|this year|next year))?"
 _LATE_ZH = r"(?:[节夜]|假期|长假|期间|当天|那天)*"
 _MONTH_ZH = r"(?:1[0-2]|[1-9]|十[一二]?|[一二三四五六七八九])"
@@ -77,25 +82,27 @@ _ORDER |= {"1st": 1, "2nd": 2, "3rd": 3, "4th": 4}
 _STEPS = {"上": -1, "last": -1, "previous": -1, "这": 0, "本": 0, "this": 0, "下": 1, "next": 1}
 
 # A feast, quarter or run of months in a year; None where it has none.
-_OfYear = Callable[[int], tuple[datetime, datetime] | None]
+_OfYear = Callable[[int], Days | None]
 
 
 def named_times(text: str, now: datetime, ahead: bool) -> list[DateHit]:
     """The times that ``text`` (Chinese simplified) names, as whole days in the zone of ``now``;
     ``ahead``: it asks for what is to come."""
     found: list[DateHit] = []
-    for pattern, read in _NAMED:
-        for match in pattern.finditer(text):
-            if all(match.end() <= hit.start or match.start() >= hit.end for hit in found):
-                span = read(match, now, ahead)
-                if span is not None:
-                    found.append(DateHit(match.start(), match.end(), match[0], *span))
+    add_times(found, text, _NAMED, now, ahead)
     return found
 
 
-def _of(
-    match: _Match, now: datetime, ahead: bool, of_year: _OfYear
-) -> tuple[datetime, datetime] | None:
+def add_times(found: list[DateHit], text: str, readings: Readings, *asked: Any) -> None:
+    """Adds the times that the readings see in ``text``, in the order in which they are believed,
+    each where no other has been found. ``asked`` goes to each reading after the match."""
+    for pattern, read in readings:
+        for match in pattern.finditer(text):
+            if not overlaps(match.start(), match.end(), found) and (span := read(match, *asked)):
+                found.append(DateHit(match.start(), match.end(), match[0], *span))
+
+
+def _of(match: _Match, now: datetime, ahead: bool, of_year: _OfYear) -> Days | None:
     """That of the year given, else the next to end or the latest begun."""
     year = _year_given(match)
     if year:
@@ -110,9 +117,9 @@ def _of(
 
 def _feast(
     day: Callable[[int], date], before: int, days: int
-) -> Callable[[_Match, datetime, bool], tuple[datetime, datetime] | None]:
-    def read(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, datetime] | None:
-        def of_year(year: int) -> tuple[datetime, datetime]:
+) -> Callable[[_Match, datetime, bool], Days | None]:
+    def read(match: _Match, now: datetime, ahead: bool) -> Days | None:
+        def of_year(year: int) -> Days:
             at = day(year)
             start = midnight(now).replace(year=at.year, month=at.month, day=at.day)
             return start - timedelta(days=before), start + timedelta(days=days)
@@ -137,23 +144,18 @@ def _year_given(match: _Match) -> str:
     return (groups.get("year") or groups.get("year_en") or "").lower()
 
 
-def _quarter(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, datetime] | None:
+def _quarter(match: _Match, now: datetime, ahead: bool) -> Days | None:
     word = match["n"].lower()
     number = _ORDER.get(word) or chinese_number(word)
-
-    def of_year(year: int) -> tuple[datetime, datetime]:
-        first = 3 * number - 2
-        return month_span(year, first, now)[0], month_span(year, first + 2, now)[1]
-
-    return _of(match, now, ahead, of_year)
+    return _of(match, now, ahead, lambda year: month_span(year, 3 * number - 2, now, 3))
 
 
-def _step_quarter(match: _Match, now: datetime, _ahead: bool) -> tuple[datetime, datetime]:
+def _step_quarter(match: _Match, now: datetime, _ahead: bool) -> Days:
     first = (now.month - 1) // 3 * 3 + 1 + 3 * _STEPS[match["step"].lower()]
-    return month_span(now.year, first, now)[0], month_span(now.year, first + 2, now)[1]
+    return month_span(now.year, first, now, 3)
 
 
-def _half(match: _Match, now: datetime, _ahead: bool) -> tuple[datetime, datetime]:
+def _half(match: _Match, now: datetime, _ahead: bool) -> Days:
     """Half a year away: that month; half a month: the week around that day."""
     words = match[0].lower()
     sign = 1 if words[-1] == "后" or words.startswith("in ") or "now" in words else -1
@@ -163,13 +165,13 @@ def _half(match: _Match, now: datetime, _ahead: bool) -> tuple[datetime, datetim
     return day - timedelta(days=3), day + timedelta(days=4)
 
 
-def _months(match: _Match, now: datetime, ahead: bool) -> tuple[datetime, datetime] | None:
+def _months(match: _Match, now: datetime, ahead: bool) -> Days | None:
     """From the first of a month to the last of another."""
     first, last = _month(match["a"]), _month(match["b"])
     groups = match.groupdict()
     from_year = groups.get("from_year")
 
-    def of_year(year: int) -> tuple[datetime, datetime] | None:
+    def of_year(year: int) -> Days | None:
         begins = int(from_year) if from_year else year - (first > last)
         since, until = month_span(begins, first, now)[0], month_span(year, last, now)[1]
         return (since, until) if since < until else None
@@ -183,9 +185,8 @@ def _month(word: str) -> int:
     return MONTHS.get(word.lower()) or chinese_number(word)
 
 
-_Read = Callable[[_Match, datetime, bool], tuple[datetime, datetime] | None]
 # In the order in which they are believed.
-_NAMED: list[tuple[regex.Pattern[str], _Read]] = [
+_NAMED: Readings = [
     (regex.compile(rf"\b(?:between|from)\s(?P<a>{MONTH})\.?(?:,? (?P<from_year>(?:19|20)\d\d))?\s(?:and|to|until|till|through)\s(?:the end of )?(?P<b>{MONTH})\b(?!\.? \d{{1,2}}(?!\d)){_YEAR_EN}", regex.I), _months),
     (regex.compile(rf"{_YEAR_ZH}(?<![\d年月日个])(?P<a>{_MONTH_ZH})月?份?(?:到|至|-|~|—)(?P<b>{_MONTH_ZH})月份?(?![\d一二三四五六七八九十])"), _months),
     (regex.compile(rf"{_YEAR_ZH}第?(?P<n>[一二三四1-4])季度"), _quarter),

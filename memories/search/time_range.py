@@ -5,8 +5,7 @@ unless the question looks ahead. A date that only describes what is asked for (t
 birthday is on 3 May) is no range.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -15,8 +14,16 @@ import regex
 from contacts.numerals import CARDINALS, MONTH, MONTHS, chinese_number, with_digits
 from contacts.text import HAN, simplified
 from memories.dates import find_dates
-from memories.dates.date_words import NUMBER_ZH, DateHit, leans_past, midnight, month_span
-from memories.search.named_times import named_times
+from memories.dates.date_words import (
+    NUMBER_ZH,
+    SEASONS,
+    DateHit,
+    leans_past,
+    midnight,
+    month_span,
+    overlaps,
+)
+from memories.search.named_times import Days, Readings, add_times, named_times
 from memories.text.sentences import sentences
 
 # What "lately" and "the other day" reach back to, in days: a month, and somewhat over a week.
@@ -63,11 +70,6 @@ _COUNTED_ON = regex.compile(
     rf"^in (?:an?|(?:a )?{_COUNT})\s|\b(?:from now|later)$|[天日周月年期拜][以之]?后$",
     regex.IGNORECASE,
 )
-# Meteorological seasons of the northern half (WMO): name, first month.
-_SEASONS = {
-    "spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12,
-    "春": 3, "夏": 6, "秋": 9, "冬": 12,
-}  # fmt: skip
 _SEASON = r"spring|summer|autumn|fall|winter"
 
 _Match = regex.Match[str]
@@ -121,23 +123,15 @@ def _hits(text: str, now: datetime) -> list[DateHit]:
     hits = named_times(text, now, _AHEAD.search(text) is not None)
     for hit in find_dates(text, now, chinese):
         counted_on = _COUNTED_ON.search(text[hit.start : hit.end])
-        if hit.at is None or (counted_on and leans_past(text, chinese)) or _within(hit, hits):
+        if hit.at is None or (counted_on and leans_past(text, chinese)):
             continue
-        hits.append(hit if counted_on else _latest(hit, text, now))
-    for pattern, read in _MORE:
-        for match in pattern.finditer(text):
-            hit = read(match, now)
-            if not _within(hit, hits):
-                hits.append(hit)
+        if not overlaps(hit.start, hit.end, hits):
+            hits.append(hit if counted_on else _latest(hit, text, now))
+    add_times(hits, text, _MORE, now)
     hits.sort(key=lambda hit: hit.start)
     if any(_BETWEEN.search(text[a.end : b.start]) for a, b in pairwise(hits)):
         return hits
     return [hit for hit in hits if _FULL_YEAR.search(text[hit.start : hit.end])] or hits
-
-
-def _within(hit: DateHit, hits: list[DateHit]) -> bool:
-    """Whether its words are, in part, those of another."""
-    return any(hit.start < other.end and other.start < hit.end for other in hits)
 
 
 def _latest(hit: DateHit, text: str, now: datetime) -> DateHit:
@@ -145,11 +139,12 @@ def _latest(hit: DateHit, text: str, now: datetime) -> DateHit:
     words = text[hit.start : hit.end]
     if hit.at is None or hit.at <= now or _AHEAD.search(text) or _YEAR.search(words):
         return hit
-    if _WEEKDAY.search(words):
-        at, until = (t - timedelta(days=7) if t else None for t in (hit.at, hit.until))
-    else:
-        at, until = (_year_before(t) if t else None for t in (hit.at, hit.until))
-    return DateHit(hit.start, hit.end, hit.text, at, until, hit.exact)
+    earlier = _week_before if _WEEKDAY.search(words) else _year_before
+    return replace(hit, at=earlier(hit.at), until=hit.until and earlier(hit.until))
+
+
+def _week_before(moment: datetime) -> datetime:
+    return moment - timedelta(days=7)
 
 
 def _year_before(moment: datetime) -> datetime:
@@ -215,49 +210,34 @@ def _count(word: str) -> float:
     return int(word) if word.isascii() else chinese_number(word)
 
 
-def _month(match: _Match, now: datetime) -> DateHit:
-    start, end = month_span(int(match["year"]), MONTHS[match["month"].lower()], now)
-    return DateHit(match.start(), match.end(), match[0], start, end)
+def _month(match: _Match, now: datetime) -> Days:
+    return month_span(int(match["year"]), MONTHS[match["month"].lower()], now)
 
 
-def _year(match: _Match, now: datetime) -> DateHit:
+def _year(match: _Match, now: datetime) -> Days:
     year = now.year if match["year"] == "今年" else int(match["year"])
-    start, _ = month_span(year, 1, now)
-    return DateHit(match.start(), match.end(), match[0], start, start.replace(year=year + 1))
+    return month_span(year, 1, now, 12)
 
 
-def _season(match: _Match, now: datetime) -> DateHit:
+def _season(match: _Match, now: datetime) -> Days:
     """A season, of its year where one is given: winter begins in December of it."""
-    first = _SEASONS[match["season"].lower()]
+    first = SEASONS[match["season"].lower()]
     year = int(match["year"]) if match["year"] else now.year - (first > now.month)
-    start, _ = month_span(year, first, now)
-    _, end = month_span(year, first + 2, now)
-    return DateHit(match.start(), match.end(), match[0], start, end)
+    return month_span(year, first, now, 3)
 
 
-def _past(match: _Match, now: datetime) -> DateHit:
-    """The last so many days, weeks or months up to the end of today."""
-    days = _count(match["n"] or "1") * _DAYS[match["unit"].lower()]
-    return _back(match, now, days)
+def _past(match: _Match, now: datetime) -> Days:
+    """The last so many days, weeks or months."""
+    return _back(now, _count(match["n"] or "1") * _DAYS[match["unit"].lower()])
 
 
-def _back(match: _Match, now: datetime, days: float) -> DateHit:
-    until = midnight(now) + timedelta(days=1)
-    return DateHit(
-        match.start(), match.end(), match[0], midnight(now - timedelta(days=days)), until
-    )
-
-
-def _lately(match: _Match, now: datetime) -> DateHit:
-    return _back(match, now, LATELY)
-
-
-def _a_few_days(match: _Match, now: datetime) -> DateHit:
-    return _back(match, now, A_FEW_DAYS)
+def _back(now: datetime, days: float) -> Days:
+    """Up to the end of today."""
+    return midnight(now - timedelta(days=days)), midnight(now) + timedelta(days=1)
 
 
 # What questions say beyond the dates of statements.
-_MORE: list[tuple[regex.Pattern[str], Callable[[_Match, datetime], DateHit]]] = [
+_MORE: Readings = [
     (regex.compile(rf"\b(?P<month>{MONTH})\.?,? (?P<year>(?:19|20)\d\d)\b", regex.I), _month),
     (regex.compile(rf"\b(?P<season>{_SEASON})(?: of)? (?P<year>(?:19|20)\d\d)\b", regex.I), _season),
     (regex.compile(r"(?P<year>(?:19|20)\d\d)年的?(?P<season>[春夏秋冬])(?!节)[天季]?"), _season),
@@ -266,6 +246,6 @@ _MORE: list[tuple[regex.Pattern[str], Callable[[_Match, datetime], DateHit]]] = 
     (regex.compile(rf"\b(?:in|over|during|for)?\s?(?:the |these )?(?:past|last)\s(?:(?P<n>{_COUNT})\s)(?P<unit>day|week|month|year)s\b", regex.I), _past),
     (regex.compile(r"\b(?:in|over|during|for)\s(?:the )?past (?P<n>(?!))?(?P<unit>day|week|month|year)\b", regex.I), _past),
     (regex.compile(rf"(?:过去|最近|近|这|前)(?P<n>{NUMBER_ZH}|几|半)个?(?P<unit>天|周|星期|礼拜|月|年)"), _past),
-    (regex.compile(r"最近|近来|近期|这阵子|这段时间|这些天|\b(?:recently|lately|these days)\b", regex.I), _lately),
-    (regex.compile(r"几天前|\b(?:the other day|(?:a few|several|some) days ago)\b", regex.I), _a_few_days),
+    (regex.compile(r"最近|近来|近期|这阵子|这段时间|这些天|\b(?:recently|lately|these days)\b", regex.I), lambda _match, now: _back(now, LATELY)),
+    (regex.compile(r"几天前|\b(?:the other day|(?:a few|several|some) days ago)\b", regex.I), lambda _match, now: _back(now, A_FEW_DAYS)),
 ]  # fmt: skip
