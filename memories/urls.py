@@ -14,93 +14,39 @@ from memories.api import (
     users,
 )
 
+MEMORY, CONTACT = "memories/<uuid:memory_id>/", "contacts/<uuid:contact_id>/"
+CHANGE = "changes/<uuid:change_id>/"
+
+# Address below an end user's, view, name. One tree of prefixes can't be: an id of an end user
+# may hold slashes, so only the whole address says where it ends.
+ENDPOINTS = [
+    ("messages/", messages.Messages, "messages"),
+    ("process/", messages.Process, "process"),
+    ("context/", context.ContextView, "context"),
+    ("search/", search.Search, "search"),
+    ("memories/", memories.Memories, "memories"),
+    ("memories/merge/", rewrite.MergeMemories, "memories-merge"),
+    (MEMORY, memories.OneMemory, "memory"),
+    (f"{MEMORY}split/", rewrite.SplitMemory, "memory-split"),
+    (f"{MEMORY}move/", memories.Move, "memory-move"),
+    (f"{MEMORY}edges/", edges.MemoryEdges, "memory-edges"),
+    (f"{MEMORY}edges/<int:edge_id>/", edges.OneEdge, "memory-edge"),
+    (f"{MEMORY}history/", history.MemoryHistory, "memory-history"),
+    (f"{CONTACT}history/", history.ContactHistory, "contact-history"),
+    (f"{CONTACT}merge/", contacts.Merge, "contact-merge"),
+    (f"{CONTACT}split/", contacts.Split, "contact-split"),
+    (f"{CONTACT}not-the-same/", contacts.NotTheSame, "contact-not-the-same"),
+    (f"{CONTACT}resolve/", contacts.Resolve, "contact-resolve"),
+    ("changes/", changes.Changes, "changes"),
+    (CHANGE, changes.OneChange, "change"),
+    (f"{CHANGE}undo/", changes.Undo, "change-undo"),
+    ("forgetting/", erasures.Forgettings, "forgettings"),
+    ("forgetting/<uuid:erasure_id>/erase/", erasures.Erase, "forgetting-erase"),
+    ("export/", users.Export, "export"),
+    ("forget/", users.Forget, "forget"),
+]
+
 urlpatterns = [
-    path("users/<path:user>/messages/", messages.Messages.as_view(), name="api-messages"),
-    path("users/<path:user>/process/", messages.Process.as_view(), name="api-process"),
-    path("users/<path:user>/context/", context.ContextView.as_view(), name="api-context"),
-    path("users/<path:user>/search/", search.Search.as_view(), name="api-search"),
-    path("users/<path:user>/memories/", memories.Memories.as_view(), name="api-memories"),
-    path(
-        "users/<path:user>/memories/merge/",
-        rewrite.MergeMemories.as_view(),
-        name="api-memories-merge",
-    ),
-    path(
-        "users/<path:user>/memories/<uuid:memory_id>/",
-        memories.OneMemory.as_view(),
-        name="api-memory",
-    ),
-    path(
-        "users/<path:user>/memories/<uuid:memory_id>/split/",
-        rewrite.SplitMemory.as_view(),
-        name="api-memory-split",
-    ),
-    path(
-        "users/<path:user>/memories/<uuid:memory_id>/move/",
-        memories.Move.as_view(),
-        name="api-memory-move",
-    ),
-    path(
-        "users/<path:user>/memories/<uuid:memory_id>/edges/",
-        edges.MemoryEdges.as_view(),
-        name="api-memory-edges",
-    ),
-    path(
-        "users/<path:user>/memories/<uuid:memory_id>/edges/<int:edge_id>/",
-        edges.OneEdge.as_view(),
-        name="api-memory-edge",
-    ),
-    path(
-        "users/<path:user>/memories/<uuid:memory_id>/history/",
-        history.MemoryHistory.as_view(),
-        name="api-memory-history",
-    ),
-    path(
-        "users/<path:user>/contacts/<uuid:contact_id>/history/",
-        history.ContactHistory.as_view(),
-        name="api-contact-history",
-    ),
-    path(
-        "users/<path:user>/contacts/<uuid:contact_id>/merge/",
-        contacts.Merge.as_view(),
-        name="api-contact-merge",
-    ),
-    path(
-        "users/<path:user>/contacts/<uuid:contact_id>/split/",
-        contacts.Split.as_view(),
-        name="api-contact-split",
-    ),
-    path(
-        "users/<path:user>/contacts/<uuid:contact_id>/not-the-same/",
-        contacts.NotTheSame.as_view(),
-        name="api-contact-not-the-same",
-    ),
-    path(
-        "users/<path:user>/contacts/<uuid:contact_id>/resolve/",
-        contacts.Resolve.as_view(),
-        name="api-contact-resolve",
-    ),
-    path("users/<path:user>/changes/", changes.Changes.as_view(), name="api-changes"),
-    path(
-        "users/<path:user>/changes/<uuid:change_id>/",
-        changes.OneChange.as_view(),
-        name="api-change",
-    ),
-    path(
-        "users/<path:user>/changes/<uuid:change_id>/undo/",
-        changes.Undo.as_view(),
-        name="api-change-undo",
-    ),
-    path(
-        "users/<path:user>/forgetting/",
-        erasures.Forgettings.as_view(),
-        name="api-forgettings",
-    ),
-    path(
-        "users/<path:user>/forgetting/<uuid:erasure_id>/erase/",
-        erasures.Erase.as_view(),
-        name="api-forgetting-erase",
-    ),
-    path("users/<path:user>/export/", users.Export.as_view(), name="api-export"),
-    path("users/<path:user>/forget/", users.Forget.as_view(), name="api-forget"),
+    path(f"users/<path:user>/{address}", view.as_view(), name=f"api-{name}")
+    for address, view, name in ENDPOINTS
 ]

@@ -15,7 +15,12 @@ DEFAULT_APP = "default"
 
 
 class MioCommand(BaseCommand):
-    """``--json`` makes the last line of the output one JSON object."""
+    """``--json`` makes the last line of the output one JSON object.
+
+    ``user_required`` says whether ``--user`` must be given or may be; None: it is no option.
+    """
+
+    user_required: bool | None = None
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Refuses a database that is behind the code with words, not with a traceback."""
@@ -25,12 +30,13 @@ class MioCommand(BaseCommand):
             )
         return super().execute(*args, **options)
 
-    def add_json(self, parser: ArgumentParser) -> None:
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        if self.user_required is not None:
+            parser.add_argument(
+                "--user", required=self.user_required, help="the app's own id of the end user"
+            )
+            parser.add_argument("--app", default=DEFAULT_APP, help=f"name (default: {DEFAULT_APP})")
         parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
-
-    def add_user(self, parser: ArgumentParser, *, required: bool) -> None:
-        parser.add_argument("--user", required=required, help="the app's own id of the end user")
-        parser.add_argument("--app", default=DEFAULT_APP, help=f"name (default: {DEFAULT_APP})")
 
     def find_user(self, app: str, external_id: str) -> EndUser:
         """The end user. Raises CommandError."""

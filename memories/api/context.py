@@ -75,11 +75,6 @@ Context = inline_serializer(
 )
 
 
-def context_body(injection: build.Injection) -> dict[str, Any]:
-    """An injection as the endpoint and the command show it."""
-    return asdict(injection)
-
-
 class ContextView(UserView):
     @documented(
         request=ContextForm,
@@ -99,4 +94,4 @@ class ContextView(UserView):
             token_budget=asked["token_budget"],
             include=asked["include"],
         )
-        return Response(context_body(injection))
+        return Response(asdict(injection))

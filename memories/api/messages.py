@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from django.db import transaction
@@ -114,11 +115,4 @@ class Process(UserView):
             raise ApiError(504, "timeout", str(error), retry_after=1) from error
         except catch_up.Postponed as error:
             raise ApiError(503, "postponed", str(error), retry_after=error.seconds) from error
-        return Response(
-            {
-                "pending": done.pending,
-                "extracted": done.extracted,
-                "consolidated": done.consolidated,
-                "quarantined": done.quarantined,
-            }
-        )
+        return Response(asdict(done))

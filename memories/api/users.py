@@ -1,5 +1,6 @@
 """A whole end user over HTTP: everything out, or everything gone."""
 
+from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
@@ -70,6 +71,4 @@ class Forget(UserView):
                 gone = erase.forget_everything(self.end_user)
         except erase.NothingToForget as error:
             raise ApiError(404, "not_found", str(error)) from error
-        return Response(
-            {"contacts": gone.contacts, "memories": gone.memories, "messages": gone.messages}
-        )
+        return Response(asdict(gone))

@@ -34,14 +34,14 @@ def reviewing_provider() -> LanguageProvider:
 
 def openai_provider(model: str) -> OpenAIProvider:
     """One model of the server that the settings name."""
-    return _openai_provider(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL, model)
+    return _openai_provider(_server(), model)
 
 
 def chat_model() -> ChatModel | None:
     """The model to talk with; None where the settings name no server."""
     if settings.MIO_LLM != "openai":
         return None
-    return _chat_model(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL, settings.MIO_LLM_MODEL)
+    return ChatModel(_server(), settings.MIO_LLM_MODEL)
 
 
 def batching_provider() -> OpenAIProvider | None:
@@ -56,35 +56,26 @@ def batch_server() -> BatchServer | None:
     """The batch API of the server that the settings name, whether or not it is to be used."""
     if settings.MIO_LLM != "openai":
         return None
-    return _batch_server(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL)
+    return BatchServer(_server())
 
 
-@cache
-def _chat_model(api_key: str, base_url: str, model: str) -> ChatModel:
-    return ChatModel(ModelServer(api_key, base_url), model)
+def _server() -> ModelServer:
+    return _model_server(settings.OPENAI_API_KEY, settings.OPENAI_BASE_URL)
 
 
-@cache
-def _batch_server(api_key: str, base_url: str) -> BatchServer:
-    return BatchServer(ModelServer(api_key, base_url))
+_model_server = cache(ModelServer)
+# What a server turns out not to take is kept with the provider.
+_openai_provider = cache(OpenAIProvider)
 
 
-@cache
-def _openai_provider(api_key: str, base_url: str, model: str) -> OpenAIProvider:
-    return OpenAIProvider(ModelServer(api_key, base_url), model)
-
-
-@cache
-def _offline_provider(embedding_model: str) -> OfflineProvider:
-    return OfflineProvider(embedding_model)
+_offline_provider = cache(OfflineProvider)
 
 
 def embedder() -> Embedder:
     """The embedder named by MIO_EMBEDDINGS. Raises ImproperlyConfigured for an unknown one."""
     return _embedder(
         settings.MIO_EMBEDDINGS,
-        settings.OPENAI_API_KEY,
-        settings.OPENAI_BASE_URL,
+        _server(),
         settings.MIO_EMBEDDING_MODEL,
         settings.MIO_EMBEDDING_DIMENSIONS,
     )
@@ -97,19 +88,13 @@ def embedder_named(model: str, dimensions: int) -> Embedder:
         raise ImproperlyConfigured(f"{model} has {LOCAL_DIMENSIONS} dimensions.")
     if model != LOCAL_MODEL and not (settings.OPENAI_API_KEY or settings.OPENAI_BASE_URL):
         raise ImproperlyConfigured(f"{model} needs OPENAI_API_KEY or OPENAI_BASE_URL.")
-    return _embedder(
-        "local" if model == LOCAL_MODEL else "openai",
-        settings.OPENAI_API_KEY,
-        settings.OPENAI_BASE_URL,
-        model,
-        dimensions,
-    )
+    return _embedder("local" if model == LOCAL_MODEL else "openai", _server(), model, dimensions)
 
 
 @cache
-def _embedder(kind: str, api_key: str, base_url: str, model: str, dimensions: int) -> Embedder:
+def _embedder(kind: str, server: ModelServer, model: str, dimensions: int) -> Embedder:
     if kind == "local":
         return LocalEmbedder()
     if kind == "openai":
-        return OpenAIEmbedder(ModelServer(api_key, base_url), model, dimensions)
+        return OpenAIEmbedder(server, model, dimensions)
     raise ImproperlyConfigured(f"MIO_EMBEDDINGS is {kind!r}; use local or openai.")

@@ -18,7 +18,7 @@ class Command(MioCommand):
         parser.add_argument(
             "--new-key", action="store_true", help="another key for an app that exists"
         )
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     @transaction.atomic
     def handle(self, *, name: str, new_key: bool, json: bool, **_options: Any) -> None:

@@ -1,6 +1,5 @@
 """manage.py consolidate --user U"""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from accounts.management.command import MioCommand
@@ -9,10 +8,7 @@ from memories.pipeline import consolidate, run
 
 class Command(MioCommand):
     help = "Takes what is new about an end user's contacts into their profiles."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        self.add_user(parser, required=True)
-        self.add_json(parser)
+    user_required = True
 
     def handle(self, *, user: str, app: str, json: bool, **_options: Any) -> None:
         end_user = self.find_user(app, user)

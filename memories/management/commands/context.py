@@ -2,6 +2,7 @@
 
 import json as jsonlib
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -10,18 +11,18 @@ from rest_framework.utils.encoders import JSONEncoder
 
 from accounts.errors import described
 from accounts.management.command import MioCommand
-from memories.api.context import ContextForm, context_body
+from memories.api.context import ContextForm
 from memories.context import build
 
 
 class Command(MioCommand):
     help = "Prints what a chat model should know before it answers a message."
+    user_required = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("message")
-        self.add_user(parser, required=True)
         parser.add_argument("--session", default="", help="whose turns pronouns reach back to")
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(
         self, *, message: str, user: str, app: str, session: str, json: bool, **_options: Any
@@ -33,7 +34,7 @@ class Command(MioCommand):
             raise CommandError(described(error)) from error
         injection = build.build(self.find_user(app, user), message, session_id=session)
         if json:
-            body = context_body(injection)
+            body = asdict(injection)
             self.stdout.write(jsonlib.dumps(body, ensure_ascii=False, cls=JSONEncoder))
             return
         for contact in injection.contacts:

@@ -21,7 +21,7 @@ class Command(MioCommand):
         parser.add_argument(
             "--fix", action="store_true", help="repair what follows from other data, then check"
         )
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(self, *, fix: bool, json: bool, **_options: Any) -> None:
         wrong: dict[str, list[Finding]] = {}

@@ -13,11 +13,11 @@ from memories import portability
 
 class Command(MioCommand):
     help = "Writes everything that is stored of an end user as one JSON object."
+    user_required = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="?", help="default: the standard output")
-        self.add_user(parser, required=True)
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(self, *, file: str | None, user: str, app: str, json: bool, **_options: Any) -> None:
         document = portability.export_user(self.find_user(app, user))

@@ -16,6 +16,7 @@ from memories.models import Link
 
 class Command(MioCommand):
     help = "Writes the contacts of an end user as an address book (vCard 3.0 or 4.0)."
+    user_required = True
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
         """``--version`` is that of the vCard here, not Django's."""
@@ -23,9 +24,8 @@ class Command(MioCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", nargs="?", help="default: the standard output")
-        self.add_user(parser, required=True)
         parser.add_argument("--version", dest="edition", type=int, choices=(3, 4), default=4)
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(
         self, *, file: str | None, user: str, app: str, edition: int, json: bool, **_options: Any

@@ -1,6 +1,5 @@
 """manage.py extract [--user U]"""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from accounts.management.command import MioCommand
@@ -9,10 +8,7 @@ from memories.pipeline import catch_up, run
 
 class Command(MioCommand):
     help = "Extracts all messages that wait, of one end user or of all of an app."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        self.add_user(parser, required=False)
-        self.add_json(parser)
+    user_required = False
 
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         users = self.chosen_users(app, user)

@@ -12,11 +12,11 @@ from memories.erasure import erase
 
 class Command(MioCommand):
     help = "Erases an end user for good: messages, memories, contacts, changes, everything."
+    user_required = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        self.add_user(parser, required=True)
         parser.add_argument("--yes", action="store_true", help="really")
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(self, *, user: str, app: str, yes: bool, json: bool, **_options: Any) -> None:
         end_user = self.find_user(app, user)

@@ -22,7 +22,7 @@ class Command(MioCommand):
         parser.add_argument("file")
         parser.add_argument("--app", default=DEFAULT_APP, help=f"name (default: {DEFAULT_APP})")
         parser.add_argument("--user", help="another id for the end user than in the file")
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(self, *, file: str, app: str, user: str | None, json: bool, **_options: Any) -> None:
         try:

@@ -27,11 +27,11 @@ MAX_NOTE = 2000
 
 class Command(MioCommand):
     help = "Makes contacts of an address book (vCard 2.1, 3.0 or 4.0), all of it or nothing."
+    user_required = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file")
-        self.add_user(parser, required=True)
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(self, *, file: str, user: str, app: str, json: bool, **_options: Any) -> None:
         try:

@@ -4,9 +4,7 @@ import codecs
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
 from datetime import datetime
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -33,14 +31,14 @@ class Command(MioCommand):
         f"{MAX_MESSAGES} lines is stored whole or not at all; messages with ids that are "
         "there already are skipped, so a file may be read again."
     )
+    user_required = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="JSON lines, or - for the standard input")
-        self.add_user(parser, required=True)
         parser.add_argument(
             "--wait", action="store_true", help="extract and consolidate everything, here"
         )
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(
         self, *, file: str, user: str, app: str, wait: bool, json: bool, **_options: Any
@@ -54,7 +52,8 @@ class Command(MioCommand):
         owner, _ = App.objects.get_or_create(name=app)
         accepted = duplicates = 0
         with self.bar(len(lines), "message", "received") as bar:
-            for chunk in _chunks(lines):
+            for start in range(0, len(lines), MAX_MESSAGES):
+                chunk = lines[start : start + MAX_MESSAGES]
                 received = _receive(owner, user, chunk, later=not wait)
                 accepted += received.accepted
                 duplicates += received.duplicates
@@ -91,12 +90,6 @@ def _lines(file: str) -> list[tuple[int, bytes]]:
     # Editors of Windows begin a file with a mark of its encoding.
     numbered = enumerate(data.removeprefix(codecs.BOM_UTF8).split(b"\n"), start=1)
     return [(number, line) for number, line in numbered if line.strip()]
-
-
-def _chunks(lines: list[tuple[int, bytes]]) -> Iterator[list[tuple[int, bytes]]]:
-    rest = iter(lines)
-    while chunk := list(islice(rest, MAX_MESSAGES)):
-        yield chunk
 
 
 def _receive(

@@ -1,6 +1,5 @@
 """manage.py install_schedules"""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from accounts.management.command import MioCommand
@@ -9,9 +8,6 @@ from memories.jobs import schedules
 
 class Command(MioCommand):
     help = "Makes the queue's periodic jobs equal to the table in memories/schedules.py."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        self.add_json(parser)
 
     def handle(self, *, json: bool, **_options: Any) -> None:
         self.report(json, installed=schedules.install(), schedules=len(schedules.SCHEDULES))

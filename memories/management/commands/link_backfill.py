@@ -1,6 +1,5 @@
 """manage.py link_backfill [--user U]"""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from accounts.management.command import MioCommand
@@ -10,10 +9,7 @@ from memories.pipeline import backfill
 
 class Command(MioCommand):
     help = "Links memories to contacts that they name but were never linked to."
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        self.add_user(parser, required=False)
-        self.add_json(parser)
+    user_required = False
 
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         users = self.chosen_users(app, user)

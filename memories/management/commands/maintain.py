@@ -22,12 +22,12 @@ class Command(MioCommand):
         "Shows the maintenance jobs with their last runs, or runs one now (until its bound; "
         "run it again for the rest). Exit code 1 when the run fails."
     )
+    user_required = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("job", nargs="?", choices=list(JOBS), metavar="JOB",
                             help=", ".join(JOBS))  # fmt: skip
-        self.add_user(parser, required=False)
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(
         self, *, job: str | None, user: str | None, app: str, json: bool, **_options: Any

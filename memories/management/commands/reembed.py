@@ -20,6 +20,7 @@ class Command(MioCommand):
         "with the one of its settings. Stop it and start it again as you like. When it is done, "
         "change the settings, restart, and run it with --prune to drop what is no longer used."
     )
+    user_required = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--model", help="default: that of the settings")
@@ -27,8 +28,7 @@ class Command(MioCommand):
         parser.add_argument(
             "--prune", action="store_true", help="drop the vectors of all but the settings' model"
         )
-        self.add_user(parser, required=False)
-        self.add_json(parser)
+        super().add_arguments(parser)
 
     def handle(
         self,

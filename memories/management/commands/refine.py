@@ -1,6 +1,5 @@
 """manage.py refine [--user U]"""
 
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +14,7 @@ from memories.providers.errors import ProviderError
 
 # Of one step, after which the bar moves; what was done before a stop stays done.
 CALLS, ROWS = 20, 500
+COUNTED = ("looked_at", "split", "trimmed", "compared", "merged", "into", "discarded", "calls")
 
 
 class Command(MioCommand):
@@ -22,28 +22,11 @@ class Command(MioCommand):
         "Splits and trims long memories and merges overlapping ones, for one end user or all "
         "of the app. Stopped, it goes on from there when it is run again."
     )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        self.add_user(parser, required=False)
-        self.add_json(parser)
+    user_required = False
 
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         users = {end_user.pk for end_user in self.chosen_users(app, user)}
-        done: Counter[str] = Counter(
-            dict.fromkeys(
-                (
-                    "looked_at",
-                    "split",
-                    "trimmed",
-                    "compared",
-                    "merged",
-                    "into",
-                    "discarded",
-                    "calls",
-                ),
-                0,
-            )
-        )
+        done = Counter(dict.fromkeys(COUNTED, 0))
         verbose, uncompared = (
             [*users & {*due()}] for due in (refine.users_due, merge_duplicates.users_due)
         )

@@ -1,6 +1,5 @@
 """manage.py rescore [--user U]"""
 
-from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -16,10 +15,7 @@ class Command(MioCommand):
         "Brings the importance of memories up to date: for one end user, or for all of every "
         "app, going on where the last run stopped."
     )
-
-    def add_arguments(self, parser: ArgumentParser) -> None:
-        self.add_user(parser, required=False)
-        self.add_json(parser)
+    user_required = False
 
     def handle(self, *, user: str | None, app: str, json: bool, **_options: Any) -> None:
         if user is not None:

@@ -3,8 +3,6 @@
 from dataclasses import asdict
 from typing import Any
 
-from django.core.management.base import CommandParser
-
 from accounts.management.command import MioCommand
 from memories.corrections.auto_merge import suggest_merges
 
@@ -14,10 +12,7 @@ class Command(MioCommand):
         "Suggest which contacts may be one person; merge those that a memory states to be one. "
         "For one end user, or all of an app."
     )
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        self.add_user(parser, required=False)
-        self.add_json(parser)
+    user_required = False
 
     def handle(self, *args: Any, **options: Any) -> None:
         users = self.chosen_users(options["app"], options["user"])

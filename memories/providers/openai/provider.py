@@ -1,7 +1,6 @@
 """The language provider that asks a server of the OpenAI protocol."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
@@ -47,13 +46,18 @@ PROPOSALS_PER_CALL = 10
 NO_USAGE = Usage(0, 0, 0.0)
 
 T = TypeVar("T")
+R = TypeVar("R")
 W = TypeVar("W", bound=Wire)
+W_in = TypeVar("W_in", bound=Wire, contravariant=True)
+R_out = TypeVar("R_out", covariant=True)
 
 
-class Prompt(Protocol):
-    """What is asked about, with short ids for everything in it."""
+class Prompt(Protocol[W_in, R_out]):
+    """What is asked about, with short ids for everything in it, and how an answer is read."""
 
     def as_json(self) -> str: ...
+
+    def read(self, out: W_in) -> R_out: ...
 
 
 class OpenAIProvider:
@@ -70,8 +74,7 @@ class OpenAIProvider:
         prompt = ExtractionPrompt(request)
         if not prompt.has_news:
             return Reply(Extraction(), NO_USAGE)
-        answer, usage = self._ask("extract", prompt, ExtractionOut)
-        return Reply(prompt.read(answer), usage)
+        return self._ask("extract", prompt, ExtractionOut)
 
     def extraction_body(self, request: ExtractionRequest) -> tuple[dict[str, Any], list[UUID]]:
         """``extract`` as the body of a line in a batch file, and the ids of the people that
@@ -95,78 +98,64 @@ class OpenAIProvider:
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
         """A resolution by key for each case that has memories to compare with."""
-        found: dict[str, Resolution] = {}
-        usage = NO_USAGE
-        for some in _chunks([case for case in cases if case.existing], CASES_PER_CALL):
-            prompt = ConflictPrompt(some)
-            answer, used = self._ask("resolve", prompt, ResolutionsOut)
-            found |= prompt.read(answer)
-            usage = total(usage, used)
-        return Reply(found, usage)
+        compared = [case for case in cases if case.existing]
+        parts = _chunks(compared, CASES_PER_CALL)
+        found, usage = self._ask_each("resolve", map(ConflictPrompt, parts), ResolutionsOut)
+        return Reply({key: one for part in found for key, one in part.items()}, usage)
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
         """What a contact's new memories change; no call when there are none."""
         if not request.memories:
             return Reply(ProfilePatch(), NO_USAGE)
-        prompt = ProfilePrompt(request)
-        answer, usage = self._ask("consolidate", prompt, ProfileOut)
-        return Reply(prompt.read(answer), usage)
+        return self._ask("consolidate", ProfilePrompt(request), ProfileOut)
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations that the model sees between each case's memory and the others."""
-        found: list[FoundRelation] = []
-        usage = NO_USAGE
-        for some in _chunks([case for case in cases if case.others], RELATIONS_PER_CALL):
-            prompt = RelationPrompt(some)
-            answer, used = self._ask("classify", prompt, FoundRelationsOut)
-            found += prompt.read(answer)
-            usage = total(usage, used)
-        return Reply(found, usage)
+        parts = _chunks([case for case in cases if case.others], RELATIONS_PER_CALL)
+        found, usage = self._ask_each("classify", map(RelationPrompt, parts), FoundRelationsOut)
+        return Reply([one for part in found for one in part], usage)
 
     def refine(
         self, memories: Sequence[StoredMemory], language: str
     ) -> Reply[Mapping[UUID, Refinement]]:
         """How each verbose memory is split or trimmed; a missing id means as it is."""
-        found: dict[UUID, Refinement] = {}
-        usage = NO_USAGE
-        for some in _chunks(memories, MEMORIES_PER_CALL):
-            prompt = RefinementPrompt(some, language)
-            answer, used = self._ask("refine", prompt, RefinementsOut)
-            found |= prompt.read(answer)
-            usage = total(usage, used)
-        return Reply(found, usage)
+        prompts = (
+            RefinementPrompt(part, language) for part in _chunks(memories, MEMORIES_PER_CALL)
+        )
+        found, usage = self._ask_each("refine", prompts, RefinementsOut)
+        return Reply({pk: one for part in found for pk, one in part.items()}, usage)
 
     def propose(self, cluster: Sequence[StoredMemory], language: str) -> Reply[Sequence[Overlap]]:
         """Which memories of a cluster say the same; no call for fewer than two."""
-        found: list[Overlap] = []
-        usage = NO_USAGE
-        for some in _chunks(cluster, CLUSTER_PER_CALL):
-            if len(some) < 2:
-                continue
-            prompt = OverlapPrompt(some, language)
-            answer, used = self._ask("propose", prompt, OverlapsOut)
-            found += prompt.read(answer)
-            usage = total(usage, used)
-        return Reply(found, usage)
+        parts = (part for part in _chunks(cluster, CLUSTER_PER_CALL) if len(part) > 1)
+        prompts = (OverlapPrompt(part, language) for part in parts)
+        found, usage = self._ask_each("propose", prompts, OverlapsOut)
+        return Reply([one for part in found for one in part], usage)
 
     def review(
         self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
     ) -> Reply[Sequence[Review]]:
         """A second look at each proposal, in the order given."""
-        found: list[Review] = []
+        prompts = (ReviewPrompt(part, language) for part in _chunks(proposals, PROPOSALS_PER_CALL))
+        found, usage = self._ask_each("review", prompts, ReviewsOut)
+        return Reply([one for part in found for one in part], usage)
+
+    def _ask_each(
+        self, name: str, prompts: Iterable[Prompt[W, R]], answer: type[W]
+    ) -> tuple[list[R], Usage]:
+        """What each of several calls found, and what all of them used."""
+        found: list[R] = []
         usage = NO_USAGE
-        for some in _chunks(proposals, PROPOSALS_PER_CALL):
-            prompt = ReviewPrompt(some, language)
-            answer, used = self._ask("review", prompt, ReviewsOut)
-            found += prompt.read(answer)
-            usage = total(usage, used)
-        return Reply(found, usage)
+        for prompt in prompts:
+            reply = self._ask(name, prompt, answer)
+            found.append(reply.value)
+            usage = total(usage, reply.usage)
+        return found, usage
 
-    def _ask(self, name: str, prompt: Prompt, answer: type[W]) -> tuple[W, Usage]:
-        return self._answers.ask(instructions(name), prompt.as_json(), answer)
+    def _ask(self, name: str, prompt: Prompt[W, R], answer: type[W]) -> Reply[R]:
+        out, usage = self._answers.ask(instructions(name), prompt.as_json(), answer)
+        return Reply(prompt.read(out), usage)
 
 
-def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:
-    left = iter(items)
-    while some := list(islice(left, size)):
-        yield some
+def _chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:
+    return [items[start : start + size] for start in range(0, len(items), size)]
