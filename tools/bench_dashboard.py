@@ -1,9 +1,9 @@
 """python -m tools bench_dashboard: how long the pages of a very large end user take."""
 
 import json
-import time
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from django.contrib.auth import get_user_model
@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories.bench.measure import percentiles
+from memories.bench.measure import percentiles, timed
 from memories.bench.scratch import scratch_database
 from memories.models import Memory
 from tools import large_end_user
@@ -112,9 +112,5 @@ def _page(client: Client, url: str, rounds: int) -> dict[str, float]:
         sql = len(queries)
     if answer.status_code != 200:
         raise CommandError(f"{url} answered {answer.status_code}.")
-    times = []
-    for _round in range(rounds):
-        started = time.perf_counter()
-        client.get(url)
-        times.append((time.perf_counter() - started) * 1000)
+    times = timed([partial(client.get, url)] * rounds)
     return percentiles(times) | {"sql": sql}

@@ -33,6 +33,15 @@ def _rows(path: Path) -> Iterator[dict[str, Any]]:
             yield row
 
 
+def read_json(path: Path) -> Any:
+    """What a .json or .json.gz file holds. Raises BadDataset."""
+    with _opened(path) as file:
+        try:
+            return json.load(file)
+        except ValueError as error:
+            raise BadDataset(f"{path}: not JSON ({error})") from error
+
+
 def _opened(path: Path) -> TextIO:
     if path.suffix == ".gz":
         return cast(TextIO, gzip.open(path, "rt", encoding="utf-8"))

@@ -3,15 +3,17 @@
 Random words and vectors of :mod:`memories.bench.synthetic`; the query's embedding is not counted.
 """
 
+import statistics
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-import numpy as np
 from django.db import connection
 from pgvector import HalfVector
 
 from accounts.models import App, EndUser
-from memories.bench.measure import percentiles
+from memories.bench.measure import percentiles, timed
 from memories.bench.synthetic import Source, fill
 from memories.models import Memory
 from memories.providers.factory import embedder
@@ -50,12 +52,11 @@ def run(app: App, rows: int, *, progress: bool) -> dict[str, Any]:
         "index_s": round(built - filled, 1),
         "size_mb": _megabytes(),
         "search": {
-            str(size): percentiles(
-                _timed(
-                    lambda n, user=user: recall.search(
-                        user, queries[n], embedder=embedder(), vector=asked[n]
-                    )
-                )
+            str(size): _percentiles(
+                [
+                    partial(recall.search, user, query, embedder=embedder(), vector=vector)
+                    for query, vector in zip(queries, asked, strict=True)
+                ]
             )
             for size, user in by_size.items()
         },
@@ -73,14 +74,10 @@ def _users(app: App, rows: int) -> dict[EndUser, int]:
     return dict(zip(users, counts, strict=True))
 
 
-def _timed(call: Any) -> list[float]:
-    times = []
-    call(0)
-    for n in range(ROUNDS):
-        started = time.perf_counter()
-        call(n)
-        times.append((time.perf_counter() - started) * 1000)
-    return times
+def _percentiles(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
+    """Those of the calls after a first one that warms up."""
+    calls[0]()
+    return percentiles(timed(calls))
 
 
 def _graph(user: EndUser, space: str, asked: list[list[float]]) -> dict[str, Any]:
@@ -100,23 +97,18 @@ def _graph(user: EndUser, space: str, asked: list[list[float]]) -> dict[str, Any
     return {
         "memories": len(exact[0]) and Memory.objects.of(user).count(),
         "chosen": ann.pay(user.pk, space, max(DEPTHS)),
-        "exact": percentiles(_timed(lambda n: dense.one_by_one(params[n], 1, ""))),
-        "along_graph": percentiles(_timed(lambda n: dense.along_graph(params[n], 1))),
-        **{
-            f"recall@{depth}": round(
-                float(
-                    np.mean(
-                        [
-                            len(set(a[:depth]) & set(e[:depth])) / depth
-                            for a, e in zip(along, exact, strict=True)
-                        ]
-                    )
-                ),
-                4,
-            )
-            for depth in DEPTHS
-        },
+        "exact": _percentiles([partial(dense.one_by_one, one, 1, "") for one in params]),
+        "along_graph": _percentiles([partial(dense.along_graph, one, 1) for one in params]),
+        **{f"recall@{depth}": _recall(along, exact, depth) for depth in DEPTHS},
     }
+
+
+def _recall(along: Sequence[Sequence[Any]], exact: Sequence[Sequence[Any]], depth: int) -> float:
+    """The mean share of the first of the exact order that the graph finds."""
+    shares = [
+        len(set(a[:depth]) & set(e[:depth])) / depth for a, e in zip(along, exact, strict=True)
+    ]
+    return round(statistics.mean(shares), 4)
 
 
 def _megabytes() -> dict[str, int]:

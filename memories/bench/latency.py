@@ -21,7 +21,7 @@ from accounts.models import App, EndUser
 from contacts import names, store
 from contacts.models import Contact, ContactKey
 from memories.bench import large
-from memories.bench.measure import percentiles
+from memories.bench.measure import percentiles, timed
 from memories.bench.scratch import scratch_database
 from memories.context import build
 from memories.hashing import content_hash
@@ -88,30 +88,19 @@ def _search(end_user: EndUser, vector: list[float]) -> None:
     recall.search(end_user, "小红最近在忙什么", embedder=embedder(), vector=vector)
 
 
-def _times(call: Callable[[], None], rounds: int) -> list[float]:
-    times = []
-    for _ in range(rounds):
-        started = time.perf_counter()
-        call()
-        times.append((time.perf_counter() - started) * 1000)
-    return times
-
-
 def _measure(call: Callable[[], None], rounds: int = ROUNDS) -> dict[str, float]:
     call()
     with CaptureQueriesContext(connection) as queries:
         call()
-    return percentiles(_times(call, rounds)) | {"sql": len(queries)}
+    return percentiles(timed([call] * rounds)) | {"sql": len(queries)}
 
 
 def _compare(calls: dict[int, Callable[[], None]], rounds: int = ROUNDS) -> dict[str, Any]:
     """Each size's percentiles, and the largest's median over the smallest's."""
-    times: dict[int, list[float]] = {size: [] for size in calls}
     for call in calls.values():
         call()
-    for _ in range(rounds):
-        for size, call in calls.items():
-            times[size] += _times(call, 1)
+    in_turns = timed(call for _ in range(rounds) for call in calls.values())
+    times = {size: in_turns[place :: len(calls)] for place, size in enumerate(calls)}
     smallest, largest = min(times), max(times)
     ratio = statistics.median(times[largest]) / statistics.median(times[smallest])
     return {str(size): percentiles(values) for size, values in times.items()} | {
@@ -124,29 +113,23 @@ def _crowd(app: App, progress: bool) -> None:
     users = EndUser.objects.bulk_create(
         [EndUser(app=app, external_id=f"user {n}", language="zh") for n in range(USERS)]
     )
-    rows = [
-        contact
-        for user in tqdm(users, desc="users", disable=not progress)
-        for contact in _contacts(user, 10)
-    ]
-    _save_contacts(rows)
+    known = tqdm(users, desc="users", disable=not progress)
+    _save_contacts([contact for user in known for contact in _contacts(user, 10)])
 
 
 def _contacts(end_user: EndUser, count: int) -> list[Contact]:
     known = ["小红", *(_name(n) for n in range(count - 1))]
-    contacts = [
+    return [
         Contact(
             end_user=end_user,
             name=name,
             name_key=names.name_key(name),
             relationship="朋友",
             attributes={"company": [{"value": "腾讯", "sources": [], "since": None}]},
+            card=f"### {name}\n关系：朋友\n公司：腾讯",
         )
         for name in known
     ]
-    for contact in contacts:
-        contact.card = f"### {contact.name}\n关系：朋友\n公司：腾讯"
-    return contacts
 
 
 def _name(number: int) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 from tqdm import tqdm
 
 from accounts.models import EndUser
-from memories.bench.retrieval import Library, Means, found, read, recall_at
+from memories.bench.datasets import read_json
+from memories.bench.retrieval import Library, Means, found, recall_at
 from memories.bench.scratch import scratch_database
 from memories.types import Turn
 
@@ -22,7 +23,7 @@ CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 
 def run(paths: Sequence[Path], progress: bool = True) -> dict[str, Any]:
     """Recall in per cent at several depths, by category, and with all conversations pooled."""
-    conversations = [conversation for path in paths for conversation in read(path)]
+    conversations = [conversation for path in paths for conversation in read_json(path)]
     with scratch_database():
         library = Library()
         library.embed(turn.content for c in conversations for turn in _turns(c, 0))

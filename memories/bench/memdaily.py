@@ -15,7 +15,8 @@ from tqdm import tqdm
 
 from accounts.models import App, EndUser
 from contacts.text import normalise
-from memories.bench.retrieval import Library, Means, found, read, recall_at
+from memories.bench.datasets import read_json, read_lines
+from memories.bench.retrieval import Library, Means, found, recall_at
 from memories.bench.scratch import scratch_database
 from memories.context import build
 from memories.pipeline import run as pipeline
@@ -29,8 +30,8 @@ ANSWERED_TYPES = ("simple", "conditional", "noisy")
 def run(paths: Sequence[Path], progress: bool = True) -> dict[str, Any]:
     """Recall in per cent: of the targets among as many results (``recall@gold``), and of
     their facts among the first of a whole profile (``f@k``); then ``answer_in_context``."""
-    rows = read(paths[0])
-    facts = read(paths[1]) if len(paths) > 1 else {}
+    rows = read_lines(paths[:1])
+    facts = read_json(paths[1])
     profiles: dict[Any, list[dict[str, Any]]] = {}
     for row in rows:
         profiles.setdefault(row["profile"], []).append(row)

@@ -1,11 +1,8 @@
 """What the retrieval benchmarks share: verbatim storing, searching, and recall."""
 
-import gzip
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -23,14 +20,6 @@ from memories.types import Draft, ExtractedMemory, MemoryType, Subtype, Turn
 CHUNK = 128
 
 Scores = dict[str, float]
-
-
-def read(path: Path) -> Any:
-    """A JSON file, or a list of the lines of a JSONL file; either may be gzipped."""
-    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
-    if ".jsonl" in path.name:
-        return [json.loads(line) for line in text.decode().splitlines() if line.strip()]
-    return json.loads(text)
 
 
 class Library:
