@@ -126,26 +126,15 @@ class QuestionForm(forms.Form):
         return self["include"].value() or ()
 
     def clean(self) -> dict[str, Any]:
-        """``session_id`` and ``turns`` beside what was sent."""
+        """The arguments of ``build.trace`` beside the end user."""
         cleaned = super().clean() or {}
-        before = cleaned.get("before", "")
-        cleaned["session_id"] = before.removeprefix(SESSION) if before != BY_HAND else ""
-        cleaned["turns"] = []
-        if before == BY_HAND:
+        before, history = cleaned.pop("before", ""), cleaned.pop("history", "")
+        cleaned |= {"session_id": "", "history": []}
+        if before != BY_HAND:
+            cleaned["session_id"] = before.removeprefix(SESSION)
+        else:
             try:
-                cleaned["turns"] = turns(cleaned.get("history", ""))
+                cleaned["history"] = turns(history)
             except ValidationError as error:
                 self.add_error("history", error)
         return cleaned
-
-    def asked(self) -> dict[str, Any]:
-        """The arguments of ``inject.trace`` beside the end user."""
-        data = self.cleaned_data
-        return {
-            "message": data["message"],
-            "session_id": data["session_id"],
-            "history": data["turns"],
-            "limit": data["limit"],
-            "token_budget": data["token_budget"],
-            "include": data["include"],
-        }

@@ -1,6 +1,6 @@
 """One person: what is known, what says so, what it was before."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -16,7 +16,7 @@ from contacts import store
 from contacts.attributes import ATTRIBUTES, is_single, label
 from contacts.models import Contact
 from contacts.text import normalise
-from memories.models import Edge, Memory, Message
+from memories.models import Memory, Message
 
 MOST_CHANGES = 200  # read for the history of values
 MOST_SUBJECTS = 500  # memories of a person whose changes are shown with the person's
@@ -191,14 +191,6 @@ def memory_order(contact: Contact) -> tuple[str, ...]:
     links = contact.links.filter(rejected=False).order_by("-pk").values("pk")
     many = links[: MOST_SORTED + 1].count() > MOST_SORTED
     return ("-link",) if many else ("status", "-said_at", "id")
-
-
-def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Memory]:
-    """For the outdated among these: the memory that holds instead, where one does."""
-    ids = [memory.pk for memory in memories if memory.status == Memory.Status.OUTDATED]
-    edges = Edge.objects.of(end_user).filter(kind=Edge.Kind.SUPERSEDES, target__in=ids)
-    rows = edges.select_related("source").defer("source__tokens").order_by("pk")
-    return {edge.target_id: edge.source for edge in rows}
 
 
 def chosen(contact: Contact, memory_ids: Collection[UUID]) -> list[Memory]:

@@ -6,38 +6,15 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import connection
 from django.db.models import Count, F, Min, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from accounts.models import EndUser
-from dashboard.queries import review
 from memories.models import Batch, Consolidation, Erasure, Message, ModelCall, Retrieval, Work
 
 DAYS = 14
 STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
-
-
-def waiting(users: QuerySet[EndUser]) -> dict[str, int]:
-    """How many things of each kind wait for a person, each counted up to review.MOST + 1. One
-    statement."""
-    queues = {
-        "merges": review.open_suggestions(users),
-        "links": review.doubtful_links(users),
-        "conflicts": review.conflicts(users),
-        "quarantined": quarantined(users),
-        "forgetting": forgetting(users),
-    }
-    counts, params = [], list[Any]()
-    for rows in queues.values():
-        ids = rows.order_by().values("pk")[: review.MOST + 1]
-        sql, values = ids.query.sql_with_params()
-        counts.append(f"(SELECT count(*) FROM ({sql}) AS counted)")  # noqa: S608 values are params
-        params += values
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {', '.join(counts)}", params)
-        return dict(zip(queues, cursor.fetchone(), strict=True))
 
 
 def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:

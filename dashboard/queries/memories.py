@@ -54,13 +54,12 @@ def found(end_user: EndUser, hits: Sequence[Hit]) -> list[Result]:
 def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Memory]:
     """What took the place of each of these memories that is outdated or merged."""
     old = [memory.pk for memory in memories if memory.status != Memory.Status.ACTIVE]
-    if not old:
-        return {}
     edges = Edge.objects.of(end_user).filter(kind=Edge.Kind.SUPERSEDES, target__in=old)
-    newer = dict(edges.order_by("pk").values_list("target", "source"))
-    newer |= {m.pk: m.merged_into_id for m in memories if m.merged_into_id}
-    rows = Memory.objects.of(end_user).defer("tokens").in_bulk(list(newer.values()))
-    return {pk: rows[other] for pk, other in newer.items() if other in rows}
+    rows = edges.select_related("source").defer("source__tokens").order_by("pk")
+    newer = {edge.target_id: edge.source for edge in rows}
+    merged = {memory.pk: memory.merged_into_id for memory in memories if memory.merged_into_id}
+    into = Memory.objects.of(end_user).defer("tokens").in_bulk(list(merged.values()))
+    return newer | {pk: into[other] for pk, other in merged.items() if other in into}
 
 
 def sources(memory: Memory) -> list[Message]:

@@ -1,9 +1,10 @@
 """What waits for a person's decision, and what is needed to take it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.db import connection
 from django.db.models import F, QuerySet
 
 from accounts.models import EndUser
@@ -80,9 +81,26 @@ def conflicts_of(contact: Contact, language: str) -> list[Conflict]:
     ]
 
 
-def capped(rows: QuerySet) -> int:
-    """How many rows there are, up to MOST + 1."""
-    return rows.order_by()[: MOST + 1].count()
+def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
+    """The decisions of each kind that wait."""
+    return {
+        "merges": open_suggestions(users),
+        "links": doubtful_links(users),
+        "conflicts": conflicts(users),
+    }
+
+
+def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
+    """How many rows each queue has, up to MOST + 1. One statement."""
+    counts, params = [], list[Any]()
+    for rows in waiting.values():
+        ids = rows.order_by().values("pk")[: MOST + 1]
+        sql, values = ids.query.sql_with_params()
+        counts.append(f"(SELECT count(*) FROM ({sql}) AS counted)")  # noqa: S608 values are params
+        params += values
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join(counts)}", params)
+        return dict(zip(waiting, cursor.fetchone(), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

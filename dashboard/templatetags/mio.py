@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django import template
@@ -11,7 +12,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_date, parse_datetime
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
@@ -71,9 +72,7 @@ def ago(moment: datetime | None) -> SafeString:
     """How long ago, with the exact time to hover over."""
     if moment is None:
         return mark_safe("—")
-    local = timezone.localtime(moment)
-    near = abs(timezone.now() - moment).total_seconds() < 60
-    if near:
+    if abs(timezone.now() - moment).total_seconds() < 60:
         words = _("just now")
     elif moment > timezone.now():
         words = _("in %(time)s") % {
@@ -81,12 +80,7 @@ def ago(moment: datetime | None) -> SafeString:
         }
     else:
         words = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        local.isoformat(),
-        date(local, "DATETIME_FORMAT"),
-        words,
-    )
+    return _time(moment, words)
 
 
 @register.filter
@@ -96,13 +90,13 @@ def day(moment: datetime | str | None) -> SafeString:
         moment = parse_datetime(moment)
     if moment is None:
         return mark_safe("—")
+    return _time(moment, date(timezone.localtime(moment), "DATE_FORMAT"))
+
+
+def _time(moment: datetime, words: str) -> SafeString:
     local = timezone.localtime(moment)
-    return format_html(
-        '<time datetime="{}" title="{}">{}</time>',
-        local.isoformat(),
-        date(local, "DATETIME_FORMAT"),
-        date(local, "DATE_FORMAT"),
-    )
+    exact = date(local, "DATETIME_FORMAT")
+    return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
 
 
 @register.filter
@@ -165,7 +159,6 @@ def bond(relation: Relation, here: Contact) -> SafeString:
 @register.simple_tag
 def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
     """The text with these stretches (start and end in code points) highlighted."""
-    parts: list[tuple[str, ...]] = []
     at = 0
     found = []
     for start, end in sorted(spans):
@@ -173,7 +166,7 @@ def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
             continue
         found.append((text[at:start], text[start:end]))
         at = end
-    body = format_html_join("", "{}<mark>{}</mark>", found or parts)
+    body = format_html_join("", "{}<mark>{}</mark>", found)
     return format_html('<bdi class="said">{}{}</bdi>', body, text[at:])
 
 
@@ -243,28 +236,14 @@ def item(mapping: Any, key: Any) -> Any:
 @register.simple_tag
 def key(name: str) -> SafeString:
     """A key of the keyboard, shown beside what it does."""
-    return format_html('<kbd aria-hidden="true">{}</kbd>', conditional_escape(name))
+    return format_html('<kbd aria-hidden="true">{}</kbd>', name)
 
 
-@register.filter
-def verb(name: str) -> str:
-    """What a change did."""
-    return words.in_words(words.VERBS, name)
-
-
-@register.filter
-def job(name: str) -> str:
-    """What a maintenance job does."""
-    return words.in_words(words.JOBS, name)
-
-
-@register.filter
-def purpose(name: str) -> str:
-    """What a model was asked for."""
-    return words.in_words(words.PURPOSES, name)
-
-
-@register.filter
-def count_of(name: str) -> str:
-    """What is counted."""
-    return words.in_words(words.COUNTS, name)
+# What a change did, a maintenance job does, a model was asked for, and what is counted.
+for _name, _table in (
+    ("verb", words.VERBS),
+    ("job", words.JOBS),
+    ("purpose", words.PURPOSES),
+    ("count_of", words.COUNTS),
+):
+    register.filter(_name, partial(words.in_words, _table))

@@ -12,7 +12,7 @@ from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact
 from contacts.text import estimate_tokens
 from dashboard import access, fragments, pager
-from dashboard.queries import changes, relations
+from dashboard.queries import changes, memories, relations
 from dashboard.queries import contact as queries
 from dashboard.views.picking import picker
 from dashboard.words import language_of
@@ -57,7 +57,7 @@ def _card(request: HttpRequest, person: Contact) -> dict[str, Any]:
 
 def _memories(request: HttpRequest, person: Contact) -> dict[str, Any]:
     page = pager.page_of(request, queries.memories_about(person), queries.memory_order(person))
-    return {"page": page, "replacements": queries.replacements(person.end_user, page.rows)}
+    return {"page": page, "replacements": memories.replacements(person.end_user, page.rows)}
 
 
 def _timeline(_request: HttpRequest, _person: Contact) -> dict[str, Any]:

@@ -20,15 +20,13 @@ def home(request: HttpRequest) -> HttpResponse:
     """The queue of what waits for a decision; charts of the last two weeks."""
     users = access.end_users_of(request)
     today = timezone.localdate()
-    counts = queries.waiting(users)
+    quarantined, forgetting = queries.quarantined(users), queries.forgetting(users)
+    queues = {**review.queues(users), "quarantined": quarantined, "forgetting": forgetting}
+    counts = review.capped(queues)
     context = {
         "counts": counts,
         "total": sum(counts.values()),
-        "suggestions": review.open_suggestions(users)[:FIRST],
-        "links": review.doubtful_links(users)[:FIRST],
-        "conflicts": review.conflicts(users)[:FIRST],
-        "quarantined": queries.quarantined(users)[:FIRST],
-        "forgetting": queries.forgetting(users)[:FIRST],
+        **{name: rows[:FIRST] for name, rows in queues.items()},
         "health": queries.health(users),
         "provider": language_provider(),
         "embedder": embedder(),

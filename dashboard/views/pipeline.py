@@ -1,9 +1,10 @@
 """The pipeline: batches, consolidations, jobs and model calls, live; retry, cancel, run now."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
@@ -31,26 +32,23 @@ def _page(request: HttpRequest, name: str, **context: Any) -> HttpResponse:
     return render(request, template, {"tab": name, "states": states, **context})
 
 
-def _shown(page: pager.Page) -> Sequence[queries.Shown]:
-    return [queries.shown(work) for work in page.rows]
+def _work_page(request: HttpRequest, name: str, of: Callable[[Any, str], QuerySet]) -> HttpResponse:
+    state = request.GET.get("state", "")
+    page = pager.page_of(request, of(access.end_users_of(request), state), ["-id"])
+    rows = [queries.shown(work) for work in page.rows]
+    return _page(request, name, page=page, rows=rows, state=state)
 
 
 @access.page
 def pipeline(request: HttpRequest) -> HttpResponse:
     """Extraction batches, the latest first."""
-    users = access.end_users_of(request)
-    state = request.GET.get("state", "")
-    page = pager.page_of(request, queries.batches(users, state), ["-id"])
-    return _page(request, "batches", page=page, rows=_shown(page), state=state)
+    return _work_page(request, "batches", queries.batches)
 
 
 @access.page
 def consolidations(request: HttpRequest) -> HttpResponse:
     """Runs of the consolidator, the latest first."""
-    users = access.end_users_of(request)
-    state = request.GET.get("state", "")
-    page = pager.page_of(request, queries.consolidations(users, state), ["-id"])
-    return _page(request, "consolidations", page=page, rows=_shown(page), state=state)
+    return _work_page(request, "consolidations", queries.consolidations)
 
 
 @access.page

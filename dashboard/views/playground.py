@@ -39,7 +39,7 @@ def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     form = QuestionForm(request.POST)
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
-    return _page(request, end_user, form, trace=build.trace(end_user, **form.asked()))
+    return _page(request, end_user, form, trace=build.trace(end_user, **form.cleaned_data))
 
 
 def _page(
@@ -75,7 +75,7 @@ def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHt
     form, chat = QuestionForm(request.POST), chat_model()
     if not form.is_valid() or chat is None:
         return _page(request, end_user, form, status=422)
-    trace = build.trace(end_user, **form.asked())
+    trace = build.trace(end_user, **form.cleaned_data)
     messages = _conversation(end_user, form, trace.injection.system_prompt)
     if request.accepts(LINES) and not request.accepts("text/html"):
         return _streamed(chat, messages)
@@ -90,7 +90,7 @@ def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHt
 
 
 def _conversation(end_user: EndUser, form: QuestionForm, prompt: str) -> list[ChatMessage]:
-    asked = form.asked()
+    asked = form.cleaned_data
     before = asked["history"] or build.stored_turns(end_user, asked["session_id"])[0]
     system = [ChatMessage("system", prompt)] if prompt else []
     turns = [

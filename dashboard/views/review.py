@@ -31,11 +31,7 @@ def users_in_view(request: HttpRequest) -> Any:
 
 
 def _counts(users: Any) -> dict[str, int]:
-    return {
-        "merges": queries.capped(queries.open_suggestions(users)),
-        "conflicts": queries.capped(queries.conflicts(users)),
-        "links": queries.capped(queries.doubtful_links(users)),
-    }
+    return queries.capped(queries.queues(users))
 
 
 def _in_hand(request: HttpRequest, waiting: QuerySet[M]) -> tuple[list[M], M | None]:
