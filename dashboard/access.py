@@ -110,6 +110,12 @@ def get_contact(end_user: EndUser, pk: UUID) -> Contact:
     return contact
 
 
+def chosen_contact(end_user: EndUser, sent: str) -> Contact | None:
+    """The contact whose id a form sent; None where it sent none; Http404 for a stranger's."""
+    ids = valid_ids([sent])
+    return get_contact(end_user, ids[0]) if ids else None
+
+
 def _standing(end_user: EndUser, pk: UUID) -> Contact:
     """A contact of this end user, for a merged one the survivor; Http404."""
     contact = get_contact(end_user, pk)

@@ -219,13 +219,12 @@ def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
 @access.action
 def relate(request: HttpRequest, person: Contact) -> HttpResponse:
     """Says what another person is to this one (``way`` of), or this one to the other (to)."""
-    chosen = access.valid_ids([request.POST.get("person", "")])
+    other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
     kind = request.POST.get("kind", "").replace("\0", "")
-    if not chosen:
+    if other is None:
         typed = {"kind": kind, "way": request.POST.get("way", ""), "problem": 1}
         address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
         return redirect(f"{address}?tab=relations&{urlencode(typed)}#relate-title")
-    other = access.get_contact(person.end_user, chosen[0])
     subject, of = (person, other) if request.POST.get("way") == "to" else (other, person)
     actor = access.actor(request)
     _verb(

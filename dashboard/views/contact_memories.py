@@ -120,14 +120,13 @@ def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory])
 @_of_chosen
 def move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
     """Says that memories are about another person."""
-    target = access.valid_ids([request.POST.get("person", "")])
-    if not target:
+    other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
+    if other is None:
         feedback.refused(request, _("Choose a person."))
         asked = [("memory", memory.pk) for memory in memories]
         then = urlencode([*asked, ("next", request.POST.get("next", ""))])
         address = reverse("dashboard:contact_move", args=[person.end_user_id, person.pk])
         return redirect(f"{address}?{then}")
-    other = access.get_contact(person.end_user, target[0])
     actor = access.actor(request)
     said = ngettext(
         "%(count)s memory moved to %(name)s.",

@@ -174,7 +174,9 @@ def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpRespo
                 change = edit_memories.unlink(end_user, row.memory_id, row.contact_id, actor=actor)
                 feedback.done(request, _("It is not about %(name)s any more.") % name, change)
             case "move":
-                target = access.get_contact(end_user, _uuid(request.POST.get("to", "")))
+                target = access.chosen_contact(end_user, request.POST.get("to", ""))
+                if target is None:
+                    raise edit_memories.InvalidCorrection(_("Choose the person that it is about."))
                 change = edit_memories.move(
                     end_user, row.memory_id, row.contact_id, target.pk, actor=actor
                 )
@@ -186,13 +188,6 @@ def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpRespo
     except edit_memories.InvalidCorrection as error:
         feedback.refused(request, error.reason)
     return feedback.back(request, "dashboard:links")
-
-
-def _uuid(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError as error:
-        raise edit_memories.InvalidCorrection(_("Choose the person that it is about.")) from error
 
 
 urls = [

@@ -5,7 +5,6 @@ what refers to an id that was never given is dropped.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -271,7 +270,7 @@ class ExtractionPrompt:
             expires_at=moment(out.expires_at, said_at),
             valid_from=moment(out.valid_from, said_at),
             valid_to=moment(out.valid_to, said_at),
-            confidence=min(1.0, max(0.0, out.confidence)) if math.isfinite(out.confidence) else 0.0,
+            confidence=out.confidence,
         )
 
     def _quote(self, quote: str, turns: Iterable[Turn]) -> str:

@@ -1,6 +1,5 @@
 """Cases of memories that may be related, as JSON for a model, and the relations it found."""
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
@@ -51,11 +50,12 @@ class RelationPrompt:
             ends = {source, target}
             if case.memory.id not in ends or not ends - {case.memory.id} <= _ids(case.others):
                 continue
-            sure = min(1.0, max(0.0, item.confidence)) if math.isfinite(item.confidence) else 0.0
             reason = clean(item.reason, MAX_REASON)
             held = found.get(frozenset(ends))
-            if len(ends) == 2 and (held is None or held.confidence < sure):
-                found[frozenset(ends)] = FoundRelation(item.kind, source, target, sure, reason)
+            if len(ends) == 2 and (held is None or held.confidence < item.confidence):
+                found[frozenset(ends)] = FoundRelation(
+                    item.kind, source, target, item.confidence, reason
+                )
         return list(found.values())
 
 

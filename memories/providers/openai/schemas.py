@@ -4,10 +4,11 @@ Strict in what is asked for (``json_schema_of``), lenient in what is taken: a la
 the list, a null or a missing detail never costs a batch; a missing list of results does.
 """
 
+import math
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from memories.types import MemoryType, Relationship, Subtype, Verdict
 
@@ -28,6 +29,11 @@ def _label(known: set[str], otherwise: str) -> BeforeValidator:
     return BeforeValidator(check)
 
 
+def _share(value: float) -> float:
+    return min(1.0, max(0.0, value)) if math.isfinite(value) else 0.0
+
+
+Share = Annotated[float, AfterValidator(_share)]
 Text = Annotated[str, BeforeValidator(_empty_if_none)]
 Ids = Annotated[list[str], BeforeValidator(_no_items_if_none)]
 Numbers = Annotated[list[int], BeforeValidator(_no_items_if_none)]
@@ -68,7 +74,7 @@ class MemoryOut(Wire):
     expires_at: str | None = None
     valid_from: str | None = None
     valid_to: str | None = None
-    confidence: float = 1.0
+    confidence: Share = 1.0
 
 
 class RelationOut(Wire):
@@ -138,7 +144,7 @@ class FoundOut(Wire):
     kind: Related
     source: str
     target: str
-    confidence: float = 1.0
+    confidence: Share = 1.0
     reason: Text = ""
 
 
