@@ -10,21 +10,11 @@ from contacts import store
 from contacts.models import Contact, ContactKey
 from memories import profiles
 from memories.corrections import derived, refresh
-from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows
+from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, stated
 from memories.doctor.index import embed_users
 from memories.models import CONSOLIDATED_IMPORTANCE, Memory
 
-
-def memory_ids_equal_links() -> Iterator[Finding]:
-    """Contact.memory_ids holds exactly the memories of its unrejected links, in their order."""
-    for end_user, contact in rows("""
-        SELECT c.end_user_id, c.id FROM contacts_contact c
-        LEFT JOIN LATERAL (
-            SELECT array_agg(l.memory_id ORDER BY l.id) AS ids FROM memories_link l
-            WHERE l.contact_id = c.id AND NOT l.rejected) links ON true
-        WHERE c.memory_ids <> COALESCE(links.ids, '{}')
-    """):
-        yield Finding(end_user, contact, "memory_ids differs from the links")
+memory_ids_equal_links = stated("memory_ids_equal_links", "memory_ids differs from the links")
 
 
 def _rebuild_memory_ids(findings: Sequence[Finding]) -> None:
@@ -75,49 +65,14 @@ def merged_contacts_have_no_keys() -> Iterator[Finding]:
         yield Finding(end_user, contact, "was merged but is still found by name")
 
 
-def merged_contacts_hold_nothing() -> Iterator[Finding]:
-    """What was merged into another contact has no memories, relations, open questions or
-    work of its own, no memory speaks for it or of it, and its id leads to a survivor."""
-    for end_user, contact in rows("""
-        WITH RECURSIVE led (id, at) AS (
-            SELECT id, merged_into_id FROM contacts_contact WHERE merged_into_id IS NOT NULL
-            UNION SELECT led.id, c.merged_into_id FROM led JOIN contacts_contact c ON c.id = led.at
-            WHERE c.merged_into_id IS NOT NULL)
-        SELECT c.end_user_id, c.id FROM contacts_contact c
-        WHERE c.merged_into_id IS NOT NULL AND (
-            NOT EXISTS (SELECT FROM led JOIN contacts_contact s ON s.id = led.at
-                        WHERE led.id = c.id AND s.merged_into_id IS NULL)
-            OR EXISTS (SELECT FROM memories_link l WHERE l.contact_id = c.id AND NOT l.rejected)
-            OR EXISTS (SELECT FROM contacts_relation r
-                       WHERE c.id IN (r.subject_id, r.object_id))
-            OR EXISTS (SELECT FROM contacts_suggestion s
-                       WHERE c.id IN (s.first_id, s.second_id) AND s.state <> 'merged')
-            OR EXISTS (SELECT FROM memories_consolidation w
-                       WHERE w.contact_id = c.id AND w.state IN ('pending', 'failed'))
-            OR EXISTS (SELECT FROM memories_memory m
-                       WHERE m.end_user_id = c.end_user_id AND m.status = 'active'
-                         AND m.content_hash = 'profile:' || c.id)
-            OR EXISTS (SELECT FROM memories_memory m
-                       WHERE m.end_user_id = c.end_user_id AND m.facts @>
-                         jsonb_build_array(jsonb_build_object('person', c.id::text))))
-    """):
-        yield Finding(end_user, contact, "was merged but still holds something")
+merged_contacts_hold_nothing = stated(
+    "merged_contacts_hold_nothing", "was merged but still holds something"
+)
 
 
-def profiles_rest_on_their_own_memories() -> Iterator[Finding]:
-    """No value of a profile rests on a memory that is outdated, archived, gone, or not about
-    the contact."""
-    for end_user, contact in rows("""
-        SELECT DISTINCT c.end_user_id, c.id FROM contacts_contact c
-        CROSS JOIN LATERAL (
-            SELECT jsonb_path_query(c.attributes, '$.*[*].sources[*]') #>> '{}' AS id
-            UNION SELECT jsonb_array_elements_text(c.personality_sources)
-            UNION SELECT jsonb_path_query(c.timeline, '$[*].sources[*]') #>> '{}') source
-        LEFT JOIN memories_memory m ON m.id = source.id::uuid AND m.end_user_id = c.end_user_id
-        WHERE c.merged_into_id IS NULL
-          AND (m.status IS DISTINCT FROM 'active' OR NOT source.id::uuid = ANY (c.memory_ids))
-    """):
-        yield Finding(end_user, contact, "profile rests on a memory that is not its own")
+profiles_rest_on_their_own_memories = stated(
+    "profiles_rest_on_their_own_memories", "profile rests on a memory that is not its own"
+)
 
 
 def _rebuild_profiles(findings: Sequence[Finding]) -> None:
@@ -148,19 +103,11 @@ def _write_profile_memories(findings: Sequence[Finding]) -> None:
     embed_users(findings)
 
 
-def sources_step_back() -> Iterator[Finding]:
-    """A memory that a profile speaks for is at the floor, and the profile is there and of
-    someone whom the memory is about."""
-    for end_user, memory in rows(
-        """SELECT m.end_user_id, m.id FROM memories_memory m
-           LEFT JOIN memories_memory p ON p.id = m.consolidated_into_id
-               AND p.end_user_id = m.end_user_id AND p.kind = 'profile'
-           WHERE m.consolidated_into_id IS NOT NULL AND (m.importance > %s OR NOT EXISTS (
-               SELECT FROM memories_link l WHERE l.memory_id = m.id AND NOT l.rejected
-               AND p.content_hash = 'profile:' || l.contact_id))""",
-        CONSOLIDATED_IMPORTANCE,
-    ):
-        yield Finding(end_user, memory, "no profile of its people speaks for it, or it outranks it")
+sources_step_back = stated(
+    "sources_step_back",
+    "no profile of its people speaks for it, or it outranks it",
+    floor=CONSOLIDATED_IMPORTANCE,
+)
 
 
 def _point_at_profiles(findings: Sequence[Finding]) -> None:

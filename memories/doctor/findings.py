@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib import resources
 from typing import Any
 
 from django.db import connection
@@ -25,8 +26,21 @@ Check = Callable[[], Iterator[Finding]]
 Fix = Callable[[Sequence[Finding]], object]
 
 
-def rows(sql: str, *parameters: Any, **named: Any) -> Iterator[tuple[Any, ...]]:
-    """The rows of a statement, with parameters by place or by name."""
+def rows(sql: str, **parameters: Any) -> Iterator[tuple[Any, ...]]:
+    """The rows of a statement with these parameters."""
     with connection.cursor() as cursor:
-        cursor.execute(sql, named or parameters)
+        cursor.execute(sql, parameters)
         yield from cursor.fetchall()
+
+
+def stated(name: str, problem: str, **parameters: Any) -> Check:
+    """The check whose statement lies in ``checks/NAME.sql``: it selects the end user and the
+    subject of each row that is wrong."""
+    sql = resources.files(__package__).joinpath("checks", f"{name}.sql").read_text("utf-8")
+
+    def check() -> Iterator[Finding]:
+        for end_user, subject in rows(sql, **parameters):
+            yield Finding(end_user, subject, problem)
+
+    check.__name__ = name
+    return check

@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows
+from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows, stated
 from memories.models import AROUND, AROUND_SHARE, Memory
 from memories.models.search_index import POSTINGS
 from memories.pipeline.embed import embed_missing
@@ -34,16 +34,14 @@ def _rebuild_tokens(findings: Sequence[Finding]) -> None:
 
 def embeddings_are_current() -> Iterator[Finding]:
     """Every memory has a vector of the configured model and size, and says so."""
-    current = space(embedder())
     for end_user, memory in rows(
         """SELECT m.end_user_id, m.id FROM memories_memory m
            LEFT JOIN memories_vector v ON v.end_user_id = m.end_user_id
-               AND v.memory_id = m.id AND v.space = %s
-           WHERE (v.memory_id IS NULL OR m.embedding_model <> %s)
-               AND (m.embedding_model <> '' OR m.updated_at <= %s)""",
-        current,
-        current,
-        timezone.now() - GRACE,
+               AND v.memory_id = m.id AND v.space = %(space)s
+           WHERE (v.memory_id IS NULL OR m.embedding_model <> %(space)s)
+               AND (m.embedding_model <> '' OR m.updated_at <= %(before)s)""",
+        space=space(embedder()),
+        before=timezone.now() - GRACE,
     ):
         yield Finding(end_user, memory, "has no embedding of the configured model and size")
 
@@ -60,33 +58,12 @@ def embed_users(findings: Sequence[Finding]) -> None:
         embed_missing(end_user, embedder())
 
 
-def postings_equal_tokens() -> Iterator[Finding]:
-    """A memory is found under exactly its search tokens, as often as they stand there, and it
-    and its vectors under its own status."""
-    for end_user, memory in rows(
-        """
-        SELECT COALESCE(m.end_user_id, p.end_user_id), COALESCE(m.id, p.memory_id)
-        FROM memories_memory m
-        FULL JOIN (
-            SELECT memory_id, end_user_id, min(status) AS status, max(status) AS other,
-                array_agg((token, round(times::numeric, 3), length)::text ORDER BY token) AS held
-            FROM memories_posting GROUP BY memory_id, end_user_id) p
-            ON p.memory_id = m.id AND p.end_user_id = m.end_user_id
-        CROSS JOIN LATERAL (
-            SELECT array_agg((token, round(times, 3), cardinality(m.tokens))::text
-                             ORDER BY token) AS meant
-            FROM (SELECT ltrim(raw, %s) COLLATE "C" AS token,
-                      sum(CASE WHEN starts_with(raw, %s) THEN %s ELSE 1 END) AS times
-                  FROM unnest(m.tokens) AS raw GROUP BY 1) words) tokens
-        WHERE held IS DISTINCT FROM meant OR p.status <> m.status OR p.other <> m.status
-            OR EXISTS (SELECT FROM memories_vector v WHERE v.end_user_id = m.end_user_id
-                       AND v.memory_id = m.id AND v.status <> m.status)
-        """,
-        AROUND,
-        AROUND,
-        AROUND_SHARE,
-    ):
-        yield Finding(end_user, memory, "is indexed under other words or another status")
+postings_equal_tokens = stated(
+    "postings_equal_tokens",
+    "is indexed under other words or another status",
+    around=AROUND,
+    share=AROUND_SHARE,
+)
 
 
 def _rebuild_postings(findings: Sequence[Finding]) -> None:
@@ -106,16 +83,9 @@ def _rebuild_postings(findings: Sequence[Finding]) -> None:
             cursor.execute(POSTINGS.replace("%'", "%%'").format(source=source), at)
 
 
-def corpora_count_memories() -> Iterator[Finding]:
-    """Word search knows how many memories an end user has of each status, and how long."""
-    for (end_user,) in rows("""
-        SELECT DISTINCT COALESCE(c.end_user_id, m.end_user_id)
-        FROM memories_corpus c FULL JOIN (
-            SELECT end_user_id, status, count(*) AS size, sum(cardinality(tokens)) AS length
-            FROM memories_memory GROUP BY 1, 2) m USING (end_user_id, status)
-        WHERE (c.size, c.length) IS DISTINCT FROM (m.size, m.length)
-    """):
-        yield Finding(end_user, end_user, "the number of memories is not what word search knows")
+corpora_count_memories = stated(
+    "corpora_count_memories", "the number of memories is not what word search knows"
+)
 
 
 def _count_memories(findings: Sequence[Finding]) -> None:

@@ -5,37 +5,16 @@ from collections.abc import Iterator
 from django.db.models import Q
 from django.utils import timezone
 
-from memories.doctor.findings import GRACE, Check, Finding, Fix, rows
+from memories.doctor.findings import GRACE, Check, Finding, Fix, stated
 from memories.jobs import job_runs, schedules, sweep
 from memories.models import Batch, Consolidation, Work
 
-
-def messages_have_no_gaps() -> Iterator[Finding]:
-    """A user's messages are numbered 1, 2, 3 … up to message_seq."""
-    for (end_user,) in rows("""
-        SELECT u.id FROM accounts_enduser u
-        LEFT JOIN (SELECT end_user_id, count(*) AS n, min(seq) AS first, max(seq) AS last
-                   FROM memories_message GROUP BY end_user_id) m ON m.end_user_id = u.id
-        WHERE COALESCE(m.n, 0) <> u.message_seq
-           OR (m.n > 0 AND (m.first <> 1 OR m.last <> u.message_seq))
-    """):
-        yield Finding(end_user, end_user, "messages are missing or numbered with gaps")
+messages_have_no_gaps = stated(
+    "messages_have_no_gaps", "messages are missing or numbered with gaps"
+)
 
 
-def batches_have_no_gaps() -> Iterator[Finding]:
-    """A user's batches follow each other from message 1 up to extracted_seq."""
-    for (end_user,) in rows("""
-        WITH ranges AS (
-            SELECT end_user_id, first_seq, last_seq,
-                   lag(last_seq, 1, 0) OVER (PARTITION BY end_user_id ORDER BY first_seq) AS before
-            FROM memories_batch)
-        SELECT u.id FROM accounts_enduser u
-        LEFT JOIN (SELECT end_user_id, max(last_seq) AS last,
-                          bool_or(first_seq <> before + 1) AS gap
-                   FROM ranges GROUP BY end_user_id) b ON b.end_user_id = u.id
-        WHERE COALESCE(b.last, 0) <> u.extracted_seq OR b.gap
-    """):
-        yield Finding(end_user, end_user, "batches leave out messages")
+batches_have_no_gaps = stated("batches_have_no_gaps", "batches leave out messages")
 
 
 def no_work_is_abandoned() -> Iterator[Finding]:
