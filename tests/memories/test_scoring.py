@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories import scoring
 from memories.models import INITIAL_IMPORTANCE
-from memories.scoring import Inputs, importance
+from tests.memories import scoring_formula
+from tests.memories.scoring_formula import Inputs, importance
 
 # Each with its arithmetic; s(x) is 1 / (1 + e^-x).
 BY_HAND = [
@@ -114,23 +114,23 @@ def test_it_only_falls_after_it_expired(inputs: Inputs, one: float, other: float
     (None, 1.0), (-1, 1.0), (0, 2.0), (1, 2.0), (2, 1.5), (7, 1.5), (8, 1.2), (14, 1.2), (15, 1.0),
 ])  # fmt: skip
 def test_what_is_about_to_happen_matters_more(days: int | None, lift: float) -> None:
-    assert scoring.temporal(days) == lift
+    assert scoring_formula.temporal(days) == lift
 
 
 @given(st.integers(0, 3_000))
 def test_each_further_link_counts_less_after_the_tenth(links: int) -> None:
-    step = scoring.hub(links + 1) - scoring.hub(links)
+    step = scoring_formula.hub(links + 1) - scoring_formula.hub(links)
     if links < 10:
         assert step == pytest.approx(0.04)
     else:
         assert 0 < step < 0.02
-        assert step > scoring.hub(links + 2) - scoring.hub(links + 1)
-    assert scoring.hub(links) < 0.8
+        assert step > scoring_formula.hub(links + 2) - scoring_formula.hub(links + 1)
+    assert scoring_formula.hub(links) < 0.8
 
 
 def test_an_entity_of_one_memory_or_of_all_connects_nothing_and_the_middle_connects_most() -> None:
-    assert scoring.connection(1, 100) == scoring.connection(100, 100) == 0
-    values = [scoring.connection(n, 100) for n in range(1, 101)]
+    assert scoring_formula.connection(1, 100) == scoring_formula.connection(100, 100) == 0
+    values = [scoring_formula.connection(n, 100) for n in range(1, 101)]
     assert values.index(max(values)) + 1 == 10
 
 
@@ -138,8 +138,8 @@ def test_an_entity_of_one_memory_or_of_all_connects_nothing_and_the_middle_conne
 def test_a_further_entity_never_lowers_the_entity_hub(
     entities: list[int], another: int, memories: int
 ) -> None:
-    before = scoring.entity_hub(entities, memories)
-    assert before <= scoring.entity_hub([*entities, another], memories) < 0.4
+    before = scoring_formula.entity_hub(entities, memories)
+    assert before <= scoring_formula.entity_hub([*entities, another], memories) < 0.4
 
 
 def test_what_is_fixed_holds_and_the_formula_is_still_told() -> None:

@@ -12,13 +12,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
-from memories import scoring
 from memories.corrections import derived, edit_memories
 from memories.corrections.undo import undo_change
 from memories.jobs import rescore
 from memories.models import Edge, Entity, EntityLink, Link, Memory
-from memories.scoring import Inputs
 from tests.factories import make_contact, make_end_user, make_memory
+from tests.memories import scoring_formula
+from tests.memories.scoring_formula import Inputs
 from tests.memories.snapshots import absorbed
 
 pytestmark = pytest.mark.django_db
@@ -113,8 +113,8 @@ def test_the_database_computes_what_the_formula_says(rows: list[dict], days: int
     found = rescore.parts(end_user, list(wanted), now=NOW)
     rescore.rescore(end_user, now=NOW)
     for pk, inputs in wanted.items():
-        parts = scoring.importance(inputs)
-        for component in scoring.Parts.__slots__:
+        parts = scoring_formula.importance(inputs)
+        for component in scoring_formula.Parts.__slots__:
             same = pytest.approx(getattr(parts, component), abs=1e-9)
             assert getattr(found[pk], component) == same, component
         held = Memory.objects.get(pk=pk).importance
