@@ -81,7 +81,6 @@ def edit_contact(
     contact = store.survivor(held, contact_id) if held else None
     if held is None or contact is None:
         raise UnknownContact(Reason("no_such_contact"))
-    contact.end_user = held
     with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
         fields = _rename(contact, values, namesake)
@@ -105,7 +104,7 @@ def _rename(contact: Contact, values: Mapping[str, Any], namesake: bool) -> list
         new = store.clean_name(values["name"])
         key = names.name_key(new)
         if key != contact.name_key:
-            contact.namesake = _place(contact, key) if namesake else 0
+            contact.namesake = store.next_namesake(contact.end_user, key) if namesake else 0
             fields.append("namesake")
             if "aliases" not in values:
                 aliases.append(contact.name)
@@ -116,12 +115,6 @@ def _rename(contact: Contact, values: Mapping[str, Any], namesake: bool) -> list
         store.add_aliases(contact, aliases)
         fields.append("aliases")
     return fields
-
-
-def _place(contact: Contact, key: str) -> int:
-    """The next free number among those of this name."""
-    taken = Contact.objects.of(contact.end_user_id).standing().filter(name_key=key)
-    return max(taken.values_list("namesake", flat=True), default=-1) + 1
 
 
 def _holder(contact: Contact) -> UUID:
@@ -166,7 +159,7 @@ class InvalidRelation(CodedError):
 
 @transaction.atomic
 def add_relation(
-    end_user: EndUser, subject_id: UUID, kind: str, object_id: UUID, *, actor: str, why: str = ""
+    end_user: EndUser, subject_id: UUID, kind: str, object_id: UUID, *, actor: str
 ) -> Change | None:
     """Says that ``subject_id`` is the ``kind`` of ``object_id``. What a person says rests on
     no memory, so no correction of one takes it away. None when that was known. Raises
@@ -184,7 +177,10 @@ def add_relation(
         for row in known.values()
     ):
         return None
-    with recording(held, "add_relation", actor, why, [subject.pk, other.pk]) as (recorder, change):
+    with recording(held, "add_relation", actor, subjects=[subject.pk, other.pk]) as (
+        recorder,
+        change,
+    ):
         recorder.watch(known.values())
         made = relations.state(held, subject, kind, other)
         if made is not None and made.pk not in known:
@@ -195,14 +191,14 @@ def add_relation(
 
 
 @transaction.atomic
-def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str = "") -> Change:
+def remove_relation(end_user: EndUser, relation_id: int, *, actor: str) -> Change:
     """Says that a relation does not hold. Raises InvalidRelation."""
     held = merge.hold(end_user)
     row = Relation.objects.of(held).filter(pk=relation_id).first()
     if row is None:
         raise InvalidRelation(Reason("no_such_relation"))
     people = [row.subject_id, row.object_id]
-    with recording(held, "remove_relation", actor, why, people) as (recorder, change):
+    with recording(held, "remove_relation", actor, subjects=people) as (recorder, change):
         recorder.watch([row])
         row.delete()
         for pk in people:

@@ -47,14 +47,13 @@ def hold(end_user: EndUser) -> EndUser:
 def standing(end_user: EndUser, contact_id: UUID) -> Contact:
     """The contact with this id itself. Raises UnknownPerson, and InvalidMerge when it was
     merged into another."""
-    contact = Contact.objects.of(end_user).filter(pk=contact_id).light().first()
+    contact = end_user.contacts.filter(pk=contact_id).light().first()
     if contact is None:
         raise UnknownPerson(Reason("no_contact_of_id", id=str(contact_id)))
     if contact.merged_into_id:
         raise InvalidMerge(
             Reason("merged_already", name=contact.name, id=str(contact.merged_into_id))
         )
-    contact.end_user = end_user
     return contact
 
 
@@ -240,7 +239,6 @@ def part(
     end_user = old.end_user
     recorder.watch([old])
     new, _ = store.create(end_user, name, relationship=relationship, namesake=True)
-    new.end_user = end_user
     recorder.watch([new], created=True)
     ids = {str(pk) for pk in moved}
     divided = {key: merge_values.divided(held, ids) for key, held in old.attributes.items()}

@@ -52,6 +52,17 @@ class ContactQuerySet(ScopedQuerySet):
         kin = ContactKey.objects.of(end_user).filter(key__in=keys)
         return self.of(end_user).filter(pk__in=kin.values("contact"))
 
+    def all_merged_into(self, contact_ids: Iterable[uuid.UUID]) -> list["Contact"]:
+        """All that was merged into these contacts, directly or through another."""
+        found: list[Contact] = []
+        level = list(contact_ids)
+        while level:
+            merged = self.filter(merged_into__in=level)
+            rows: list[Any] = list(merged.order_by("created_at", "pk").light())
+            found += rows
+            level = [row.pk for row in rows]
+        return found
+
     def light(self) -> Self:
         """Without the columns that grow with a contact's history or serve search only."""
         return self.defer("memory_ids", "embedding")

@@ -185,23 +185,9 @@ def shown(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
 def detail(contact: Contact, change_id: UUID | None = None) -> dict[str, Any]:
     """One contact in full, with ``change_id`` when a change has just been made."""
     contact.memory_count = len(contact.memory_ids)  # type: ignore[attr-defined]
-    contact.merged_from = _merged_into(contact)  # type: ignore[attr-defined]
+    merged = Contact.objects.of(contact.end_user_id).all_merged_into([contact.pk])
+    contact.merged_from = [one.pk for one in merged]  # type: ignore[attr-defined]
     if change_id is None:
         return dict(ContactDetail(contact).data)
     contact.change_id = change_id  # type: ignore[attr-defined]
     return dict(ChangedContact(contact).data)
-
-
-def _merged_into(contact: Contact) -> list[UUID]:
-    """All that was merged into the contact, directly or through another."""
-    found: list[UUID] = []
-    level = [contact.pk]
-    while level:
-        level = list(
-            Contact.objects.of(contact.end_user_id)
-            .filter(merged_into__in=level)
-            .order_by("created_at", "pk")
-            .values_list("pk", flat=True)
-        )
-        found += level
-    return found

@@ -74,9 +74,9 @@ def named(
 
 def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:
     """The contact with this id, or the one that it was merged into; None if there is none."""
-    contact = Contact.objects.of(end_user).filter(pk=contact_id).first()
+    contact = end_user.contacts.filter(pk=contact_id).first()
     while contact is not None and contact.merged_into_id:
-        contact = contact.merged_into
+        contact = end_user.contacts.filter(pk=contact.merged_into_id).first()
     return contact
 
 
@@ -94,10 +94,7 @@ def create(
     of the same name. Safe against a concurrent creation: the unique constraint decides."""
     name = clean_name(name)
     key = names.name_key(name)
-    place = 0
-    if namesake:
-        taken = Contact.objects.of(end_user).standing().filter(name_key=key)
-        place = max(taken.values_list("namesake", flat=True), default=-1) + 1
+    place = next_namesake(end_user, key) if namesake else 0
     when = {"first_mentioned_at": mentioned_at, "last_mentioned_at": mentioned_at}
     fresh = Contact(
         end_user=end_user,
@@ -110,13 +107,19 @@ def create(
         **(when if mentioned_at else {}),
     )
     Contact.objects.bulk_create([fresh], ignore_conflicts=True)
-    contact = Contact.objects.of(end_user).standing().get(name_key=key, namesake=place)
+    contact = end_user.contacts.standing().get(name_key=key, namesake=place)
     made = contact.id == fresh.id
     if made:
         if add_aliases(contact, aliases):
             contact.save(update_fields=["aliases", "updated_at"])
         index(contact)
     return contact, made
+
+
+def next_namesake(end_user: EndUser, key: str) -> int:
+    """The next free number among those of this name."""
+    taken = end_user.contacts.standing().filter(name_key=key)
+    return max(taken.values_list("namesake", flat=True), default=-1) + 1
 
 
 def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
@@ -186,8 +189,7 @@ def render_around(end_user: EndUser, contact_ids: Iterable[UUID]) -> None:
     ids = set(contact_ids)
     related = Relation.objects.of(end_user).among(ids).values_list("subject", "object")
     others = {pk for pair in related for pk in pair} - ids
-    for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=others):
-        contact.end_user = end_user
+    for contact in end_user.contacts.standing().light().filter(pk__in=others):
         save(contact, [])
 
 

@@ -1,6 +1,7 @@
 """A contact's profile, what a patch makes of it, and what is left without a source."""
 
-from collections.abc import Collection, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -18,8 +19,8 @@ SHOWN_VALUES = 8
 SHOWN_EVENTS = 10
 
 
-def load(attributes: Mapping[str, Any], personality: Mapping[str, Any], timeline: Any) -> Profile:
-    """A profile from the JSON of a contact's columns."""
+def load(columns: Mapping[str, Any]) -> Profile:
+    """A profile from the JSON of a contact's columns, as ``dump`` gives them."""
     return Profile(
         attributes={
             key: tuple(
@@ -30,12 +31,13 @@ def load(attributes: Mapping[str, Any], personality: Mapping[str, Any], timeline
                 )
                 for v in values
             )
-            for key, values in attributes.items()
+            for key, values in columns["attributes"].items()
         },
-        personality=personality["text"],
-        personality_sources=_ids(personality["sources"]),
+        personality=columns["personality"],
+        personality_sources=_ids(columns["personality_sources"]),
         timeline=tuple(
-            TimelineEvent(e["text"], e.get("at", ""), _ids(e.get("sources", ()))) for e in timeline
+            TimelineEvent(e["text"], e.get("at", ""), _ids(e.get("sources", ())))
+            for e in columns["timeline"]
         ),
     )
 
@@ -65,6 +67,49 @@ def dump(profile: Profile) -> dict[str, Any]:
 
 def _ids(values: Collection[Any]) -> tuple[UUID, ...]:
     return tuple(UUID(str(value)) for value in values)
+
+
+def sources(profile: Profile) -> set[UUID]:
+    """The memories that a profile rests on."""
+    values = itertools.chain(*profile.attributes.values())
+    told = [value.sources for value in values] + [event.sources for event in profile.timeline]
+    return set(profile.personality_sources).union(*told)
+
+
+def renamed(profile: Profile, names: Mapping[UUID, Collection[UUID]]) -> Profile:
+    """``profile`` resting on ``names[source]`` wherever it rested on a source among these."""
+    return _resting(
+        profile, lambda sources: (pk for one in sources for pk in names.get(one, (one,)))
+    )
+
+
+def told_by(profile: Profile, memory_ids: Collection[UUID]) -> ProfilePatch:
+    """The values and events of a profile that rest on these memories, and only on them."""
+    theirs = _resting(profile, lambda sources: (pk for pk in sources if pk in memory_ids))
+    return ProfilePatch(
+        attributes={
+            key: tuple(value for value in values if value.sources)
+            for key, values in theirs.attributes.items()
+        },
+        timeline=tuple(event for event in theirs.timeline if event.sources),
+    )
+
+
+def _resting(profile: Profile, on: Callable[[tuple[UUID, ...]], Iterable[UUID]]) -> Profile:
+    """``profile`` with other sources, each once."""
+
+    def now(sources: tuple[UUID, ...]) -> tuple[UUID, ...]:
+        return tuple(dict.fromkeys(on(sources)))
+
+    return Profile(
+        attributes={
+            key: tuple(replace(value, sources=now(value.sources)) for value in values)
+            for key, values in profile.attributes.items()
+        },
+        personality=profile.personality,
+        personality_sources=now(profile.personality_sources),
+        timeline=tuple(replace(event, sources=now(event.sources)) for event in profile.timeline),
+    )
 
 
 def bounded(profile: Profile) -> Profile:

@@ -57,10 +57,11 @@ def contact_changed(contact_id: str) -> None:
         return
     with transaction.atomic():
         end_user = EndUser.objects.lock(contact.end_user_id)
-        current = Contact.objects.standing().filter(pk=contact.pk).light().first()
-        if end_user is None or current is None:
+        if end_user is None:
             return
-        current.end_user = end_user
+        current = end_user.contacts.standing().filter(pk=contact.pk).light().first()
+        if current is None:
+            return
         store.save(current, [])
         derived.write_profile_memory(current)
     backfill.link_contact(contact.pk)

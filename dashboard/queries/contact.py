@@ -178,7 +178,7 @@ def memories_about(contact: Contact) -> QuerySet[Memory]:
     return (
         Memory.objects.of(contact.end_user_id)
         .about(contact.pk)
-        .filter(kind=Memory.Kind.FACT)
+        .facts()
         .exclude(status=Memory.Status.ARCHIVED)
         .annotate(link=F("links__id"))
         .defer("tokens", "metadata", "quote", "facts")

@@ -127,7 +127,7 @@ class Side:
 def side(contact: Contact) -> Side:
     """A person as one column of the comparison."""
     about = Memory.objects.of(contact.end_user_id).active().about(contact.pk)
-    facts = about.filter(kind=Memory.Kind.FACT).annotate(link=F("links__id")).order_by("-link")
+    facts = about.facts().annotate(link=F("links__id")).order_by("-link")
     latest = list(facts.defer("tokens")[:SHOWN_MEMORIES])
     # In their order as well: the database then reads as many as are counted, not all.
     counted = facts.values("pk")[: COUNTED + 1].count()

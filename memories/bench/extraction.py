@@ -71,12 +71,7 @@ def _told(app: App, case: dict[str, Any]) -> EndUser:
 
 def _score(end_user: EndUser, gold: dict[str, Any]) -> Counter[str]:
     contacts = list(Contact.objects.of(end_user).standing().light())
-    stored = list(
-        Memory.objects.of(end_user)
-        .active()
-        .filter(kind=Memory.Kind.FACT)
-        .prefetch_related("links__contact")
-    )
+    stored = list(Memory.objects.of(end_user).active().facts().prefetch_related("links__contact"))
     pairs = _matched(gold["contacts"], contacts)
     count = Counter(
         buffers=1,

@@ -30,8 +30,7 @@ PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline"
 
 def profile_of(contact: Contact) -> Profile:
     """The contact's profile as the pure functions take it."""
-    personality = {"text": contact.personality, "sources": contact.personality_sources}
-    return profiles.load(contact.attributes, personality, contact.timeline)
+    return profiles.load({name: getattr(contact, name) for name in PROFILE_FIELDS})
 
 
 def set_profile(contact: Contact, profile: Profile) -> None:
@@ -126,12 +125,7 @@ def unlearn(
         recorder.watch(stated)
     related = relations.without_sources(stated, memory_ids)
     about: dict[str, Any] = {"pk": contact.pk} if contact else {"links__memory__in": memory_ids}
-    standing = (
-        Contact.objects.of(end_user)
-        .standing()
-        .select_related("end_user")
-        .defer("memory_ids", "embedding")
-    )
+    standing = end_user.contacts.standing().light()
     touched = list(standing.filter(**about).distinct())
     for other in standing.filter(pk__in=related).exclude(pk__in=[one.pk for one in touched]):
         store.save(other, [])
@@ -140,8 +134,7 @@ def unlearn(
         reopen(end_user, one, again, recorder)
         store.save(one, PROFILE_FIELDS)
         write_profile_memory(one, recorder)
-    for tombstone in merged_into(end_user, [one.pk for one in touched]):
-        tombstone.end_user = end_user
+    for tombstone in end_user.contacts.all_merged_into([one.pk for one in touched]):
         _take_out(tombstone, memory_ids, recorder)
         store.save(tombstone, PROFILE_FIELDS)
         write_profile_memory(tombstone)
@@ -157,18 +150,6 @@ def _take_out(
         recorder.watch([contact])
     set_profile(contact, profile)
     return again
-
-
-def merged_into(end_user: EndUser, contact_ids: Collection[UUID]) -> list[Contact]:
-    """All that was merged into these contacts, directly or through another."""
-    found: list[Contact] = []
-    level = list(contact_ids)
-    while level:
-        merged = Contact.objects.of(end_user).filter(merged_into__in=level)
-        rows = list(merged.order_by("pk").defer("memory_ids", "embedding"))
-        found += rows
-        level = [row.pk for row in rows]
-    return found
 
 
 def reopen(

@@ -59,9 +59,7 @@ def connect(
 
 
 @transaction.atomic
-def disconnect(
-    end_user: EndUser, memory_id: UUID, edge_id: int, *, actor: str, why: str = ""
-) -> Change:
+def disconnect(end_user: EndUser, memory_id: UUID, edge_id: int, *, actor: str) -> Change:
     """Takes away an edge of a memory, given by either of its two rows; the classifier does not
     look at the pair again. Where a memory comes from stays. Raises InvalidCorrection."""
     end_user = locked(end_user)
@@ -81,7 +79,7 @@ def disconnect(
     if edge.kind in LINEAGE:
         raise InvalidCorrection(Reason("edge_of_origin"))
     ends = [edge.source_id, edge.target_id]
-    with recording(end_user, DISCONNECT, actor, why, ends) as (recorder, change):
+    with recording(end_user, DISCONNECT, actor, subjects=ends) as (recorder, change):
         recorder.watch([edge])
         edge.delete()
     return change

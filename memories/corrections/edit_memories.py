@@ -17,7 +17,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import relations, store
 from contacts.models import Contact, Relation
 from memories import graph
-from memories.corrections import derived, refresh, validity
+from memories.corrections import derived, refresh, rewrite_links, validity
 from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
 
@@ -66,20 +66,9 @@ def outdate(
             validity.note(memory, actor, valid_to, certainty)
             memory.save(update_fields=[*validity.FIELDS, "updated_at"])
         if by is not None:
-            edges = [
-                Edge(
-                    end_user=end_user,
-                    source_id=by,
-                    target=memory,
-                    kind=Edge.Kind.SUPERSEDES,
-                    reason=why,
-                )
-                for memory in memories
-            ]
-            stated = Edge.objects.filter(source=by, target__in=ids, kind=Edge.Kind.SUPERSEDES)
-            held = list(stated.values_list("pk", flat=True))
-            Edge.objects.bulk_create(edges, ignore_conflicts=True)
-            recorder.watch(stated.exclude(pk__in=held), created=True)
+            edge = Edge(reason=why)
+            wanted = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in ids}
+            rewrite_links.relate(end_user, wanted, recorder)
         derived.unlearn(end_user, ids, recorder)
     return change
 
@@ -180,13 +169,12 @@ def add(
 
 
 @transaction.atomic
-def unlink(
-    end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
-) -> Change:
+def unlink(end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str) -> Change:
     """Says that a memory is not about a contact; no machine links the two again."""
     end_user = locked(end_user)
     contact_id = _current(end_user, contact_id)
-    with recording(end_user, "unlink", actor, why, [memory_id, contact_id]) as (recorder, change):
+    subjects = [memory_id, contact_id]
+    with recording(end_user, "unlink", actor, subjects=subjects) as (recorder, change):
         _reject(end_user, memory_id, contact_id, recorder)
     return change
 
@@ -210,7 +198,6 @@ def move(
         raise InvalidCorrection(Reason("no_such_contact_or_memory"))
     if target.id == from_id:
         raise InvalidCorrection(Reason("linked_already"))
-    target.end_user = end_user
     subjects = [memory_id, from_id, target.id]
     with recording(end_user, "move", actor, why, subjects) as (recorder, change):
         recorder.watch([memory])

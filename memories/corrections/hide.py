@@ -55,7 +55,7 @@ def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) 
     ids = [contact.id for contact in contacts]
     if not ids:
         return
-    tombstones = derived.merged_into(end_user, ids)
+    tombstones = end_user.contacts.all_merged_into(ids)
     ids += [tombstone.id for tombstone in tombstones]
     links = Link.objects.of(end_user).filter(contact__in=ids)
     profiles = Memory.objects.of(end_user).filter(content_hash__in=[f"profile:{pk}" for pk in ids])
@@ -71,6 +71,5 @@ def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) 
         type(rows[0])._base_manager.filter(pk__in=[row.pk for row in rows]).delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
     refresh.point_at_profiles(end_user, (), [memory.pk for memory in bereft])
-    for contact in Contact.objects.of(end_user).standing().light().filter(pk__in=others):
-        contact.end_user = end_user
+    for contact in end_user.contacts.standing().light().filter(pk__in=others):
         store.save(contact, [])

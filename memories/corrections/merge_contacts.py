@@ -20,7 +20,7 @@ from contacts.attributes import is_single
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from contacts.text import normalise
-from memories import card_notes, queue
+from memories import card_notes, profiles, queue
 from memories.corrections import derived, refresh
 from memories.models import Link, Memory
 
@@ -77,8 +77,8 @@ def _shown_on_card(loser: Contact, survivor: Contact) -> list[Link]:
     about = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
     fresh = about.filter(consolidated_at=None, rejected=False, memory__status="active")
     newest = fresh.order_by("-pk").values_list("pk", flat=True)[: card_notes.MOST]
-    rest_on = refresh.sources(derived.profile_of(loser)) | refresh.sources(
-        derived.profile_of(survivor)
+    rest_on = set().union(
+        *(profiles.sources(derived.profile_of(contact)) for contact in (loser, survivor))
     )
     return list(about.filter(Q(pk__in=list(newest)) | Q(memory__in=rest_on) | Q(rejected=True)))
 
@@ -202,7 +202,7 @@ def split(
 
 def _link_anew(new: Contact, links: Sequence[Link], recorder: Recorder) -> None:
     """Links the new contact to the memories; what its profile has nothing of is read again."""
-    known = refresh.sources(derived.profile_of(new))
+    known = profiles.sources(derived.profile_of(new))
     fresh = Link.objects.bulk_create(
         [
             Link(

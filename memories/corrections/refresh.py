@@ -3,7 +3,6 @@
 Callers hold the end user's lock.
 """
 
-import itertools
 from collections.abc import Collection
 from uuid import UUID
 
@@ -24,7 +23,6 @@ from memories.models import (
     Memory,
     Work,
 )
-from memories.types import Profile
 
 _OPEN = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED)
 
@@ -41,10 +39,8 @@ def settle(
 
     Those in ``bereft`` have lost the profile that spoke for them.
     """
-    rows = Contact.objects.of(end_user).filter(pk__in=contact_ids).light().order_by("pk")
     standing = []
-    for contact in rows:
-        contact.end_user = end_user
+    for contact in end_user.contacts.filter(pk__in=contact_ids).light().order_by("pk"):
         store.index(contact)
         if contact.merged_into_id is None:
             standing.append(contact)
@@ -64,23 +60,14 @@ def prune(contact: Contact, recorder: Recorder | None = None) -> None:
     not about the contact; what else it rested on is read again."""
     end_user = contact.end_user
     profile = derived.profile_of(contact)
-    profile = lineage.renamed(profile, lineage.follow(end_user, sources(profile)))
-    named = sources(profile)
+    merged = lineage.follow(end_user, profiles.sources(profile))
+    profile = profiles.renamed(profile, {pk: (end,) for pk, end in merged.items()})
+    named = profiles.sources(profile)
     linked = Link.objects.of(end_user).standing().filter(contact=contact, memory__in=named)
     sound = linked.filter(memory__status=Memory.Status.ACTIVE).values_list("memory", flat=True)
     left, again = profiles.without(profile, named - set(sound))
     derived.set_profile(contact, left)
     derived.reopen(end_user, contact, again, recorder)
-
-
-def sources(profile: Profile) -> set[UUID]:
-    """The memories that a profile rests on."""
-    found = set(profile.personality_sources)
-    for value in itertools.chain(*profile.attributes.values()):
-        found.update(value.sources)
-    for event in profile.timeline:
-        found.update(event.sources)
-    return found
 
 
 def point_at_profiles(

@@ -49,7 +49,7 @@ def between_namesakes() -> QuerySet[Link]:
 
 
 @transaction.atomic
-def confirm(end_user: EndUser, link_id: int, *, actor: str, why: str = "") -> Change:
+def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
     """Says that a memory is about the contact indeed; it is asked about no more. Raises
     InvalidCorrection."""
     held = locked(end_user)
@@ -57,7 +57,7 @@ def confirm(end_user: EndUser, link_id: int, *, actor: str, why: str = "") -> Ch
     if link is None:
         raise InvalidCorrection(Reason("link_gone"))
     subjects: list[UUID] = [link.memory_id, link.contact_id]
-    with recording(held, "confirm", actor, why, subjects) as (recorder, change):
+    with recording(held, "confirm", actor, subjects=subjects) as (recorder, change):
         recorder.watch([link])
         link.made_by, link.confidence = Link.MadeBy.OPERATOR, 1.0
         link.save(update_fields=["made_by", "confidence"])

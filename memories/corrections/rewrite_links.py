@@ -15,7 +15,8 @@ from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
 from contacts.text import folded, normalise
-from memories.corrections import derived, lineage
+from memories import profiles
+from memories.corrections import derived
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.search import concepts
 from memories.search.tokens import query_tokens
@@ -198,19 +199,15 @@ def rest_on(
 
 def people(end_user: EndUser, memory_ids: Collection[UUID]) -> list[Contact]:
     """Those whom these memories are about, and what was merged into them."""
-    linked = Contact.objects.of(end_user).filter(links__memory__in=memory_ids).values("pk")
-    rows = Contact.objects.of(end_user).filter(pk__in=linked).light().order_by("pk")
-    people = list(rows)
-    people += derived.merged_into(end_user, [contact.pk for contact in people])
-    for contact in people:
-        contact.end_user = end_user
-    return people
+    linked = end_user.contacts.filter(links__memory__in=memory_ids).values("pk")
+    people = list(end_user.contacts.filter(pk__in=linked).light().order_by("pk"))
+    return [*people, *end_user.contacts.all_merged_into([contact.pk for contact in people])]
 
 
 def rename(contact: Contact, names: Mapping[UUID, Collection[UUID]], recorder: Recorder) -> None:
     """Lets a contact's profile rest on other memories, and renders its card."""
     recorder.watch([contact])
-    derived.set_profile(contact, lineage.renamed(derived.profile_of(contact), names))
+    derived.set_profile(contact, profiles.renamed(derived.profile_of(contact), names))
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact, recorder)
 

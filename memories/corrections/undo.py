@@ -6,7 +6,6 @@ the change did touch is read again.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -23,11 +22,8 @@ from memories import profiles
 from memories.corrections import derived, erasure_requests, merge_contacts, refresh
 from memories.corrections.edit_memories import locked
 from memories.models import Link, Memory
-from memories.types import Profile, ProfilePatch
 
-_CONTACT, _MEMORY, _LINK, _RELATION = (
-    model._meta.label_lower for model in (Contact, Memory, Link, Relation)
-)
+_CONTACT, _MEMORY, _LINK = (model._meta.label_lower for model in (Contact, Memory, Link))
 
 
 @transaction.atomic
@@ -67,8 +63,7 @@ def take_back(end_user: EndUser, change: Change) -> None:
     contacts |= set(people.values_list("contact", flat=True))
     reread = _read_since(end_user, change, told)
     known = {
-        contact.pk: contact
-        for contact in Contact.objects.of(end_user).filter(pk__in=contacts - made).light()
+        contact.pk: contact for contact in end_user.contacts.filter(pk__in=contacts - made).light()
     }
     bereft = _delete_profiles(end_user, change, made)
     put_back(rows)
@@ -82,7 +77,6 @@ def take_back(end_user: EndUser, change: Change) -> None:
     for contact_id, memory_id in reread.values():
         stale.setdefault(contact_id, set()).add(memory_id)
     for pk, contact in known.items():
-        contact.end_user = end_user
         _relearn(contact, altered.get(str(pk)), stale.get(pk, ()))
     refresh.settle(end_user, contacts, memories, bereft=bereft)
     refresh.cancel_consolidations(end_user, contacts)
@@ -90,31 +84,35 @@ def take_back(end_user: EndUser, change: Change) -> None:
 
 def _contacts_of(change: Change) -> set[UUID]:
     """The contacts that a change touched, themselves or by a link or a relation."""
-    found: set[str] = set()
-    ids: dict[str, list[str]] = {}
-    for row in change.rows:
-        ids.setdefault(row["model"], []).append(row["id"])
-        for side in (row["before"] or {}, row["after"] or {}):
-            found |= {side[at] for at in ("contact_id", "subject_id", "object_id") if at in side}
-    links = Link.objects.of(change.end_user_id).filter(pk__in=ids.get(_LINK, []))
-    joined = Relation.objects.of(change.end_user_id).filter(pk__in=ids.get(_RELATION, []))
+    joined = _held(change, Relation).values_list("subject", "object")
     return {
-        *map(UUID, [*found, *ids.get(_CONTACT, [])]),
-        *links.values_list("contact", flat=True),
-        *(pk for pair in joined.values_list("subject", "object") for pk in pair),
+        *_named(change, _CONTACT, "contact_id", "subject_id", "object_id"),
+        *_held(change, Link).values_list("contact", flat=True),
+        *(pk for pair in joined for pk in pair),
     }
 
 
 def _memories_of(change: Change) -> set[UUID]:
     """The memories that a change touched, themselves or by a link."""
-    found = {UUID(row["id"]) for row in change.rows if row["model"] == _MEMORY}
-    for row in change.rows:
-        for side in (row["before"] or {}, row["after"] or {}):
-            if "memory_id" in side:
-                found.add(UUID(side["memory_id"]))
-    links = [row["id"] for row in change.rows if row["model"] == _LINK]
-    held = Link.objects.of(change.end_user_id).filter(pk__in=links)
-    return found | set(held.values_list("memory", flat=True))
+    links = _held(change, Link).values_list("memory", flat=True)
+    return _named(change, _MEMORY, "memory_id") | set(links)
+
+
+def _ids(change: Change, label: str) -> list[str]:
+    return [row["id"] for row in change.rows if row["model"] == label]
+
+
+def _named(change: Change, label: str, *columns: str) -> set[UUID]:
+    """The rows of a model that a change touched, and those that it names in ``columns``."""
+    sides = [side for row in change.rows for side in (row["before"], row["after"]) if side]
+    named = {side[name] for side in sides for name in columns if name in side}
+    return {UUID(pk) for pk in (*_ids(change, label), *named)}
+
+
+def _held(change: Change, model: type[Link] | type[Relation]) -> QuerySet[Any]:
+    """The rows of a model that a change touched, as far as they are there."""
+    touched = _ids(change, model._meta.label_lower)
+    return model.objects.of(change.end_user_id).filter(pk__in=touched)
 
 
 def _with(change: Change, *columns: str) -> set[UUID]:
@@ -160,15 +158,15 @@ def _bears_name(columns: dict[str, Any] | None) -> bool:
 def _hand_back(end_user: EndUser, change: Change, contact: Contact) -> None:
     """Gives what was learnt of a contact since the change that made it to the one from whom a
     split took it. Raises CannotUndo where it would be lost."""
-    links = [row["id"] for row in change.rows if row["model"] == _LINK]
-    later = list(contact.links.exclude(pk__in=links).exclude(memory__kind=Memory.Kind.PROFILE))
+    later = list(
+        contact.links.exclude(pk__in=_ids(change, _LINK)).exclude(memory__kind=Memory.Kind.PROFILE)
+    )
     split = change.verb == "split"
-    old = Contact.objects.of(end_user).standing().filter(pk=change.subjects[0]).first()
+    old = end_user.contacts.standing().filter(pk=change.subjects[0]).first()
     if later and (not split or old is None):
         raise CannotUndo(Reason("more_learnt", name=contact.name))
     if not split or old is None:
         return
-    old.end_user = end_user
     merge_contacts.hand_over(later, old, Recorder())
     merge_contacts.rename_in_facts(end_user, contact.id, old.id, Recorder())
     derived.reopen(end_user, old, [link.memory_id for link in later])
@@ -193,9 +191,8 @@ def _read_since(
     end_user: EndUser, change: Change, told: Collection[UUID]
 ) -> dict[int, tuple[UUID, UUID]]:
     """Whose profile has read which memory since the change that touched it, by link."""
-    links = [row["id"] for row in change.rows if row["model"] == _LINK]
     rows = Link.objects.of(end_user).filter(consolidated_at__gt=change.created_at)
-    rows = rows.filter(pk__in=links) | rows.filter(memory__in=told)
+    rows = rows.filter(pk__in=_ids(change, _LINK)) | rows.filter(memory__in=told)
     return {pk: (one, other) for pk, one, other in rows.values_list("pk", "contact", "memory")}
 
 
@@ -225,14 +222,13 @@ def _relearn(known: Contact, row: dict[str, Any] | None, stale: Collection[UUID]
     mine = [name for name in columns if row and name in row["before"]]
     if not stale and all(columns[name] == row["after"][name] for name in mine if row):
         return
-    sides = [
-        Contact(**{**columns, **{name: row[at][name] for name in mine if row}})
+    before, after = (
+        profiles.load({**columns, **{name: row[at][name] for name in mine if row}})
         for at in ("before", "after")
-    ]
-    before, after = map(derived.profile_of, sides)
+    )
     sound, again = profiles.without(now, stale)
-    learnt = refresh.sources(now) - refresh.sources(after) - set(stale)
-    relearnt = profiles.dump(profiles.apply(before, _told_by(sound, learnt)))
+    learnt = profiles.sources(now) - profiles.sources(after) - set(stale)
+    relearnt = profiles.dump(profiles.apply(before, profiles.told_by(sound, learnt)))
     if now.personality != after.personality:
         again |= learnt & set(now.personality_sources)
     columns = {**profiles.dump(sound), **{name: relearnt[name] for name in mine}}
@@ -240,26 +236,3 @@ def _relearn(known: Contact, row: dict[str, Any] | None, stale: Collection[UUID]
         setattr(known, name, value)
     known.save(update_fields=derived.PROFILE_FIELDS)
     derived.reopen(known.end_user, known, again - set(stale))
-
-
-def _told_by(profile: Profile, memory_ids: Collection[UUID]) -> ProfilePatch:
-    """The values and events of a profile that rest on these memories, and only on them."""
-
-    def theirs(sources: Iterable[UUID]) -> tuple[UUID, ...]:
-        return tuple(source for source in sources if source in memory_ids)
-
-    return ProfilePatch(
-        attributes={
-            key: tuple(
-                replace(value, sources=theirs(value.sources))
-                for value in values
-                if theirs(value.sources)
-            )
-            for key, values in profile.attributes.items()
-        },
-        timeline=tuple(
-            replace(event, sources=theirs(event.sources))
-            for event in profile.timeline
-            if theirs(event.sources)
-        ),
-    )

@@ -124,10 +124,8 @@ def _locked_contacts(findings: Sequence[Finding]) -> Iterator[Contact]:
     for finding in findings:
         with transaction.atomic():
             end_user = EndUser.objects.lock(finding.end_user_id or 0)
-            contact = Contact.objects.filter(pk=finding.subject).light().first()
-            if end_user is not None and contact is not None:
-                contact.end_user = end_user
-                yield contact
+            if end_user is not None:
+                yield from end_user.contacts.filter(pk=finding.subject).light()
 
 
 CHECKS: dict[Check, Fix | None] = {

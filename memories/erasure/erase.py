@@ -68,22 +68,22 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     NothingToForget.
     """
     held = _held(end_user)
-    contact = store.survivor(held, contact_id)
+    contact, ids, memories = _about(held, contact_id)
+    messages = erasure_requests.naming(Message, held, contact)
+    return _erase(held, memories, ids, messages, (contact.name, *contact.aliases))
+
+
+def _about(end_user: EndUser, contact_id: UUID) -> tuple[Contact, list[UUID], set[UUID]]:
+    """A contact, its id and those of all that was merged into it, and the memories that are
+    linked to one of these or name it. Raises NothingToForget."""
+    contact = store.survivor(end_user, contact_id)
     if contact is None:
         raise NothingToForget(Reason("no_such_contact"))
-    ids = [contact.id, *(merged.id for merged in derived.merged_into(held, [contact.id]))]
-    messages = erasure_requests.naming(Message, held, contact)
-    names = (contact.name, *contact.aliases)
-    return _erase(held, _about(held, contact, ids), ids, messages, names)
-
-
-def _about(end_user: EndUser, contact: Contact, ids: Collection[UUID]) -> set[UUID]:
-    """The memories linked to a contact (``ids``: with what was merged into it) or naming it."""
+    merged = end_user.contacts.all_merged_into([contact.id])
+    ids = [contact.id, *(other.id for other in merged)]
     linked = Memory.objects.of(end_user).filter(links__contact__in=ids, links__rejected=False)
-    return {
-        *linked.values_list("pk", flat=True),
-        *erasure_requests.naming(Memory, end_user, contact),
-    }
+    naming = erasure_requests.naming(Memory, end_user, contact)
+    return contact, ids, {*linked.values_list("pk", flat=True), *naming}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,8 @@ def rehearse_contact(end_user: EndUser, contact_id: UUID) -> Rehearsal:
     can't differ from it. Raises NothingToForget."""
     with transaction.atomic():
         held = _held(end_user)
-        contact = store.survivor(held, contact_id)
-        if contact is None:
-            raise NothingToForget(Reason("no_such_contact"))
-        ids = [contact.id, *(merged.id for merged in derived.merged_into(held, [contact.id]))]
-        doomed = _doomed(held, _about(held, contact, ids))
+        contact, _, memories = _about(held, contact_id)
+        doomed = _doomed(held, memories)
         gone = forget_contact(held, contact.id)
         transaction.set_rollback(True)
     return Rehearsal(gone, doomed)

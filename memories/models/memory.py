@@ -29,6 +29,10 @@ class MemoryQuerySet(ScopedQuerySet):
     def active(self) -> Self:
         return self.filter(status=Memory.Status.ACTIVE)
 
+    def facts(self) -> Self:
+        """Without the profiles that are told as memories."""
+        return self.filter(kind=Memory.Kind.FACT)
+
     def about(self, contact_id: uuid.UUID) -> Self:
         """Memories linked to the contact."""
         return self.filter(links__contact=contact_id, links__rejected=False)

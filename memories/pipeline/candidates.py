@@ -124,7 +124,7 @@ def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[Stored
     nearest = (
         Memory.objects.of(end_user)
         .active()
-        .filter(kind=Memory.Kind.FACT)
+        .facts()
         .nearest(space(embedder), draft.embedding)
         .defer("tokens")[:SIMILAR]
     )

@@ -76,7 +76,7 @@ def relate(end_user_id: int, budget: Budget) -> dict[str, int]:
 
 def _due() -> QuerySet[Memory]:
     """Embedded memories that wait: before, nothing near them could be found."""
-    active = Memory.objects.active().filter(kind=Memory.Kind.FACT, related_at=None)
+    active = Memory.objects.active().facts().filter(related_at=None)
     return active.exclude(embedding_model="")
 
 
@@ -129,10 +129,7 @@ def _cases(end_user: EndUser, memories: Sequence[Memory]) -> list[RelationCase]:
     ids = {pk for others in near.values() for pk in others} | set(near)
     rows = {
         row.pk: row
-        for row in Memory.objects.of(end_user)
-        .active()
-        .filter(pk__in=ids, kind=Memory.Kind.FACT)
-        .defer("tokens")
+        for row in Memory.objects.of(end_user).active().facts().filter(pk__in=ids).defer("tokens")
     }
     about = _about(end_user, rows)
     settled = _settled(end_user, ids)

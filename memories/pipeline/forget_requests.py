@@ -11,7 +11,7 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
-from memories.corrections import derived, erasure_requests, hide
+from memories.corrections import erasure_requests, hide
 from memories.erasure import same_statement
 from memories.models import Link, Memory, Message
 from memories.search import context_tokens
@@ -45,7 +45,7 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
         what.messages.add(asked.pk)
     seen = [m for m in what.memories.values() if m.status != Memory.Status.ARCHIVED]
     gone = list(what.contacts.values())
-    merged = [other.pk for other in derived.merged_into(end_user, what.contacts)]
+    merged = [other.pk for other in end_user.contacts.all_merged_into(what.contacts)]
     change = hide.hide(end_user, seen, actor="extractor", why=WHY, contacts=gone)
     if what.memories or gone or what.messages:
         erasure_requests.schedule(
@@ -68,7 +68,7 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
         return
     contact = store.survivor(end_user, request.contact_id) if request.contact_id else None
     whole = contact is not None and not request.words and not request.keys
-    facts = Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT)
+    facts = Memory.objects.of(end_user).facts()
     memories = list(facts.filter(_chosen(request, contact)).defer("tokens").distinct())
     if contact is None and request.words:
         memories = _closest(memories, request)
@@ -87,7 +87,7 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
 
 def _gather_everything(end_user: EndUser, asked_in: int, into: _Meant) -> None:
     """All that is kept, the messages up to the one that asks, and everybody known only so."""
-    memories = list(Memory.objects.of(end_user).filter(kind=Memory.Kind.FACT).defer("tokens"))
+    memories = list(Memory.objects.of(end_user).facts().defer("tokens"))
     into.memories |= {memory.pk: memory for memory in memories}
     told = Message.objects.of(end_user)
     until = Q(pk__lte=asked_in) if asked_in else Q()

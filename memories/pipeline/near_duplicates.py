@@ -139,7 +139,7 @@ def _undone(end_user: EndUser) -> set[frozenset[UUID]]:
     return {
         frozenset(pair)
         for group in groups
-        for pair in combinations(sorted({now.get(pk, (pk,))[0] for pk in group}), 2)
+        for pair in combinations(sorted({now.get(pk, pk) for pk in group}), 2)
     }
 
 

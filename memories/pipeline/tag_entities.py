@@ -110,7 +110,7 @@ def _join(end_user: EndUser, memories: Sequence[Memory], held: Mapping[int, Enti
     counts = dict(
         links.filter(entity__in=list(held)).values_list("entity").annotate(Count("pk")).order_by()
     )
-    total = Memory.objects.of(end_user).active().filter(kind=Memory.Kind.FACT).count()
+    total = Memory.objects.of(end_user).active().facts().count()
     few = [pk for pk in held if 1 < counts.get(pk, 0) <= _most(total)]
     latest: dict[int, list[UUID]] = defaultdict(list)
     ordered = links.filter(entity__in=few).order_by("-memory__said_at", "memory")

@@ -121,9 +121,7 @@ def test_nothing_left_rests_on_a_lost_memory(patches, lost):
 @given(PATCHES)
 def test_a_profile_survives_its_way_through_json(patch):
     profile = profiles.apply(Profile(), patch)
-    columns = profiles.dump(profile)
-    personality = {"text": columns["personality"], "sources": columns["personality_sources"]}
-    assert profiles.load(columns["attributes"], personality, columns["timeline"]) == profile
+    assert profiles.load(profiles.dump(profile)) == profile
 
 
 @given(st.lists(PATCHES, max_size=12))
