@@ -17,7 +17,6 @@ from contacts.lexicon import words
 from contacts.text import normalise, stem
 from memories.search import concepts
 
-STOP_WORDS, QUESTION_WORDS = lexicon("stop_words.txt"), lexicon("question_words.txt")
 # A token longer than this is noise (a key, a hash, base64), and an index entry has a limit.
 LONGEST = 64
 # Before a token of what was said around a memory.
