@@ -1,6 +1,5 @@
 """Every setting comes from the environment; `.env` beside manage.py is read if present."""
 
-import secrets
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
 from mio_site.postgres import instance
+from mio_site.postgres.data_folder import kept_secret
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 env = environ.Env()
@@ -28,19 +28,8 @@ def _secret_key() -> str:
     given = env.str("SECRET_KEY", default="")
     if given or not DEBUG:
         return given
-    path = MIO_HOME / "secret_key"
     MIO_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not path.exists():
-        fresh = MIO_HOME / f"secret_key.{secrets.token_hex(4)}"
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(50))
-        try:
-            path.hardlink_to(fresh)  # whoever links first wins; all read the same key
-        except FileExistsError:
-            pass
-        finally:
-            fresh.unlink()
-    return path.read_text()
+    return kept_secret(MIO_HOME / "secret_key", 50)
 
 
 SECRET_KEY = _secret_key()

@@ -53,19 +53,23 @@ class PostgresHome:
             self.sockets.mkdir(mode=0o700, exist_ok=True)
 
     def password(self) -> str:
-        """The password of the role; whichever process comes first makes it."""
-        path = self.folder / "password"
-        if not path.exists():
-            fresh = self.folder / f"password.{secrets.token_hex(8)}"
-            fresh.touch(mode=0o600)
-            fresh.write_text(secrets.token_urlsafe(32))
-            try:
-                path.hardlink_to(fresh)
-            except FileExistsError:
-                pass
-            finally:
-                fresh.unlink()
-        return path.read_text()
+        """The password of the role."""
+        return kept_secret(self.folder / "password", 32)
+
+
+def kept_secret(path: Path, size: int) -> str:
+    """The secret in a file, of ``size`` random bytes; whichever process comes first makes it."""
+    if not path.exists():
+        fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        fresh.touch(mode=0o600)
+        fresh.write_text(secrets.token_urlsafe(size))
+        try:
+            path.hardlink_to(fresh)  # whoever links first wins; all read the same
+        except FileExistsError:
+            pass
+        finally:
+            fresh.unlink()
+    return path.read_text()
 
 
 def lock(path: Path, kind: int) -> BinaryIO:
