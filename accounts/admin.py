@@ -12,23 +12,43 @@ from accounts.models import ApiKey, App, Change, EndUser
 from accounts.reasons import read
 
 
-class _ReadOnly:
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
+def _never(_admin: Any, _request: HttpRequest, _obj: Any = None) -> bool:
+    return False
 
 
-class ReadOnlyAdmin(_ReadOnly, admin.ModelAdmin):
+class _Kept:
+    has_delete_permission = _never
+
+
+class _Given(_Kept):
+    has_add_permission = _never
+
+
+class _ReadOnly(_Given):
+    has_change_permission = _never
+
+
+class _Light:
+    """Rows without the columns that grow with them."""
+
+    deferred: tuple[str, ...] = ()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).defer(*self.deferred)  # type: ignore[misc]
+
+
+class ReadOnlyAdmin(_ReadOnly, _Light, admin.ModelAdmin):
     """Rows that only the product's own verbs write."""
 
     def has_operate_permission(self, request: HttpRequest) -> bool:
         """For actions that call a verb: who could change the row may do that."""
         return admin.ModelAdmin.has_change_permission(self, request)
+
+
+class UserRowAdmin(ReadOnlyAdmin):
+    """The same, of end users."""
+
+    list_select_related = ["end_user"]
 
 
 def worded(column: str) -> Callable[[Any], str]:
@@ -41,7 +61,7 @@ def worded(column: str) -> Callable[[Any], str]:
     return shown
 
 
-class ReadOnlyInline(_ReadOnly, admin.TabularInline):
+class ReadOnlyInline(_ReadOnly, _Light, admin.TabularInline):
     """The same, within another row."""
 
     extra = 0
@@ -53,7 +73,7 @@ class KeyInline(ReadOnlyInline):
 
 
 @admin.register(App)
-class AppAdmin(admin.ModelAdmin):
+class AppAdmin(_Kept, admin.ModelAdmin):
     list_display = ["name", "end_user_count", "created_at"]
     search_fields = ["name"]
     inlines = [KeyInline]
@@ -70,9 +90,6 @@ class AppAdmin(admin.ModelAdmin):
         super().save_model(request, obj, form, change)
         if not change:
             _show_key(request, obj)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
 
 
 def _show_key(request: HttpRequest, app: App) -> None:
@@ -105,7 +122,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
 
 @admin.register(EndUser)
-class EndUserAdmin(admin.ModelAdmin):
+class EndUserAdmin(_Given, admin.ModelAdmin):
     """What the user is called may be set; deletion is ``forget_user``'s."""
 
     list_display = ["external_id", "app", "language", "activity_days", "waiting", "last_message_at"]
@@ -134,19 +151,12 @@ class EndUserAdmin(admin.ModelAdmin):
         """Writes only what was edited: the pipeline moves the counters meanwhile."""
         obj.save(update_fields=["names"])
 
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:  # noqa: ARG002
-        return False
-
 
 @admin.register(Change)
-class ChangeAdmin(ReadOnlyAdmin):
+class ChangeAdmin(UserRowAdmin):
     list_display = ["created_at", "verb", "actor", "end_user", worded("why"), "undone_at"]
     list_filter = ["verb", "created_at", ("undone_at", admin.EmptyFieldListFilter)]
     search_fields = ["=id", "end_user__external_id", "actor", "subjects"]
-    list_select_related = ["end_user"]
     date_hierarchy = "created_at"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Change]:

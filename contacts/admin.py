@@ -22,12 +22,11 @@ class ContactAdmin(ReadOnlyAdmin):
     list_select_related = ["end_user", "merged_into"]
     exclude = ["embedding", "memory_ids"]
     inlines = [KeyInline]
+    deferred = ("embedding", "memory_ids", "merged_into__embedding", "merged_into__memory_ids")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
         count = Func(F("memory_ids"), function="CARDINALITY", output_field=IntegerField())
-        rows = super().get_queryset(request).annotate(memories=count)
-        return rows.defer("embedding", "memory_ids", "merged_into__embedding",
-                          "merged_into__memory_ids")  # fmt: skip
+        return super().get_queryset(request).annotate(memories=count)
 
     @admin.display(description="memories", ordering="memories")
     def memory_count(self, contact: Contact) -> int:
@@ -40,9 +39,7 @@ class ContactKeyAdmin(ReadOnlyAdmin):
     list_filter = ["how"]
     search_fields = ["key", "text", "end_user__external_id"]
     list_select_related = ["contact", "end_user"]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[ContactKey]:
-        return super().get_queryset(request).defer("contact__embedding", "contact__memory_ids")
+    deferred = ("contact__embedding", "contact__memory_ids")
 
 
 class PairAdmin(ReadOnlyAdmin):

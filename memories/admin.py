@@ -4,7 +4,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.admin import ReadOnlyAdmin, ReadOnlyInline, worded
+from accounts.admin import ReadOnlyAdmin, ReadOnlyInline, UserRowAdmin, worded
 from contacts.text import truncate
 from memories import queue
 from memories.models import (
@@ -26,14 +26,15 @@ from memories.models import (
 )
 
 WIDTH = 80  # graphemes of a text in a list
+# The columns of a row's contact that grow with it.
+HEAVY = ("contact__embedding", "contact__memory_ids")
 
 
 @admin.register(Message)
-class MessageAdmin(ReadOnlyAdmin):
+class MessageAdmin(UserRowAdmin):
     list_display = ["end_user", "seq", "role", "said", "session_id", "created_at"]
     list_filter = ["role", "created_at"]
     search_fields = ["=client_id", "=session_id", "end_user__external_id", "content"]
-    list_select_related = ["end_user"]
     ordering = ["-pk"]
 
     @admin.display(description="content")
@@ -41,11 +42,10 @@ class MessageAdmin(ReadOnlyAdmin):
         return truncate(message.content, WIDTH)
 
 
-class WorkAdmin(ReadOnlyAdmin):
+class WorkAdmin(UserRowAdmin):
     """A unit of work; what failed or is in quarantine may be tried again."""
 
     list_filter = ["state", "provider", "created_at"]
-    list_select_related = ["end_user"]
     actions = ["try_again"]
     task = ""
 
@@ -73,33 +73,28 @@ class ConsolidationAdmin(WorkAdmin):
                     worded("error")]  # fmt: skip
     search_fields = ["=id", "end_user__external_id", "contact__name", "error"]
     list_select_related = ["end_user", "contact"]
+    deferred = HEAVY
     task = "consolidate"
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Consolidation]:
-        return super().get_queryset(request).defer("contact__embedding", "contact__memory_ids")
 
 
 class LinkInline(ReadOnlyInline):
     model = Link
     fields = readonly_fields = ("contact", "made_by", "confidence", "rejected", "consolidated_at")
+    deferred = HEAVY
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
-        rows = super().get_queryset(request).select_related("contact")
-        return rows.defer("contact__embedding", "contact__memory_ids")
+        return super().get_queryset(request).select_related("contact")
 
 
 @admin.register(Memory)
-class MemoryAdmin(ReadOnlyAdmin):
+class MemoryAdmin(UserRowAdmin):
     list_display = ["says", "end_user", "kind", "type", "status", "importance", "said_at"]
     list_filter = ["status", "kind", "type", "subtype", "said_at"]
     search_fields = ["=id", "content", "end_user__external_id"]
-    list_select_related = ["end_user"]
     exclude = ["tokens"]
     raw_id_fields = ["batch", "consolidated_into"]
     inlines = [LinkInline]
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Memory]:
-        return super().get_queryset(request).defer("tokens")
+    deferred = ("tokens",)
 
     @admin.display(description="content")
     def says(self, memory: Memory) -> str:
@@ -111,66 +106,59 @@ class LinkAdmin(ReadOnlyAdmin):
     list_display = ["contact", "memory", "end_user", "made_by", "confidence", "rejected"]
     list_filter = ["made_by", "rejected", "created_at"]
     search_fields = ["=memory__id", "contact__name", "end_user__external_id"]
+    deferred = (*HEAVY, "memory__tokens")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
-        rows = super().get_queryset(request).select_related("contact", "memory", "end_user")
-        return rows.defer("contact__embedding", "contact__memory_ids", "memory__tokens")
+        return super().get_queryset(request).select_related("contact", "memory", "end_user")
 
 
 @admin.register(Edge)
-class EdgeAdmin(ReadOnlyAdmin):
+class EdgeAdmin(UserRowAdmin):
     list_display = ["source_id", "kind", "target_id", "end_user", worded("reason"), "created_at"]
     list_filter = ["kind", "created_at"]
     search_fields = ["=source__id", "=target__id", "end_user__external_id"]
-    list_select_related = ["end_user"]
 
 
 @admin.register(ModelCall)
-class ModelCallAdmin(ReadOnlyAdmin):
+class ModelCallAdmin(UserRowAdmin):
     list_display = ["created_at", "purpose", "provider", "model", "outcome", "tokens_in",
                     "tokens_out", "latency_ms", "end_user"]  # fmt: skip
     list_filter = ["outcome", "purpose", "provider", "model", "created_at"]
     search_fields = ["end_user__external_id"]
-    list_select_related = ["end_user"]
     date_hierarchy = "created_at"
 
 
 @admin.register(Retrieval)
-class RetrievalAdmin(ReadOnlyAdmin):
+class RetrievalAdmin(UserRowAdmin):
     list_display = ["day", "end_user", "linked", "fallback"]
     list_filter = ["day"]
     search_fields = ["end_user__external_id"]
-    list_select_related = ["end_user"]
 
 
 @admin.register(Entity)
-class EntityAdmin(ReadOnlyAdmin):
+class EntityAdmin(UserRowAdmin):
     list_display = ["name", "kind", "end_user", "created_at"]
     list_filter = ["kind"]
     search_fields = ["name", "end_user__external_id"]
-    list_select_related = ["end_user"]
 
 
 @admin.register(EntityLink)
-class EntityLinkAdmin(ReadOnlyAdmin):
+class EntityLinkAdmin(UserRowAdmin):
     list_display = ["entity_id", "memory_id", "end_user"]
     search_fields = ["=memory__id", "end_user__external_id"]
-    list_select_related = ["end_user"]
 
 
 @admin.register(Erasure)
-class ErasureAdmin(ReadOnlyAdmin):
+class ErasureAdmin(UserRowAdmin):
     list_display = ["requested_at", "end_user", "state", "due_at", "finished_at"]
     list_filter = ["state"]
     search_fields = ["end_user__external_id"]
-    list_select_related = ["end_user"]
 
 
 @admin.register(Injected)
-class InjectedAdmin(ReadOnlyAdmin):
+class InjectedAdmin(UserRowAdmin):
     list_display = ["created_at", "end_user", "session_id"]
     search_fields = ["=session_id", "end_user__external_id"]
-    list_select_related = ["end_user"]
 
 
 @admin.register(JobRun)
