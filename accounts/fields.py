@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from django.utils import timezone
 from rest_framework import serializers
@@ -52,45 +51,45 @@ class StoredReason(serializers.CharField):
         return str(read(value))
 
 
-class Whole(serializers.IntegerField):
+class _Uncoerced(serializers.Field):
+    """A field that takes JSON values of these types only."""
+
+    takes: tuple[type, ...]
+
+    def to_internal_value(self, data: Any) -> Any:
+        if type(data) not in self.takes:
+            self.fail("invalid", input=data, value=data)
+        return super().to_internal_value(data)
+
+
+class Whole(_Uncoerced, serializers.IntegerField):
     """A JSON number without a fraction."""
 
-    def to_internal_value(self, data: Any) -> int:
-        if isinstance(data, bool) or not isinstance(data, int):
-            self.fail("invalid")
-        return data
+    takes = (int,)
 
 
-class Number(serializers.FloatField):
+class Number(_Uncoerced, serializers.FloatField):
     """A JSON number."""
 
-    def to_internal_value(self, data: Any) -> float:
-        if isinstance(data, bool) or not isinstance(data, int | float):
-            self.fail("invalid")
-        return super().to_internal_value(data)
+    takes = (int, float)
 
 
-class Flag(serializers.BooleanField):
+class Flag(_Uncoerced, serializers.BooleanField):
     """true or false."""
 
-    def to_internal_value(self, data: Any) -> bool:
-        if not isinstance(data, bool):
-            self.fail("invalid", input=data)
-        return data
+    takes = (bool,)
 
 
-class Identifier(serializers.UUIDField):
+class Identifier(_Uncoerced, serializers.UUIDField):
     """A UUID as a JSON string."""
 
-    def to_internal_value(self, data: Any) -> UUID:
-        if not isinstance(data, str):
-            self.fail("invalid", value=data)
-        return super().to_internal_value(data)
+    takes = (str,)
 
 
-class Moment(serializers.DateTimeField):
+class Moment(_Uncoerced, serializers.DateTimeField):
     """An ISO 8601 string; one without a zone is read as UTC."""
 
+    takes = (str,)
     default_error_messages = {
         "invalid": "Use ISO 8601, such as 2026-03-02T09:30:00Z.",
         "far": "This is further away than Mio can follow.",
@@ -100,9 +99,7 @@ class Moment(serializers.DateTimeField):
         super().__init__(default_timezone=UTC, **options)
 
     def to_internal_value(self, data: Any) -> datetime:
-        if not isinstance(data, str):
-            self.fail("invalid")
-        moment = super().to_internal_value(data)
+        moment: datetime = super().to_internal_value(data)
         if not EARLIEST_FACT <= moment < LATEST_FACT:
             self.fail("far")
         return moment
