@@ -21,19 +21,11 @@ USER_COLUMNS = (
     "created_at",
 )  # fmt: skip
 # What is not carried over of each table: whose it is (the document's user) and what is derived.
-_LEFT_OUT = {
-    Message: (),
+_LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
     Batch: ("remote_id", "leased_until"),  # a server's and a worker's that are not here
     Contact: ("embedding", "memory_ids", "card", "sort_key"),
-    Relation: (),
-    Suggestion: (),
     Memory: ("embedding_model", "tokens"),
-    Link: (),
     Edge: ("inverse",),
-    Entity: (),
-    EntityLink: (),
-    Change: (),
-    Erasure: (),
 }
 # In the order in which rows refer to each other.
 SECTIONS: dict[str, type[models.Model]] = {
@@ -65,7 +57,7 @@ NOT_CARRIED: dict[str, str] = {
 
 def columns(model: type[models.Model]) -> list[str]:
     """The columns of a table that a document holds."""
-    out = (*_LEFT_OUT[model], "end_user_id")
+    out = (*_LEFT_OUT.get(model, ()), "end_user_id")
     return [field.attname for field in model._meta.concrete_fields if field.attname not in out]
 
 

@@ -2,13 +2,13 @@
 without what is derived."""
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
 from django.db import connection, models
 
+from accounts.changes import UUIDS
 from accounts.models import EndUser
 from memories.hashing import content_hash
 from memories.models import Batch, Memory
@@ -20,7 +20,6 @@ _COUNTED = (
     "entity_links",
 )  # fmt: skip
 _SECTION_OF = {model._meta.label_lower: name for name, model in SECTIONS.items()}
-_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def with_free_ids(sections: dict[str, Rows]) -> dict[str, Rows]:
@@ -35,7 +34,7 @@ def with_free_ids(sections: dict[str, Rows]) -> dict[str, Rows]:
     # What a change has deleted may come back by an undo here and there.
     renamed = {pk: str(uuid4()) for pk in _deleted(sections["changes"])} | renamed
     text = json.dumps({name: rows for name, rows in sections.items() if name != "messages"})
-    text = _UUID.sub(lambda found: renamed.get(found[0], found[0]), text)
+    text = UUIDS.sub(lambda found: renamed.get(found[0], found[0]), text)
     return {"messages": sections["messages"], **json.loads(text)}
 
 
@@ -45,7 +44,7 @@ def _deleted(changes: Rows) -> set[str]:
         str(row["id"])
         for change in changes
         for row in change["rows"]
-        if row["after"] is None and _UUID.fullmatch(str(row["id"]))
+        if row["after"] is None and UUIDS.fullmatch(str(row["id"]))
     }
 
 
