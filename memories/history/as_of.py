@@ -114,7 +114,7 @@ def _pair(link: Any) -> tuple[UUID, UUID] | None:
 def rows(then: Then, contact_id: UUID | None = None) -> QuerySet[Memory]:
     """The memories believed then (as they are now; see ``seen``), about a contact if one is
     given. At most two more statements, whatever their number."""
-    facts = Memory.objects.of(then.end_user).filter(kind=Memory.Kind.FACT)
+    facts = Memory.objects.of(then.end_user).facts()
     standing = Q(status=Status.ACTIVE) | Q(status=Status.OUTDATED, outdated_at__gt=then.moment)
     touched = facts.filter(pk__in=then.memories).defer("tokens")
     believed = [memory.pk for memory in touched if _was_believed(then, memory)]

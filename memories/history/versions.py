@@ -1,4 +1,4 @@
-"""What a memory said before, when and why it changed; and what was believed at a moment."""
+"""What a memory said before, when and why it changed."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,10 +10,7 @@ from django.db import connection
 
 from accounts.models import EndUser
 from memories.history import replay
-from memories.history.as_of import ContactAsOf, MemoryAsOf, as_of, contact_as_of
 from memories.models import Edge, Memory
-
-__all__ = ["ContactAsOf", "MemoryAsOf", "Version", "as_of", "contact_as_of", "versions"]
 
 Status = Memory.Status
 

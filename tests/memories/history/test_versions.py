@@ -13,7 +13,8 @@ from contacts import store
 from contacts.models import json_value
 from memories.corrections import derived, edit_memories, merge_contacts
 from memories.corrections.undo import undo_change
-from memories.history.versions import Version, as_of, contact_as_of, versions
+from memories.history.as_of import as_of, contact_as_of
+from memories.history.versions import Version, versions
 from memories.models import Edge
 from memories.pipeline.forget_requests import forget_asked
 from memories.types import ForgetRequest
