@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F
@@ -89,32 +90,12 @@ class Trace:
 
 
 def build(
-    end_user: EndUser | None,
-    message: str,
-    *,
-    session_id: str = "",
-    history: Sequence[tuple[str, str]] = (),
-    limit: int = 10,
-    token_budget: int = 1500,
-    include: Collection[str] = ALL,
+    end_user: EndUser | None, message: str, *, session_id: str = "", **options: Any
 ) -> Injection:
-    """What a chat model should know before it answers ``message``.
-
-    ``history`` are (role, content) turns before it; without any, the stored session is read.
-    ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first. An end
-    user that was never seen has nothing. The memories injected count as used.
-    """
+    """What a chat model should know before it answers ``message``, with the ``options`` of
+    ``trace``. The memories injected count as used."""
     started = time.perf_counter()
-    traced = trace(
-        end_user,
-        message,
-        session_id=session_id,
-        history=history,
-        limit=limit,
-        token_budget=token_budget,
-        include=include,
-        heal=True,
-    )
+    traced = trace(end_user, message, session_id=session_id, heal=True, **options)
     if end_user is not None:
         if traced.about is not None:
             linked.note(end_user, traced.about)
@@ -134,7 +115,12 @@ def trace(
     heal: bool = False,
 ) -> Trace:
     """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges
-    that are to ``heal`` on the way."""
+    that are to ``heal`` on the way.
+
+    ``history`` are (role, content) turns before the message; without any, the stored session is
+    read. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first. An
+    end user that was never seen has nothing.
+    """
     started = time.perf_counter()
     if end_user is None:
         return Trace(Injection(timing_ms=since(started)))

@@ -78,13 +78,7 @@ def _latest_linked(end_user: EndUser, contact_ids: Sequence[UUID]) -> dict[UUID,
         for contact_id in contact_ids
     ]
     latest = list(first.union(*rest, all=True)) if rest else list(first)
-    return (
-        Memory.objects.of(end_user)
-        .active()
-        .filter(kind=Memory.Kind.FACT)
-        .defer("tokens")
-        .in_bulk(latest)
-    )
+    return Memory.objects.of(end_user).active().facts().defer("tokens").in_bulk(latest)
 
 
 def _ranked(
@@ -134,7 +128,7 @@ def unlinked_naming(contact: Contact) -> QuerySet[Memory]:
     return (
         named.of(contact.end_user_id)
         .active()
-        .filter(kind=Memory.Kind.FACT)
+        .facts()
         .exclude(links__contact=contact)
         .exclude(Exists(theirs))
     )
