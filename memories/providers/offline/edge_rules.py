@@ -12,9 +12,13 @@ from accounts.reasons import Reason
 from contacts import segmentation
 from contacts.attributes import is_single
 from contacts.lexicon import alternation, words
+from contacts.lexicon.rules import patterns, rows
 from contacts.text import letters, stem
 from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
 
+RE = patterns(__file__)
+CAUSES = [row["pattern"] for row in rows(__file__, "causes")]
+AIMS = [row["pattern"] for row in rows(__file__, "aims")]
 R = Relationship
 # How sure a rule is; the pipeline leaves out what is below 0.6. By their hits on our own pairs.
 SAID = 0.9  # the words of one memory name the other as cause or aim
@@ -24,60 +28,10 @@ HABIT = 0.8
 DISPROVED = 0.8
 STOPPED = 0.8
 
-# Cause and effect in one sentence: the groups c and e.
-CAUSES = [
-    re.compile(r"(?<!是)(?:因为|由于)(?P<c>[^，,。；]{2,40})[，,]?\s?(?:所以|因此|因而|于是|才|就)?(?P<e>[^。；]{2,60})"),
-    re.compile(r"(?P<e>[^，,。；]{2,40})[，,]?\s?(?:是因为|是由于)(?P<c>[^。；]{2,40})"),
-    re.compile(r"(?P<c>[^，,。；]{2,40})[，,]?\s?(?:导致|使得|害得|造成了?|引起了?|以至于|因此|所以)(?P<e>[^。；]{2,60})"),
-    re.compile(r"(?P<e>[^.;]{4,120}?),? (?:because of|because|due to|as a result of|thanks to|owing to) (?P<c>[^.;]{3,100})", re.I),
-    re.compile(r"(?P<c>[^.;]{4,100}?),? (?:which |that )?(?:led to|resulted in|caused|made (?:him|her|them|the user)|and so|so that|and therefore|, so) (?P<e>[^.;]{3,100})", re.I),
-    re.compile(r"^(?:because|since|due to) (?P<c>[^,.;]{3,100}), (?P<e>[^.;]{3,100})", re.I),
-]  # fmt: skip
-# What is done (e) for the sake of an aim (a).
-AIMS = [
-    re.compile(r"(?<!是)(?:为了|为的是)(?P<a>[^，,。；]{2,30})(?P<e>[^。；]{0,60})"),
-    re.compile(r"(?P<e>[^，,。；]{2,40})[，,]?\s?(?:是为了|以便|好让自己|，想要|，为了)(?P<a>[^。；]{2,40})"),
-    re.compile(r"(?:因为|由于)(?:一直|很|特别|自己)?(?:想要|想|希望|打算)(?P<a>[^，,。；]{2,30})[，,]?\s?(?:所以|才|就)?(?P<e>[^。；]{2,60})"),
-    re.compile(r"(?P<e>[^.;]{4,120}?),? (?:in order to|so as to|to prepare for|so that (?:he|she|they|the user) can|with the goal of|because (?:he|she|they|the user) wants? to|hoping to|in the hope of) (?P<a>[^.;]{3,100})", re.I),
-    re.compile(r"^in order to (?P<a>[^,.;]{3,100}), (?P<e>[^.;]{3,100})", re.I),
-]  # fmt: skip
-WANTS = re.compile(
-    r"想要|想(?!起|到|法|念|象)|打算|计划|目标|希望|梦想|准备|决定|报名|要参加|\b(?:wants?|hop(?:es|ing)|plans?|planning|goal|dreams?|aims?|wish(?:es)?|intends?|would like|signed up|decided)\b",
-    re.I,
-)
-HABITS = re.compile(
-    r"每(?:天|周|月|年|个|逢|次|晚|早)|经常|常常|总是|习惯|一向|通常|平时|定期|老是|\b(?:every|usually|often|always|regularly|weekly|daily|monthly|tends? to|in the habit of|habit|each (?:day|week|month|year|morning|evening|sunday|monday|saturday))\b|\bon (?:mon|tues|wednes|thurs|fri|satur|sun)days\b",
-    re.I,
-)
-HAPPENED = re.compile(
-    r"昨[天晚]|今[天早晚]|前天|上周|上个?月|刚(?!刚好|好)|这周[一二三四五六日]|\d+月\d+[日号]|\d{4}-\d\d-\d\d|\b(?:yesterday|today|last (?:night|week|month|monday|tuesday|wednesday|thursday|friday|saturday|sunday)|this (?:morning|week|afternoon)|on (?:january|february|march|april|may|june|july|august|september|october|november|december) \d|\d{4}-\d\d-\d\d)\b",
-    re.I,
-)
-BELIEVED = re.compile(
-    r"以为|怀疑|担心|猜|预计|估计|应该会|可能会|觉得.{0,6}会|\b(?:thought|believ\w+|suspect\w*|expect\w*|assum\w+|worr(?:y|ies|ied)|afraid|probably|guess\w*|predict\w*|fear(?:s|ed))\b",
-    re.I,
-)
-SHOWN = re.compile(
-    r"结果(?!是)|其实|原来|证实|证明|检查(?:结果)?(?:显示|发现|说)|化验|测试显示|实际上|并没有|并不|\b(?:turn(?:s|ed) out|actually|in fact|proved|results? (?:show|came back)\w*|tests? (?:show|came back)\w*|confirmed|it was not|wasn't|is not|isn't|did not|didn't)\b",
-    re.I,
-)
 _NEGATION = words("negation", "relations")
 NOT = re.compile(
     rf"[{''.join(sorted(word for word in _NEGATION if not word.isascii()))}]"
     rf"|\b(?:{alternation(filter(str.isascii, _NEGATION))})\b|n't\b",
-    re.I,
-)
-STOPS = re.compile(
-    r"不再|再也不|已经不|戒了|戒掉|停止了?|放弃了?|\b(?:no longer|not any ?more|stopped|quit|gave up|given up|does not .{1,30} any ?more|doesn't .{1,30} any ?more)\b",
-    re.I,
-)
-# Liking and disliking as said outright; group o is of what.
-LIKES = re.compile(
-    r"(?<!不)(?<!不太)(?:最?喜欢|热爱|爱(?=吃|喝|看|听|玩)|酷爱)[吃喝看听玩]?(?P<o>[^，,。；]{1,20})|\b(?:loves?|likes?|enjoys?|adores?|is fond of) (?P<p>[^,.;]{2,40})",
-    re.I,
-)
-DISLIKES = re.compile(
-    r"(?:不(?:太|怎么)?喜欢|讨厌|不爱|受不了|厌恶)[吃喝看听玩]?(?P<o>[^，,。；]{1,20})|\b(?:hates?|dislikes?|can't stand|cannot stand|(?:does not|doesn't|do not|don't) (?:like|enjoy)|detests?) (?P<p>[^,.;]{2,40})",
     re.I,
 )
 # Parts of speech (jieba's) that carry what a Chinese sentence is about.
@@ -89,11 +43,6 @@ _SUBJECT = re.compile(
     r"用户的[\u3400-\u9fff]{1,3}|用户|[\u3400-\u9fff]{2}|(?i:the user)'s \w+|(?i:the user)|\w+"
 )
 
-# What a statement may begin with before its subject.
-_OPENING = re.compile(
-    r"^(?:结果|其实|原来|后来|最后|(?:检查|化验|测试)(?:结果)?(?:显示|发现)|(?:it )?turn(?:s|ed) out(?: that)?|(?:the )?(?:tests?|results?) (?:show|came back)\w*(?: that)?|actually,?|in fact,?|doctors? confirmed(?: that)?)\s*",
-    re.I,
-)
 
 # Words in common that make two clauses one matter; a long one tells as much as two.
 ENOUGH = 2
@@ -134,13 +83,13 @@ def _said(told: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
         words -= _words(_subject(told.content))
     for pattern in AIMS:
         for match in pattern.finditer(told.content):
-            if _is_about(match["a"], match["e"], words) and WANTS.search(other.content):
+            if _is_about(match["a"], match["e"], words) and RE.wants.search(other.content):
                 yield FoundRelation(R.MOTIVATED_BY, told.id, other.id, SAID, Reason("says_aim"))
                 return
     for pattern in CAUSES:
         for match in pattern.finditer(told.content):
             cause, effect = match["c"], match["e"]
-            if WANTS.match(cause.strip()):
+            if RE.wants.match(cause.strip()):
                 continue
             if _is_about(cause, effect, words) and not NOT.search(other.content):
                 yield FoundRelation(R.CAUSES, other.id, told.id, SAID, Reason("says_cause"))
@@ -175,9 +124,9 @@ def _opposite(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]
 
 
 def _polarity(memory: StoredMemory) -> tuple[list[frozenset[str]], list[frozenset[str]]]:
-    disliked = [_words(m["o"] or m["p"]) for m in DISLIKES.finditer(memory.content)]
-    rest = DISLIKES.sub(" ", memory.content)
-    liked = [_words(m["o"] or m["p"]) for m in LIKES.finditer(rest)]
+    disliked = [_words(m["o"] or m["p"]) for m in RE.dislikes.finditer(memory.content)]
+    rest = RE.dislikes.sub(" ", memory.content)
+    liked = [_words(m["o"] or m["p"]) for m in RE.likes.finditer(rest)]
     return liked, disliked
 
 
@@ -187,9 +136,9 @@ def _same_thing(left: frozenset[str], right: frozenset[str]) -> bool:
 
 def _disproved(belief: StoredMemory, proof: StoredMemory) -> Iterator[FoundRelation]:
     """One tells what was believed, the later other what turned out."""
-    if not BELIEVED.search(belief.content) or proof.said_at < belief.said_at:
+    if not RE.believed.search(belief.content) or proof.said_at < belief.said_at:
         return
-    if not SHOWN.search(proof.content) or BELIEVED.search(proof.content):
+    if not RE.shown.search(proof.content) or RE.believed.search(proof.content):
         return
     if _negated(belief.content) != _negated(proof.content) and _one_matter(belief, proof):
         yield FoundRelation(R.INVALIDATED_BY, belief.id, proof.id, DISPROVED, Reason("disproved"))
@@ -197,10 +146,10 @@ def _disproved(belief: StoredMemory, proof: StoredMemory) -> Iterator[FoundRelat
 
 def _stopped(newer: StoredMemory, older: StoredMemory) -> Iterator[FoundRelation]:
     """The later memory says that what the earlier tells as a habit is over."""
-    if newer.said_at <= older.said_at or STOPS.search(older.content):
+    if newer.said_at <= older.said_at or RE.stops.search(older.content):
         return
-    if STOPS.search(newer.content) and HABITS.search(older.content):
-        over, usual = STOPS.sub(" ", newer.content), HABITS.sub(" ", older.content)
+    if RE.stops.search(newer.content) and RE.habits.search(older.content):
+        over, usual = RE.stops.sub(" ", newer.content), RE.habits.sub(" ", older.content)
         who = _words(_subject(newer.content))
         if _same_thing(_words(over) - who, _words(usual) - who):
             yield FoundRelation(R.SUPERSEDES, newer.id, older.id, STOPPED, Reason("over_since"))
@@ -208,15 +157,15 @@ def _stopped(newer: StoredMemory, older: StoredMemory) -> Iterator[FoundRelation
 
 def _habit(event: StoredMemory, pattern: StoredMemory) -> Iterator[FoundRelation]:
     """One thing that happened, and the habit that it is a case of."""
-    if not HABITS.search(pattern.content) or HABITS.search(event.content):
+    if not RE.habits.search(pattern.content) or RE.habits.search(event.content):
         return
-    if STOPS.search(event.content) or NOT.search(event.content) or NOT.search(pattern.content):
+    if RE.stops.search(event.content) or NOT.search(event.content) or NOT.search(pattern.content):
         return
     dated = event.happens_at is not None and event.happens_at <= event.said_at
-    if not dated and not HAPPENED.search(event.content):
+    if not dated and not RE.happened.search(event.content):
         return
-    usual = _words(HABITS.sub(" ", pattern.content)) - _words(_subject(pattern.content))
-    once = _words(HAPPENED.sub(" ", event.content)) - _words(_subject(event.content))
+    usual = _words(RE.habits.sub(" ", pattern.content)) - _words(_subject(pattern.content))
+    once = _words(RE.happened.sub(" ", event.content)) - _words(_subject(event.content))
     more = [w for w in once - usual if not any(word in w for word in usual)]
     if usual and len(usual & once) >= MOSTLY * len(usual) and len(more) < len(usual):
         yield FoundRelation(R.INSTANCE_OF, event.id, pattern.id, HABIT, Reason("one_of_habit"))
@@ -256,7 +205,7 @@ def _same_subject(one: StoredMemory, other: StoredMemory) -> bool:
 
 def _subject(text: str) -> str:
     """Whom a statement is about, in its own words: 用户, the user's sister, Marcus."""
-    found = _SUBJECT.match(_OPENING.sub("", text))
+    found = _SUBJECT.match(RE.opening.sub("", text))
     return found[0].lower() if found else ""
 
 

@@ -10,48 +10,17 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from contacts import segmentation
+from contacts.lexicon.rules import patterns
 from contacts.text import HAN, folded, is_chinese, normalise
 from memories import entities, verification
 from memories.text.sentences import sentences
 from memories.types import Refinement, StoredMemory
 
+RE = patterns(__file__)
 # Shorter sentences are asides, not matters of their own (characters; Han count double).
 SHORTEST = 14
 # A trim must pay: at most this share of the length is left.
 TRIMMED = 0.9
-
-# Words at the start of a sentence by which it leans on the one before.
-_LEANS = re.compile(
-    r"^(?:(?:this|that|these|those|it|its|there|then|so|because|but|however|therefore|thus|if|"
-    r"such|both|which|who|where|instead|otherwise|afterwards|later|for example|as a result|"
-    r"the (?:former|latter|same|other)|one of them|each|either|neither|or)\b"
-    r"|这|那|它|其|因此|所以|因为|由于|但|不过|然而|然后|于是|结果|后来|否则|如果|要是|比如|例如|"
-    r"两人|两个人|他们|她们|双方|以及|或者|而且|并且|之后|当时|前者|后者|另一)",
-    re.I,
-)
-_ALSO = re.compile(
-    r"^(?:also|besides|in addition|moreover|furthermore|additionally|and)\b,?\s*"
-    r"|^(?:另外|此外|同时|还有|再说|而且)[，,]?\s*",
-    re.I,
-)
-_PRONOUN = re.compile(r"^(?:(she|he)\b|(her|his)\b|([她他])(的)?)\s*", re.I)
-# One sentence with several heads: the comma before a head that names its own subject.
-_JOINT = re.compile(r",\s+(?:and|while)\s+(?=(?:she|he|her|his|[A-Z]\w+(?:'s)?)\s)|，(?=[她他])")
-_SUBJECT_EN = re.compile(
-    r"^(?:(?:The user|[A-Z][\w-]+(?: [A-Z][\w-]+)*)(?:'s [a-z]+(?:-[a-z]+)*(?: [A-Z][\w-]+)*)?)(?= [a-z])"
-)
-_SAYS_NOTHING_EN = (
-    r"\b(?:basically|to be honest|you know|I mean|as (?:I|we|they) said(?: before)?|"
-    r"needless to say|it is worth (?:noting|mentioning) that|it should be noted that|"
-    r"as a matter of fact|at the end of the day)\b"
-)
-_FILLER = re.compile(
-    rf",\s*{_SAYS_NOTHING_EN}\s*,(?=\s)|{_SAYS_NOTHING_EN},?\s*"
-    r"|(?:其实|说实话|说真的|怎么说呢|总的来说|总而言之|值得一提的是|值得注意的是|众所周知|"
-    r"也就是说|换句话说|不得不说|话说|反正)[，,]?",
-    re.I,
-)
-_AROUND = re.compile(r"\s*,\s*(?=[,.;!?])|(?<=[，。；！？])[，,]+")
 
 
 def refine(memories: Sequence[StoredMemory]) -> dict[UUID, Refinement]:
@@ -95,7 +64,7 @@ def _heads(content: str) -> list[tuple[str, str, str]]:
     joint = ""
     for sentence in sentences(content):
         start = 0
-        for match in _JOINT.finditer(sentence.text):
+        for match in RE.joint.finditer(sentence.text):
             found.append((joint, "", sentence.text[start : match.start()].strip()))
             joint, start = match.group(), match.end()
         found.append((joint, sentence.end_mark, sentence.text[start:].strip()))
@@ -110,7 +79,7 @@ def _size(text: str) -> int:
 def _subject(text: str, chinese: bool) -> str:
     """Whom or what the first sentence is about, if that is said in its first words."""
     if not chinese:
-        match = _SUBJECT_EN.match(text)
+        match = RE.subject_en.match(text)
         return match.group() if match else ""
     stretch = re.match(r"[\u3400-\u9fff]+", text)
     taken = ""
@@ -123,10 +92,10 @@ def _subject(text: str, chinese: bool) -> str:
 
 def _alone(text: str, subject: str, before: str, chinese: bool) -> str:
     """``text`` as a sentence of its own; empty when it needs the one before."""
-    text = _ALSO.sub("", text)
-    if not text or _LEANS.match(text):
+    text = RE.also.sub("", text)
+    if not text or RE.leans.match(text):
         return ""
-    pronoun = _PRONOUN.match(text)
+    pronoun = RE.pronoun.match(text)
     if pronoun:
         if not subject or _others(before, subject):
             return ""
@@ -138,7 +107,7 @@ def _alone(text: str, subject: str, before: str, chinese: bool) -> str:
             else f"{subject}{chr(39) + 's' if own else ''} {rest}"
         )
     if not chinese:
-        return text if _SUBJECT_EN.match(text) else ""
+        return text if RE.subject_en.match(text) else ""
     if _subject(text, chinese):
         return text
     first = (
@@ -156,21 +125,12 @@ def _others(text: str, subject: str) -> bool:
     rest = text.replace(subject, " ")
     placed = {normalise(one.name) for one in entities.tag(rest)}
     people = {name for name in verification.names(rest) if not any(name in one for one in placed)}
-    return bool(people) or bool(_KIN.search(rest))
-
-
-_KIN = re.compile(
-    r"[爸妈哥弟姐妹叔姨姑舅爷奶]|父亲|母亲|丈夫|妻子|老公|老婆|儿子|女儿|男友|女友|朋友|同事|老板|同学|老师|"
-    r"小[\u3400-\u9fff]|阿[\u3400-\u9fff]|老[\u3400-\u9fff]|"
-    r"\b(?:mother|father|mum|mom|dad|brother|sister|son|daughter|husband|wife|partner|friend|"
-    r"colleague|boss|teacher|cousin|uncle|aunt|neighbou?r|girlfriend|boyfriend)\b",
-    re.I,
-)
+    return bool(people) or bool(RE.kin.search(rest))
 
 
 def _trimmed(content: str) -> str:
     """``content`` without fillers and what it says twice, where that pays."""
-    text = _AROUND.sub("", _FILLER.sub("", content)).strip()
+    text = RE.around.sub("", RE.filler.sub("", content)).strip()
     kept: list[str] = []
     for sentence in sentences(text):
         whole = sentence.text + sentence.end_mark

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from contacts.attributes import is_single
 from contacts.text import HAN
 from memories.providers.offline.extraction import third_person
-from memories.providers.offline.extraction.facts_zh import Value
 from memories.providers.offline.extraction.referents import Book, Someone, Spot
+from memories.providers.offline.extraction.stated_values import Value
 from memories.types import Turn
 
 MAX_CHARS = 90

@@ -10,9 +10,9 @@ from memories.dates.date_words import DateHit
 from memories.providers.offline.extraction import repairs
 from memories.providers.offline.extraction.draft import Draft, Piece
 from memories.providers.offline.extraction.facts import read_values
-from memories.providers.offline.extraction.facts_zh import Value
 from memories.providers.offline.extraction.reading_state import Reading
 from memories.providers.offline.extraction.referents import Someone, Spot
+from memories.providers.offline.extraction.stated_values import Value
 from memories.types import Turn
 
 _WH_ZH = re.compile(r"什么|哪里|哪儿|哪家|哪个|哪支|谁|多大|几岁|几号|哪天")

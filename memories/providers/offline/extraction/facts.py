@@ -5,8 +5,8 @@ import re
 from contacts.segmentation import tagged
 from contacts.text import HAN, normalise
 from memories.providers.offline.extraction import facts_en, facts_zh
-from memories.providers.offline.extraction.facts_zh import Value
 from memories.providers.offline.extraction.referents import Someone, Spot
+from memories.providers.offline.extraction.stated_values import Value
 from memories.providers.offline.lexicons import chinese_relation_words, relations
 
 

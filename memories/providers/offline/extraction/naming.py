@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from contacts.lexicon import words
+from contacts.lexicon.rules import Row, patterns, rows
 from contacts.resolution.namesakes import says_another
 from contacts.segmentation import tagged
 from contacts.text import HAN, normalise
 from memories.providers.offline.extraction.draft import Draft, Piece
-from memories.providers.offline.extraction.facts_zh import Value
 from memories.providers.offline.extraction.name_spans import (
     LATIN_NAME,
     chinese_name_at,
@@ -27,37 +27,12 @@ from memories.providers.offline.extraction.referents import (
     role_holder_before,
 )
 from memories.providers.offline.extraction.relation_words import pronoun_gender
+from memories.providers.offline.extraction.stated_values import Value
 from memories.providers.offline.lexicons import given_names, relations
 from memories.types import Subtype, Turn
 
-_Q = r"[“\"「'‘]?"
-_END = r"(?=[”\"」’，,。.！!；;、\s（(]|$|的|就行|就好|吧|啦|哈|呢|来着|了)"
-_LATIN = r"[A-ZÀ-Þ][\w'’À-ÿ-]*(?:\s[A-ZÀ-Þ][\w'’À-ÿ-]*){0,2}"
-_HAN = r"[\u3400-\u9fff]{1,4}?"
-_NAME = rf"(?P<n>{_HAN}|{_LATIN}|[a-z]{{3,12}})"
-_BY_NAME_ZH = re.compile(
-    rf"(?P<sort>大名|本名|真名|全名|姓名|名字|中文名字?|英文名字?|网名|小名|乳名|外号|绰号|昵称)(?:是|叫做?|就?叫|为|就是|：|:|\s)*\s?{_Q}{_NAME}{_END}"
-)
-_CALLED_ZH = re.compile(
-    rf"(?P<all>大家|我们|同学们|同事们|全家|家里人|朋友们?|别人|我|都|一般|平时|以后)?(?:都|也|就|一直|习惯|爱|喜欢|直接|私下)*(?:叫做?|称呼?|喊)\s?(?P<p>他|她|TA|ta)?(?:叫)?\s?{_Q}{_NAME}{_END}"
-)
-_IS_ZH = re.compile(rf"(?:就是|也是|就叫|写着)\s?{_Q}{_NAME}{_END}")
-_ALIAS_IS_ZH = re.compile(
-    rf"(?:我说|说|提到|喊|叫)[“\"「]{_NAME}[”\"」]?\s?(?:也|就|都)?(?:是|指)(?:的(?:也|就)?是)?(?P<p>他|她)"
-)
-_WRITTEN_ZH = re.compile(
-    rf"(?:牌子|名片|工牌|胸牌|门牌|署名|落款)\S{{0,3}}?(?:写着|写的是|是|印着)\s?{_Q}{_NAME}{_END}"
-)
-_NAME_EN = re.compile(
-    rf"\b(?:(?P<owner>my|our|his|her)\s(?P<role>[\w -]{{2,24}}?)['’]s\s|(?P<pron>his|her|their)\s)?(?P<full>full\s|real\s|actual\s|first\s|last\s)?name(?:['’]s|\sis|\swas)\s(?:actually\s)?(?P<n>{_LATIN})"
-)
-_CALLED_EN = re.compile(
-    rf"\b(?P<who>everyone|everybody|we all|we|people|friends|I|they|you can|just|his friends|her friends|all of us)\s(?:just\s|all\s|always\s|usually\s|also\s)*call(?:s|ed)?\s(?P<p>him|her|them|[A-Z]\w+)\s[“\"']?(?P<n>{_LATIN})"
-)
-_GOES_BY = re.compile(
-    rf"\b(?:goes by|known as|nicknamed|is called|is named|named|called)\s[“\"']?(?P<n>{_LATIN})"
-)
-_PLAIN = re.compile(rf"^(?:and\s|yes,?\s)?(?P<n>{_LATIN})[.!]?$")
+RE = patterns(__file__)
+_NAMINGS = rows(__file__, "namings")
 _NOT_A_NAME = words("names_zh", "not_a_name")
 
 
@@ -82,38 +57,15 @@ class Naming:
 def _namings(text: str) -> list[Naming]:
     """The naming statements of a clause."""
     found: list[Naming] = []
-    for match in _BY_NAME_ZH.finditer(text):
-        formal = match.group("sort") in {
-            "大名",
-            "本名",
-            "真名",
-            "全名",
-            "姓名",
-            "名字",
-            "中文名",
-            "中文名字",
-        }
-        _keep(found, text, match, formal)
-    for match in _ALIAS_IS_ZH.finditer(text):
-        _keep(found, text, match, False, match.group("p"))
-    for match in _CALLED_ZH.finditer(text):
-        pronoun = match.group("p") or ""
-        everyone = bool(match.group("all")) or bool(pronoun)
-        _keep(found, text, match, not everyone, pronoun)
-    for match in _WRITTEN_ZH.finditer(text):
-        _keep(found, text, match, True)
-    for match in _NAME_EN.finditer(text):
-        _keep(found, text, match, True, match.group("pron") or "")
-    for match in _CALLED_EN.finditer(text):
-        _keep(found, text, match, False, match.group("p"))
-    for match in _GOES_BY.finditer(text):
-        _keep(found, text, match, False)
+    for row in _NAMINGS:
+        for match in row["pattern"].finditer(text):
+            _keep(found, text, match, row)
     return found
 
 
 def _equation(text: str, start: int) -> Naming | None:
     """X 就是 NAME, right after X's place in the clause."""
-    match = re.compile(r"\s?" + _IS_ZH.pattern).match(text, start)
+    match = RE.is_zh.match(text, start)
     if match is None:
         return None
     span = _name_span(text, match.start("n"))
@@ -124,7 +76,7 @@ def _bare_name(text: str) -> str | None:
     """The name that a whole clause consists of, as an answer to "what's their name?"."""
     stripped = text.strip(" “”\"'。.！!")
     first = stripped.split(" ")[0]
-    if _PLAIN.match(stripped):
+    if RE.plain.match(stripped):
         return stripped if normalise(first) in given_names() and not is_stop_word(first) else None
     end = chinese_name_at(stripped, 0, strong=False) if stripped else None
     if end is None or end != len(stripped) or is_ordinary(stripped):
@@ -139,9 +91,8 @@ def _bare_name(text: str) -> str | None:
     )
 
 
-def _keep(
-    found: list[Naming], text: str, match: re.Match[str], formal: bool, pronoun: str = ""
-) -> None:
+def _keep(found: list[Naming], text: str, match: re.Match[str], row: Row) -> None:
+    groups = match.groupdict()
     start = match.start("n")
     name = match.group("n")
     if re.match(r"[\u3400-\u9fff]", name):
@@ -161,13 +112,13 @@ def _keep(
         ):
             return
     elif name.lower() in {"the", "a", "his", "her", "my", "me"} or (
-        name.islower() and match.re is not _CALLED_ZH
+        name.islower() and not row.get("lower_case")
     ):
         return
     if all(naming.name_start != start for naming in found):
-        groups = match.groupdict()
         sort = groups.get("sort") or groups.get("all") or groups.get("who") or ""
-        found.append(Naming(name, formal, match.start(), start, pronoun, sort))
+        formal = row["formal"] and not any(groups[name] for name in row.get("unless", ()))
+        found.append(Naming(name, formal, match.start(), start, groups.get("p") or "", sort))
 
 
 def _name_span(text: str, start: int) -> tuple[int, int] | None:
@@ -179,37 +130,23 @@ def _name_span(text: str, start: int) -> tuple[int, int] | None:
 
 
 MAX_NAMES = 5
-_CLOSES = r"(?=[\s，,。.！!；;、~～”\"」]|$|吧|就行|就好|就可以|哦|啦|呀|啊|，)"
-_OWN_LATIN = r"[A-ZÀ-Þ][a-zà-ÿ'’-]+(?:\s[A-ZÀ-Þ][a-zà-ÿ'’-]+){0,2}"
-_SAID_ZH = re.compile(
-    rf"(?:^|[，,。！!；;\s])(?:我(?:的)?(?:全名|大名|本名|真名|中文名|英文名|名字|姓名)?(?P<is>名叫|就叫|叫做|叫|是|就是))\s?[“\"「]?(?P<n>[\u3400-\u9fff]{{2,4}}?|{_OWN_LATIN}){_CLOSES}"
-)
-_CALL_ME_ZH = re.compile(
-    rf"(?:大家|朋友们?|同事们?|你|以后|可以|别人|都|就|也)*(?:叫|喊|称呼)我\s?[“\"「]?(?P<n>[\u3400-\u9fff]{{2,3}}?|{_OWN_LATIN}){_CLOSES}"
-)
-_SAID_EN = re.compile(
-    rf"\b(?:[Mm]y (?:(?:full|first|real) )?name(?:['’]s| is)|(?:[Yy]ou can |[Pp]lease |[Jj]ust |[Ff]riends |[Ee]veryone |[Pp]eople )?[Cc]alls? me|I go by)\s(?P<n>{_OWN_LATIN})"
-)
-_I_AM = re.compile(
-    rf"(?:^|[,.!]\s)(?:(?:[Hh]i|[Hh]ello|[Hh]ey)(?: there| Mio)?[,!.]?\s)?I(?:['’]m| am)\s(?P<n>{_OWN_LATIN})(?=[,.!]|$|\sand\sI\b|\sfrom\b)"
-)
 
 
 def own_names(text: str) -> Iterator[str]:
     """The names by which the user introduces themself in ``text``: 我叫…, I'm …, call me …"""
-    for match in _SAID_ZH.finditer(text):
+    for match in RE.said_zh.finditer(text):
         if _is_name(text, match, sure=match.group("is") not in {"是", "就是", "叫"}):
             yield match.group("n")
-    for match in _CALL_ME_ZH.finditer(text):
+    for match in RE.call_me_zh.finditer(text):
         if _is_name(text, match, sure=False) or _doubled(match.group("n")):
             yield match.group("n")
-    for match in _SAID_EN.finditer(text):
+    for match in RE.said_en.finditer(text):
         if (
             not is_stop_word(match.group("n").split()[0])
             and normalise(match.group("n")) not in relations()
         ):
             yield match.group("n")
-    for match in _I_AM.finditer(text):
+    for match in RE.i_am.finditer(text):
         first = match.group("n").split()[0]
         if normalise(first) in given_names() and not is_stop_word(first):
             yield match.group("n")
@@ -228,16 +165,8 @@ def _doubled(name: str) -> bool:
     return len(name) == 2 and name[0] == name[1]
 
 
-_SURNAME = re.compile(r"\s[A-Z][a-z]+(?=,|\.|$)")
 # Those who call somebody something are not the one who is called it.
 _CALLERS = words("grammar_zh", "callers")
-_INTRODUCES = re.compile(
-    r"(?:来了|有|认识了?|交了|找了|遇到了?|碰到了?|招了|请了|there's|there is|met|hired|have|got)[一两三]?个?(?:新)?$",
-    re.I,
-)
-_ROLE_OF_NAME = re.compile(
-    r"(?P<r>[\u4e00-\u9fffA-Za-z]{2,8}?)(?:是|叫)(?:谁|哪位)|\bwho(?:'s| is) (?:the|your) (?P<e>[\w ]{3,24})"
-)
 
 
 def learn_names(
@@ -266,7 +195,7 @@ def learn_names(
         return True
     introduced = (s for s in spots if s.new and s.how == "role" and s.who is not None)
     reading.introduced = next(
-        (s.who for s in introduced if _INTRODUCES.search(text[: s.start])), None
+        (s.who for s in introduced if RE.introduces.search(text[: s.start])), None
     )
     only = _lone_name(reading, text, spots, turn, first) or only
     reading.awaiting = next(
@@ -286,7 +215,7 @@ def _equations(book: Book, text: str, spots: list[Spot]) -> bool:
         if equal is not None and not known_word and not book.is_banned(equal.name):
             book.call(spot.who, equal.name, equal.formal)
             only = only or len(text) - equal.name_start - len(equal.name) < 4
-        surname = _SURNAME.match(text, spot.end) if spot.how == "name" else None
+        surname = RE.surname.match(text, spot.end) if spot.how == "name" else None
         if surname and not spot.start and " " not in spot.text and spot.text[:1].isupper():
             book.call(spot.who, text[: surname.end()], True)
             only = only or surname.end() == len(text)
@@ -338,7 +267,7 @@ def name_introduced(reading: Reading, text: str) -> bool:
 
 def _answers_role(reading: Reading, person: Someone, turn: Turn) -> None:
     """ "Who is the product manager?" answered with a name gives that person the job."""
-    match = _ROLE_OF_NAME.search(reading.asked)
+    match = RE.role_of_name.search(reading.asked)
     if match is None:
         return
     role = (match.group("r") or match.group("e")).strip()

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 
 from contacts.lexicon import words
+from contacts.lexicon.rules import patterns
 from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.resolution import namesakes
 from contacts.text import HAN, normalise, normalise_with_offsets, original_span
@@ -52,24 +53,9 @@ from memories.providers.offline.extraction.role_spans import (
 )
 from memories.providers.offline.lexicons import relations
 
+RE = patterns(__file__)
 SURE = 0.5  # a mention with less confidence is a guess
-_PRONOUN_ZH = re.compile(r"(?<![吉其])[他她](?!妈的|们)|(?<![A-Za-z])[Tt][Aa](?![A-Za-z])")
-_PRONOUN_EN = re.compile(r"\b(she|her|hers|herself|he|him|his|himself)(?:'s|'ll|'d)?\b", re.I)
-_USER_ZH = re.compile(r"我(?!们|家那|老[板公婆])|本人|俺")
-_GROUP_USER = re.compile(r"我们|咱们|咱|\b(?:we|us|our|ours)\b", re.I)
-_USER_EN = re.compile(r"\b(?:I['’](?:m|ve|d|ll)|I|im|ive|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself)\b")
-_GUY = re.compile(
-    r"\b(?:this|the|that|a)\s(guy|man|woman|lady|girl|kid|person|dude)\s(who|that)\s((?:\w+\s?){1,5}?)(?=\s(?:under|on|at|near|in|for|is|was|has|ten|only|just|told|said|and|every|next)\b|[,.]|$)",
-    re.I,
-)
 _FEMALE_NOUN = frozenset({"woman", "lady", "girl"})
-_GUY_OF_MINE = re.compile(
-    r"\b(?:my|our)\s(?P<n>[a-z]+(?:[- ][a-z]+)?)\s(?:guy|lady|person|man|woman|girl|gal|dude)\b",
-    re.I,
-)
-_AFTER_CAUSE = re.compile(
-    r"(?:还|又|也|就|想|要|先|后来|然后|一直|硬要?)*(?:让|叫|给|跟|和|问|劝|陪|把|对|找|帮|被|求|逼|约|拉着|带着?)"
-)
 
 
 def find_spots(reading: Reading, text: str) -> list[Spot]:
@@ -149,7 +135,7 @@ def _known_names(reading: Reading, text: str, spots: list[Spot]) -> None:
 
 
 def _guys(book: Book, text: str, spots: list[Spot]) -> None:
-    for match in _GUY.finditer(text):
+    for match in RE.guy.finditer(text):
         words = f"the {match.group(1).lower()} {match.group(2).lower()} {match.group(3).strip()}"
         if not re.search(r"\b(?:my|our|me|us)\b|\w+s\b", match.group(3)):
             continue
@@ -162,7 +148,7 @@ def _guys(book: Book, text: str, spots: list[Spot]) -> None:
             who.gender = "female" if match.group(1).lower() in _FEMALE_NOUN else "male"
         add_spot(spots, Spot(match.start(), match.end(), who, "name", match.group(), new))
 
-    for match in _GUY_OF_MINE.finditer(text):
+    for match in RE.guy_of_mine.finditer(text):
         noun = match.group("n").split()[-1].lower()
         known = [
             p for p in book.people if p.name.startswith("the ") and re.search(rf"\b{noun}", p.name)
@@ -277,19 +263,19 @@ def _latin_names(book: Book, text: str, spots: list[Spot]) -> None:
 
 
 def _pronouns(book: Book, text: str, spots: list[Spot], topic: Someone | None) -> None:
-    for match in _USER_ZH.finditer(text):
+    for match in RE.user_zh.finditer(text):
         add_spot(spots, Spot(match.start(), match.end(), None, "user", match.group()))
-    for match in _USER_EN.finditer(text):
+    for match in RE.user_en.finditer(text):
         add_spot(spots, Spot(match.start(), match.end(), None, "user", match.group()))
-    for match in _GROUP_USER.finditer(text):
+    for match in RE.group_user.finditer(text):
         add_spot(spots, Spot(match.start(), match.end(), None, "user", match.group()))
     spots.sort(key=lambda spot: spot.start)
-    for pattern in (_PRONOUN_ZH, _PRONOUN_EN):
+    for pattern in (RE.pronoun_zh, RE.pronoun_en):
         for match in pattern.finditer(text):
             if not is_free(spots, match.start(), match.end()):
                 continue
             gender = pronoun_gender(match.group())
-            object_of = _AFTER_CAUSE.fullmatch(text[: match.start()]) and not re.match(
+            object_of = RE.after_cause.fullmatch(text[: match.start()]) and not re.match(
                 r"自己|们?家|的", text[match.end() :]
             )
             who = antecedent(
@@ -336,13 +322,6 @@ def antecedent(
     return book.latest(gender)
 
 
-_TO_NAME = re.compile(
-    r"里?(?:也?有)?(?:一?[个位])?(?:也?名?叫做?)?|,?\s(?:(?:is )?(?:also )?(?:named |called ))?"
-)
-_FROM = re.compile(r"\sfrom (?:work|my \w+)\b")
-_OF_OTHERS = re.compile(r"(?:\b(?:his|her|their|your)|['’]s?)\s$|[他她你]们?的?$", re.I)
-
-
 def _bearer(
     book: Book, text: str, spots: list[Spot], start: int, end: int, known: Someone
 ) -> tuple[Someone, bool]:
@@ -365,12 +344,12 @@ def _role_beside(text: str, spots: list[Spot], start: int, end: int) -> str:
     _, bare_zh, mine_en, bare_en = role_patterns()
     for match in (m for p in (bare_zh, bare_en) for m in p.finditer(text, 0, start)):
         sort = relations()[key_of(match.group("word"))].subtype
-        if _TO_NAME.fullmatch(text, match.end(), start) and not (
-            _OF_OTHERS.search(text[: match.start()])
+        if RE.to_name.fullmatch(text, match.end(), start) and not (
+            RE.of_others.search(text[: match.start()])
             or is_role_of_another(text, spots, match.start(), sort)
         ):
             return match.group("word")
-    place = _FROM.match(text, end)
+    place = RE.from_place.match(text, end)
     if place:
         return namesakes.role_by_place(place.group())
     aside = mine_en.match(text, end + 2) if text.startswith(", ", end) else None

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
+from contacts.lexicon.rules import patterns
 from contacts.text import HAN, is_chinese
 from memories.dates import find_dates, write_dates
 from memories.dates.date_words import DateHit
@@ -15,7 +16,7 @@ from memories.providers.offline.extraction.referents import Book, Someone
 from memories.providers.offline.lexicons import relations
 from memories.types import ExtractedMemory, ExtractedRelation, Extraction, Fact, MemoryType, Subtype
 
-_ACCOMPANIES = re.compile(r"陪|带|送|给|帮|\b(?:took|drove|accompan)", re.I)
+RE = patterns(__file__)
 
 
 def realize(reading: Reading) -> Extraction:
@@ -180,7 +181,7 @@ def _facts(reading: Reading, draft: Draft) -> Iterable[Fact]:
                     subject is None
                     and value.key in {"health", "medication", "allergy"}
                     and len(draft.people()) == 1
-                    and _ACCOMPANIES.search(piece.text)
+                    and RE.accompanies.search(piece.text)
                 ):
                     whose = draft.people()[0].ref
                 if not (subject is None and value.key == "plan"):
@@ -218,31 +219,6 @@ _TYPE_OF_KEY = {
     "skill": MemoryType.PROFESSIONAL, "interests": MemoryType.PREFERENCE, "habit": MemoryType.PREFERENCE,
 }  # fmt: skip
 _ORDER = [MemoryType.HEALTH, MemoryType.PROFESSIONAL, MemoryType.PREFERENCE]
-_WILL = re.compile(
-    r"打算|准备|计划|想(?!起|到|法|念)|要(?!求|么|不是)|将|约(?!了两)|报名|预约|明天|下周|下个?月|明年|提醒|截止|之前交|买给|\b(?:will|going to|plan\w*|want(?:s|ed)? to|hop(?:e|es|ing) to|next|tomorrow|starts?|due|deadline|thinking of|booked|signed up|moving)\b",
-    re.I,
-)
-_WORK = re.compile(
-    r"工作|上班|项目|公司|同事|老板|客户|加班|出差|升职|跳槽|离职|辞职|入职|薪|开会|会议|业绩|汇报|deadline|offer|\b(?:work|job|project|meeting|office|promot\w+|client|team|boss|salary|rais\w+|quit)\b",
-    re.I,
-)
-_HEALTH = re.compile(
-    r"医院|手术|吃药|生病|住院|体检|疼|过敏|怀孕|血|药|复查|牙|\b(?:hospital|doctor|surgery|sick|ill|pregnan\w+|pain|injur\w+|therapy|medication|recheck)\b",
-    re.I,
-)
-_DID = re.compile(
-    r"了|过|去|看|玩|吃|参加|\b(?:went|did|met|had|saw|played|visited|ran|finished|watched|celebrated)\b",
-    re.I,
-)
-# What is told as over and done, in the words of its own day: 今天吃了, today I went.
-_DONE = re.compile(
-    r"[\u4e00-\u9fff](?:了|过(?!生日|节|年|寿)|完)|刚|\b(?:went|had|saw|met|ate|drank|did|was|were|came|took|got|gave|made|bought|ran|played|told|said|spoke|found|lost|won|wrote|read|sang|flew|drove|rode|swam|\w{2,}ed)\b",
-    re.I,
-)
-_WHIM = re.compile(
-    r"^(?:用户|The user)?\s?(?:是)?(?:有点|好|真|太|很|挺|还|就是|先|再|又|也)?(?:困|累|饿|烦|无聊|开心|高兴|难过|郁闷|尴尬|服了|激动|慌|晕|懵|惨|无语|感动|幸福|紧张)(?:了|死)?$"
-)
-_THIN = re.compile(r"^(?:.{0,3}(?:说|问|觉得|知道|看到|听到|笑|哭|来|去|走|回)了?.{0,2})$")
 
 
 def _memory_type(draft: Draft, facts: tuple[Fact, ...], when: DateHit | None) -> MemoryType:
@@ -252,10 +228,10 @@ def _memory_type(draft: Draft, facts: tuple[Fact, ...], when: DateHit | None) ->
         when is not None
         and when.until is not None
         and when.until > draft.turn.said_at
-        and not (_is_today(when, draft) and _DONE.search(text) and not _WILL.search(text))
+        and not (_is_today(when, draft) and RE.done.search(text) and not RE.will.search(text))
     )
     keys = {fact.key for fact in facts}
-    if (_WILL.search(text) and (future or "plan" in keys)) or (future and not keys):
+    if (RE.will.search(text) and (future or "plan" in keys)) or (future and not keys):
         return MemoryType.PLAN
     kinds = {_TYPE_OF_KEY[key] for key in keys if key in _TYPE_OF_KEY}
     for kind in _ORDER:
@@ -265,11 +241,11 @@ def _memory_type(draft: Draft, facts: tuple[Fact, ...], when: DateHit | None) ->
         return MemoryType.PERSONAL
     if "plan" in keys:
         return MemoryType.PLAN
-    if _HEALTH.search(text):
+    if RE.health.search(text):
         return MemoryType.HEALTH
-    if _WORK.search(text):
+    if RE.work.search(text):
         return MemoryType.PROFESSIONAL
-    if when is not None or _DID.search(text):
+    if when is not None or RE.did.search(text):
         return MemoryType.ACTIVITY
     return MemoryType.MISCELLANEOUS
 
@@ -281,7 +257,7 @@ def _is_today(when: DateHit, draft: Draft) -> bool:
 
 def _worth_keeping(draft: Draft, content: str) -> bool:
     """Whether a statement says something lasting about somebody."""
-    if _WHIM.match(content):
+    if RE.whim.match(content):
         return False
     values = [value for piece in draft.pieces for value in piece.values]
     if values:
@@ -291,7 +267,7 @@ def _worth_keeping(draft: Draft, content: str) -> bool:
         return True
     size = len(HAN.findall(text)) + 2 * len(re.findall(r"[A-Za-z]{2,}|\d+", text))
     if draft.subject is not None:
-        return size >= 5 and not _THIN.match(text)
+        return size >= 5 and not RE.thin.match(text)
     if any(piece.explicit for piece in draft.pieces) and draft.people():
         return size >= 7
     if (
@@ -303,9 +279,9 @@ def _worth_keeping(draft: Draft, content: str) -> bool:
         return size >= 6
     if any(spot.who is None for piece in draft.pieces for spot in piece.spots):
         return size >= 8 and bool(
-            _WILL.search(text)
-            or _WORK.search(text)
-            or _HEALTH.search(text)
+            RE.will.search(text)
+            or RE.work.search(text)
+            or RE.health.search(text)
             or re.search(r"\d|用的|穿的|住的|路过|参观|参加|买了|养|学|戴", text)
         )
-    return size >= 8 and bool(_WILL.search(text) and re.search(r"\d|[周月号]", text))
+    return size >= 8 and bool(RE.will.search(text) and re.search(r"\d|[周月号]", text))

@@ -9,11 +9,11 @@ from memories.dates import find_dates
 from memories.providers.offline import forget_phrases
 from memories.providers.offline.extraction import repairs
 from memories.providers.offline.extraction.draft import Draft, Piece
-from memories.providers.offline.extraction.facts_zh import Value
 from memories.providers.offline.extraction.person_mentions import known_spots
 from memories.providers.offline.extraction.reading_state import Reading
 from memories.providers.offline.extraction.referents import Book, Someone
 from memories.providers.offline.extraction.speech_acts import is_joke_confession
+from memories.providers.offline.extraction.stated_values import Value
 from memories.providers.offline.extraction.statements import read_statement
 from memories.providers.offline.lexicons import english_places, relations, surnames
 from memories.text import forget_intent

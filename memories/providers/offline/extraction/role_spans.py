@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+from contacts.lexicon.rules import patterns
 from contacts.ownership import ZH_PRAISE
 from contacts.roles import is_owner
 from contacts.text import HAN
@@ -42,29 +43,8 @@ from memories.providers.offline.extraction.relation_words import (
 from memories.providers.offline.lexicons import relations
 from memories.types import Subtype
 
+RE = patterns(__file__)
 _TEAM_ZH = r"(?:我|咱)们?(?:组里?|公司|部门|团队|单位|项目组|办公室)(?:里|的)?(?:新来的|那个|的)?"
-_INTRODUCED = re.compile(r"(?:来了|认识了?|交了|招了|遇到了?|搬来了?)(?:一?[个位名])?新?来?的?$")
-
-# Between somebody's spot and what somebody else is to them.
-_TO_OWNED = re.compile(
-    r"(?:'s|’s)\s|\s(?=[a-z])|\s?(?:们家|他们家|她们家|们|家|他|她)?的?(?:那个|这个|那位)?\s?"
-)
-# Of these one has so many that "a friend" is nobody in particular.
-_CIRCLE = re.compile(r"friend|朋友|同学|classmate|cousin", re.I)
-
-# Someone or other, and the user's friend or colleague who could be any of them.
-_ANYBODY = re.compile(
-    r"(?:[他她](?!妈的)|别人|人家|有人|某人)|(?:he|she|they|his|her|their|someone|somebody)\b", re.I
-)
-_STRANGER_EN = re.compile(
-    r"[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s(?:lives|lived|moved|works|worked|studies|studied|teaches|likes|loves|hates|wants|speaks|plays|is\s(?:an?|from|allergic|married))\b"
-)
-# Somebody who lives or works around the user: 我家楼下的邻居老何.
-_AROUND_ME = re.compile(
-    r"(?:我|咱|俺)们?家?(?:楼[上下]|隔壁|对[面门]|旁边|附近|小区|公司|单位|学校|部门)里?的?"
-)
-_WITH_ME = re.compile(r"们?\s?(?:[和跟与]我|and I\b)|s?,?\sand\s(?:I|me)\b")
-
 LEAD = 4  # characters that may lead up to a subject: 昨天, 邻居
 
 
@@ -73,17 +53,17 @@ def of_a_stranger(text: str, spots: list[Spot]) -> bool:
     nobody was spoken of): what it says is not true of the user."""
     mine_zh, _, mine_en, _ = role_patterns()
     start = next((n for n in range(LEAD, 0, -1) if OPENING.fullmatch(text, 0, n)), 0)
-    around = _AROUND_ME.match(text, start)
+    around = RE.around_me.match(text, start)
     if around and any(s.who is not None and 0 <= s.start - around.end() < LEAD for s in spots):
         return True
     if not spots and _is_name_and_role(text, start):
         return True
     match = next(
-        (m for p in (mine_zh, mine_en, _ANYBODY) if (m := p.match(text, start)) is not None), None
+        (m for p in (mine_zh, mine_en, RE.anybody) if (m := p.match(text, start)) is not None), None
     )
-    if match is None and not spots and _STRANGER_EN.match(text):
+    if match is None and not spots and RE.stranger_en.match(text):
         return True
-    if match is None or _WITH_ME.match(text, match.end()):
+    if match is None or RE.with_me.match(text, match.end()):
         return False
     if any(spot.who is not None and spot.start <= match.end() for spot in spots):
         return False
@@ -131,7 +111,7 @@ def _role_spot(book: Book, text: str, spots: list[Spot], start: int, end: int, w
         return
     known = role_holder(book, word, text)
     named_next = re.match(r"\s?(?:叫|名字|的名字|姓|'s name)", text[end:])
-    anyone = is_vague(word) and not named_next and _CIRCLE.search(word)
+    anyone = is_vague(word) and not named_next and RE.circle.search(word)
     if known is None and anyone and not is_specific(text, end):
         return
     new = known is None
@@ -163,7 +143,7 @@ def _owned_by(book: Book, text: str, owner: Spot, spots: list[Spot]) -> Spot | N
         return None
     _, bare_zh, _, bare_en = role_patterns()
     tail = text[owner.end :]
-    lead = _TO_OWNED.match(tail)
+    lead = RE.to_owned.match(tail)
     start = owner.end + (lead.end() if lead else 0)
     possessive = (
         re.fullmatch(r"(?:her|his)", owner.text, re.I)
@@ -220,7 +200,7 @@ def _bare_chinese(
     before = text[: match.start()]
     if relation.bare and _before_name(text, spots, match):
         return
-    if _INTRODUCED.search(before) and (relation.bare or relation.subtype is not Subtype.FAMILY):
+    if RE.introduced.search(before) and (relation.bare or relation.subtype is not Subtype.FAMILY):
         who = foreseen(book, word) or (book.by_relation(word) if relation.bare else None)
         new = who is None or not who.turn_ids
         who = who or meet_role(book, word)
@@ -291,7 +271,9 @@ def _bare_english(book: Book, text: str, spots: list[Spot]) -> None:
     """来了个 intern; Mom; "the landlord" of whom the user spoke before."""
     _, _, _, bare_en = role_patterns()
     for match in bare_en.finditer(text) if HAN.search(text) else ():
-        if _INTRODUCED.search(text[: match.start()]) and is_free(spots, match.start(), match.end()):
+        if RE.introduced.search(text[: match.start()]) and is_free(
+            spots, match.start(), match.end()
+        ):
             who = foreseen(book, match.group("word")) or meet_role(book, match.group("word"))
             add_spot(spots, Spot(match.start(), match.end(), who, "role", match.group(), True))
     for match in re.finditer(r"\b(?:Mom|Mum|Dad|Grandma|Grandpa|Mommy|Mummy|Daddy)\b", text):

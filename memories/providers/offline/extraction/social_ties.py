@@ -3,6 +3,7 @@
 import re
 from itertools import pairwise
 
+from contacts.lexicon.rules import patterns
 from contacts.text import HAN, normalise
 from memories.providers.offline.extraction.draft import Draft
 from memories.providers.offline.extraction.reading_state import Reading
@@ -20,18 +21,7 @@ from memories.providers.offline.lexicons import relations
 from memories.text.sentences import Sentence
 from memories.types import Subtype, Turn
 
-_COPULA = re.compile(
-    r",\s|\s?(?:就|也|都|其实|现在|其|可|算)?(?:是|就是)(?:位|个)?\s?|\s?(?:is|was|'s|’s|became|is also|is actually|is now)\s|['’]s\s",
-    re.I,
-)
-_COPULA_HEAD = re.compile(r"(?:就|也|都)?是(?:位|个)?\s?")
-_WE_ARE = re.compile(
-    r"(?:都|曾经?|以前|就|也|其实)*是(?P<w>[\u4e00-\u9fff]{2,5})$|\s(?:and I )?(?:are|were)\s(?P<e>[a-z -]{4,20}?)s?$",
-    re.I,
-)
-_BARE_ROLE = re.compile(
-    r"^(?:my |our |the |our new )?(?P<w>.{2,20}?)(?:\s?(?:update|news|alert|更新|近况))?$", re.I
-)
+RE = patterns(__file__)
 
 
 def identify_topic(reading: Reading, text: str, spots: list[Spot], turn: Turn) -> bool:
@@ -59,7 +49,7 @@ def identify_topic(reading: Reading, text: str, spots: list[Spot], turn: Turn) -
 
 def await_role(reading: Reading, text: str, turn: Turn) -> bool:
     """A clause that is only a role of the user's own (新老板，…; new boss update: …)."""
-    match = _BARE_ROLE.match(text)
+    match = RE.bare_role.match(text)
     word = match.group("w") if match else ""
     relation = relations().get(normalise(word).replace("-", " ")) or relations().get(word)
     if relation is None or not relation.bare or relation.subtype is Subtype.FAMILY or len(word) < 2:
@@ -91,14 +81,14 @@ def equate(reading: Reading, text: str, spots: list[Spot]) -> list[Spot]:
             right.how == "role" and right.new and right.text.lower().startswith("my ")
         ):
             continue
-        if not (contracted or _COPULA.fullmatch(between)) or (
+        if not (contracted or RE.copula.fullmatch(between)) or (
             right.how == "owned" and right.who.named
         ):
             continue
         _unite(reading.book, left, right)
     for number, spot in enumerate(spots):
         together = (
-            _WE_ARE.match(text[spot.end :])
+            RE.we_are.match(text[spot.end :])
             if spot.who is not None and spot.who.owner is None
             else None
         )
@@ -115,7 +105,7 @@ def equate(reading: Reading, text: str, spots: list[Spot]) -> list[Spot]:
         and first.how in {"role", "name"}
         and first.who is not topic
     ) and (
-        _COPULA_HEAD.fullmatch(text[: first.start]) and first.text[:1] in "我咱mM" and first.new
+        RE.copula_head.fullmatch(text[: first.start]) and first.text[:1] in "我咱mM" and first.new
     ):
         _unite(reading.book, Spot(0, 0, topic, "pronoun", ""), first)
     return [s for s in spots if s.who is None or s.who in reading.book.people]
@@ -159,33 +149,10 @@ def learn_gender(spots: list[Spot]) -> None:
             spot.who.gender = pronoun_gender(spot.text)
 
 
-_PARTED = re.compile(
-    r"(?:我(?:跟|和|与|同|们)|跟我|和我|我俩)\S{0,8}?(?:分手|离婚|掰|分开)了|我(?:被\S{0,6}甩了|单身了|又单身)"
-    r"|\b(?:we|I|me and \w+|\w+ and I)\s(?:\w+\s){0,2}?(?:broke up|split up|divorced|parted ways|separated)\b|\b(?:dumped me|left me for)\b",
-    re.I,
-)
-_SAME_TEAM = re.compile(
-    r"同一?个?组|同部门|同公司|一个公司|茶水间|我们组|工位|same team|my team|our team|coworker|office",
-    re.I,
-)
-_AT_WORK = re.compile(
-    r"同事|项目|站会|deadline|测试|报告|上线|部门|茶水间|客户|组里|同组|一个组|review|sync|\boffice\b|\bmeeting\b|\bproject\b|\bteam\b|转正|\bsprint\b|standup|stand-up|值班|顶班",
-    re.I,
-)
-_TOGETHER = re.compile(
-    r"吃饭|吃了饭|逛街|爬|看电影|聊天|聚|喝酒|喝茶|唱歌|旅游|旅行|约|玩|打球|散步|视频|video call|dinner|lunch|brunch|hang(?:ing)? out|hung out|movie|coffee|drinks|hike|hiking|trip|party",
-    re.I,
-)
-_ENGAGED = re.compile(
-    r"我被求婚|求婚成功|我们?订婚|(?:改口|改)叫未婚[夫妻]|跟我求婚|向我求婚|答应求婚|\b(?:we|I)(?:['’]re| are| got|['’]ve gotten)? engaged|proposed to (?:me|her|him)\b|my fianc",
-    re.I,
-)
-
-
 def _betroth(reading: Reading, text: str, spots: list[Spot]) -> None:
     """The user got engaged: a boyfriend or girlfriend becomes the fiancé or fiancée."""
     about_user = not spots or any(s.who is None for s in spots)
-    if not about_user or not _ENGAGED.search(text):
+    if not about_user or not RE.engaged.search(text):
         return
     for word in ("男朋友", "女朋友", "伴侣"):
         partner = reading.book.by_relation(word)
@@ -206,7 +173,7 @@ def _betroth(reading: Reading, text: str, spots: list[Spot]) -> None:
 
 def _separate(reading: Reading, text: str, spots: list[Spot]) -> None:
     """The user and a partner of theirs are no longer together."""
-    match = _PARTED.search(text)
+    match = RE.parted.search(text)
     if match is None or judge(text) is not Act.STATES:
         return
     near: list[Someone | None] = [s.who for s in spots if s.who] or [reading.topic]
@@ -229,17 +196,17 @@ def infer_social(reading: Reading, text: str, spots: list[Spot], subject: Someon
     _separate(reading, text, spots)
     people = [s.who for s in spots if s.who is not None and s.who.named]
     if not people and subject is None and reading.book.recent:
-        people = [reading.book.recent[0]] if _SAME_TEAM.search(text) else []
+        people = [reading.book.recent[0]] if RE.same_team.search(text) else []
     if subject is not None and subject not in people:
         people.append(subject)
     for person in people:
         if person.relation is not None or person.relationship or person.owner is not None:
             continue
-        if _AT_WORK.search(text) and (person.social is None or _SAME_TEAM.search(text)):
+        if RE.at_work.search(text) and (person.social is None or RE.same_team.search(text)):
             person.social = Subtype.COLLEAGUE
         elif (
             person.social is None
-            and _TOGETHER.search(text)
+            and RE.together.search(text)
             and any(s.who is None for s in spots) | (subject is None)
         ):
             person.social = Subtype.FRIEND

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from contacts.lexicon.rules import patterns
 from contacts.text import is_chinese
 from memories.dates import find_dates
 from memories.providers.offline.extraction import facts_zh, third_person
@@ -14,7 +15,6 @@ from memories.providers.offline.extraction.ellipsis import (
     refine_date,
 )
 from memories.providers.offline.extraction.facts import own_values, read_values
-from memories.providers.offline.extraction.facts_zh import Value
 from memories.providers.offline.extraction.naming import learn_names, name_introduced
 from memories.providers.offline.extraction.person_mentions import find_spots, learn_friends
 from memories.providers.offline.extraction.reading_state import Reading
@@ -38,6 +38,7 @@ from memories.providers.offline.extraction.speech_acts import (
     tells_tall_tale,
     without_note,
 )
+from memories.providers.offline.extraction.stated_values import Value
 from memories.providers.offline.extraction.subjects import (
     is_impersonal,
     is_thing,
@@ -52,30 +53,9 @@ from memories.text.secrets import holds_secret
 from memories.text.sentences import Sentence, clauses, sentences
 from memories.types import Turn
 
+RE = patterns(__file__)
 HEDGED = 0.5
 SHORT = 8
-_OTHER_SUBJECT = re.compile(
-    r"(?:The|This|That|These|Those|It|There|[A-Z][a-z]+(?:\s[A-Z][a-z]+)?['’]s)\s(?:[\w'’-]+\s){0,4}?(?:is|was|are|were|has|had|will|can|\w+ed)\b"
-)
-_MOVES = re.compile(
-    r"^(?:又|就|已经)?(?:改到|改成|改为|改在|推迟到|延期到|提前到|挪到|推到)|\b(?:moved|pushed|rescheduled|postponed) (?:it )?(?:to|till|until)\b",
-    re.I,
-)
-_ENGLISH_SPLIT = re.compile(
-    r",\s(?=(?:and|but|so)\s(?:\w+\s)?(?:I|he|she|they|we|her|his|my|it)\b|(?:I|he|she|we|they)(?:'\w+)?\s"
-    r"|(?:my|her|his)\s\w+(?:\s\w+)?\s(?:is|was|has|are|were|went|needs|said|\w+ed)\b)"
-    r"|;\s|(?<=\w\s\w\w\w\s\w\w\w\w)\s(?=and (?:I|he|she|we|they)(?:'\w+)?\s)"
-)
-_REPORTED = re.compile(
-    r"(?:说|表示|告诉我|觉得|提到|讲|抱怨)(?:过|了|，|,)?\s?(?:他|她)?(?:自己)?$"
-)
-
-# 不是老何, it's not Ben: whom a statement does not mean tells nothing of anybody.
-_IS_NOT = re.compile(
-    r"(?:(?:并|可|也)?不(?:是|叫)|(?:it['’]?s |it is |it was |and |but )?not )(?P<who>[^，,。\s]+)$",
-    re.I,
-)
-_FIRST_HAND = re.compile(r"亲口|自己.{0,3}说|跟我说|told me|himself|herself")
 
 
 @dataclass(slots=True)
@@ -196,7 +176,7 @@ def _stated_values(
 
 def _says_who_not(book: Book, text: str) -> bool:
     """不是老何, not Ben: a clause that only says whom the user does not mean."""
-    denied = _IS_NOT.match(text)
+    denied = RE.is_not.match(text)
     return denied is not None and book.by_name(denied.group("who")) is not None
 
 
@@ -210,7 +190,7 @@ def _sets_scene(
         reading.topic = None
         return True
     note_things(reading, text, spots)
-    if not spots and _OTHER_SUBJECT.match(text):
+    if not spots and RE.other_subject.match(text):
         return True
     alone = len(spots) == 1 and spots[0].text == text and spots[0].how == "name"
     if alone and clause.end_mark[:1] in {"，", ","} and not spots[0].new:
@@ -233,9 +213,9 @@ def _is_idle(reading: Reading, flow: _Flow, act: Act, text: str, subject: Someon
         flow.supposing = True
         return True
     before = flow.sentence.text.split(text)[0]
-    if flow.laughing and reports_plan(text) and _REPORTED.search(before):
+    if flow.laughing and reports_plan(text) and RE.reported.search(before):
         return True
-    return flow.gossip and subject is not None and not _FIRST_HAND.search(flow.sentence.text)
+    return flow.gossip and subject is not None and not RE.first_hand.search(flow.sentence.text)
 
 
 def _completes_earlier(
@@ -251,7 +231,7 @@ def _completes_earlier(
     if refine_date(reading, text, flow.turn):
         return True
     current = flow.current
-    if _MOVES.search(text) and current is not None:
+    if RE.moves.search(text) and current is not None:
         said_at = flow.turn.said_at
         dated = [p for p in current.pieces[1:] if find_dates(p.text, said_at, True)]
         current.pieces[:] = [p for p in current.pieces if p not in dated]
@@ -310,7 +290,7 @@ def _clauses_of(sentence: Sentence) -> list[Sentence]:
     """Clauses, with "6月8号，" style fragments joined to what follows in English."""
     if is_chinese(sentence.text):
         return clauses(sentence)
-    parts = _ENGLISH_SPLIT.split(sentence.text)
+    parts = RE.english_split.split(sentence.text)
     found, at = [], 0
     for part in parts:
         at = sentence.text.index(part, at)

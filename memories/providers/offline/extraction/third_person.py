@@ -3,23 +3,13 @@
 import re
 
 from contacts.lexicon import words
+from contacts.lexicon.rules import patterns
 from contacts.segmentation import tagged
 from contacts.text import HAN, normalise
 from memories.providers.offline.extraction.referents import Someone, Spot
 from memories.providers.offline.lexicons import demonyms, english_places, given_names
 
-_OWN_ZH = re.compile(r"^(?:我|咱|俺)(?:们|们家|家|们公司|们组|们部门)?的?")
-_FILLER_ZH = re.compile(
-    r"^(?:(?:嗯+|啊|哦|噢|哎|唉|诶|哎呀|对了|对|是的|没错|好|好的|其实|不过|而且|但是|但|然后|所以|另外|还有|反正|就是|那|话说|说起来|说到|顺便|我?跟你说(?:个(?:正经的|事儿?|好消息|好玩的))?|停|先不玩了|哦?忘了?说了?|说正经的|说真的|那个|你知道吗|当然|总之|主要是|也是|是啊|是呀|哈哈|笑死)(?:[，,。!！\s]+|(?=[我他她小老阿]))|(?:不是|没有)[，,。!！\s]+|还有(?=我)|[嗯哦啊噢诶哎]+|哦对|先说一下|(?:so|oh|also|and|but|well|anyway|actually|honestly|turns out)[，,\s]+|(?:OK|yes|yeah|yep|no|ha|haha|lol|ugh|right|thanks)[，,!.]+\s*|(?:lol|haha|btw|yeah|yep)[，,]?\s)+",
-    re.I,
-)
-_TAIL = re.compile(
-    r"(?:[，,\s]*(?:lol|haha+|哈哈+|笑死|呢|吧|啊|呀|哦|啦|嘛|哈|诶|～|~|😂|🤣))+$", re.I
-)
-
-_AGENT = re.compile(
-    r"(?:医生|大夫|护士|师傅|老师|老板|公司|医院|领导|同事|房东|客服|中介|学校|警察)(?:说|让|建议|要求|通知|来|给|问)"
-)
+RE = patterns(__file__)
 
 
 def display(who: Someone, chinese: bool) -> str:
@@ -38,8 +28,8 @@ def display(who: Someone, chinese: bool) -> str:
 
 def clean(text: str) -> str:
     """``text`` without leading fillers and trailing particles."""
-    text = _FILLER_ZH.sub("", text.strip())
-    return _TAIL.sub("", text).strip(" ，,、；;。.")
+    text = RE.filler_zh.sub("", text.strip())
+    return RE.tail.sub("", text).strip(" ，,、；;。.")
 
 
 def replace_spots(text: str, spots: list[Spot], *, chinese: bool, named: set[str]) -> str:
@@ -97,7 +87,7 @@ def _role(spot: Spot, who: Someone, relation: str, chinese: bool, *, again: bool
 
 def _name(spot: Spot, who: Someone, relation: str, after: str) -> str:
     """我同事沈佳 → 用户的同事沈佳; my friend Anna → Anna, the user's friend,."""
-    own = _OWN_ZH.match(spot.text)
+    own = RE.own_zh.match(spot.text)
     if own:
         return f"用户的{spot.text[own.end() :]}"
     if not re.match(r"(?:my|our)\s", spot.text, re.I):
@@ -177,7 +167,7 @@ def _user(words: str, after: str, chinese: bool) -> str:
 def with_subject(text: str, subject: str, chinese: bool) -> str:
     """``text``, which lacks a subject, with one: 大三 → 沈佳是大三, a nurse → Anna is a nurse."""
     if HAN.search(text[:2]) or (chinese and HAN.search(text)):
-        link = "是" if _nominal_zh(text) else "，" if _AGENT.match(text) else ""
+        link = "是" if _nominal_zh(text) else "，" if RE.agent.match(text) else ""
         space = " " if re.match(r"[A-Za-z0-9]", text) or re.search(r"[A-Za-z0-9]$", subject) else ""
         return f"{subject}{space}{link}{text}"
     word = text.split(" ", 1)[0]
