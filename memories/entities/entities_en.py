@@ -7,45 +7,17 @@ from functools import cache
 import regex
 
 from contacts.lexicon import alternation, words
+from contacts.lexicon.rules import parts_of
 from contacts.text import normalise
 from memories.entities.named import Kind, Named
 
+_PARTS = parts_of(__file__)
 _WORD = r"\p{Lu}[\p{L}\p{M}\d]*(?:[-&'’](?!s\b)[\p{L}\d]+)*"
 _OWNER = rf"(?:St\.|{_WORD}(?:['’]s)?)"
 _SMALL = r"(?:of the|of|and the|and|for|the|in the|in|to the|to|on the|a|de|la|&)"
 _RUN = rf"{_WORD}(?: {_WORD}){{0,3}}"
 _TITLE_RUN = rf"{_WORD}(?:,? (?:{_SMALL} )?(?:{_WORD}|\d+))*"
 _RUNS = regex.compile(rf"\b{_RUN}")
-# After these, a capital letter begins the name of somebody's employer or school.
-_EMPLOYER_CUES = (
-    r"(?:teaches|taught|teaching|studies|studied|studying) at|"
-    r"(?:works?|worked|working|interns?|interned|interning|jobs?|position|role|internship|offer|employed|engineer|manager|developer|designer|analyst|nurse|lawyer|consultant|accountant|"
-    r"director|intern|scientist|researcher|editor|recruiter) (?:at|for|from|by)|hired by|laid off (?:from|by)|"
-    r"graduated from|(?:ceo|cto|cfo|head|founder|co-founder) of|enrolled (?:at|in)|interview(?:ed|ing|s)? (?:at|with)|joined|"
-    r"joining|left"
-)
-# After these, a place: read of names that are people's or words too (Austin, Reading).
-_PLACE_CUES = (
-    r"(?:in|lives? in|lived in|living in|moved to|moving to|moves to|move to|relocat\w+ to|born in|raised in|grew up in|based in|"
-    r"went to|going to|flew to|flying to|fly to|flies to|trip to|trips to|travel(?:s|l?ed|l?ing)? to|back to|back from|"
-    r"visit(?:s|ed|ing)?|vacation in|holiday in|from|near|around|outside|across|arrived in|drove to|honeymoon in|studied in|"
-    r"studies in|works? in|worked in|house in|flat in|apartment in|home in|weekend in|office in|hometown of|city of|from \w+ to)"
-)
-_WORK_NOUNS = (
-    r"(?:book|novel|novella|memoir|film|movie|documentary|song|album|single|series|show|tv show|sitcom|drama|anime|manga|"
-    r"comic|graphic novel|musical|play|opera|ballet|podcast|game|video game|board game|poem|short story|painting|trilogy)s?"
-)
-# Before a title without quotation marks or a noun.
-_WORK_VERBS = (
-    r"(?:re-?read(?:s|ing)?|finished reading|is reading|are reading|was reading|been reading|loves reading|re-?watch(?:es|ed|ing)?|"
-    r"binge-?watch(?:es|ed|ing)?|finished watching|is watching|are watching|was watching|been watching|episodes? of|"
-    r"season (?:\d+|one|two|three|finale) of|soundtrack of|chapters? of|copy of|performance of|production of|author of)"
-)
-_PEOPLE_CUES = (
-    r"(?:singer|actor|actress|author|writer|novelist|poet|director|composer|painter|artist|player|coach|president|professor|"
-    r"footballer|comedian|rapper|pianist|violinist|philosopher|scientist|architect|"
-    r"(?:books?|novels?|albums?|songs?|poems?|paintings?|films?|movies?|written|directed|composed|painted) by)"
-)
 _ORGANISATIONS = words("organisations", "en")
 _NOT_OWN = words("entities_en", "not_own")
 _NEVER_NAMES = words("entities_en", "never_names")
@@ -62,18 +34,18 @@ _OF = regex.compile(
     rf"\b(?:{alternation(words('entities_en', 'organisation_of'))}) of (?:the )?{_RUN}"
 )
 _BEFORE = regex.compile(rf"\b(?:{alternation(words('entities_en', 'place_before'))}) {_WORD}")
-_EMPLOYER = regex.compile(rf"(?i:\b(?:{_EMPLOYER_CUES})) (?:the )?({_RUN})")
-_PLACE_CUE = regex.compile(rf"(?i:\b{_PLACE_CUES}) (?:the )?$")
+_EMPLOYER = regex.compile(rf"(?i:\b(?:{_PARTS['EMPLOYER_CUES']})) (?:the )?({_RUN})")
+_PLACE_CUE = regex.compile(rf"(?i:\b{_PARTS['PLACE_CUES']}) (?:the )?$")
 _QUOTES = r"(?:“([^”\n]{1,60})”|\"([^\"\n]{1,60})\"|‘([^’\n]{1,60})’(?!\p{L})|(?<=\s)'([^'\n]{1,60})'(?!\p{L}))"
 _QUOTED = regex.compile(
-    rf"(?i:\b(?:{_WORK_NOUNS}|{_WORK_VERBS}|read|reads|reading|watch|watched|watching|saw|seen|"
+    rf"(?i:\b(?:{_PARTS['WORK_NOUNS']}|{_PARTS['WORK_VERBS']}|read|reads|reading|watch|watched|watching|saw|seen|"
     rf"listen(?:s|ed|ing)? to|plays|played|playing|sing|sang|sings))(?i:,? (?:is|was|called|titled|named|entitled))? {_QUOTES}"
 )
 _WORK = regex.compile(
-    rf"(?i:\b{_WORK_NOUNS})(?i: (?:called|titled|named|entitled|is|was))? ({_TITLE_RUN})"
-    rf"|(?i:\b{_WORK_VERBS}) ({_TITLE_RUN})"
+    rf"(?i:\b{_PARTS['WORK_NOUNS']})(?i: (?:called|titled|named|entitled|is|was))? ({_TITLE_RUN})"
+    rf"|(?i:\b{_PARTS['WORK_VERBS']}) ({_TITLE_RUN})"
 )
-_PERSON = regex.compile(rf"(?i:\b{_PEOPLE_CUES}) ({_WORD}(?: {_WORD}){{1,2}})")
+_PERSON = regex.compile(rf"(?i:\b{_PARTS['PEOPLE_CUES']}) ({_WORD}(?: {_WORD}){{1,2}})")
 _FULL_NAME = regex.compile(rf"\b({_WORD}) ({_WORD})(?! ?\p{{Lu}})")
 
 
@@ -92,7 +64,7 @@ def find(text: str) -> Iterator[Named]:
         at = 1 if match[1] else 2
         if not _is_other(match[at], text, match.start(at)):
             yield Named(Kind.WORK, match[at], *match.span(at))
-    for match in (*_PERSON.finditer(text),):
+    for match in _PERSON.finditer(text):
         if normalise(match[1]) not in _places():
             yield Named(Kind.PERSON, match[1], *match.span(1))
     for match in _FULL_NAME.finditer(text):

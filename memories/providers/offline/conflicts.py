@@ -101,7 +101,7 @@ def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration
         for old in memory.facts:
             if new.person != old.person:
                 continue
-            if new.key == old.key and is_single(new.key) and _differs(new.value, old.value):
+            if new.key == old.key and is_single(new.key) and not same_value(new.value, old.value):
                 return Reason("value_changed", attribute=new.key, new=new.value, old=old.value)
             if _OPPOSITE.get(new.key) == old.key and _overlaps(new.value, old.value):
                 return Reason(_TURNED[old.key], new=new.value)
@@ -112,14 +112,14 @@ def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration
     return _rescheduled(case, memory, levels) or _fulfilled(case, memory)
 
 
-def _differs(new: str, old: str) -> bool:
-    left, right = letters(new), letters(old)
-    return left not in right and right not in left
+def same_value(one: str, other: str) -> bool:
+    """Whether one value says no other than the other, fuller or shorter."""
+    left, right = letters(one), letters(other)
+    return left in right or right in left
 
 
 def _overlaps(new: str, old: str) -> bool:
-    left, right = letters(new), letters(old)
-    return bool(left and right) and (left in right or right in left)
+    return bool(letters(new) and letters(old)) and same_value(new, old)
 
 
 def _rescheduled(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> Reason | None:

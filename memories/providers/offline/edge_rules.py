@@ -13,8 +13,9 @@ from contacts import segmentation
 from contacts.attributes import is_single
 from contacts.lexicon import alternation, words
 from contacts.lexicon.rules import patterns, rows
-from contacts.text import letters, stem
-from memories.types import FoundRelation, RelationCase, Relationship, StoredFact, StoredMemory
+from contacts.text import stem
+from memories.providers.offline.conflicts import same_value
+from memories.types import FoundRelation, RelationCase, Relationship, StoredMemory
 
 RE = patterns(__file__)
 CAUSES = [row["pattern"] for row in rows(__file__, "causes")]
@@ -104,14 +105,9 @@ def _same_slot(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation
         for b in other.facts:
             if a.key != b.key or a.person != b.person or not is_single(a.key):
                 continue
-            if _differ(a, b):
+            if not same_value(a.value, b.value):
                 reason = Reason("two_values", attribute=a.key, one=a.value, other=b.value)
                 yield FoundRelation(R.CONFLICTS, one.id, other.id, SAME_SLOT, reason)
-
-
-def _differ(a: StoredFact, b: StoredFact) -> bool:
-    left, right = letters(a.value), letters(b.value)
-    return bool(left and right) and left not in right and right not in left
 
 
 def _opposite(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:

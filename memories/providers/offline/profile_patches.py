@@ -9,6 +9,7 @@ from contacts.attributes import is_single
 from contacts.lexicon import alternation, rows
 from contacts.numerals import MONTHS
 from contacts.text import letters
+from memories.providers.offline.conflicts import same_value
 from memories.types import (
     AttributeValue,
     MemoryType,
@@ -84,7 +85,7 @@ def _put_single(
     if current is None:
         values[key] = [value]
         return
-    if _same(current.value, value.value):
+    if same_value(current.value, value.value):
         fuller = max(current.value, value.value, key=len)
         values[key] = [
             AttributeValue(fuller, _union(current.sources, value.sources), current.since)
@@ -110,7 +111,7 @@ def _put_history(
     past = _HISTORY.get(key)
     if past is not None:
         known = (*request.profile.attributes.get(past, ()), *values.get(past, ()))
-        if not any(_same(other.value, old.value) for other in known):
+        if not any(same_value(other.value, old.value) for other in known):
             values.setdefault(past, []).append(old)
 
 
@@ -126,7 +127,7 @@ def _end_current(
     held = values.get(key) or (
         [] if key in replaces else list(request.profile.attributes.get(key, ()))
     )
-    if not held or not _same(held[0].value, left.value):
+    if not held or not same_value(held[0].value, left.value):
         return
     since = held[0].since
     if since is None or told >= since:
@@ -142,11 +143,6 @@ def _put_many(held: list[AttributeValue], value: AttributeValue) -> None:
             )
             return
     held.append(value)
-
-
-def _same(left: str, right: str) -> bool:
-    a, b = letters(left), letters(right)
-    return a in b or b in a
 
 
 def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:
@@ -176,16 +172,12 @@ def _when(memory: StoredMemory) -> str:
             return f"{y4}-{MONTHS[month.lower()]:02d}"
         return str(y3 or y5)
     if memory.happens_at is not None:
-        return _day(memory.happens_at)
+        return memory.happens_at.strftime("%Y-%m-%d")
     recent = re.search(
         r"了|\b(?:moved|joined|quit|left|got|married|engaged|passed|bought|broke|met|won|finished|graduated)\b",
         memory.content,
     )
     return memory.said_at.strftime("%Y-%m") if recent and memory.type is not MemoryType.PLAN else ""
-
-
-def _day(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%d")
 
 
 def _personality(

@@ -120,9 +120,8 @@ def _turn(reading: Reading, turn: Turn) -> None:
         return
     if _confirmation(reading, turn, text):
         return
-    if not reading.in_story:
-        for name in dict.fromkeys(pets):
-            draft_own_pet(reading, turn, name, "")
+    for name in dict.fromkeys(pets):
+        draft_own_pet(reading, turn, name, "")
     reading.making, reading.stale = False, ""
     reading.identified = reading.introduced = None
     laughing = laughs(text)
@@ -152,15 +151,16 @@ def _learn_own_names(reading: Reading, text: str) -> None:
 
 def _confirmation(reading: Reading, turn: Turn, text: str) -> bool:
     """Yes to a closed question makes what was asked the user's own statement."""
-    if _YES.match(text.strip()) and reading.asked:
-        note_excluded(reading, re.sub(r"[吗吧呢]?$", "", reading.asked))
-        pet = pet_in(re.sub(r"[吗吧呢]?$", "", reading.asked))
-        if pet:
-            draft_own_pet(reading, turn, pet, text)
-            return True
-    yes = _YES.match(text.strip())
     asked = reading.asked
-    if not yes or not asked or _WHO_ASKS.search(asked) or len(asked) > 40:
+    if not asked or not _YES.match(text.strip()):
+        return False
+    said = re.sub(r"[吗吧呢]?$", "", asked)
+    note_excluded(reading, said)
+    pet = pet_in(said)
+    if pet:
+        draft_own_pet(reading, turn, pet, text)
+        return True
+    if _WHO_ASKS.search(asked) or len(asked) > 40:
         return False
     statement = re.sub(r"^(?:那|所以|so|and|oh)[，,\s]*", "", asked, flags=re.I)
     if HAN.search(statement):

@@ -17,7 +17,7 @@ from memories.providers.offline.extraction.name_spans import (
     is_stop_word,
     unlisted_name,
 )
-from memories.providers.offline.extraction.person_mentions import antecedent
+from memories.providers.offline.extraction.person_mentions import antecedent, introduces
 from memories.providers.offline.extraction.reading_state import Reading
 from memories.providers.offline.extraction.referents import (
     Book,
@@ -194,9 +194,7 @@ def learn_names(
     if _full_name(reading, text):
         return True
     introduced = (s for s in spots if s.new and s.how == "role" and s.who is not None)
-    reading.introduced = next(
-        (s.who for s in introduced if RE.introduces.search(text[: s.start])), None
-    )
+    reading.introduced = next((s.who for s in introduced if introduces(text[: s.start])), None)
     only = _lone_name(reading, text, spots, turn, first) or only
     reading.awaiting = next(
         (s.who for s in spots if s.who is not None and not s.who.named), reading.awaiting

@@ -33,6 +33,8 @@ from memories.providers.offline.extraction.referents import (
     Spot,
     add_spot,
     is_free,
+    mark,
+    mark_name,
     person_named,
     relate_to_user,
 )
@@ -107,7 +109,7 @@ def _known_names(reading: Reading, text: str, spots: list[Spot]) -> None:
                 someone, new = _bearer(
                     reading.book, text, spots, mention.start, mention.end, someone
                 )
-            add_spot(spots, Spot(mention.start, mention.end, someone, "name", words, new))
+            mark(spots, text, (mention.start, mention.end), someone, "name", new)
     norm, offsets = normalise_with_offsets(text)
     names = [
         (alias, person)
@@ -130,8 +132,7 @@ def _known_names(reading: Reading, text: str, spots: list[Spot]) -> None:
             if not is_free(spots, start, end):
                 continue
             who, new = _bearer(reading.book, text, spots, start, end, person)
-            words = text[start:end]
-            add_spot(spots, Spot(start, end, who, "name", words, new))
+            mark(spots, text, (start, end), who, "name", new)
 
 
 def _guys(book: Book, text: str, spots: list[Spot]) -> None:
@@ -146,7 +147,7 @@ def _guys(book: Book, text: str, spots: list[Spot]) -> None:
             who = book.meet(name, named=True)
             who.relationship = name
             who.gender = "female" if match.group(1).lower() in _FEMALE_NOUN else "male"
-        add_spot(spots, Spot(match.start(), match.end(), who, "name", match.group(), new))
+        mark(spots, text, match.span(), who, "name", new)
 
     for match in RE.guy_of_mine.finditer(text):
         noun = match.group("n").split()[-1].lower()
@@ -161,7 +162,7 @@ def _guys(book: Book, text: str, spots: list[Spot]) -> None:
             who.relationship = words
         elif known:
             who.add_alias(words)
-        add_spot(spots, Spot(match.start(), match.end(), who, "name", match.group(), new))
+        mark(spots, text, match.span(), who, "name", new)
 
 
 def _new_names(book: Book, text: str, spots: list[Spot]) -> None:
@@ -173,8 +174,7 @@ def _new_names(book: Book, text: str, spots: list[Spot]) -> None:
 
 def _titled_names(book: Book, text: str, spots: list[Spot]) -> None:
     """同事沈姐, 邻居 Anna: a name right behind a relation word."""
-    _, bare_zh, _, _ = role_patterns()
-    for match in bare_zh.finditer(text):
+    for match in role_patterns().bare_zh.finditer(text):
         word = match.group("word")
         end = name_beside_role(text, match.end())
         latin = re.match(r"\s?(?=[A-Z][a-z])", text[match.end() :])
@@ -197,10 +197,7 @@ def _titled_names(book: Book, text: str, spots: list[Spot]) -> None:
             or is_role_of_another(text, spots, match.start(), sort)
         ):
             continue
-        who, new = person_named(book, text[span[0] : span[1]], word, None)
-        add_spot(
-            spots, Spot(match.start(), span[1], who, "name", text[match.start() : span[1]], new)
-        )
+        mark_name(book, text, spots, (match.start(), span[1]), span[0], word)
 
 
 def _chinese_names(book: Book, text: str, spots: list[Spot]) -> None:
@@ -226,8 +223,7 @@ def _chinese_names(book: Book, text: str, spots: list[Spot]) -> None:
             continue
         if not person_place(text, start, end):
             continue
-        who, new = person_named(book, text[start:end], "", None)
-        add_spot(spots, Spot(start, end, who, "name", text[start:end], new))
+        mark_name(book, text, spots, (start, end), start)
 
 
 def _is_mine(text: str, start: int) -> int | None:
@@ -256,19 +252,15 @@ def _latin_names(book: Book, text: str, spots: list[Spot]) -> None:
         ):
             continue
         end = surname_end(text, end)
-        who, new = person_named(book, text[start:end], "", None)
+        who, new = mark_name(book, text, spots, (start, end), start)
         if new:
             who.gender = latin_gender(text[start:end])
-        add_spot(spots, Spot(start, end, who, "name", text[start:end], new))
 
 
 def _pronouns(book: Book, text: str, spots: list[Spot], topic: Someone | None) -> None:
-    for match in RE.user_zh.finditer(text):
-        add_spot(spots, Spot(match.start(), match.end(), None, "user", match.group()))
-    for match in RE.user_en.finditer(text):
-        add_spot(spots, Spot(match.start(), match.end(), None, "user", match.group()))
-    for match in RE.group_user.finditer(text):
-        add_spot(spots, Spot(match.start(), match.end(), None, "user", match.group()))
+    for pattern in (RE.user_zh, RE.user_en, RE.group_user):
+        for match in pattern.finditer(text):
+            mark(spots, text, match.span(), None, "user")
     spots.sort(key=lambda spot: spot.start)
     for pattern in (RE.pronoun_zh, RE.pronoun_en):
         for match in pattern.finditer(text):
@@ -304,6 +296,11 @@ def _pronouns(book: Book, text: str, spots: list[Spot], topic: Someone | None) -
                 )
 
 
+def introduces(before: str) -> bool:
+    """Whether the words before a person bring them in: 来了个, 认识了, there's, met."""
+    return bool(RE.introduces.search(before))
+
+
 def antecedent(
     book: Book, gender: str, before: list[Spot], shut: Someone | None = None
 ) -> Someone | None:
@@ -332,17 +329,17 @@ def _bearer(
     maybe = book.renewing or book.is_shared(name)
     if maybe and namesakes.says_another(text, start, end):
         role = role or role_said(text, end) or namesakes.role_by_place(text)
-        return person_named(book, name, role, None, another=True)
+        return person_named(book, name, role, another=True)
     if namesakes.is_someone_else(role, known.relationship):
-        return person_named(book, name, role, None)
+        return person_named(book, name, role)
     return book.spoken_last(known, name), False
 
 
 def _role_beside(text: str, spots: list[Spot], start: int, end: int) -> str:
     """What a name's bearer is to the user by a word right beside it (同事张伟, an intern
     named Sam; Sam, my landlord), or ""."""
-    _, bare_zh, mine_en, bare_en = role_patterns()
-    for match in (m for p in (bare_zh, bare_en) for m in p.finditer(text, 0, start)):
+    roles = role_patterns()
+    for match in (m for p in (roles.bare_zh, roles.bare_en) for m in p.finditer(text, 0, start)):
         sort = relations()[key_of(match.group("word"))].subtype
         if RE.to_name.fullmatch(text, match.end(), start) and not (
             RE.of_others.search(text[: match.start()])
@@ -352,7 +349,7 @@ def _role_beside(text: str, spots: list[Spot], start: int, end: int) -> str:
     place = RE.from_place.match(text, end)
     if place:
         return namesakes.role_by_place(place.group())
-    aside = mine_en.match(text, end + 2) if text.startswith(", ", end) else None
+    aside = roles.mine_en.match(text, end + 2) if text.startswith(", ", end) else None
     return aside.group("word") if aside and text[aside.end() :][:1] in ",." else ""
 
 

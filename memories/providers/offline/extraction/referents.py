@@ -21,6 +21,7 @@ from memories.providers.offline.lexicons import Relation, chinese_relation_words
 from memories.types import ExtractedPerson, Subtype
 
 NOT_YET = -9  # the clock when somebody was last seen who wasn't
+Span = tuple[int, int]
 JUST_NOW = 2  # turns of the user for which a bare name means whoever was spoken of by it
 
 
@@ -424,24 +425,24 @@ def meet_role(book: Book, word: str) -> Someone:
 
 
 def person_named(
-    book: Book, name: str, word: str, owner: Someone | None, *, another: bool = False
+    book: Book, name: str, word: str = "", *, another: bool = False
 ) -> tuple[Someone, bool]:
     """The person called ``name`` who is a ``word``; met now or known already. ``another``
     where the words say that it's somebody else than the one known by this name."""
-    who = book.bearer(name, word if owner is None else "", another=another)
+    who = book.bearer(name, word, another=another)
     if who is None:
         taken = book.by_name(name) is not None
-        unnamed = book.by_relation(word, owner) if word else None
+        unnamed = book.by_relation(word) if word else None
         if unnamed is not None and not unnamed.named and not is_vague(word):
             unnamed.give_name(name)
             unnamed.namesake = taken
             return unnamed, True
-        who = book.meet(name, named=True, word=key_of(word) if word else "", owner=owner)
+        who = book.meet(name, named=True, word=key_of(word) if word else "")
         who.namesake = taken
-        if word and owner is None:
+        if word:
             who.relationship = relationship_label(word)
         return who, True
-    if word and owner is None:
+    if word:
         relate_to_user(who, word)
     return who, False
 
@@ -511,3 +512,20 @@ def add_spot(spots: list[Spot], spot: Spot) -> bool:
     if free:
         spots.append(spot)
     return free
+
+
+def mark(
+    spots: list[Spot], text: str, span: Span, who: Someone | None, how: str, new: bool = False
+) -> None:
+    """Keep a place of ``text`` as one that means ``who``, where none is yet."""
+    add_spot(spots, Spot(*span, who, how, text[slice(*span)], new))
+
+
+def mark_name(
+    book: Book, text: str, spots: list[Spot], span: Span, start: int, word: str = ""
+) -> tuple[Someone, bool]:
+    """Keep ``span`` as the place of whoever is called what stands there from ``start`` on and
+    is a ``word``; met now or known already."""
+    who, new = person_named(book, text[start : span[1]], word)
+    mark(spots, text, span, who, "name", new)
+    return who, new

@@ -1,7 +1,8 @@
 """Relation words as they are written: their lexicon key, plain label, and what they say."""
 
 import re
-from functools import lru_cache
+from functools import cache
+from typing import NamedTuple
 
 from contacts.lexicon import alternation, words
 from contacts.text import HAN, normalise
@@ -22,9 +23,18 @@ _BEING = re.compile(r"(?:就|也|都|其实|现在)?是|\s?(?:is|was|['’]s)\s"
 _NOT_SAID = re.compile(r"\s?的|们|['’]s\b|\s(?:and|or|of)\b|吗|嘛|还是|或")
 
 
-@lru_cache(maxsize=1)
-def role_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
-    """The patterns of relation words: Chinese with a possessor and bare, English with and bare."""
+class RolePatterns(NamedTuple):
+    """Relation words in Chinese and English, with the user as possessor and bare."""
+
+    mine_zh: re.Pattern[str]
+    bare_zh: re.Pattern[str]
+    mine_en: re.Pattern[str]
+    bare_en: re.Pattern[str]
+
+
+@cache
+def role_patterns() -> RolePatterns:
+    """The patterns of relation words, made of the lexicon's."""
     zh = "|".join(chinese_relation_words())
     en = "|".join(re.escape(word).replace("\\-", "[- ]") for word in english_relation_words())
     mine_zh = re.compile(
@@ -35,7 +45,7 @@ def role_patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], 
         rf"\b(?P<mine>my|our)\s(?P<word>{_ADJECTIVE_EN}(?:{en}))\b(?!'?s\s(?:and|or)\b)(?!-)", re.I
     )
     bare_en = re.compile(rf"(?<![A-Za-z-])(?P<word>{_ADJECTIVE_EN}(?:{en}))\b", re.I)
-    return mine_zh, bare_zh, mine_en, bare_en
+    return RolePatterns(mine_zh, bare_zh, mine_en, bare_en)
 
 
 def role_said(text: str, end: int) -> str:
@@ -44,16 +54,11 @@ def role_said(text: str, end: int) -> str:
     being = _BEING.match(text, end)
     if being is None:
         return ""
-    mine_zh, _, mine_en, _ = role_patterns()
-    mine = mine_zh.match(text, being.end()) or mine_en.match(text, being.end())
+    roles = role_patterns()
+    mine = roles.mine_zh.match(text, being.end()) or roles.mine_en.match(text, being.end())
     if mine is None or _NOT_SAID.match(text, mine.end()):
         return ""
     return mine.group("word")
-
-
-def former(word: str) -> bool:
-    """Whether a relation word speaks of the past (前同事)."""
-    return word.startswith("前")
 
 
 def key_of(word: str) -> str:

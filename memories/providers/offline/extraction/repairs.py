@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from contacts.lexicon import words
 from contacts.lexicon.rules import patterns, rows
@@ -11,7 +11,7 @@ from memories.providers.offline.extraction.draft import Draft, Piece
 from memories.providers.offline.extraction.facts import read_values
 from memories.providers.offline.extraction.facts_zh import FIRMS
 from memories.providers.offline.extraction.stated_values import Value
-from memories.types import ExtractedMemory
+from memories.types import ExtractedMemory, Fact
 
 RE = patterns(__file__)
 _CONTRASTS = rows(__file__, "contrasts")
@@ -74,23 +74,13 @@ def without_false_start(text: str) -> str:
 
 def joked_about(text: str) -> str:
     """What is said to have been a joke, in "刚才说…是开玩笑的"."""
-    match = re.search(
-        r"说(?P<x>.{2,20}?)(?:是|都是)?(?:在)?(?:开玩笑|骗你|逗你)|(?:about|said) (?P<e>.{3,40}?) (?:was|were|as) (?:a joke|joking|kidding)",
-        text,
-        re.I,
-    )
+    match = RE.joked_about.search(text)
     return (match.group("x") or match.group("e") or "") if match else ""
 
 
 def cancels(text: str) -> bool:
     """The speaker calls a plan off."""
-    return bool(
-        re.search(
-            r"^(?:那|还是)?(?:就)?(?:算了|取消吧?|不去了|不约了|作罢)|(?:先)?取消了|泡汤|\bcall(?:ed)? it off\b|\bit'?s (?:off|cancel+ed)\b",
-            text.strip(" …。."),
-            re.I,
-        )
-    )
+    return bool(RE.cancels.search(text.strip(" …。.")))
 
 
 def is_mistake(text: str) -> bool:
@@ -216,34 +206,31 @@ _REPLACED = frozenset({"company", "location", "birthday", "age", "school", "heig
 
 
 def current_only(memories: list[ExtractedMemory]) -> list[ExtractedMemory]:
-    """Of two values of one single attribute in a batch the later is current: a memory that
-    holds only the earlier one gets an end date, taken from the later."""
-    latest: dict[tuple[str, str], int] = {}
-    for number, memory in enumerate(memories):
-        for fact in memory.facts:
-            if fact.key in _REPLACED:
-                latest[fact.person, fact.key] = number
-    kept: list[ExtractedMemory] = []
-    for number, memory in enumerate(memories):
-        newer = [
-            memories[latest[fact.person, fact.key]]
+    """The memories without those that hold an earlier value of a single attribute: of two in
+    a batch the later is current."""
+    latest = {
+        (fact.person, fact.key): memory
+        for memory in memories
+        for fact in memory.facts
+        if fact.key in _REPLACED
+    }
+    return [
+        memory
+        for memory in memories
+        if not any(
+            _overtakes(latest[fact.person, fact.key], memory, fact)
             for fact in memory.facts
             if fact.key in _REPLACED
-            and latest[fact.person, fact.key] != number
-            and not _same(
-                fact.value,
-                [
-                    f.value
-                    for f in memories[latest[fact.person, fact.key]].facts
-                    if f.key == fact.key
-                ],
-            )
-        ]
-        later = [m for m in newer if max(m.turn_ids) > max(memory.turn_ids)]
-        if later:
-            continue
-        kept.append(replace(memory))
-    return kept
+        )
+    ]
+
+
+def _overtakes(newer: ExtractedMemory, older: ExtractedMemory, fact: Fact) -> bool:
+    """Whether ``newer`` was told later and holds another value than the ``fact`` of ``older``."""
+    if max(newer.turn_ids) <= max(older.turn_ids):
+        return False
+    values = [other.value for other in newer.facts if other.key == fact.key]
+    return not any(fact.value in value or value in fact.value for value in values)
 
 
 def without_outgrown(memories: list[ExtractedMemory]) -> Iterator[ExtractedMemory]:
@@ -260,7 +247,3 @@ def without_outgrown(memories: list[ExtractedMemory]) -> Iterator[ExtractedMemor
             for row in _OUTGROWN
         ):
             yield memory
-
-
-def _same(value: str, others: list[str]) -> bool:
-    return any(value in other or other in value for other in others)

@@ -26,16 +26,16 @@ from memories.providers.offline.extraction.referents import (
     add_spot,
     foreseen,
     is_free,
+    mark,
+    mark_name,
     meet_role,
     name_relative,
-    person_named,
     relate_to_user,
     relative_of,
     role_holder,
 )
 from memories.providers.offline.extraction.relation_words import (
     cuts_word,
-    former,
     is_specific,
     is_vague,
     role_patterns,
@@ -51,7 +51,7 @@ LEAD = 4  # characters that may lead up to a subject: 昨天, 邻居
 def of_a_stranger(text: str, spots: list[Spot]) -> bool:
     """Whether a clause opens with somebody nobody was met in (我朋友老家在湖南, 他的女儿三岁了 when
     nobody was spoken of): what it says is not true of the user."""
-    mine_zh, _, mine_en, _ = role_patterns()
+    roles = role_patterns()
     start = next((n for n in range(LEAD, 0, -1) if OPENING.fullmatch(text, 0, n)), 0)
     around = RE.around_me.match(text, start)
     if around and any(s.who is not None and 0 <= s.start - around.end() < LEAD for s in spots):
@@ -59,7 +59,12 @@ def of_a_stranger(text: str, spots: list[Spot]) -> bool:
     if not spots and _is_name_and_role(text, start):
         return True
     match = next(
-        (m for p in (mine_zh, mine_en, RE.anybody) if (m := p.match(text, start)) is not None), None
+        (
+            m
+            for p in (roles.mine_zh, roles.mine_en, RE.anybody)
+            if (m := p.match(text, start)) is not None
+        ),
+        None,
     )
     if match is None and not spots and RE.stranger_en.match(text):
         return True
@@ -72,32 +77,30 @@ def of_a_stranger(text: str, spots: list[Spot]) -> bool:
 
 def _is_name_and_role(text: str, start: int) -> bool:
     """小美男朋友…: a name, maybe, and what somebody is to its bearer."""
-    _, bare_zh, _, _ = role_patterns()
     end = chinese_name_at(text, start, strong=False)
-    match = bare_zh.match(text, end) if end is not None else None
+    match = role_patterns().bare_zh.match(text, end) if end is not None else None
     sort = relations()[match.group("word")].subtype if match else None
     return sort in {Subtype.FAMILY, Subtype.PARTNER}
 
 
 def own_relations(book: Book, text: str, spots: list[Spot]) -> None:
     """My boss, 我老板, 我们组的…: the user's own relations, with the names that may follow."""
-    mine_zh, _, mine_en, _ = role_patterns()
-    for match in mine_zh.finditer(text):
+    roles = role_patterns()
+    for match in roles.mine_zh.finditer(text):
         word = match.group("word")
         if re.search(r"[叫喊称管]$", text[: match.start()]):
             continue
         if re.match(r"们|的[猫狗]", text[match.end() :]) or cuts_word(text, match.end(), word):
             continue
         _role_spot(book, text, spots, match.start(), match.end(), word)
-    for match in mine_en.finditer(text):
+    for match in roles.mine_en.finditer(text):
         _role_spot(book, text, spots, match.start(), match.end(), match.group("word"))
     for match in re.finditer(_TEAM_ZH, text):
         end = name_beside_role(text, match.end())
         latin = LATIN_NAME.match(text, match.end())
         end = latin.end() if latin else end
         if end is not None and not book.is_banned(text[match.end() : end]):
-            who, new = person_named(book, text[match.end() : end], "同事", None)
-            add_spot(spots, Spot(match.start(), end, who, "name", text[match.start() : end], new))
+            mark_name(book, text, spots, (match.start(), end), match.end(), "同事")
 
 
 def _role_spot(book: Book, text: str, spots: list[Spot], start: int, end: int, word: str) -> None:
@@ -106,17 +109,14 @@ def _role_spot(book: Book, text: str, spots: list[Spot], start: int, end: int, w
     if named is not None:
         if book.is_banned(text[named[0] : named[1]]):
             return
-        who, new = person_named(book, text[named[0] : named[1]], word, None)
-        add_spot(spots, Spot(start, named[1], who, "name", text[start : named[1]], new))
+        mark_name(book, text, spots, (start, named[1]), named[0], word)
         return
     known = role_holder(book, word, text)
     named_next = re.match(r"\s?(?:叫|名字|的名字|姓|'s name)", text[end:])
     anyone = is_vague(word) and not named_next and RE.circle.search(word)
     if known is None and anyone and not is_specific(text, end):
         return
-    new = known is None
-    who = known or meet_role(book, word)
-    add_spot(spots, Spot(start, end, who, "role", text[start:end], new))
+    mark(spots, text, (start, end), known or meet_role(book, word), "role", known is None)
 
 
 def owned_relations(book: Book, text: str, spots: list[Spot]) -> None:
@@ -141,7 +141,7 @@ def _owned_by(book: Book, text: str, owner: Spot, spots: list[Spot]) -> Spot | N
     """The relation of ``owner``'s that follows it, with the name that may follow that."""
     if owner.who is None:
         return None
-    _, bare_zh, _, bare_en = role_patterns()
+    roles = role_patterns()
     tail = text[owner.end :]
     lead = RE.to_owned.match(tail)
     start = owner.end + (lead.end() if lead else 0)
@@ -153,7 +153,7 @@ def _owned_by(book: Book, text: str, owner: Spot, spots: list[Spot]) -> Spot | N
     )
     if not possessive:
         return None
-    match = bare_zh.match(text, start) or bare_en.match(text, start)
+    match = roles.bare_zh.match(text, start) or roles.bare_en.match(text, start)
     household = re.match(r"们?家的?(?=(.)\1)", tail)
     if match is None and household is not None:
         child = name_in_apposition(text, owner.end + household.end())
@@ -182,8 +182,7 @@ def _owned_by(book: Book, text: str, owner: Spot, spots: list[Spot]) -> Spot | N
 
 def bare_relations(book: Book, text: str, spots: list[Spot], topic: Someone | None) -> None:
     """妈, 老公, 室友 without a possessor: the speaker's own when the word allows that."""
-    _, bare_zh, _, _ = role_patterns()
-    for match in bare_zh.finditer(text):
+    for match in role_patterns().bare_zh.finditer(text):
         word = match.group("word")
         free = is_free(spots, match.start(), match.end())
         if free and not cuts_word(text, match.end(), word):
@@ -204,7 +203,7 @@ def _bare_chinese(
         who = foreseen(book, word) or (book.by_relation(word) if relation.bare else None)
         new = who is None or not who.turn_ids
         who = who or meet_role(book, word)
-        add_spot(spots, Spot(match.start(), match.end(), who, "role", match.group(), new))
+        mark(spots, text, match.span(), who, "role", new)
         return
     if re.search(
         r"[的一两个位名些每当做是人姨他她]$|男$|女$|(?:\d|[二三四五])$", before
@@ -219,9 +218,9 @@ def _bare_chinese(
         return
     if topic is not None and relation.of_topic and not before.strip():
         who = relative_of(book, topic, word)
-        add_spot(spots, Spot(match.start(), match.end(), who, "owned", match.group(), True))
+        mark(spots, text, match.span(), who, "owned", True)
         return
-    turned = former(match.group()) or match.group().startswith("新")
+    turned = match.group().startswith(("前", "新"))
     who = role_holder(book, match.group() if turned else word, text)
     if who is None and (not relation.bare or len(word) < 2):
         return
@@ -238,7 +237,7 @@ def _bare_chinese(
     new = who is None
     if who is None:
         who = meet_role(book, match.group() if match.group() in relations() else word)
-    add_spot(spots, Spot(match.start(), match.end(), who, "role", match.group(), new))
+    mark(spots, text, match.span(), who, "role", new)
 
 
 def _before_name(text: str, spots: list[Spot], match: re.Match[str]) -> bool:
@@ -269,27 +268,22 @@ def is_role_of_another(text: str, spots: list[Spot], start: int, sort: Subtype) 
 
 def _bare_english(book: Book, text: str, spots: list[Spot]) -> None:
     """来了个 intern; Mom; "the landlord" of whom the user spoke before."""
-    _, _, _, bare_en = role_patterns()
-    for match in bare_en.finditer(text) if HAN.search(text) else ():
+    for match in role_patterns().bare_en.finditer(text) if HAN.search(text) else ():
         if RE.introduced.search(text[: match.start()]) and is_free(
             spots, match.start(), match.end()
         ):
             who = foreseen(book, match.group("word")) or meet_role(book, match.group("word"))
-            add_spot(spots, Spot(match.start(), match.end(), who, "role", match.group(), True))
+            mark(spots, text, match.span(), who, "role", True)
     for match in re.finditer(r"\b(?:Mom|Mum|Dad|Grandma|Grandpa|Mommy|Mummy|Daddy)\b", text):
         if is_free(spots, match.start(), match.end()):
             known = book.by_relation(match.group())
             parent = known or meet_role(book, match.group())
-            add_spot(
-                spots,
-                Spot(match.start(), match.end(), parent, "role", match.group(), known is None),
-            )
+            mark(spots, text, match.span(), parent, "role", known is None)
     if HAN.search(text) is None:
         for match in re.finditer(r"\bthe\s(?P<word>\w+)\b", text):
             holder = book.by_relation(match.group("word"))
             if holder is not None and is_free(spots, match.start(), match.end()):
-                spot = Spot(match.start(), match.end(), holder, "role", match.group())
-                add_spot(spots, spot)
+                mark(spots, text, match.span(), holder, "role")
 
 
 def join_appositions(book: Book, text: str, spots: list[Spot]) -> None:

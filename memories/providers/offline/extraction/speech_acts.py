@@ -1,6 +1,5 @@
 """What a sentence does: state something, or ask, order, greet, suppose, joke, gossip."""
 
-import re
 from enum import Enum, auto
 
 from contacts.lexicon.rules import patterns
@@ -59,19 +58,12 @@ def laughs(text: str) -> bool:
 
 def reports_plan(text: str) -> bool:
     """Somebody's own grand announcement (told with a laugh, it is a joke)."""
-    return bool(re.search(r"要(?:去|当|报名|参加|竞选|娶|嫁)|going to|gonna|will\b", text)) and (
-        HAN.search(text) is None or len(text) > 3
-    )
+    return bool(RE.plan.search(text)) and (HAN.search(text) is None or len(text) > 3)
 
 
 def tells_tall_tale(text: str) -> bool:
     """Somebody said to be something by their own account (told with a laugh, it is a joke)."""
-    return bool(
-        re.search(
-            r"说(?:他|她|自己)+是|\b(?:says?|said|claims?|claimed)\s(?:that\s)?(?:he|she)(?:'s| is| was)\b",
-            text,
-        )
-    )
+    return bool(RE.tall_tale.search(text))
 
 
 def boasts(text: str, sentence: str) -> bool:
@@ -87,10 +79,4 @@ def boasts(text: str, sentence: str) -> bool:
 
 def is_joke_confession(text: str) -> bool:
     """The speaker says that what went before was a joke."""
-    return bool(
-        re.search(
-            r"开(?:个)?玩笑|骗你的?|逗你(?:的|玩)|说笑|瞎说的|just kidding|\bkidding\b|\bjk\b|\bjoking\b|(?:was|it's) a joke",
-            text,
-            re.I,
-        )
-    )
+    return bool(RE.confesses_joke.search(text))

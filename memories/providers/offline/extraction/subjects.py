@@ -6,7 +6,7 @@ from contacts.lexicon.rules import patterns
 from contacts.resolution.namesakes import says_another
 from contacts.segmentation import tagged
 from contacts.text import HAN, normalise
-from memories.providers.offline.extraction.person_mentions import find_spots
+from memories.providers.offline.extraction.person_mentions import find_spots, introduces
 from memories.providers.offline.extraction.reading_state import Reading
 from memories.providers.offline.extraction.referents import Book, Someone, Spot
 from memories.text.sentences import Sentence, clauses
@@ -28,7 +28,7 @@ def subject_of(reading: Reading, text: str, spots: list[Spot]) -> tuple[Someone 
         and RE.tells_of.search(text[: another.start])
     ):
         return another.who, True
-    if opens_with_user and met is not None and RE.introduces.search(text[: met.start]):
+    if opens_with_user and met is not None and introduces(text[: met.start]):
         return met.who, True
     if met is None and re.match(r"(?:my|our)\s", text, re.I):
         return None, True
@@ -73,7 +73,7 @@ def _after_words(
     """The clause names a person first, after other words."""
     if RE.beside.search(before):
         return None, True
-    if RE.introduces.search(before):
+    if introduces(before):
         return first.who, True
     after = text[first.end :]
     if not HAN.search(text) and re.match(r"(?:is|was)\s", after.lstrip()):

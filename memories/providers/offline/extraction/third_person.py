@@ -12,6 +12,9 @@ from memories.providers.offline.lexicons import demonyms, english_places, given_
 RE = patterns(__file__)
 
 
+_CONTRACTED = {"s": "is", "m": "is", "ve": "has", "ll": "will", "d": "would"}
+
+
 def display(who: Someone, chinese: bool) -> str:
     """A person's name, or 用户的妈妈 / the user's mother when only the relation is known."""
     if who.owner is not None and not who.named:
@@ -116,26 +119,13 @@ def _pronoun(spot: Spot, who: Someone, chinese: bool, named: set[str]) -> str:
         return name
     if who.ref in named and word not in {"he", "she"}:
         return spot.text
-    suffix = re.search(r"['’](?:s|ll|d)$", spot.text)
+    suffix = re.search(r"['’](s|ll|d)$", spot.text)
     named.add(who.ref)
     if suffix:
-        if suffix.group()[1:] == "s" and spot.after_has:
-            return f"{name} has"
-        return (
-            f"{name} is"
-            if suffix.group()[1:] == "s"
-            else f"{name} will"
-            if suffix.group()[1:] == "ll"
-            else f"{name} would"
-        )
-    if word in {"her", "his", "hers"}:
-        possessive = word == "his" or word == "hers" or _is_possessive(spot)
-        return f"{name}'s" if possessive else name
-    return name
-
-
-def _is_possessive(spot: Spot) -> bool:
-    return spot.how == "pronoun" and spot.text.lower() == "her" and spot.new
+        has = suffix.group(1) == "s" and spot.after_has
+        return f"{name} {'has' if has else _CONTRACTED[suffix.group(1)]}"
+    possessive = word in {"his", "hers"} or (word == "her" and spot.new)
+    return f"{name}'s" if possessive else name
 
 
 def _user(words: str, after: str, chinese: bool) -> str:
@@ -153,15 +143,8 @@ def _user(words: str, after: str, chinese: bool) -> str:
         return f"{base}'s" if not chinese else "用户的"
     if lower in {"mine", "ours"}:
         return f"{base}'s own"
-    if lower in {"i'm", "im"}:
-        return f"{base} is"
-    if lower in {"i've", "ive"}:
-        return f"{base} has"
-    if lower == "i'll":
-        return f"{base} will"
-    if lower == "i'd":
-        return f"{base} would"
-    return base
+    verb = re.fullmatch(r"i'?(m|ve|ll|d)", lower)
+    return f"{base} {_CONTRACTED[verb[1]]}" if verb else base
 
 
 def with_subject(text: str, subject: str, chinese: bool) -> str:
