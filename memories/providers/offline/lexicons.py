@@ -1,12 +1,12 @@
 """Relations, given names, places and surnames as the offline provider reads them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 
 from contacts.lexicon import mapping, rows, words
-from contacts.text import normalise
+from contacts.text import HAN, normalise
 from memories.types import Subtype
 
 
@@ -57,16 +57,16 @@ def relations() -> dict[str, Relation]:
 @lru_cache
 def chinese_relation_words() -> tuple[str, ...]:
     """Chinese relation words, longest first."""
-    words = [word for word in relations() if not word.isascii()]
-    words = [word for word in words if any("一" <= char <= "鿿" for char in word)]
-    return tuple(sorted(words, key=lambda word: (-len(word), word)))
+    return _longest_first(word for word in relations() if HAN.search(word))
 
 
 @lru_cache
 def english_relation_words() -> tuple[str, ...]:
     """English relation words, longest first."""
-    chinese = set(chinese_relation_words())
-    words = [word for word in relations() if word not in chinese]
+    return _longest_first(word for word in relations() if not HAN.search(word))
+
+
+def _longest_first(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(words, key=lambda word: (-len(word), word)))
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import timedelta
 
+from contacts.lexicon.rules import patterns
 from contacts.text import HAN
 from memories.providers.offline.extraction.ellipsis import draft_own_pet
 from memories.providers.offline.extraction.excluded_names import ban_machines, note_excluded, pet_in
@@ -23,16 +24,8 @@ from memories.text.own_words import own_words, quoted_parts
 from memories.text.sentences import Sentence, sentences
 from memories.types import Extraction, ExtractionRequest, Turn
 
+RE = patterns(__file__)
 SESSION_GAP = timedelta(hours=6)
-_YES = re.compile(
-    r"^(?:对+|是+的?|没错|嗯+|恩|是啊|对啊|对呀|对的|yes|yeah|yep|yup|right|exactly|correct|indeed|that's right)(?=$|[，,。!！\s.呀啊哈])",
-    re.I,
-)
-_WHO_ASKS = re.compile(
-    r"谁|什么|哪|怎么|几|多少|为什么|吗.*吗|\b(?:what|who|where|when|how|why|which)\b", re.I
-)
-_ABOUT_YOU = re.compile(r"你|您|\byou\b|\byour\b", re.I)
-_ASKS_NAME = re.compile(r"叫什么|名字|怎么称呼|尊姓|是谁|\bname\b|called|who is|who's", re.I)
 
 
 def extract(request: ExtractionRequest) -> Extraction:
@@ -91,20 +84,18 @@ def _listen(reading: Reading, turn: Turn) -> None:
     reading.asked_people = bool(
         re.search(r"[他她]|\b(?:he|she|him|her|his)\b", reading.asked, re.I)
     )
-    reading.asked_name = bool(_ASKS_NAME.search(reading.asked))
+    reading.asked_name = bool(RE.asks_name.search(reading.asked))
     if not reading.asked:
         return
     spots = known_spots(reading, reading.asked)
     people = [spot.who for spot in spots if spot.who is not None]
-    about_user = _ABOUT_YOU.search(reading.asked)
+    about_user = RE.about_you.search(reading.asked)
     reading.asked_people = reading.asked_people or bool(people)
     if people:
         if not about_user or reading.asked.index(about_user.group()) > spots[0].start:
             reading.topic = people[0]
             reading.book.touch(people[0])
-    elif about_user and not re.search(
-        r"要我|需要|你们|want me|should i|do you want|need a|提醒你", reading.asked, re.I
-    ):
+    elif about_user and not RE.offers.search(reading.asked):
         reading.topic = None
 
 
@@ -152,7 +143,7 @@ def _learn_own_names(reading: Reading, text: str) -> None:
 def _confirmation(reading: Reading, turn: Turn, text: str) -> bool:
     """Yes to a closed question makes what was asked the user's own statement."""
     asked = reading.asked
-    if not asked or not _YES.match(text.strip()):
+    if not asked or not RE.yes.match(text.strip()):
         return False
     said = re.sub(r"[吗吧呢]?$", "", asked)
     note_excluded(reading, said)
@@ -160,7 +151,7 @@ def _confirmation(reading: Reading, turn: Turn, text: str) -> bool:
     if pet:
         draft_own_pet(reading, turn, pet, text)
         return True
-    if _WHO_ASKS.search(asked) or len(asked) > 40:
+    if RE.who_asks.search(asked) or len(asked) > 40:
         return False
     statement = re.sub(r"^(?:那|所以|so|and|oh)[，,\s]*", "", asked, flags=re.I)
     if HAN.search(statement):

@@ -66,8 +66,19 @@ def _retract_last(reading: Reading, turn: Turn) -> None:
 def _drop(reading: Reading, draft: Draft) -> None:
     if draft in reading.drafts:
         reading.drafts.remove(draft)
+    _retract(reading, draft)
+
+
+def _retract(reading: Reading, draft: Draft) -> None:
     if draft.turn.id not in reading.retracted:
         reading.retracted.append(draft.turn.id)
+
+
+def _retell(reading: Reading, draft: Draft, turn: Turn) -> None:
+    """A draft put right in ``turn`` stands for what an earlier batch kept."""
+    if draft.turn.id not in reading.wanted:
+        _retract(reading, draft)
+    draft.extra_turns.append(turn.id)
 
 
 def _retract_about(reading: Reading, turn: Turn, words: str, *, last: bool = False) -> None:
@@ -102,10 +113,8 @@ def _correct(reading: Reading, turn: Turn, sentence: Sentence, change: repairs.R
         ):
             continue
         if repairs.apply(draft, change):
-            if draft.turn.id not in reading.wanted and draft.turn.id not in reading.retracted:
-                reading.retracted.append(draft.turn.id)
+            _retell(reading, draft, turn)
             reading.drafts.remove(draft)
-            draft.extra_turns.append(turn.id)
             reading.drafts.append(draft)
             subject = draft.subject
             if subject is not None:
@@ -178,9 +187,7 @@ def _reassign(reading: Reading, turn: Turn, old: Someone, name: str) -> bool:
         new.gender = new.gender or old.gender
     for draft in wrong:
         _give(draft, old, new)
-        if draft.turn.id not in reading.wanted and draft.turn.id not in reading.retracted:
-            reading.retracted.append(draft.turn.id)
-        draft.extra_turns.append(turn.id)
+        _retell(reading, draft, turn)
     if old.contact_id is None and len(wrong) == len(told):
         reading.book.people.remove(old)
         reading.book.recent[:] = [person for person in reading.book.recent if person is not old]
