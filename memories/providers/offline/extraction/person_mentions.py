@@ -101,8 +101,7 @@ def _known_names(reading: Reading, text: str, spots: list[Spot]) -> None:
         someone = reading.book.by_id(mention.person.id)
         if mention.person.id not in reading.named_in_turn or someone is None:
             continue
-        kind = "role" if mention.how == "kinship" else "name"
-        if mention.confidence >= SURE and kind == "name":
+        if mention.confidence >= SURE and mention.how != "kinship":
             words = text[mention.start : mention.end]
             new = False
             if normalise(words) in {normalise(someone.name), *map(normalise, someone.aliases)}:

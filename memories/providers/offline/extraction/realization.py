@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from datetime import datetime
 
-from contacts.lexicon.rules import patterns
+from contacts.lexicon.rules import patterns, sets
 from contacts.text import HAN, is_chinese
 from memories.dates import find_dates, write_dates
 from memories.dates.date_words import DateHit
@@ -212,13 +212,8 @@ def _expiry(kind: MemoryType, hits: list[DateHit]) -> datetime | None:
     return max(ends) if kind is MemoryType.PLAN and ends else None
 
 
-_TYPE_OF_KEY = {
-    "allergy": MemoryType.HEALTH, "health": MemoryType.HEALTH, "medication": MemoryType.HEALTH,
-    "diet": MemoryType.PREFERENCE, "likes": MemoryType.PREFERENCE, "dislikes": MemoryType.PREFERENCE,
-    "company": MemoryType.PROFESSIONAL, "job_title": MemoryType.PROFESSIONAL, "former_company": MemoryType.PROFESSIONAL,
-    "skill": MemoryType.PROFESSIONAL, "interests": MemoryType.PREFERENCE, "habit": MemoryType.PREFERENCE,
-}  # fmt: skip
-_ORDER = [MemoryType.HEALTH, MemoryType.PROFESSIONAL, MemoryType.PREFERENCE]
+# What a fact's key makes of a memory, the weightiest first.
+_TYPES = {MemoryType(name): keys for name, keys in sets(__file__, "types").items()}
 
 
 def _memory_type(draft: Draft, facts: tuple[Fact, ...], when: DateHit | None) -> MemoryType:
@@ -233,9 +228,8 @@ def _memory_type(draft: Draft, facts: tuple[Fact, ...], when: DateHit | None) ->
     keys = {fact.key for fact in facts}
     if (RE.will.search(text) and (future or "plan" in keys)) or (future and not keys):
         return MemoryType.PLAN
-    kinds = {_TYPE_OF_KEY[key] for key in keys if key in _TYPE_OF_KEY}
-    for kind in _ORDER:
-        if kind in kinds:
+    for kind, telling in _TYPES.items():
+        if keys & telling:
             return kind
     if keys - {"plan"}:
         return MemoryType.PERSONAL
