@@ -256,7 +256,7 @@ MIO_FORGET_GRACE_DAYS = env.int("MIO_FORGET_GRACE_DAYS", default=7)
 MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
 
 # What the contact book, which knows nothing of memories, takes from there.
-MIO_CARD_NOTES = "memories.card_notes.of"
+MIO_CARD_NOTES = "memories.models.links.card_notes"
 MIO_CONTACT_CHANGED = "memories.tasks.contact_changed"
 
 # Logs carry ids, never chat text

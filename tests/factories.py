@@ -7,8 +7,8 @@ from typing import Any
 from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact, Suggestion
-from memories.hashing import content_hash
 from memories.models import Link, Memory, Message
+from memories.models.memory import content_hash
 from memories.providers.factory import embedder
 from memories.search import vectors
 from memories.search.tokens import tokenise

@@ -24,8 +24,8 @@ from memories.bench import large
 from memories.bench.measure import percentiles, timed
 from memories.bench.scratch import scratch_database
 from memories.context import build
-from memories.hashing import content_hash
 from memories.models import Link, Memory
+from memories.models.memory import content_hash
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.search import recall

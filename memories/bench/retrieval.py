@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import App, EndUser
-from memories.hashing import content_hash
+from memories.models.memory import content_hash
 from memories.pipeline.store_memories import store
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder

@@ -15,8 +15,8 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import EndUser
-from memories.hashing import content_hash
 from memories.models import Memory
+from memories.models.memory import content_hash
 
 CHUNK = 20_000
 VOCABULARY = 20_000

@@ -18,8 +18,8 @@ from contacts import relations, store
 from contacts.models import Contact, Relation
 from memories import graph
 from memories.corrections import derived, refresh, rewrite_links, validity
-from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
+from memories.models.memory import content_hash
 
 Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.

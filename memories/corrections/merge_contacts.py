@@ -20,9 +20,10 @@ from contacts.attributes import is_single
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from contacts.text import normalise
-from memories import card_notes, profiles, queue
+from memories import profiles, queue
 from memories.corrections import derived, refresh
 from memories.models import Link, Memory
+from memories.models.links import CARD_NOTES
 
 OPERATOR = Link.MadeBy.OPERATOR
 
@@ -76,7 +77,7 @@ def _shown_on_card(loser: Contact, survivor: Contact) -> list[Link]:
     latest notes, and what is said not to be about the loser."""
     about = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
     fresh = about.filter(consolidated_at=None, rejected=False, memory__status="active")
-    newest = fresh.order_by("-pk").values_list("pk", flat=True)[: card_notes.MOST]
+    newest = fresh.order_by("-pk").values_list("pk", flat=True)[:CARD_NOTES]
     rest_on = set().union(
         *(profiles.sources(derived.profile_of(contact)) for contact in (loser, survivor))
     )

@@ -21,8 +21,8 @@ from contacts.matching.mentions import entries_of, find_mentions
 from memories import queue
 from memories.corrections import derived, lineage, refresh, rewrite_links
 from memories.corrections.edit_memories import InvalidCorrection, locked
-from memories.hashing import content_hash
 from memories.models import Edge, Link, Memory
+from memories.models.memory import content_hash
 
 Status = Memory.Status
 # More is no longer one matter, and would hold the user's lock for long.

@@ -4,12 +4,15 @@ from typing import Self
 
 import pgtrigger
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, OuterRef, Q, Subquery
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.models import Contact
 from memories.models.memory import Memory
 from memories.models.triggers import after
+
+# So many memories of a person that no profile speaks for yet stand on their card.
+CARD_NOTES = 6
 
 # The array of Mio v2 is derived from the links by the database itself, so no code path
 # can let the two disagree. One UPDATE per contact and statement, whatever the rows.
@@ -136,6 +139,22 @@ class Link(Tracked):
 
     def __str__(self) -> str:
         return f"link {self.pk}"
+
+
+def card_notes(contact: Contact) -> list[str]:
+    """What the newest memories of a contact that its profile doesn't speak for say, the oldest
+    of them first, as the card shows them."""
+    # A scalar subquery goes by the memory's key, where the planner of a young database, which
+    # has no statistics yet, would join by reading all memories for each link.
+    said = Memory.objects.filter(pk=OuterRef("memory"), status="active", kind="fact")
+    notes = (
+        Link.objects.filter(contact=contact, rejected=False, consolidated_at=None)
+        .annotate(said=Subquery(said.values("content")))
+        .exclude(said=None)
+        .order_by("-id")
+        .values_list("said", flat=True)[:CARD_NOTES]
+    )
+    return list(notes)[::-1]
 
 
 class LinkedContact(Contact):

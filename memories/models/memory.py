@@ -1,5 +1,6 @@
 """A memory: one fact about the end user's world."""
 
+import hashlib
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Self
@@ -13,6 +14,7 @@ from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
+from contacts.text import folded
 from memories.models import search_index
 from memories.models.work import Batch
 from memories.types import MemoryType, StoredFact, StoredMemory, Subtype
@@ -256,3 +258,9 @@ class Memory(Tracked):
             ),
             similarity=similarity,
         )
+
+
+def content_hash(content: str) -> str:
+    """SHA-256 of the normalised content: equal for what differs only in case, width, accents,
+    traditional or simplified script, or white space."""
+    return hashlib.sha256(folded(content).encode()).hexdigest()

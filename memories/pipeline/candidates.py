@@ -11,8 +11,8 @@ from contacts import store
 from contacts.attributes import is_single
 from contacts.text import truncate
 from memories import model_calls
-from memories.hashing import content_hash
 from memories.models import Memory
+from memories.models.memory import content_hash
 from memories.providers.calibration import calibration_of
 from memories.providers.embeddings import Embedder
 from memories.search import context_tokens

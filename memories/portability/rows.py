@@ -10,8 +10,8 @@ from django.db import connection, models
 
 from accounts.changes import UUIDS
 from accounts.models import EndUser
-from memories.hashing import content_hash
 from memories.models import Batch, Memory
+from memories.models.memory import content_hash
 from memories.portability.document import SECTIONS, Rows
 
 # Rows whose ids are counted by the database: they get new ones.

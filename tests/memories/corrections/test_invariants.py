@@ -19,8 +19,8 @@ from memories.corrections import edit_memories, lineage, merge_contacts, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.hide import hide
 from memories.corrections.undo import undo_change
-from memories.hashing import content_hash
 from memories.models import Edge, Entity, EntityLink, Link, Memory
+from memories.models.memory import content_hash
 from memories.pipeline import store_memories
 from memories.types import Draft, ExtractedMemory, MemoryType, Resolution, Subtype, Verdict
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory

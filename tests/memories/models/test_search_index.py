@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.corrections import derived, edit_memories
-from memories.hashing import content_hash
 from memories.models import AROUND, AROUND_SHARE, Corpus, Memory, Posting, Vector
+from memories.models.memory import content_hash
 from memories.search import tokens, vectors
 from tests.factories import make_end_user, make_memory
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change
-from memories.hashing import content_hash
 from memories.models import Edge, Memory
+from memories.models.memory import content_hash
 from memories.pipeline.store_memories import retract, store
 from memories.search.tokens import tokenise
 from memories.types import Draft, ExtractedMemory, MemoryType, Resolution, Subtype, Verdict

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import EndUser
-from memories.hashing import content_hash
 from memories.models import AROUND_SHARE, Memory
+from memories.models.memory import content_hash
 from memories.search import bm25
 from memories.search.bm25 import Question
 from memories.search.tokens import AROUND

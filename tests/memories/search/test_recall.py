@@ -9,8 +9,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import EndUser
-from memories.hashing import content_hash
 from memories.models import PROFILE_IMPORTANCE, Memory
+from memories.models.memory import content_hash
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.errors import TransientError
 from memories.search import vectors
