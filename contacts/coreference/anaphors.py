@@ -3,9 +3,16 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from contacts.coreference import patterns as lex
+from contacts.coreference import role_features
 from contacts.coreference.syntax import Clauses, Role
+from contacts.lexicon import patterns, words
 from contacts.text import HAN, quotations
+
+lex = patterns("anaphora")
+_SUBJECT = words("grammar_en", "subject_pronouns")
+_POSSESSIVE = words("grammar_en", "possessive_pronouns")
+_REFLEXIVE = words("grammar_en", "reflexive_pronouns")
+_FEMALE = words("grammar_en", "female_pronouns")
 
 Form = Literal[
     "personal", "reflexive", "demonstrative", "former", "latter", "other", "renjia", "role"
@@ -53,13 +60,13 @@ def find_anaphors(text: str, clauses: Clauses) -> list[Anaphor]:
 
 def _spoken(text: str, at: int) -> bool:
     """Whether the quote that opens at ``at`` is what a third person said."""
-    return bool(lex.SPEECH_BEFORE_QUOTE.search(text[:at]))
+    return bool(lex.speech_before_quote.search(text[:at]))
 
 
 def _personal_zh(text: str, clauses: Clauses) -> list[Anaphor]:
     found = []
     chinese = bool(HAN.search(text))
-    for match in lex.PERSONAL_ZH.finditer(text):
+    for match in lex.personal_zh.finditer(text):
         start, end = match.span()
         word = match.group()
         if not chinese:
@@ -79,35 +86,35 @@ def _personal_zh(text: str, clauses: Clauses) -> list[Anaphor]:
 
 def _personal_en(text: str) -> list[Anaphor]:
     found = []
-    for match in lex.PERSONAL_EN.finditer(text):
+    for match in lex.personal_en.finditer(text):
         start, end = match.span()
         word = match.group().lower()
         role: Role = "object"
-        if word in lex.EN_SUBJECT:
+        if word in _SUBJECT:
             role = "subject"
-        elif word in lex.EN_POSSESSIVE or (word == "her" and not lex.HER_OBJECT.match(text, end)):
+        elif word in _POSSESSIVE or (word == "her" and not lex.her_object.match(text, end)):
             role = "possessor"
         if word.startswith("the"):
             found.append(Anaphor(start, end, match.group(), "personal", role, "", 3, they=True))
             continue
-        gender = "female" if word in lex.EN_FEMALE else "male"
-        form: Form = "reflexive" if word in lex.EN_REFLEXIVE else "personal"
+        gender = "female" if word in _FEMALE else "male"
+        form: Form = "reflexive" if word in _REFLEXIVE else "personal"
         found.append(Anaphor(start, end, match.group(), form, role, gender))
     return found
 
 
 def _demonstratives(text: str, clauses: Clauses) -> list[Anaphor]:
     found = []
-    earlier = bool(lex.EARLIER.search(text))
-    for pattern in (lex.DEMONSTRATIVE_ZH, lex.DEMONSTRATIVE_EN):
+    earlier = bool(lex.earlier.search(text))
+    for pattern in (lex.demonstrative_zh, lex.demonstrative_en):
         for match in pattern.finditer(text):
             start, end = match.span()
             word = match.group()
             role = clauses.role(start, end)
             groups = match.groupdict()
             if groups["pair"]:
-                number = 3 if lex.MORE_THAN_TWO.search(word) else 2
-                gender = lex.noun_gender(word.lower())
+                number = 3 if lex.more_than_two.search(word) else 2
+                gender = role_features.noun_gender(word.lower())
                 found.append(Anaphor(start, end, word, "demonstrative", role, gender, number))
                 continue
             noun = (groups.get("noun") or groups.get("told") or "").strip().lower()
@@ -118,10 +125,10 @@ def _demonstratives(text: str, clauses: Clauses) -> list[Anaphor]:
                     word,
                     "demonstrative",
                     role,
-                    lex.noun_gender(noun),
+                    role_features.noun_gender(noun),
                     described=bool(earlier or groups.get("that") or groups.get("told"))
                     or len(word.split()) > 2,
-                    newcomer=bool(lex.NEWCOMER_AFTER.match(text, end)) and not earlier,
+                    newcomer=bool(lex.newcomer_after.match(text, end)) and not earlier,
                     word=noun,
                 )
             )
@@ -130,15 +137,15 @@ def _demonstratives(text: str, clauses: Clauses) -> list[Anaphor]:
 
 def _others(text: str, clauses: Clauses) -> list[Anaphor]:
     found = []
-    for match in lex.FORMER_LATTER.finditer(text):
+    for match in lex.former_latter.finditer(text):
         form: Form = "former" if match["former"] else "latter"
         role = clauses.role(*match.span())
         found.append(Anaphor(*match.span(), match.group(), form, role))
-    for match in lex.OTHER_PARTY.finditer(text):
+    for match in lex.other_party.finditer(text):
         role = clauses.role(*match.span())
         found.append(Anaphor(*match.span(), match.group(), "other", role))
-    for match in lex.RENJIA.finditer(text):
-        if not lex.RENJIA_SELF.match(text, match.start()):
+    for match in lex.renjia.finditer(text):
+        if not lex.renjia_self.match(text, match.start()):
             role = clauses.role(*match.span())
             found.append(Anaphor(*match.span(), match.group(), "renjia", role))
     return found

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from accounts.reasons import Reason
-from contacts.coreference import patterns as lex
 from contacts.coreference import role_features
 from contacts.coreference import weights as w
 from contacts.coreference.anaphors import Anaphor
 from contacts.coreference.discourse import Focus, Referent, clues
+from contacts.lexicon import patterns
+
+lex = patterns("anaphora")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +31,9 @@ def choose(a: Anaphor, text: str, clause: int, focus: Focus) -> Choice | None:
     """Whom ``a``, in ``clause`` of ``text``, means, going by what came before it."""
     if a.form in ("former", "latter"):
         return _former_latter(a, focus)
-    if a.form == "demonstrative" and lex.ASKS_NAME.search(text):
+    if a.form == "demonstrative" and lex.asks_name.search(text):
         return None
-    if a.form == "personal" and lex.NAMING.match(text[a.end :]):
+    if a.form == "personal" and lex.naming.match(text[a.end :]):
         return None
     if a.number > 1:
         return _several(a, text, clause, focus)
@@ -93,7 +95,7 @@ def _one(a: Anaphor, text: str, clause: int, focus: Focus) -> Choice | None:
     grams = clues(text)
     current: list[tuple[float, Referent]] = []
     earlier: list[tuple[float, Referent]] = []
-    rejected = bool(lex.DENIED_BEFORE.search(text[: a.start]))
+    rejected = bool(lex.denied_before.search(text[: a.start]))
     for one in focus.referents.values():
         if not _fits(one, a, clause, focus) or (a.newcomer and not grams & one.grams):
             continue
@@ -196,7 +198,7 @@ def _several(a: Anaphor, text: str, clause: int, focus: Focus) -> Choice | None:
             return Choice(tuple(chosen), Reason("both_last"), sure)
         if gathered and focus.turn - turn > w.REACH["gathered"] and not two:
             break
-    if lex.ORGANISATION_AFTER.match(text, a.end):
+    if lex.organisation_after.match(text, a.end):
         return _one(replace(a, number=1), text, clause, focus)
     return None
 

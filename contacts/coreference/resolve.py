@@ -10,7 +10,6 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from accounts.reasons import Reason
-from contacts.coreference import patterns as lex
 from contacts.coreference import role_features, zero_pronouns
 from contacts.coreference import strangers as others
 from contacts.coreference import weights as w
@@ -18,23 +17,26 @@ from contacts.coreference.anaphors import Anaphor, find_anaphors
 from contacts.coreference.antecedents import Choice, agrees, choose
 from contacts.coreference.discourse import Focus, Referent, Relation, clues
 from contacts.coreference.strangers import Other
-from contacts.coreference.syntax import HAN
+from contacts.coreference.syntax import HAN, SENTENCE_ENDS, STOPS
 from contacts.coreference.utterance import Span, Turn, beside, inside, read_turn
+from contacts.lexicon import patterns
 from contacts.matching.role_mentions import find_roles
 from contacts.text import quotations, simplified
 from contacts.types import Mention, Person, Utterance
 
+lex = patterns("anaphora")
+
 _POINTING = (
-    lex.PERSONAL_EN,
-    lex.PERSONAL_ZH,
-    lex.DEMONSTRATIVE_ZH,
-    lex.DEMONSTRATIVE_EN,
-    lex.OTHER_PARTY,
-    lex.RENJIA,
-    lex.FORMER_LATTER,
-    lex.REPLY_REQUEST,
-    lex.ASKED_OF_PERSON_EN,
-    lex.ANSWER_EN,
+    lex.personal_en,
+    lex.personal_zh,
+    lex.demonstrative_zh,
+    lex.demonstrative_en,
+    lex.other_party,
+    lex.renjia,
+    lex.former_latter,
+    lex.reply_request,
+    lex.asked_of_person_en,
+    lex.answer_en,
 )
 
 
@@ -44,7 +46,7 @@ def refers_back(text: str) -> bool:
     text = simplified(text[: w.MESSAGE_CHARACTERS])
     if any(pattern.search(text) for pattern in _POINTING):
         return True
-    if others.role_words(text) or (quotations(text) and lex.YOU.search(text)):
+    if others.role_words(text) or (quotations(text) and lex.you.search(text)):
         return True
     if any(word.whose == "other" for word in find_roles(text)):
         return True
@@ -230,18 +232,18 @@ def _touch(focus: Focus, one: Referent, turn: Turn, start: int, end: int) -> Non
     said = clues(before) | clues(after[: w.CLUE_REACH]) | clues(text[last:until])
     focus.touch(one, role, clause, said)
     if role in ("object", "oblique"):
-        transfer = lex.TRANSFER.search(text, first, last)
+        transfer = lex.transfer.search(text, first, last)
         one.goal = transfer is not None and transfer.end() <= start + 1
-        one.addressee = bool(lex.SPEAKS_TO_ZH.search(before)) and "说" in after
-    one.source = one.kind == "someone" and bool(lex.QUOTED_AS_SOURCE.match(text[end:]))
-    one.presented = one.kind == "someone" and bool(lex.PRESENTED.search(before))
-    one.associates = bool(lex.ASSOCIATES.match(after)) or role_features.names_several(
+        one.addressee = bool(lex.speaks_to_zh.search(before)) and "说" in after
+    one.source = one.kind == "someone" and bool(lex.quoted_as_source.match(text[end:]))
+    one.presented = one.kind == "someone" and bool(lex.presented.search(before))
+    one.associates = bool(lex.associates.match(after)) or role_features.names_several(
         text[start:end]
     )
-    one.in_passing = bool(lex.IN_PASSING.match(after))
+    one.in_passing = bool(lex.in_passing.match(after))
     one.by_pronoun = False
-    not_after = lex.SAID_INSTEAD.search(text) and lex.DENIED_AFTER.match(after)
-    one.denied = bool(lex.DENIED_BEFORE.search(before) or not_after)
+    not_after = lex.said_instead.search(text) and lex.denied_after.match(after)
+    one.denied = bool(lex.denied_before.search(before) or not_after)
 
 
 def _deny(talk: _Conversation, turn: Turn) -> None:
@@ -249,7 +251,7 @@ def _deny(talk: _Conversation, turn: Turn) -> None:
     previous = talk.previous
     if previous is None or previous.role != "assistant" or turn.role != "user":
         return
-    if lex.DENIED.match(turn.text) and lex.PROPOSED.search(previous.text):
+    if lex.denied.match(turn.text) and lex.proposed.search(previous.text):
         for mention in previous.mentions:
             one = talk.focus.referents.get(mention.person.id)
             if one and one.turns == {talk.focus.turn - 1}:
@@ -275,13 +277,13 @@ def _named_ahead(focus: Focus, a: Anaphor, turn: Turn) -> Referent | None:
         return None
     between = text[a.end : ahead.start]
     one = focus.person(ahead.person)
-    if lex.NAMED_AFTER.search(between):
+    if lex.named_after.search(between):
         return one
     if turn.clauses.role(ahead.start, ahead.end) != "subject":
         return None
-    sentence = max(text.rfind(mark, 0, a.start) for mark in lex.SENTENCE_ENDS) + 1
-    subordinate = lex.SUBORDINATE_START.match(text[sentence:])
-    if subordinate and not any(mark in between for mark in lex.SENTENCE_ENDS):
+    sentence = max(text.rfind(mark, 0, a.start) for mark in SENTENCE_ENDS) + 1
+    subordinate = lex.subordinate_start.match(text[sentence:])
+    if subordinate and not any(mark in between for mark in SENTENCE_ENDS):
         return one
     spoken_of = any(
         known.person and known.turns and agrees(a.gender, known.gender)
@@ -305,7 +307,7 @@ def _unspoken(talk: _Conversation, turn: Turn) -> list[Mention]:
     if topic is None:
         return []
     one, reason = topic
-    end = len(turn.text[: turn.clauses.span(0)[1]].rstrip(lex.STOPS)) or len(turn.text)
+    end = len(turn.text[: turn.clauses.span(0)[1]].rstrip(STOPS)) or len(turn.text)
     talk.focus.touch(one, "subject", 0, clues(turn.text))
     return _mentions(Choice((one,), reason, w.CONFIDENCE["zero"]), turn, 0, end)
 

@@ -3,12 +3,20 @@
 import re
 from functools import cache, lru_cache
 
-from contacts.lexicon import alternation, titles
+from contacts.lexicon import alternation, patterns, titles
 from contacts.roles import Role, groups, roles_of, terms
 from contacts.text import is_han
 from contacts.types import Person
 
+_LEX = patterns("anaphora")
 _OWN = re.compile(r"^(?:我们?家?的?|my |our )")
+
+
+def noun_gender(noun: str) -> str:
+    """The gender that a common noun for a person carries, or nothing."""
+    if _LEX.female_noun.search(noun):
+        return "female"
+    return "male" if _LEX.male_noun.search(noun) else ""
 
 
 def gender_of(word: str) -> str:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from contacts.coreference import patterns as lex
 from contacts.coreference import role_features
-from contacts.lexicon import alternation, words
+from contacts.lexicon import alternation, patterns, words
 from contacts.roles import terms
 from contacts.segmentation import cut
 from contacts.text import is_han
+
+lex = patterns("anaphora")
 
 _OWNS = frozenset(("his", "her", "their"))
 # Role words that mean a thing more often than a person.
@@ -133,7 +134,9 @@ def strangers(text: str) -> list[Other]:
         for match in pattern.finditer(text):
             noun = (match.groupdict().get("noun") or match.group()).lower()
             gender = (
-                lex.noun_gender(noun) or role_features.gender_of(noun) if kind == "someone" else ""
+                role_features.noun_gender(noun) or role_features.gender_of(noun)
+                if kind == "someone"
+                else ""
             )
             found.append(Other(*match.span(), kind, gender, noun))
     return found + _unknown_names(text)

@@ -15,6 +15,8 @@ from contacts.text import HAN
 
 Role = Literal["subject", "possessor", "object", "oblique"]
 
+SENTENCE_ENDS = "。！？.!?\n"
+STOPS = "，。！？；,.!?; \n"
 # A clause this long without punctuation is no clause; its end says what the role is.
 _LONGEST_PREFIX = 48
 # Stands for a name in a text whose names are blanked out.

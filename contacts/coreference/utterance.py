@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from contacts.coreference import patterns as lex
 from contacts.coreference import weights as w
 from contacts.coreference.syntax import Clauses
 from contacts.text import simplified
 from contacts.types import Mention, Utterance
+
+# What an assistant politely calls the user's parents.
+_POLITE_KIN = frozenset("叔叔 阿姨 伯父 伯母".split())
 
 Span = tuple[int, int]
 
@@ -37,7 +39,7 @@ def read_turn(utterance: Utterance, limit: int) -> Turn:
         for m in utterance.mentions
         if m.how != "pronoun"
         and m.end <= limit
-        and not (utterance.role == "assistant" and m.text in lex.POLITE_KIN)
+        and not (utterance.role == "assistant" and m.text in _POLITE_KIN)
     ]
     exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= w.NAME_FROM}
     # In 房东马姐 the role word only says who 马姐 is.

@@ -2,17 +2,20 @@
 
 A list is ``NAME.txt``: words between white space (``_`` stands for a space inside a word), in
 groups under a line ``[group …]``, which may name several. A table is ``NAME.tsv``: a row of
-column names, then a row an entry; ``-`` is an empty cell. Lines that start with # say what a
-file holds and its source. Each file is read once.
+column names, then a row an entry; ``-`` is an empty cell. ``NAME.toml`` holds patterns, or
+weights, by what they stand for. Lines that start with # say what a file holds and its source.
+Each file is read once.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib import resources
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _HERE = resources.files(__package__)
+_PART = re.compile(r"\(\?&(\w+)\)")
 
 
 @cache
@@ -68,6 +71,41 @@ def mapping(name: str, value: str, language: str = "") -> Mapping[str, str]:
 def alternation(entries: Iterable[str]) -> str:
     """Words as alternatives of a pattern, longest first."""
     return "|".join(map(re.escape, sorted(entries, key=lambda word: (-len(word), word))))
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """What the file ``name``.toml holds."""
+    return tomllib.loads(_HERE.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+class Patterns:
+    """Regular expressions by name, as attributes; each is compiled when it is first used.
+
+    One is a string, or several that are put together. ``(?&name)`` stands for another of the
+    table, or for what ``parts`` gives.
+    """
+
+    def __init__(self, sources: Mapping[str, Any], parts: Mapping[str, Callable[[], str]]) -> None:
+        self._sources, self._parts = sources, parts
+
+    def __getattr__(self, name: str) -> re.Pattern[str]:
+        if name not in self._sources:
+            raise AttributeError(f"no pattern {name!r}")
+        compiled = re.compile(self.source(name))
+        setattr(self, name, compiled)
+        return compiled
+
+    def source(self, name: str) -> str:
+        """The pattern as text, the others that it names filled in."""
+        text = self._parts[name]() if name in self._parts else "".join(self._sources[name])
+        return _PART.sub(lambda part: f"(?:{self.source(part[1])})", text)
+
+
+@cache
+def patterns(name: str, **parts: Callable[[], str]) -> Patterns:
+    """The patterns of the file ``name``.toml."""
+    return Patterns(table(name), parts)
 
 
 class Title(NamedTuple):
