@@ -6,37 +6,20 @@ someone else's (她妈妈, Anna's sister), from bare ones (妈, Mum) and from ta
 bosses in general.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
 from contacts import ownership, segmentation
-from contacts.lexicon import mapping, rows
+from contacts.lexicon import mapping, patterns, rows
 from contacts.text import is_han, normalise
 
 Whose = Literal["own", "other", "bare", "generic"]
 Level = Literal["kin", "unique", "common"]
 
-_OWN_PREFIX = re.compile(
-    r"^(?:我们?家?的?|咱们?家?的?|俺们?家?的?|my |our |the |a |用户的?|user's )+|^本人的?"
-)
-_ASIDE = re.compile(r"[,，(（/、;；]")
-# What stands before 的 or 's and owns nobody: a place, a time, a quality (隔壁的邻居,
-# a master's student).
-_NOBODY = re.compile(
-    r"(?:(?:公司|单位|学校|部门)里?|合租|同住|隔壁|对门|对面|楼[上下]|[小大]学|[初高]中|大学|幼儿园|[班组店馆院厂社区村镇市县省国][里上]?|老家|家乡|健身房|新来|以前|过去|现在|原来|当年|要好|年)$"
-    r"|\b(?:company|team|school|class|group|department|office|building|university|college|church|work)$"
-    r"|^(?:master|bachelor|women|men|driver|today)$"
-)
+lex = patterns("role_phrases")
 _NOBODY_TAGS = frozenset("v a b d t f s m q ad an vn vd ns nt".split())  # jieba's
-_BY_PRONOUN = re.compile(
-    r"^(?:他|她|它|别人|人家|你|(?:his|her|their|your|someone(?:['’]s| else['’]s)) )"
-)
-_BY_OF = re.compile(r"(?<=[a-z]) of (?!mine\b|ours\b|the user\b|the family\b)", re.I)
-_POSSESSIVE = re.compile(r"^(?P<owner>.+?)(?:['’]s|(?<=s)['’]) (?!side\b)(?=\S)|^(?P<zh>.+)的(?=.)")
-_FORMER = re.compile(r"^(?:前任?|former |previous |ex[- ])")
 
 # Tags of which a person bears at most one: a role with one never means a contact with another.
 OPPOSITES: tuple[frozenset[str], ...] = (
@@ -126,10 +109,10 @@ def _roles(*, many: bool) -> Iterator[tuple[str, Role]]:
 def roles_of(term: str) -> tuple[Role, ...]:
     """The roles that a relationship or alias states: 我的大学同学, older brother, ex-boss.
     Empty when there is none in it."""
-    key = _OWN_PREFIX.sub("", normalise(term).strip())
-    former = bool(_FORMER.match(key)) and key not in terms()
-    bare = _FORMER.sub("", key).strip() if former else key
-    found = terms().get(bare) or _by_tail(bare) or _by_tail(_ASIDE.split(bare)[0])
+    key = lex.own_prefix.sub("", normalise(term).strip())
+    former = bool(lex.former.match(key)) and key not in terms()
+    bare = lex.former.sub("", key).strip() if former else key
+    found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0])
     if former:
         found = tuple(Role(r.kind, r.subtype, r.gender, r.tags | {"ex"}, r.level) for r in found)
     return found
@@ -139,15 +122,15 @@ def roles_of(term: str) -> tuple[Role, ...]:
 def is_anothers(relationship: str) -> bool:
     """Whether a relationship text says what someone is to somebody else than the user: Ben's
     sister, 老婆的闺蜜, 她妈妈, a friend of my wife. "My little sister" and 公司的同事 do not."""
-    key = _OWN_PREFIX.sub("", normalise(relationship).strip())
-    key = _ASIDE.split(key)[0].strip()
+    key = lex.own_prefix.sub("", normalise(relationship).strip())
+    key = lex.aside.split(key)[0].strip()
     if not key or key in terms() or key in groups():
         return False
-    if _BY_PRONOUN.match(key):
+    if lex.by_pronoun.match(key):
         return True
-    if _BY_OF.search(key):
-        return bool(_by_tail(_BY_OF.split(key)[0]))
-    found = _POSSESSIVE.match(key)
+    if lex.by_of.search(key):
+        return bool(_by_tail(lex.by_of.split(key)[0]))
+    found = lex.possessive.match(key)
     if found:
         return is_owner(found["owner"] or found["zh"])
     heads = (key[:size] for size in range(len(key) - 1, 1, -1)) if is_han(key[0]) else ()
@@ -160,7 +143,7 @@ def is_owner(words: str) -> bool:
     """Whether ``words``, said before 的 or 's, mean somebody and no place, time or quality."""
     if _by_tail(normalise(words)):
         return True
-    if _NOBODY.search(words) or ownership.ZH_PRAISE.search(f"{words}的"):
+    if lex.nobody.search(words) or ownership.ZH_PRAISE.search(f"{words}的"):
         return False
     cut = segmentation.cut(words) if is_han(words[-1]) else ()
     return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _NOBODY_TAGS

@@ -204,9 +204,10 @@ def _patterns_used() -> dict[str, set[str]]:
         source = path.read_text(encoding="utf-8")
         for variable, name in re.findall(r"^(\w+) = patterns\(\s*\"(\w+)\"", source, re.M):
             module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-            for pattern in re.findall(rf"\b{variable}\.([a-z]\w*)", source):
-                assert re.compile(getattr(getattr(module, variable), pattern))
-                used[name].add(pattern)
+            table = getattr(module, variable)
+            for rows, pattern in re.findall(rf"\b{variable}\.(?:rows\(\"(\w+)|([a-z]\w*))", source):
+                assert table.rows(rows) if rows else re.compile(getattr(table, pattern))
+                used[name].add(rows or pattern)
     return used
 
 

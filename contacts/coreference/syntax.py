@@ -9,7 +9,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Literal
 
-from contacts.lexicon import groups, words
+from contacts.lexicon import groups, patterns, words
 from contacts.segmentation import cut
 from contacts.text import HAN
 
@@ -33,38 +33,14 @@ _CLASS_OVERRIDES: dict[str, str] = {
 _AS_WORDS = {word: 3000.0 for word in _CLASS_OVERRIDES if len(word) > 1}
 _RUNS = re.compile(r"(?P<zh>[\u3400-\u9fff]+)|\ufffc|[A-Za-z'’]+|\S")
 
-_BREAK = re.compile(
-    r"[，。！？；：,!?;:…—\n]+|(?<!\d)\.(?=\s|$)|\s+-+\s+"
-    # What is said or thought is a clause of its own.
-    r"|(?<=说)(?![好话服起完了过着不得是法明给])(?=.)"
-    r"|(?<=觉得|认为|以为|知道|希望|担心|告诉|听说)(?=.)"
-    r"|\s(?=(?:and|but|so|because|while|when|if|that|since|although|though|as|before|after"
-    r"|until)\s+(?:he|she|they|I|we|it|you|his|her|their)\b)",
-    re.IGNORECASE,
-)
+lex = patterns("clauses")
 
 # Words that may stand before an English subject without making it an object.
 _BEFORE_SUBJECT_EN = words("grammar_en", "before_subject")
-_PREPOSITION_EN = re.compile(
-    r"\b(?:to|for|with|from|by|about|of|at|on|than|without)\s+"
-    r"(?:(?:my|our|your|the|his|her)\s+(?:\w+\s+)?)?$",
-    re.IGNORECASE,
-)
 _APPOSITION_EN = re.compile(
     rf"(?:\b(?:my|our|your|the|a|an|his|her|their)|{NAME}['’]s?)\s+(?:[\w-]+\s+){{0,3}}$",
     re.IGNORECASE,
 )
-_LIST_BEFORE_EN = re.compile(r"(?:(?:,\s*)?(?:and|&)\s+|,\s*)$", re.IGNORECASE)
-_POSSESSIVE_EN = re.compile(
-    r"['’]s?\s+(?!(?:\w+ing|\w{3,}ed|a|an|the|not|been|got|so|very|too|just|still|here|out|on|in"
-    r"|at|back|off|down|up|great|fine|sick|happy|sad|mad|my|our|going|gone|always|never)\b)\w",
-    re.IGNORECASE,
-)
-_POSSESSIVE_ZH = re.compile(r"的(?![，。！？、]|$)|(?=[那这](?!边))")
-_LEADING_ZH = re.compile(
-    r"^(?:对了|另外|还有|不过|而且|嗯+|哦+|唉+|哎+|啊+|那|好|话说|听说|其实|\s)*"
-)
-_SPEECH_END_ZH = re.compile(r"(?:说|觉得|听说|知道|以为|反而是|就是|是|想到|发现|才|看到|想起)$")
 
 
 def words_zh(text: str) -> tuple[tuple[str, str], ...]:
@@ -89,7 +65,7 @@ class Clauses:
     def __init__(self, text: str) -> None:
         self.text = text
         self.starts = [0]
-        for match in _BREAK.finditer(text):
+        for match in lex.clause_break.finditer(text):
             if match.end() > self.starts[-1] and match.end() < len(text):
                 self.starts.append(match.end())
 
@@ -121,7 +97,7 @@ class Clauses:
 
 
 def _role_zh(prefix: str, after: str) -> Role:
-    prefix = prefix[_LEADING_ZH.match(prefix).end() :].strip()  # type: ignore[union-attr]
+    prefix = prefix[lex.leading_zh.match(prefix).end() :].strip()  # type: ignore[union-attr]
     classes = list(words_zh(prefix))
     while classes and (classes[-1][0] in "、和跟与及" or classes[-1][1] in "yx"):
         word, _ = classes.pop()
@@ -130,22 +106,22 @@ def _role_zh(prefix: str, after: str) -> Role:
             return "oblique"
         if classes and word in "、和跟与及" and classes[-1][1] == "N":
             classes.pop()
-    if not _SPEECH_END_ZH.search(prefix):
+    if not lex.speech_end_zh.search(prefix):
         for _, kind in reversed(classes):
             if kind == "p":
                 return "oblique"
             if kind == "v":
                 return "object"
-    return "possessor" if _POSSESSIVE_ZH.match(after) else "subject"
+    return "possessor" if lex.possessive_zh.match(after) else "subject"
 
 
 def _role_en(prefix: str, after: str) -> Role:
-    if _POSSESSIVE_EN.match(after):
+    if lex.possessive_en.match(after):
         return "possessor"
-    while listed := _LIST_BEFORE_EN.search(prefix):
+    while listed := lex.list_before_en.search(prefix):
         prefix = prefix[: listed.start()].rstrip().removesuffix(NAME)
     prefix = prefix.rstrip().removesuffix(NAME) if prefix.endswith(f"{NAME} ") else prefix
-    if _PREPOSITION_EN.search(prefix):
+    if lex.preposition_en.search(prefix):
         return "oblique"
     words = re.findall(r"[\w']+|" + NAME, _APPOSITION_EN.sub("", prefix))
     plain = [word for word in words if word.lower() not in _BEFORE_SUBJECT_EN]

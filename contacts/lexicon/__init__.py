@@ -9,7 +9,7 @@ Each file is read once.
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
@@ -92,14 +92,22 @@ class Patterns:
     def __getattr__(self, name: str) -> re.Pattern[str]:
         if name not in self._sources:
             raise AttributeError(f"no pattern {name!r}")
-        compiled = re.compile(self.source(name))
+        compiled = self._compiled(self._sources[name])
         setattr(self, name, compiled)
         return compiled
 
-    def source(self, name: str) -> str:
-        """The pattern as text, the others that it names filled in."""
-        text = self._parts[name]() if name in self._parts else "".join(self._sources[name])
-        return _PART.sub(lambda part: f"(?:{self.source(part[1])})", text)
+    def rows(self, name: str) -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
+        """The rows of a list of tables, each with its ``pattern``."""
+        return tuple((self._compiled(row["pattern"]), row) for row in self._sources[name])
+
+    def _compiled(self, pieces: str | Sequence[str]) -> re.Pattern[str]:
+        return re.compile(self._filled(pieces))
+
+    def _filled(self, pieces: str | Sequence[str]) -> str:
+        return _PART.sub(lambda part: f"(?:{self._part(part[1])})", "".join(pieces))
+
+    def _part(self, name: str) -> str:
+        return self._parts[name]() if name in self._parts else self._filled(self._sources[name])
 
 
 @cache

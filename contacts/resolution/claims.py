@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Literal
 
 from contacts import segmentation
-from contacts.lexicon import words
+from contacts.lexicon import patterns, words
 from contacts.names import name_key, surname_of
 from contacts.resolution import name_similarity, name_types
 from contacts.resolution.records import Record
@@ -15,54 +15,10 @@ from contacts.text import is_han, normalise
 # A name that only stands first in a list of facts (listed) is likely the person's, not surely.
 How = Literal["called", "really", "listed", "surname"]
 
-_FRAGMENT = re.compile(r"[,，;；。.、!！|()（）]\s*| and (?=(?:is|goes|his|her))")
-_NAME_ZH = r"(?P<name>[A-Za-z][A-Za-z .'-]{0,30}|[㐀-鿿·]{1,8})"
-_NAME_EN = r"(?P<name>[A-ZÀ-Þ][\w'’-]+(?: [A-ZÀ-Þ][\w'’-]+){0,2}|[㐀-鿿·]{2,8})"
-_SELF = r"(?:他|她|其|的|本人)?"
-# (what is said, what the name is): a real name excludes another, a nickname doesn't.
-_STATED: tuple[tuple[re.Pattern[str], How], ...] = (
-    (re.compile(rf"(?:本名|真名|原名|全名|大名|学名|姓名|名字|中文名)(?:叫|是|为|：|:)*\s*{_NAME_ZH}"), "really"),
-    (re.compile(rf"^(?:也|又|就|大家都|都|人称|我们?)?{_SELF}(?:名叫|叫做|叫作|就是|叫)(?:他|她)?\s*{_NAME_ZH}"), "really"),
-    (
-        re.compile(
-            rf"(?:外号|绰号|小名|乳名|昵称|网名|艺名|笔名|微信名|曾用名|英文名|法文名|日文名|别名|人称|又名|也叫|又叫|也就是|就是)"
-            rf"(?:字)?(?:叫|是|为|：|:)*\s*{_NAME_ZH}"
-        ),
-        "called",
-    ),
-    (re.compile(rf"(?:管|叫|喊|称)(?:他|她)(?:叫|做|作|为)?\s*{_NAME_ZH}"), "called"),
-    (re.compile(r"^(?:他|她)?姓(?P<name>[㐀-鿿])"), "surname"),
-    (re.compile(rf"\b(?:[Rr]eal|[Ff]ull|[Ff]irst|[Gg]iven|[Ll]egal|[Cc]hinese) name(?: is| was|:)? {_NAME_EN}"), "really"),
-    (re.compile(rf"\b(?:[Hh]er|[Hh]is|[Tt]heir|whose|[Tt]he) name(?: is|'s) {_NAME_EN}"), "really"),
-    (re.compile(rf"(?:^|\b(?:is|was|[Ss]he's|[Hh]e's) )(?:[Nn]amed|[Cc]alled) {_NAME_EN}"), "really"),
-    (
-        re.compile(
-            rf"\b(?:(?:[Gg]oes|[Ww]ent) by|(?:also )?known as|[Aa]\.?k\.?a\.?|[Nn]ick-?name(?:d| is|:)?|[Ee]nglish name(?: is)?"
-            rf"|calls? (?:her|him|them)|answers to|[Ss]hort for|stage name(?: is)?|is the same person as) {_NAME_EN}"
-        ),
-        "called",
-    ),
-    (re.compile(rf"\b(?:née|nee|maiden name(?: is| was)?) {_NAME_EN}"), "called"),
-)  # fmt: skip
-# 小红（张红）, Anna (Annie): another name right behind the name, which was cut off before.
-_BRACKETED = re.compile(rf"^[(（]\s*(?:也叫|又名|即|aka |a\.k\.a\. )?{_NAME_ZH}\s*[)）]")
-# Nothing but these may stand before a statement in its fragment: with any other word, it may
-# be somebody else's name that is told.
-_SELF_BEFORE = re.compile(
-    r"(?:他|她|其|本人|自己)?的?(?:大家|同事们?|朋友们?|家里人?|家人|我们?|他们|人家)?"
-    r"(?:是|也|又|都|一直|现在|以前|后来|平时|微信)*"
-    r"|(?:'s|her|his|their|she|he|they|whose|the|a)?\s*(?:everyone|everybody|people|friends|family|we|all|who)?"
-    r"\s*(?:also|is|was|now|and)?\s*",
-    re.I,
-)
+lex = patterns("claims")
+_STATED = lex.rows("stated")
 # What goes on after a name that no comma ends: 真名叫谢丽在采购部.
 _GOES_ON = "在是住做当今去来有从现就也都比喜不开很"
-_APART = re.compile(
-    r"不是(?:同)?一个?人|不是同一|两个人|是两个|同名|重名|另一个|另外一个|不是.{0,8}那个|夫妻|母女|父子|母子|父女|姐妹|兄弟"
-    r"|\bnot the\b|\bdifferent\b|\bunrelated\b|\bno relation\b|\bnot to be confused\b|\bthe other\b|\bsame name\b",
-    re.I,
-)
-_WITH = r"(?:和|跟|与|同|比|给|替|带|认识|with|of|to|for|and|than|the|against|unlike|replaced|met)\s*[^，,。]{0,8}"
 _SAME = ("same_name", "same_byname")
 # No given name ends in these.
 _NEVER_LAST = "了的着过人男女岁吗呢吧"
@@ -105,15 +61,15 @@ def _own(name: str, record: Record) -> bool:
 @lru_cache(maxsize=16384)
 def _stated(told: str) -> tuple[tuple[str, How], ...]:
     found: list[tuple[str, How]] = []
-    bracketed = _BRACKETED.match(told)
+    bracketed = lex.bracketed.match(told)
     if bracketed:
         found.append((bracketed["name"].strip(), "called"))
-    for place, fragment in enumerate(_FRAGMENT.split(told)):
+    for place, fragment in enumerate(lex.fragment.split(told)):
         rest = fragment.strip()
-        for pattern, how in _STATED:
+        for pattern, row in _STATED:
             match = pattern.search(rest)
-            if match and _SELF_BEFORE.fullmatch(rest[: match.start()]):
-                found.append((match["name"].strip(), how))
+            if match and lex.self_before.fullmatch(rest[: match.start()]):
+                found.append((match["name"].strip(), row["how"]))
                 break
         else:
             if place == 0 and _is_bare_name(rest):
@@ -218,7 +174,7 @@ def apart(first: Record, second: Record) -> str:
     """A fact that says that the two are two people, or nothing."""
     for a, b in ((first, second), (second, first)):
         for text, norm in zip(a.facts, a.normal_facts, strict=True):
-            if _APART.search(text) and _occurrence(norm, a, b, inside=True):
+            if lex.apart.search(text) and _occurrence(norm, a, b, inside=True):
                 return text
     return ""
 
@@ -245,7 +201,7 @@ def _occurrence(norm: str, own: Record, other: Record, *, inside: bool) -> bool:
             continue
         if any(key in n for n in mine):
             shared = key in mine or name_similarity.relate((name,), own.names).how in _SAME
-            beside = re.search(_WITH + re.escape(key), norm)
+            beside = re.search(lex.beside.pattern + re.escape(key), norm)
             if shared and (beside or (inside and re.search(r"同名|重名|same name", norm))):
                 return True
             continue
@@ -264,33 +220,22 @@ def _share_name(a: Record, b: Record) -> bool:
     return name_similarity.relate(a.names, b.names).how in _SAME
 
 
-# A tie that one has at a time ended for one of them and began for the other.
-_ENDED = re.compile(
-    r"以前|之前|前年|当年|后来|离职|搬走|分手|卸任|调走|退休|跳槽|\buntil\b|\bleft\b|moved out|used to|former|now at|previously|no longer"
-)
-_BEGAN = re.compile(
-    r"新来|新接手|接手|刚来|新任|上任|今年|新租|新搬|刚搬|took over|\bbecame\b|\bnew\b|moved in|replaced|since|this (?:year|month|autumn|fall|spring|summer|winter|january|february|march|april|may|june|july|august|september|october|november|december)",
-    re.I,
-)
-_YEARS = re.compile(r"(?<!\d)((?:19|20)\d\d)(?:\s*[-~至到]\s*((?:19|20)\d\d))?")
-
-
 def succession(first: Record, second: Record) -> tuple[str, str] | None:
     """Facts that the one's time ended and the other's began."""
     for a, b in ((first, second), (second, first)):
-        ended = next((t for t in a.facts if _ENDED.search(t) or _YEARS.search(t)), "")
-        began = next((t for t in b.facts if _BEGAN.search(t)), "") or _later(a, b)
-        if ended and began and not _BEGAN.search(ended):
+        ended = next((t for t in a.facts if lex.ended.search(t) or lex.years.search(t)), "")
+        began = next((t for t in b.facts if lex.began.search(t)), "") or _later(a, b)
+        if ended and began and not lex.began.search(ended):
             return ended, began
     return None
 
 
 def _later(a: Record, b: Record) -> str:
-    years = [int(y) for text in a.facts for found in _YEARS.findall(text) for y in found if y]
+    years = [int(y) for text in a.facts for found in lex.years.findall(text) for y in found if y]
     if not years:
         return ""
     for text in b.facts:
-        found = _YEARS.search(text)
+        found = lex.years.search(text)
         if found and int(found[1]) > max(years):
             return text
     return ""

@@ -1,11 +1,10 @@
 """How two relationships to the user stand to one another: the same, near, other, opposed."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from contacts.lexicon import rows, titles, words
+from contacts.lexicon import patterns, rows, titles, words
 from contacts.names import name_key
 from contacts.resolution.name_types import is_role, of_other_rank, title_of
 from contacts.resolution.records import Record
@@ -20,18 +19,9 @@ SPHERES = tuple(
     frozenset(row["kind"] for row in rows("role_kinds") if sphere in row["spheres"].split())
     for sphere in ("friends", "work", "study", "romance", "business", "health", "sport")
 )
-# Whoever is one of these isn't the user's to know as a person.
-_NOT_A_CONTACT = re.compile(
-    r"宠物|猫|狗|角色|人物|演员|明星|歌手|偶像|网红|主播|博主|作家|\b(?:pet|cat|dog|character|celebrity|actor|"
-    r"actress|singer|idol|author|influencer|streamer|politician|footballer)s?\b(?! (?:walker|sitter))"
-)
+lex = patterns("relationships")
 # Of these the user has one at a time.
 ONE_AT_A_TIME = frozenset(row["kind"] for row in rows("role_kinds") if row["single"])
-_OWNER = re.compile(r"^(?P<owner>.+?)(?:的(?=[^的]+$)|'s? )(?P<role>.+)$")
-_MINE = re.compile(r"^(?:我们?家?的?|my |our |the |那个|这个)")
-_FORMER = re.compile(r"^前|原来?的|former|\bex\b|ex-|previous|\bold ")
-# Who runs a shop is called 老板 as well, and isn't one's boss.
-_SHOPKEEPER = re.compile(r"(?:店|馆|铺|摊|吧|超市|菜场|市场|楼下|街角|卖.+)的?老板")
 _FAMILY = ("family", "partner")
 # Ties that say so little that any other may stand beside them.
 _VAGUE = frozenset({"friend", "colleague", "relative", "neighbor"})
@@ -56,7 +46,7 @@ def relate(first: Record, second: Record) -> Bond:
     """How what the two are to the user agrees."""
     a, b = stated(first), stated(second)
     how, alone = _relate(a, b)
-    former = bool(_FORMER.search(normalise(a))) != bool(_FORMER.search(normalise(b)))
+    former = bool(lex.former.search(normalise(a))) != bool(lex.former.search(normalise(b)))
     return Bond(how, a, b, alone, former)
 
 
@@ -83,8 +73,8 @@ def stated(record: Record) -> str:
 def _relate(a: str, b: str) -> tuple[How, bool]:
     if not a or not b:
         return "unknown", False
-    a, b = _MINE.sub("", normalise(a)), _MINE.sub("", normalise(b))
-    strange = bool(_NOT_A_CONTACT.search(a)), bool(_NOT_A_CONTACT.search(b))
+    a, b = lex.mine.sub("", normalise(a)), lex.mine.sub("", normalise(b))
+    strange = bool(lex.not_a_contact.search(a)), bool(lex.not_a_contact.search(b))
     if strange[0] != strange[1]:
         return "opposed", False
     owners = _owner(a), _owner(b)
@@ -102,7 +92,7 @@ def _relate(a: str, b: str) -> tuple[How, bool]:
         known = {role.kind for role in roles_a or roles_b}
         vague = bool(known & _VAGUE) or is_han(a[0]) != is_han(b[0])
         return (_by_words(a, b) or ("unknown" if vague else "other")), False
-    if bool(_SHOPKEEPER.search(a)) != bool(_SHOPKEEPER.search(b)) or _qualified_apart(a, b):
+    if bool(lex.shopkeeper.search(a)) != bool(lex.shopkeeper.search(b)) or _qualified_apart(a, b):
         return "other", False
     return _by_roles(roles_a, roles_b), alone
 
@@ -125,7 +115,7 @@ def _one_at_a_time(role: Role) -> bool:
 
 
 def _owner(text: str) -> str:
-    found = _OWNER.match(text)
+    found = lex.owner.match(text)
     return found["owner"] if found else ""
 
 
