@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Literal
 
-from contacts import ownership, segmentation
+from contacts import segmentation
 from contacts.lexicon import mapping, patterns, rows
 from contacts.text import is_han, normalise
 
@@ -143,7 +143,7 @@ def is_owner(words: str) -> bool:
     """Whether ``words``, said before 的 or 's, mean somebody and no place, time or quality."""
     if _by_tail(normalise(words)):
         return True
-    if lex.nobody.search(words) or ownership.ZH_PRAISE.search(f"{words}的"):
+    if lex.nobody.search(words) or lex.zh_praise.search(f"{words}的"):
         return False
     cut = segmentation.cut(words) if is_han(words[-1]) else ()
     return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _NOBODY_TAGS

@@ -46,6 +46,12 @@ def words(name: str, *groups: str) -> frozenset[str]:
     return frozenset(word for group in groups or ("",) for word in _groups(name)[group])
 
 
+@cache
+def word_sets(name: str) -> Mapping[str, frozenset[str]]:
+    """The words of each group of the list ``name``."""
+    return {group: frozenset(entries) for group, entries in groups(name).items()}
+
+
 def groups(name: str) -> Mapping[str, tuple[str, ...]]:
     """The words of each group of the list ``name``, in the order of the file."""
     return {group: entries for group, entries in _groups(name).items() if group}

@@ -7,11 +7,15 @@ from functools import cache
 from itertools import pairwise
 from typing import Protocol
 
-from contacts import ownership as own
 from contacts import segmentation
+from contacts.lexicon import patterns, word_sets
 from contacts.roles import Role, RoleWord, Whose, groups, terms
 from contacts.text import is_han, normalise_with_offsets, original_span
 
+lex = patterns("role_phrases")
+_WORDS = word_sets("ownership")
+# Before a bare word of kin: the classes that subjects and objects follow.
+_BARE_TAGS = frozenset("t c p d v u y e o".split())
 _TOKEN = re.compile(r"[a-z0-9]+(?:['-][a-z0-9]+)*'?")
 _CLAUSE_START = re.compile(r"(?:^|[\s,，。!！?？;；:：、…~～\n(（「『“\"'>*\-—@/&+])$")
 _LONGEST_ZH = 6
@@ -67,7 +71,7 @@ def _quoted_by_family(norm: str, found: list[RoleWord]) -> list[RoleWord]:
     for word in found:
         if speaker and word.whose == "other" and word.owner in ("你", "your"):
             between = norm[speaker.end : word.outer]
-            quoted = own.ZH_SAYS.search(between) or own.EN_SAYS & set(between.split())
+            quoted = lex.zh_says.search(between) or _WORDS["en_says"] & set(between.split())
             if quoted and not re.search(r"[。.!！]", between):
                 word = replace(word, whose="own")
         if word.whose in ("own", "bare") and word.roles[0].subtype == "family":
@@ -102,22 +106,22 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
         return RoleWord(start, end, outer, text, roles, whose, owner, many)
 
-    mine = own.ZH_OWN.search(left)
-    if own.ZH_COMPOUND_AFTER.match(right) and not (mine and right[0] in own.ZH_PARTICLES):
+    mine = lex.zh_own.search(left)
+    if lex.zh_compound_after.match(right) and not (mine and right[0] in "呀耶"):
         return word("generic") if right.startswith(("们", "的都")) else None
-    if own.ZH_EATERY.match(right) and own.ZH_EATERY_CUES.search(norm):
+    if right.startswith("家") and lex.zh_eatery_cues.search(norm):
         return None
-    if text[-1] in "妈娘" and right.startswith("的") and own.ZH_OATH.search(left):
+    if text[-1] in "妈娘" and right.startswith("的") and lex.zh_oath.search(left):
         return None
     if mine:
         return word("own", start - len(mine[0]), mine[0])
-    other = own.ZH_OTHER.search(left)
+    other = lex.zh_other.search(left)
     if other:
         return word("other", start - len(other[0]), other[1])
-    called = own.ZH_CALLED.search(left) and own.ZH_CALLED_AFTER.match(right)
-    if called or own.ZH_GENERIC_BEFORE.search(left):
+    called = lex.zh_called.search(left) and lex.zh_called_after.match(right)
+    if called or lex.zh_generic_before.search(left):
         return word("generic")
-    if left.endswith("的") and not own.ZH_PRAISE.search(left):
+    if left.endswith("的") and not lex.zh_praise.search(left):
         return word("other", start - 1, _owner_before(norm, start - 1))
     if re.search(r"[a-z0-9]$", left):
         return word("other", start, re.findall(r"[a-z0-9]+$", left)[0])
@@ -131,14 +135,14 @@ def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     at_start = not left or bool(_CLAUSE_START.search(left[-1:]))
     right = norm[end : end + 12]
     single = end - start == 1
-    if single and not own.ZH_AFTER_SINGLE.match(right):
+    if single and not lex.zh_after_single.match(right):
         return None
     if at_start:
         return made
     if single and not segment_boundary(norm, start, end):
         return None
     previous = _word_before(norm, start)
-    if previous in own.ZH_BARE_WORDS or segmentation.tag(previous)[:1] in own.ZH_BARE_TAGS:
+    if previous in _WORDS["zh_bare"] or segmentation.tag(previous)[:1] in _BARE_TAGS:
         return made
     return word("other", start - len(previous), previous)
 
@@ -205,26 +209,26 @@ def _judge_english(
 
     following = tokens[index + count][2] if index + count < len(tokens) else ""
     gap = norm[end : tokens[index + count][0]] if following else ""
-    if gap == " " and following in own.EN_COMPOUND_AFTER:
+    if gap == " " and following in _WORDS["en_compound_after"]:
         return None
     if norm[start - 1 : start] in ("-", "_", "@", "#", "/") or norm[end : end + 1] in ("-", "_"):
         return None
     at, former = index - 1, False
     while at >= 0 and norm[tokens[at][1] : tokens[at + 1][0]] == " ":
         previous = tokens[at][2]
-        if previous in own.EN_OWN:
+        if previous in _WORDS["en_own"]:
             whose: Whose = "generic" if former else "own"
             return word(whose, tokens[at][0], previous)
-        if previous in own.EN_OTHER or previous.endswith(("'s", "s'")):
+        if previous in _WORDS["en_other"] or previous.endswith(("'s", "s'")):
             return word("other", tokens[at][0], previous)
-        if previous in own.EN_GENERIC or previous in own.EN_DEFINITE:
-            definite = previous in own.EN_DEFINITE and at == index - 1
+        if previous in _WORDS["en_generic"] or previous in _WORDS["en_definite"]:
+            definite = previous in _WORDS["en_definite"] and at == index - 1
             leading = tokens[at - 1][2] if at else ""
-            predicate = leading in own.EN_BEING or following in own.EN_OF
+            predicate = leading in _WORDS["en_being"] or following == "of"
             unique = definite and not predicate and any(role.level == "unique" for role in roles)
             return word("bare" if unique else "generic", tokens[at][0], previous)
-        former = former or previous in own.EN_FORMER
-        if previous not in own.EN_BETWEEN and previous not in own.EN_FORMER:
+        former = former or previous in _WORDS["en_former"]
+        if previous not in _WORDS["en_between"] and previous not in _WORDS["en_former"]:
             break
         at -= 1
     return _judge_english_bare(norm, raw, tokens, index, word)
@@ -238,12 +242,12 @@ def _judge_english_bare(
     before = ""
     if index and norm[tokens[index - 1][1] : made.start] == " ":
         before = tokens[index - 1][2]
-    if before in own.EN_KINDS:
+    if before in _WORDS["en_kinds"]:
         return word("generic")
-    if made.text not in own.EN_BARE:
+    if made.text not in _WORDS["en_bare"]:
         at_start = not before
         unique = any(role.level == "unique" for role in made.roles)
         return made if at_start and unique and capital else word("generic")
-    if made.text in own.EN_BARE_CAPITAL and not capital:
+    if made.text in _WORDS["en_bare_capital"] and not capital:
         return word("generic")
     return made

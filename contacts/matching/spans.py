@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from accounts.reasons import Reason
-from contacts import ownership
-from contacts.lexicon import titles, words
+from contacts.lexicon import patterns, titles, words
 from contacts.matching import filter_en, filter_zh
 from contacts.matching.annotation import Reading, Token
 from contacts.matching.titles import bears, chinese_titles
@@ -16,6 +15,7 @@ from contacts.segmentation import NAME_FREQUENCY, frequency
 from contacts.text import is_cjk, is_han
 from contacts.types import Entry, How, Person
 
+lex = patterns("role_phrases")
 # How sure each way of being named is, before context has its say.
 CONFIDENCE = {
     "name": 0.98,
@@ -209,7 +209,7 @@ def _means_own(reading: Reading, word: RoleWord, entry: Entry) -> bool:
     called_out = bool(re.match(r"[,，!！]", norm[word.end : word.end + 1]))
     if listed and not called_out and any(role.level != "common" for role in word.roles):
         return True
-    return unique and bool(ownership.ZH_DEFINITE_AFTER.match(norm[word.end : word.end + 12]))
+    return unique and bool(lex.zh_definite_after.match(norm[word.end : word.end + 12]))
 
 
 def _title_hits(reading: Reading, entry: Entry, guard: filter_zh.Guard) -> Iterator[Hit]:

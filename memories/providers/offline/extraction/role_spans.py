@@ -3,8 +3,8 @@
 import re
 from itertools import pairwise
 
+from contacts import lexicon
 from contacts.lexicon.rules import patterns
-from contacts.ownership import ZH_PRAISE
 from contacts.roles import is_owner
 from contacts.text import HAN
 from memories.providers.offline.extraction.name_contexts import (
@@ -44,6 +44,7 @@ from memories.providers.offline.lexicons import relations
 from memories.types import Subtype
 
 RE = patterns(__file__)
+_PHRASES = lexicon.patterns("role_phrases")
 _TEAM_ZH = r"(?:我|咱)们?(?:组里?|公司|部门|团队|单位|项目组|办公室)(?:里|的)?(?:新来的|那个|的)?"
 LEAD = 4  # characters that may lead up to a subject: 昨天, 邻居
 
@@ -261,7 +262,7 @@ def is_role_of_another(text: str, spots: list[Spot], start: int, sort: Subtype) 
         return True
     if not before.endswith("的"):
         return before.endswith(("他", "她", "们"))
-    if before.endswith("我的") or ZH_PRAISE.search(before):
+    if before.endswith("我的") or _PHRASES.zh_praise.search(before):
         return False
     return sort in {Subtype.FAMILY, Subtype.PARTNER} or is_owner(before[:-1])
 
