@@ -1,62 +1,22 @@
 """What speaks for a person where a name in Latin letters is also a word."""
 
 import re
-from collections.abc import Set
+from collections.abc import Mapping, Set
 
-from contacts.lexicon import rows, words
+from contacts.lexicon import rows, table, word_sets, words
 from contacts.matching.annotation import Reading, Token
 from contacts.text import is_cjk
 
-# Evidence for a person, summed; a word needs more than nothing.
-WEIGHTS = {
-    "verb after": 2.0,
-    "adverb after": 1.2,
-    "auxiliary after": 0.5,
-    "state after": 2.0,
-    "possessive": 1.0,
-    "he or she": 0.7,
-    "whom": 1.2,
-    "called out": 1.2,
-    "alone": 1.5,
-    "listed beside": 1.0,
-    "capital inside a sentence": 1.5,
-    "capital at the start": -0.5,
-    "capital at the start of a name": 0.5,
-    "no capital": -2.5,
-    "calendar": -0.9,
-    "calendar before": -2.0,
-    "place": -0.8,
-    "place before": -2.0,
-    "place after": -1.0,
-    "determiner before": -2.0,
-    "word after": -2.0,
-    "noun after": -1.0,
-    "past tense after": 0.7,
-    "Chinese around": 0.8,
-}
+_WORDS = word_sets("context_en")
+WEIGHTS: Mapping[str, float] = table("name_evidence")["en"]
 # Months and places that are names as well.
 MONTHS = frozenset(row["name"] for row in rows("months") if row["given"])
-PLACES = words("context_en", "places")
-_PERSONAL = words("context_en", "personal")
-_MONTH_BEFORE = words("context_en", "month_before")
-_PLACE_BEFORE = words("context_en", "place_before")
-_MOSTLY_NAMES = words("context_en", "mostly_names")
-_WORD_AFTER = words("context_en", "word_after")
-_STATES = words("context_en", "states")
-_BASES = words("context_en", "verb_bases")
-_WHEREABOUTS = words("context_en", "whereabouts")
-_ADVERBS = words("context_en", "adverbs")
-_AUXILIARIES = words("context_en", "auxiliaries")
-_DETERMINERS = words("context_en", "determiners")
-_BEFORE = words("context_en", "person_before")
-_SENT_FROM = words("context_en", "sent_from")
-_PLACE_AFTER = words("context_en", "place_after")
-_CALENDAR_VERBS = words("context_en", "calendar_verbs")
+PLACES = _WORDS["places"]
 # Chinese that counts things or says how something is, before a Latin word.
 _CHINESE_COUNT = re.compile(r"(?:[个款种版件条台部张份]|很|太|超|最|不|有点|好|真|挺) ?$")
 # Before a state that only people are in.
 _LINKS = frozenset("is was isnt wasnt seems looks got gets".split())
-_AFTER = ((_ADVERBS, "adverb after"), (_AUXILIARIES, "auxiliary after"))
+_AFTER = ((_WORDS["adverbs"], "adverb after"), (_WORDS["auxiliaries"], "auxiliary after"))
 
 
 def _forms(base: str) -> set[str]:
@@ -70,7 +30,7 @@ def _forms(base: str) -> set[str]:
     return {third, past, f"{stem}ing", *double}
 
 
-_VERBS = words("context_en", "irregular_verbs").union(*map(_forms, _BASES))
+_VERBS = _WORDS["irregular_verbs"].union(*map(_forms, _WORDS["verb_bases"]))
 
 
 def weigh(reading: Reading, names: Set[str], index: int, surface: str) -> float:
@@ -93,12 +53,12 @@ def weigh(reading: Reading, names: Set[str], index: int, surface: str) -> float:
     elif re.search(r"[@&/+]\s?$", norm[max(0, token.start - 2) : token.start]):
         score += WEIGHTS["whom"]
     personal = {t.key for t in reading.tokens[index + 1 : index + 16]}
-    if personal & _PERSONAL:
+    if personal & _WORDS["personal"]:
         score += WEIGHTS["he or she"]
     if surface in MONTHS:
-        score += _map_score(reading, before, after, _MONTH_BEFORE, "calendar")
+        score += _map_score(reading, before, after, _WORDS["month_before"], "calendar")
     elif surface in PLACES:
-        score += _map_score(reading, before, after, _PLACE_BEFORE, "place")
+        score += _map_score(reading, before, after, _WORDS["place_before"], "place")
     else:
         return score
     # They have a capital everywhere, so it says nothing.
@@ -111,7 +71,7 @@ def _case(reading: Reading, index: int, token: Token) -> float:
     if not reading.cased:
         return -0.5
     if reading.starts_sentence(index):
-        mostly = token.key in _MOSTLY_NAMES
+        mostly = token.key in _WORDS["mostly_names"]
         return WEIGHTS["capital at the start of a name" if mostly else "capital at the start"]
     return WEIGHTS["capital inside a sentence"]
 
@@ -133,7 +93,7 @@ def _after_score(
             return WEIGHTS[reason]
     if token.possessive or after.capital:
         return 0.0
-    if after.key in _WORD_AFTER:
+    if after.key in _WORDS["word_after"]:
         return WEIGHTS["word after"] if starts else 0.0
     if after.key.endswith("ed") and len(after.key) > 4:
         return WEIGHTS["past tense after"]
@@ -144,7 +104,7 @@ def _is_state(reading: Reading, after: Token) -> bool:
     """Whether a state that only people are in follows: is mad, was pregnant."""
     state = reading.after(reading.starts[after.start])
     linked = after.key in _LINKS
-    return linked and state is not None and state.key in _STATES
+    return linked and state is not None and state.key in _WORDS["states"]
 
 
 def _alone_score(token: Token, rest: str, *, starts: bool) -> float:
@@ -175,9 +135,9 @@ def _verb_follows(reading: Reading, after: Token) -> bool:
     skipped = 0
     while skipped < 3:
         token = reading.tokens[index]
-        if token.key in _VERBS or (skipped and token.key in _BASES):
+        if token.key in _VERBS or (skipped and token.key in _WORDS["verb_bases"]):
             return True
-        if token.key not in _WHEREABOUTS | _ADVERBS | _AUXILIARIES | {
+        if token.key not in _WORDS["whereabouts"] | _WORDS["adverbs"] | _WORDS["auxiliaries"] | {
             "not",
             "will",
             "to",
@@ -191,11 +151,11 @@ def _verb_follows(reading: Reading, after: Token) -> bool:
 
 
 def _before_score(before: Token, surface: str) -> float:
-    if before.possessive or before.key in _DETERMINERS:
+    if before.possessive or before.key in _WORDS["determiners"]:
         return WEIGHTS["determiner before"]
     calendar_or_place = surface in MONTHS or surface in PLACES
-    if before.key in _BEFORE and not (
-        calendar_or_place and before.key in _MONTH_BEFORE | _PLACE_BEFORE
+    if before.key in _WORDS["person_before"] and not (
+        calendar_or_place and before.key in _WORDS["month_before"] | _WORDS["place_before"]
     ):
         return WEIGHTS["whom"]
     return 0.0
@@ -212,12 +172,12 @@ def _map_score(
     score = WEIGHTS[what]
     if before and before.key in prepositions:
         sender = reading.before(reading.starts[before.start])
-        if before.key == "from" and sender and sender.key in _SENT_FROM:
+        if before.key == "from" and sender and sender.key in _WORDS["sent_from"]:
             return score + WEIGHTS["whom"]
         score += WEIGHTS[f"{what} before"]
-    if after and after.key in _PLACE_AFTER:
+    if after and after.key in _WORDS["place_after"]:
         score += WEIGHTS["place after"]
-    if what == "calendar" and after and after.key in _CALENDAR_VERBS:
+    if what == "calendar" and after and after.key in _WORDS["calendar_verbs"]:
         score -= WEIGHTS["verb after"]
     if after and after.key.isdigit():
         score += WEIGHTS["calendar before"]

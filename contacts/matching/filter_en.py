@@ -3,17 +3,15 @@
 import re
 from collections.abc import Set
 
-from contacts.lexicon import alternation, titles, titles_used, words
+from contacts.lexicon import alternation, titles, titles_used, word_sets, words
 from contacts.matching.annotation import Reading, Token
 from contacts.matching.evidence_en import MONTHS, PLACES, weigh
 from contacts.names import name_key
 from contacts.roles import roles_of, terms
 from contacts.types import Person
 
+_WORDS = word_sets("context_en")
 THRESHOLD = 0.3  # of the evidence: a word needs more than nothing
-_PHRASES = words("context_en", "phrases")
-_PLACE_PREFIXES = words("context_en", "place_prefixes")
-_CAPITAL_NEIGHBOURS = words("context_en", "capital_neighbours")
 _CELEBRITIES = words("celebrities", "en")
 _FAME = re.compile(rf"\b(?:{alternation(words('fame', 'en'))}|season \d)\b")
 
@@ -76,7 +74,7 @@ def _in_phrase(reading: Reading, first: int, last: int) -> bool:
         for high in range(last, min(len(tokens), last + 3)):
             if high == low:
                 continue
-            if " ".join(token.key for token in tokens[low : high + 1]) in _PHRASES:
+            if " ".join(token.key for token in tokens[low : high + 1]) in _WORDS["phrases"]:
                 return True
     return False
 
@@ -109,7 +107,7 @@ def _is_saint(reading: Reading, first: int) -> bool:
     """Whether the word before makes a place of the name: St. Louis, San Jose, Port Vila."""
     before = reading.token(first - 1)
     gap = reading.gap(first - 1) if first else ""
-    return before is not None and gap in (" ", ". ") and before.key in _PLACE_PREFIXES
+    return before is not None and gap in (" ", ". ") and before.key in _WORDS["place_prefixes"]
 
 
 def _extends(reading: Reading, names: Set[str], first: int, last: int, person: Person) -> bool:
@@ -134,7 +132,7 @@ def _extends(reading: Reading, names: Set[str], first: int, last: int, person: P
 
 
 def _joins_name(names: Set[str], other: Token, own: set[str]) -> bool:
-    if other.key in own or other.key in _CAPITAL_NEIGHBOURS or len(other.key) == 1:
+    if other.key in own or other.key in _WORDS["capital_neighbours"] or len(other.key) == 1:
         return False
     known = other.key in names or other.key in titles("en") or other.key in terms()
     return not known

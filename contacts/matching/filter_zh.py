@@ -4,43 +4,14 @@ import re
 from collections.abc import Mapping
 
 from contacts import segmentation
-from contacts.lexicon import alternation, words
+from contacts.lexicon import alternation, table, word_sets, words
 from contacts.matching.annotation import Reading
 from contacts.names import surname_of
 from contacts.segmentation import Word
 from contacts.text import is_cjk, is_han
 
-# Evidence for a person, summed; a name that is also a word needs more than nothing.
-WEIGHTS = {
-    "word": -1.0,  # an ordinary noun, or a name of a place or thing
-    "common word": -1.5,  # an adjective, adverb or verb, which stand anywhere
-    "rare word": 0.7,
-    "clause start": 1.0,
-    "after a time": 0.5,
-    "whom something is done to or with": 1.2,
-    "weak verb": 0.9,
-    "strong verb": 2.0,
-    "strong verb later": 0.8,
-    "predicate begins": 0.5,
-    "conjunction before": 0.5,
-    "done to the user": 1.4,
-    "time after": 1.3,
-    "possession": 2.2,
-    "called out": 0.6,
-    "listed beside": 0.6,
-    "is who did it": 1.2,
-    "degree before": -3.0,
-    "subject before": -2.5,
-    "modifier before": -1.5,
-    "count before": -2.5,
-    "place before": -1.5,
-    "verb before": -0.8,
-    "other before": -1.0,
-    "thing after": -1.5,
-    "noun after": -1.0,
-    "particle of manner": -2.5,
-    "a word elsewhere": -0.5,  # one sense per discourse (Gale, Church, Yarowsky 1992)
-}
+_WORDS = word_sets("context_zh")
+WEIGHTS: Mapping[str, float] = table("name_evidence")["zh"]
 THRESHOLD = 0.4
 # Occurrences in jieba's corpus below which a word is rare.
 _RARE = 200
@@ -50,20 +21,6 @@ _WORD_FREQUENCY = 20
 _HELD = ("n", "a", "m", "q")
 _COMMON_TAGS = ("a", "d", "v", "b", "z", "i", "l", "t", "c", "r", "f", "p", "m", "q")
 
-_PERSON_BEFORE = words("context_zh", "person_before")
-_DEGREES = words("context_zh", "degrees")
-_PRONOUNS = words("context_zh", "pronouns")
-_TIMES = words("context_zh", "times")
-_COUNTS = words("context_zh", "counts")
-_PLACE_BEFORE = words("context_zh", "place_before")
-_CLAUSE_VERBS = words("context_zh", "clause_verbs")
-_PLACE_TAIL = words("context_zh", "place_tail")
-_GIVEN_TAIL = words("context_zh", "given_tail")
-_LIGHT = words("context_zh", "light")
-_POSSESSIONS = words("context_zh", "possessions")
-_STRONG_VERBS = words("context_zh", "strong_verbs")
-_THING_AFTER = words("context_zh", "thing_after")
-_PERSON_VERBS = words("context_zh", "person_verbs")
 _CELEBRITIES = words("celebrities", "zh")
 _FAME = re.compile(alternation(words("fame", "zh")))
 # An amount of a thing: what follows it is bought and drunk.
@@ -75,15 +32,15 @@ _ERAS = ("年代", "时代", "时期", "期间", "世纪")
 _BUSINESSES = ("店", "超市", "餐厅", "诊所", "药房", "酒楼", "工作室")
 # What may stand before: words, parts of speech, and which weight that has; the first counts.
 _BEFORE: tuple[tuple[frozenset[str], tuple[str, ...], str], ...] = (
-    (_PERSON_BEFORE, (), "whom something is done to or with"),
-    (_DEGREES, (), "degree before"),
-    (_PRONOUNS, (), "subject before"),
-    (_TIMES, ("t",), "after a time"),
-    (_COUNTS, ("m", "q"), "count before"),
+    (_WORDS["person_before"], (), "whom something is done to or with"),
+    (_WORDS["degrees"], (), "degree before"),
+    (_WORDS["pronouns"], (), "subject before"),
+    (_WORDS["times"], ("t",), "after a time"),
+    (_WORDS["counts"], ("m", "q"), "count before"),
     (frozenset("的地得"), (), "modifier before"),
-    (_PLACE_BEFORE, (), "place before"),
+    (_WORDS["place_before"], (), "place before"),
     (frozenset(), ("c", "p"), "conjunction before"),
-    (_CLAUSE_VERBS, (), "clause start"),
+    (_WORDS["clause_verbs"], (), "clause start"),
 )
 
 
@@ -201,7 +158,7 @@ class Guard:
         if after is None:
             return False
         if (
-            after.text in _PLACE_TAIL
+            after.text in _WORDS["place_tail"]
             or after.text == "子"
             or (len(after.text) > 1 and after.text.endswith(_BUSINESSES))
             or re.match(r"(?:大学|中学|小学|大道|牌)", norm[end : end + 2])
@@ -209,7 +166,7 @@ class Guard:
             return True
         if not surname_of(surface) or len(surface) != 2 or len(after.text) != 1:
             return False
-        if after.text not in _GIVEN_TAIL:
+        if after.text not in _WORDS["given_tail"]:
             return False
         # 王明高兴 is cut as a name and a word; a lone 阳 between a name and a verb is a name's.
         return len(following) < 2 or following[1].tag[:1] not in ("y", "q") or after.tag == "nr"
@@ -265,7 +222,7 @@ class Guard:
                 return WEIGHTS["whom something is done to or with"] + 1
             latin = re.search(r"[a-z0-9] ?$", norm[max(0, start - 2) : start])
             return 0.0 if latin else WEIGHTS["clause start"]
-        if before.text in _LIGHT and self._done_to(before):
+        if before.text in _WORDS["light"] and self._done_to(before):
             return WEIGHTS["whom something is done to or with"]
         if before.text == "是":
             done = after is not None and (after.tag.startswith("v") or after.text == "的")
@@ -278,7 +235,7 @@ class Guard:
     def _done_to(self, light: Word) -> bool:
         """Whether a verb that takes a person comes before a light word: 问一下."""
         earlier = [word for word in self.words(light.start, light.end) if word.end == light.start]
-        return bool(earlier) and earlier[0].text in _PERSON_BEFORE
+        return bool(earlier) and earlier[0].text in _WORDS["person_before"]
 
     def _right(
         self, end: int, after: Word | None, following: list[Word], *, adverbial: bool
@@ -289,28 +246,28 @@ class Guard:
         text, tag = after.text, after.tag
         second = following[1].text if len(following) > 1 else ""
         if text == "的":
-            return WEIGHTS["possession"] if second in _POSSESSIONS else 0.0
+            return WEIGHTS["possession"] if second in _WORDS["possessions"] else 0.0
         if text in "地得":
             return WEIGHTS["particle of manner"]
-        if text in _STRONG_VERBS or norm.startswith(("说", "让我"), end):
+        if text in _WORDS["strong_verbs"] or norm.startswith(("说", "让我"), end):
             return WEIGHTS["strong verb"]
         to_user = text.endswith("我") or second in ("我", "我们")
         if to_user and tag.startswith(("v", "p")) and not adverbial:
             return WEIGHTS["done to the user"]
-        if text in _THING_AFTER or text.endswith(_ERAS):
+        if text in _WORDS["thing_after"] or text.endswith(_ERAS):
             return WEIGHTS["thing after"]
         return self._clause_score(following)
 
     def _clause_score(self, following: list[Word]) -> float:
         """What the words after the name say as its predicate."""
         text, tag = following[0].text, following[0].tag
-        later = any(word.text in _STRONG_VERBS for word in following)
+        later = any(word.text in _WORDS["strong_verbs"] for word in following)
         bonus = WEIGHTS["strong verb later"] if later else 0.0
         if text in ("都", "全", "全都"):
             return WEIGHTS["noun after"]
-        if text in _TIMES or tag == "t":
+        if text in _WORDS["times"] or tag == "t":
             return WEIGHTS["time after"] + bonus
-        if text in _PERSON_VERBS or tag.startswith("v"):
+        if text in _WORDS["person_verbs"] or tag.startswith("v"):
             return WEIGHTS["weak verb"] + bonus
         if tag in ("d", "p", "c", "r"):
             return WEIGHTS["predicate begins"] + bonus

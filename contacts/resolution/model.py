@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from accounts.reasons import Reason
+from contacts.lexicon import table
 from contacts.resolution import features
 from contacts.resolution.features import Sign
 from contacts.resolution.records import Record
@@ -19,58 +20,7 @@ __all__ = ["Comparison", "Evidence", "Record", "compare"]
 
 Verdict = Literal["certain", "likely", "ambiguous", "none"]
 
-# What each sign counts, in log-odds. Set by hand from what the sign means, then fitted to 166
-# labelled pairs in both languages as a logistic model with these values as Gaussian prior
-# (precision 3), so that a sign that the pairs hardly show keeps its meaning; bond_former,
-# birthday_other, together and named_beside were set by hand after that, for want of pairs.
-# Five-fold cross-validation of the fit, ten shuffles: precision 0.96, recall 1.00, with or
-# without vectors (near). The signs and the prior were made with the same pairs in view, so
-# expect less on others.
-WEIGHTS: dict[str, float] = {
-    "same_name": 2.2,
-    "same_byname": 1.3,
-    "pinyin": 1.9,
-    "part_of_name": 1.2,
-    "nickname": 1.3,
-    "diminutive": 1.0,
-    "titled_name": 0.9,
-    "spelling": 0.2,
-    "homophone": -0.4,
-    "transliteration": 0.5,
-    "other_name": -7.2,
-    "other_byname": -5.1,
-    "other_script": -1.5,
-    "other_title": -4.0,
-    "relative_of": -8.0,
-    "unnamed": -0.4,
-    "both_unnamed": -2.0,
-    "same_role_word": 2.0,
-    "bond_same": 1.2,
-    "bond_near": 0.2,
-    "bond_other": -3.2,
-    "bond_opposed": -6.0,
-    "bond_alone": 1.2,
-    "bond_former": -2.5,
-    "stated_name": 3.5,
-    "stated_alike": 2.0,
-    "stated_other": -5.0,
-    "stated_apart": -8.0,
-    "named_beside": -6.0,
-    "together": -9.0,
-    "words": 3.8,
-    "near": 1.0,
-    "far": -0.9,
-    "attribute_same": 1.5,
-    "attribute_other": -0.7,
-    "birthday_other": -5.0,
-    "age": -4.1,
-    "gender": -4.2,
-    "outlived": -4.0,
-    "settled": -4.1,
-    "succession": -4.0,
-    "rivals": -1.0,
-    "little_known": -1.0,
-}
+WEIGHTS: Mapping[str, float] = table("record_signs")
 CERTAIN, LIKELY, AMBIGUOUS = 0.95, 0.5, 0.25
 # Below this names and ties alone rule the two out; what is known of them isn't read.
 _HOPELESS = -4.5
