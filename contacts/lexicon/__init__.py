@@ -85,6 +85,10 @@ def table(name: str) -> Mapping[str, Any]:
     return tomllib.loads(_HERE.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
+# A pattern with its row of a table.
+Row = tuple[re.Pattern[str], Mapping[str, Any]]
+
+
 class Patterns:
     """Regular expressions by name, as attributes; each is compiled when it is first used.
 
@@ -102,7 +106,7 @@ class Patterns:
         setattr(self, name, compiled)
         return compiled
 
-    def rows(self, name: str) -> tuple[tuple[re.Pattern[str], Mapping[str, Any]], ...]:
+    def rows(self, name: str) -> tuple[Row, ...]:
         """The rows of a list of tables, each with its ``pattern``."""
         return tuple((self._compiled(row["pattern"]), row) for row in self._sources[name])
 

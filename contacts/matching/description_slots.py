@@ -1,19 +1,26 @@
 """What a description may say of someone: the attributes of each kind of clause, and the nouns
 that one may be of."""
 
-from contacts.lexicon import rows
+import re
+from collections.abc import Iterable, Mapping
 
-# The attributes that a thing said of someone may stand under.
-PLACE = ("location", "hometown", "work_location")
-WORK = ("company", "location", "work_location", "industry", "school")
-JOB = ("job_title",)
-SCHOOL = ("school", "education", "location")
-ORIGIN = ("hometown", "location")
-PET = ("pet",)
-LIKING = ("interests", "likes", "habit", "skill")
-DOING = (*LIKING, "job_title", "major", "possession", "vehicle", "language", "plan")
-ANY = ("company", "school", "location", "hometown", "job_title", "interests", "likes", "pet",
-       "personality", "major", "diet", "zodiac", "skill", "language", "vehicle", "work_location")  # fmt: skip
+from contacts.lexicon import Row, rows, table
+
+# A pattern, and the attributes that the value in each of its groups may stand under.
+Readings = tuple[tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]], ...]
+
+
+def attributes(*slots: str) -> tuple[str, ...]:
+    """The attributes of slots (work, liking); any other word is an attribute itself."""
+    return tuple(key for slot in slots for key in table("description_slots").get(slot, (slot,)))
+
+
+def readings(found: Iterable[Row]) -> Readings:
+    """Patterns whose rows name the slots of a group by its name."""
+    return tuple(
+        (pattern, {group: attributes(*row[group]) for group in ("v", "w") if group in row})
+        for pattern, row in found
+    )
 
 
 def heads(language: str) -> dict[str, str]:
