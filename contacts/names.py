@@ -107,14 +107,15 @@ def _pinyin_keys(key: str) -> set[str]:
 
 
 @cache
-def _nicknamer() -> NickNamer:
+def nicknamer() -> NickNamer:
+    """English given names and what each is shortened to."""
     return NickNamer()
 
 
 def diminutives(given: str) -> set[str]:
     """What an English given name is shortened to, or what it is short for. Pairs of which
     both have short forms of their own (Ann, Anna) are two names, not one."""
-    namer = _nicknamer()
+    namer = nicknamer()
     short = {name for name in namer.nicknames_of(given) if not namer.nicknames_of(name)}
     long = set() if namer.nicknames_of(given) else set(namer.canonicals_of(given))
     return (short | long) - {given}

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from accounts.reasons import Reason
 from contacts.lexicon import words
 from contacts.matching.annotation import Reading
-from contacts.matching.spans import CONFIDENCE, Hit
+from contacts.matching.spans import KINDS, Hit
 from contacts.names import surname_of
 from contacts.resolution import relationships
 from contacts.roles import RoleWord, roles_of, terms
@@ -16,7 +16,7 @@ from contacts.text import is_han
 from contacts.types import Mention
 
 # Among hits at the same place the surest kind of match silences the others.
-_RANK = {kind: rank for rank, kind in enumerate(CONFIDENCE)}
+_RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 _SURE = ("name", "alias")
 
 

@@ -16,37 +16,25 @@ from contacts.text import is_cjk, is_han
 from contacts.types import Entry, How, Person
 
 lex = patterns("role_phrases")
-# How sure each way of being named is, before context has its say.
-CONFIDENCE = {
-    "name": 0.98,
-    "alias": 0.95,
-    "pinyin": 0.85,
-    "first name": 0.85,
-    "given name": 0.8,
-    "kinship": 0.92,
-    "title": 0.8,
-    "diminutive": 0.7,
-    "sound": 0.6,
-    "fuzzy": 0.35,
-}
-REASONS = {
-    "name": "by_name",
-    "alias": "by_alias",
-    "pinyin": "by_pinyin",
-    "first name": "by_first_name",
-    "given name": "by_given_name",
-    "kinship": "by_own_relation",
-    "title": "by_title",
-    "diminutive": "by_diminutive",
-    "sound": "by_sound",
-    "fuzzy": "by_slip",
+# Each way of being named: how sure it is, before context has its say, and its reason.
+KINDS = {
+    "name": (0.98, "by_name"),
+    "alias": (0.95, "by_alias"),
+    "pinyin": (0.85, "by_pinyin"),
+    "first name": (0.85, "by_first_name"),
+    "given name": (0.8, "by_given_name"),
+    "kinship": (0.92, "by_own_relation"),
+    "title": (0.8, "by_title"),
+    "diminutive": (0.7, "by_diminutive"),
+    "sound": (0.6, "by_sound"),
+    "fuzzy": (0.35, "by_slip"),
 }
 _PAST_EXACT = frozenset({"pinyin", "first name", "given name", "title", "diminutive", "sound"})
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A person at a place of the normalised text; ``kind`` is a key of CONFIDENCE."""
+    """A person at a place of the normalised text; ``kind`` is a key of KINDS."""
 
     person: Person
     start: int
@@ -63,7 +51,7 @@ class Hit:
 
     @property
     def reason(self) -> Reason:
-        return Reason(REASONS[self.kind], text=self.text)
+        return Reason(KINDS[self.kind][1], text=self.text)
 
 
 def joins(gap: str) -> bool:
@@ -135,7 +123,7 @@ def _kind(entry: Entry, surface: str) -> str:
 
 
 def _hit(entry: Entry, start: int, end: int, kind: str, weight: float = 1.0) -> Hit:
-    return Hit(entry.person, start, end, kind, entry.key.text, CONFIDENCE[kind] * weight)
+    return Hit(entry.person, start, end, kind, entry.key.text, KINDS[kind][0] * weight)
 
 
 def _chinese_hits(reading: Reading, entry: Entry, guard: filter_zh.Guard) -> Iterator[Hit]:

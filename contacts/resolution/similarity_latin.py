@@ -1,10 +1,7 @@
 """How two names of which one or both are in Latin letters stand to one another."""
 
 import re
-from functools import cache
 from uuid import UUID
-
-from nicknames import NickNamer
 
 from contacts import names
 from contacts.lexicon import titles, titles_used
@@ -69,7 +66,7 @@ def _families(a: list[str], b: list[str]) -> bool:
 def _given_names(a: str, b: str) -> How | None:
     if a == b:
         return "same_name"
-    if b in _nicknamer().nicknames_of(a) or a in _nicknamer().nicknames_of(b):
+    if b in names.nicknamer().nicknames_of(a) or a in names.nicknamer().nicknames_of(b):
         return "diminutive"
     if min(len(a), len(b)) >= 4 and (a.endswith(b) or b.endswith(a)):
         return "diminutive"
@@ -77,11 +74,6 @@ def _given_names(a: str, b: str) -> How | None:
     alike = a[0] == b[0] or sounds(a)[:1] == sounds(b)[:1] not in ("a", "h")
     spelt = sounds(a) == sounds(b) or _misspelt(a, b)
     return "spelling" if spelt and alike and not genders and min(len(a), len(b)) > 2 else None
-
-
-@cache
-def _nicknamer() -> NickNamer:
-    return NickNamer()
 
 
 def sounds(name: str) -> str:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from contacts.coreference.weights import ZERO
-from contacts.matching.spans import REASONS
+from contacts.matching.spans import KINDS
 from contacts.resolution.model import WEIGHTS
 from dashboard import words
 from memories.providers.offline.conflicts import _TURNED
@@ -21,7 +21,7 @@ from memories.providers.offline.conflicts import _TURNED
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("accounts", "contacts", "memories", "dashboard")
 # Codes that are looked up by what was found; the genders and places of an anaphor.
-LOOKED_UP = {*ZERO, *REASONS.values(), *WEIGHTS, *_TURNED.values(),
+LOOKED_UP = {*ZERO, *(reason for _, reason in KINDS.values()), *WEIGHTS, *_TURNED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 
