@@ -1,11 +1,10 @@
 """Role words and genders of ``contacts.roles`` as pronoun resolution asks for them."""
 
 import re
-from functools import cache, lru_cache
+from functools import lru_cache
 
-from contacts.lexicon import alternation, patterns, titles
-from contacts.roles import Role, groups, roles_of, terms
-from contacts.text import is_han
+from contacts.lexicon import patterns, titles
+from contacts.roles import Role, groups, roles_of
 from contacts.types import Person
 
 _LEX = patterns("anaphora")
@@ -46,17 +45,6 @@ def same_kind(word: str, kind: str) -> bool:
         return True
     stated = roles_of(kind) or (Role(kind, ""),)
     return any(asked.fits(role) or role.fits(asked) for asked in roles_of(word) for role in stated)
-
-
-@cache
-def pattern(*, chinese: bool, family: bool) -> str:
-    """An alternation of role words, longest first; ``family``: of kin and partners."""
-    words = [
-        word
-        for word, roles in terms().items()
-        if is_han(word[0]) is chinese and (roles[0].subtype in ("family", "partner")) is family
-    ]
-    return alternation(words)
 
 
 @lru_cache(maxsize=16384)

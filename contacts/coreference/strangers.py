@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import Literal
 
 from contacts.coreference import role_features
@@ -12,12 +12,9 @@ from contacts.roles import terms
 from contacts.segmentation import cut
 from contacts.text import is_han
 
-lex = patterns("anaphora")
-
 _OWNS = frozenset(("his", "her", "their"))
 # Role words that mean a thing more often than a person.
 _NOT_PEOPLE = frozenset(("report", "pa", "date", "chief", "leader", "superior"))
-_NEXT_DOOR = r"(?:楼上|楼下|隔壁)(?=[又也在说一天总每的]*[，。又也在说总每]|$)"
 
 OtherKind = Literal["someone", "pet", "group", "kin"]
 
@@ -35,52 +32,46 @@ class Other:
     owner: int = -1
 
 
-@cache
-def _own_kin() -> re.Pattern[str]:
-    zh = role_features.pattern(chinese=True, family=True)
-    en = role_features.pattern(chinese=False, family=True)
-    return re.compile(
-        rf"我们?家?的?(?P<zh>{zh})|\b(?:my|our)\s+(?:[\w-]+\s+)?(?P<en>{en})\b", re.IGNORECASE
+def _roles(*, chinese: bool, family: bool) -> str:
+    """Role words as alternatives; ``family``: of kin and partners."""
+    return alternation(
+        word
+        for word, roles in terms().items()
+        if is_han(word[0]) is chinese and (roles[0].subtype in ("family", "partner")) is family
     )
 
 
-@cache
-def _owned_kin() -> re.Pattern[str]:
-    zh = (
-        role_features.pattern(chinese=True, family=True)
-        + "|"
-        + role_features.pattern(chinese=True, family=False)
-    )
-    en = (
-        role_features.pattern(chinese=False, family=True)
-        + "|"
-        + role_features.pattern(chinese=False, family=False)
-    )
-    return re.compile(
-        rf"\s*(?:家?的?|那个?|前)(?P<zh>{zh})(?![们车店])"
-        rf"|(?:['’]s?)?\s+(?:[\w-]+\s+)?(?P<en>{en})\b",
-        re.IGNORECASE,
-    )
+def _people(*, chinese: bool) -> str:
+    roles = {word for word, of in terms().items() if of[0].subtype not in ("family", "partner")}
+    listed = words("strangers", "people_zh" if chinese else "people_en")
+    return alternation({w for w in roles - _NOT_PEOPLE if is_han(w[0]) is chinese} | listed)
 
 
-@cache
-def _roles() -> re.Pattern[str]:
-    zh = role_features.pattern(chinese=True, family=False)
-    en = role_features.pattern(chinese=False, family=False)
-    return re.compile(
-        # The 朋友 in 男朋友 is no friend.
-        rf"(?P<zh>(?<![男女])(?:{zh}))(?![们级])"
-        rf"|\b(?:the|my|our|that)\s+(?:old\s+|new\s+)?(?P<en>{en})\b"
-        rf"|(?<![A-Za-z])(?P<bare>boss|leader|mentor|manager)(?![A-Za-z])",
-        re.IGNORECASE,
-    )
+def _nouns(group: str, *, chinese: bool) -> str:
+    found = words("strangers", group)
+    return alternation(w for w in found if (is_han(w[0]) or w.isdigit()) is chinese)
+
+
+lex = patterns(
+    "unnamed_people",
+    kin_zh=partial(_roles, chinese=True, family=True),
+    kin_en=partial(_roles, chinese=False, family=True),
+    other_zh=partial(_roles, chinese=True, family=False),
+    other_en=partial(_roles, chinese=False, family=False),
+    people_zh=partial(_people, chinese=True),
+    people_en=partial(_people, chinese=False),
+    pets_zh=partial(_nouns, "pets", chinese=True),
+    pets_en=partial(_nouns, "pets", chinese=False),
+    groups_zh=partial(_nouns, "groups", chinese=True),
+    groups_en=partial(_nouns, "groups", chinese=False),
+)
 
 
 def owned_kin(text: str, owners: Sequence[tuple[int, int]]) -> list[Other]:
     """Kin and other relations of those at the spans ``owners``: 她妈妈, Anna's sister."""
     found = []
     for start, end in owners:
-        match = _owned_kin().match(text, end)
+        match = lex.owned_kin.match(text, end)
         if match and (
             match["zh"] or text[end : end + 1] in "'’" or text[start:end].lower() in _OWNS
         ):
@@ -93,44 +84,27 @@ def owned_kin(text: str, owners: Sequence[tuple[int, int]]) -> list[Other]:
 def own_kin(text: str) -> list[Other]:
     return [
         Other(*m.span(), "kin", role_features.gender_of(m["zh"] or m["en"]), m["zh"] or m["en"])
-        for m in _own_kin().finditer(text)
+        for m in lex.own_kin.finditer(text)
     ]
 
 
 def role_words(text: str) -> list[tuple[int, int, str]]:
     """Role words that may stand for a contact already spoken of: 老板, the landlord."""
-    return [(*m.span(), (m["zh"] or m["en"] or m["bare"]).lower()) for m in _roles().finditer(text)]
-
-
-@cache
-def _strangers() -> tuple[tuple[OtherKind, re.Pattern[str]], ...]:
-    roles = {word for word, of in terms().items() if of[0].subtype not in ("family", "partner")}
-    people = roles - _NOT_PEOPLE
-    zh = alternation({word for word in people if is_han(word[0])} | words("strangers", "people_zh"))
-    en = alternation(
-        {word for word in people if not is_han(word[0])} | words("strangers", "people_en")
-    )
-    determiner = r"(?:an?|the|some|our|my|this|that|another|one|new)"
-    english = rf"\b{determiner}\s+(?:[\w-]+\s+){{0,2}}?(?P<noun>{en})\b(?!['’]s)"
-    pet, group = words("strangers", "pets"), words("strangers", "groups")
-    return (
-        ("pet", _either(pet)),
-        ("group", _either(group)),
-        ("someone", re.compile(rf"{zh}|有人|某人|一个人|{_NEXT_DOOR}")),
-        ("someone", re.compile(rf"\b(?:some|any|every)(?:one|body)\b|{english}", re.IGNORECASE)),
-    )
-
-
-def _either(nouns: frozenset[str]) -> re.Pattern[str]:
-    zh = {word for word in nouns if is_han(word[0]) or word.isdigit()}
-    latin = alternation(nouns - zh)
-    return re.compile(rf"{alternation(zh)}|\b(?:{latin})s?\b", re.IGNORECASE)
+    return [
+        (*m.span(), (m["zh"] or m["en"] or m["bare"]).lower()) for m in lex.role_word.finditer(text)
+    ]
 
 
 def strangers(text: str) -> list[Other]:
     """Unnamed people, people with names that are no contact's, pets and organisations."""
     found = []
-    for kind, pattern in _strangers():
+    kinds: tuple[tuple[OtherKind, re.Pattern[str]], ...] = (
+        ("pet", lex.pet),
+        ("group", lex.group),
+        ("someone", lex.someone_zh),
+        ("someone", lex.someone_en),
+    )
+    for kind, pattern in kinds:
         for match in pattern.finditer(text):
             noun = (match.groupdict().get("noun") or match.group()).lower()
             gender = (
@@ -142,13 +116,9 @@ def strangers(text: str) -> list[Other]:
     return found + _unknown_names(text)
 
 
-_CAPITALS = re.compile(r"(?<![\w@])(?P<first>[A-Z][a-z]+)(?:\s+(?:[A-Z]\.\s+)?[A-Z][a-z'-]+)+")
 # Classes of the single characters that unknown given names fall apart into.
 _NAMELIKE = frozenset(("", "n", "g", "a", "z", "j", "x", "b"))
 _SURNAMES = words("surnames", "single") - words("surnames", "weak")
-# 克里斯托弗·诺兰: only transliterated names have the dot.
-_DOTTED = re.compile(r"[\u4e00-\u9fff]{2,8}·[\u4e00-\u9fff]{1,5}")
-_ZH_CLAUSE = re.compile(r"[\u4e00-\u9fff·]+")
 
 
 def _unknown_names(text: str) -> list[Other]:
@@ -157,11 +127,11 @@ def _unknown_names(text: str) -> list[Other]:
     given = words("given_names")
     found = [
         Other(*match.span(), "someone", word=match.group())
-        for match in _CAPITALS.finditer(text)
+        for match in lex.full_name_en.finditer(text)
         if match["first"].lower() in given
     ]
-    found += [Other(*m.span(), "someone", word=m.group()) for m in _DOTTED.finditer(text)]
-    for run in _ZH_CLAUSE.finditer(text):
+    found += [Other(*m.span(), "someone", word=m.group()) for m in lex.dotted_name.finditer(text)]
+    for run in lex.clause_zh.finditer(text):
         if _SURNAMES.isdisjoint(run.group()):
             continue
         pieces = cut(run.group())
