@@ -135,7 +135,7 @@ def sort_key(name: str) -> str:
 def _read(key: str) -> tuple[list[str], list[str]]:
     """The units of a name and how each is read."""
     units = _units(key)
-    sounds = readings(key) if key and all(map(is_han, key)) else []
+    sounds = [*readings(key)] if key and all(map(is_han, key)) else []
     if len(sounds) != len(units):
         sounds = [_sound(unit) for unit in units]
     return units, sounds

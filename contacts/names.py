@@ -77,13 +77,14 @@ def syllable(char: str) -> str:
     return str(lazy_pinyin(char, style=Style.NORMAL, v_to_u=False)[0])
 
 
-def readings(key: str) -> list[str]:
+@lru_cache(maxsize=16384)
+def readings(key: str) -> tuple[str, ...]:
     """The toneless syllables of a Chinese name, its surname read as surnames are."""
     surname = surname_of(key)
     special = mapping("surname_readings", "reading").get(surname)
     rest = lazy_pinyin(key[len(surname) :], style=Style.NORMAL)
     head = [special] if special else lazy_pinyin(surname, style=Style.NORMAL)
-    return [*head, *rest]
+    return (*head, *rest)
 
 
 def _pinyin_keys(key: str) -> set[str]:
@@ -93,7 +94,7 @@ def _pinyin_keys(key: str) -> set[str]:
     sounds = readings(key)
     size = len(surname_of(key))
     head, tail = sounds[:size], sounds[size:]
-    orders = [sounds, [*tail, *head]] if head else [sounds]
+    orders = [sounds, (*tail, *head)] if head else [sounds]
     keys: set[str] = set()
     for order in orders:
         keys |= {"".join(order), " ".join(order)}

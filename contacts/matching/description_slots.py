@@ -15,7 +15,7 @@ def attributes(*slots: str) -> tuple[str, ...]:
     return tuple(key for slot in slots for key in table("description_slots").get(slot, (slot,)))
 
 
-def readings(found: Iterable[Row]) -> Readings:
+def readings_of(found: Iterable[Row]) -> Readings:
     """Patterns whose rows name the slots of a group by its name."""
     return tuple(
         (pattern, {group: attributes(*row[group]) for group in ("v", "w") if group in row})

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from contacts.lexicon import alternation, mapping, patterns, word_sets
-from contacts.matching.description_slots import attributes, heads, readings
+from contacts.matching.description_slots import attributes, heads, readings_of
 from contacts.numerals import MONTH
 from contacts.roles import terms
 from contacts.types import Constraint, Description
@@ -20,7 +20,7 @@ lex = patterns(
     labels=lambda: alternation(_LABELS),
     month=lambda: MONTH,
 )
-_CLAUSES, _PLACES = readings(lex.rows("clauses")), readings(lex.rows("places"))
+_CLAUSES, _PLACES = readings_of(lex.rows("clauses")), readings_of(lex.rows("places"))
 
 
 def describe(norm: str, raw: str) -> Iterator[Description]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from contacts.lexicon import alternation, mapping, patterns
-from contacts.matching.description_slots import attributes, heads, readings
+from contacts.matching.description_slots import attributes, heads, readings_of
 from contacts.roles import terms
 from contacts.text import is_han
 from contacts.types import Constraint, Description
@@ -21,7 +21,7 @@ def _heads() -> str:
 
 
 lex = patterns("descriptions_zh", heads=_heads, labels=lambda: alternation(_LABELLED))
-_READINGS = readings(lex.rows("readings"))
+_READINGS = readings_of(lex.rows("readings"))
 
 
 def describe(norm: str) -> Iterator[Description]:

@@ -139,7 +139,7 @@ def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
         return None
     if at_start:
         return made
-    if single and not segment_boundary(norm, start, end):
+    if single and not _is_word(norm, start, end):
         return None
     previous = _word_before(norm, start)
     if previous in _WORDS["zh_bare"] or segmentation.tag(previous)[:1] in _BARE_TAGS:
@@ -147,26 +147,26 @@ def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     return word("other", start - len(previous), previous)
 
 
-def segment_boundary(norm: str, start: int, end: int) -> bool:
+def _is_word(norm: str, start: int, end: int) -> bool:
     """Whether the likeliest cut has a word of its own at [start, end)."""
-    low = start
-    while low > 0 and is_han(norm[low - 1]) and start - low < 8:
-        low -= 1
-    high = end
+    low, high = _han_before(norm, start), end
     while high < len(norm) and is_han(norm[high]) and high - end < 8:
         high += 1
-    return any(
-        word.start == start - low and word.end == end - low
-        for word in segmentation.cut(norm[low:high])
-    )
+    words = segmentation.cut(norm[low:high])
+    return any((word.start, word.end) == (start - low, end - low) for word in words)
 
 
 def _word_before(norm: str, start: int) -> str:
+    cut = segmentation.cut(norm[_han_before(norm, start) : start])
+    return cut[-1].text if cut else ""
+
+
+def _han_before(norm: str, start: int) -> int:
+    """Where the Han that end at ``start`` begin, eight of them at most."""
     low = start
     while low > 0 and is_han(norm[low - 1]) and start - low < 8:
         low -= 1
-    cut = segmentation.cut(norm[low:start])
-    return cut[-1].text if cut else ""
+    return low
 
 
 def _owner_before(norm: str, end: int) -> str:

@@ -111,12 +111,6 @@ def title_of(key: str) -> tuple[str, str]:
 
 
 @lru_cache(maxsize=16384)
-def readings(key: str) -> tuple[str, ...]:
-    """The toneless syllables of a Chinese name."""
-    return tuple(names.readings(key))
-
-
-@lru_cache(maxsize=16384)
 def of_other_rank(a: str, b: str) -> bool:
     """Whether two role words differ by the place in the family alone: 大姨 and 小姨."""
     ranks = [re.match(r"[大二三四五六小]|(?:old|young|big|little)\w* ", text) for text in (a, b)]

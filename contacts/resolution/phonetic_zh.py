@@ -13,8 +13,8 @@ from functools import cache, lru_cache
 
 from contacts import names
 from contacts.lexicon import mapping, words
-from contacts.names import SYLLABLE
-from contacts.resolution.name_types import PREFIXES, readings
+from contacts.names import SYLLABLE, readings
+from contacts.resolution.name_types import PREFIXES
 from contacts.resolution.similarity_zh import core_of
 from contacts.text import is_han
 

@@ -5,7 +5,8 @@ from uuid import UUID
 
 from contacts import names
 from contacts.lexicon import titles, titles_used
-from contacts.resolution.name_types import How, Kind, readings, title_of
+from contacts.names import readings
+from contacts.resolution.name_types import How, Kind, title_of
 from contacts.resolution.phonetic_zh import same_nickname
 from contacts.types import Person
 

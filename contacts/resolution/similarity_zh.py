@@ -2,7 +2,8 @@
 
 from contacts import names
 from contacts.lexicon import titles, words
-from contacts.resolution.name_types import PREFIXES, How, is_word, kind_of, readings, title_of
+from contacts.names import readings
+from contacts.resolution.name_types import PREFIXES, How, is_word, kind_of, title_of
 
 # Chinese sounds that pinyin typing and regional speech confuse.
 _NEAR_SOUNDS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ang", "an"), ("eng", "en"), ("ing", "in"),
