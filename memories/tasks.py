@@ -10,7 +10,7 @@ from contacts import store
 from contacts.models import Contact
 from memories.corrections import auto_merge, derived
 from memories.erasure import due
-from memories.jobs import job_runs, sweep, table
+from memories.jobs import job_runs, runner, sweep
 from memories.models import JobRun
 from memories.pipeline import backfill, cadence, run
 from memories.pipeline.embed import embed_missing
@@ -87,8 +87,8 @@ def suggest(end_user_id: int) -> None:
 def run_job(name: str) -> None:
     """Runs a maintenance job, and queues the rest of it where it stopped at its bound."""
     try:
-        done = table.run(name)
-    except table.AlreadyRunning:
+        done = runner.run(name)
+    except runner.AlreadyRunning:
         return
     if done.state == JobRun.State.DONE and done.cursor:
         enqueue("resume_job", name)

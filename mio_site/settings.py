@@ -8,7 +8,7 @@ import environ
 from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
-from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
+from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 from mio_site.postgres import instance
 from mio_site.postgres.data_folder import kept_secret
 

@@ -21,7 +21,7 @@ from accounts.models import EndUser
 from contacts import names
 from contacts.models import Contact, ContactKey, Relation, Suggestion
 from contacts.resolution import blocking
-from contacts.resolution.model import LIKELY, Comparison, among_rivals, compare
+from contacts.resolution.pair_scoring import LIKELY, Comparison, among_rivals, compare
 from contacts.resolution.records import MAX_FACTS, Record, record
 from contacts.resolution.text_overlap import rarity_of
 from contacts.resolution.vector_similarity import UNKNOWN, Background, background_of

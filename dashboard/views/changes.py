@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Change, EndUser
-from accounts.restore import CannotUndo, LaterChanges, later_changes
+from accounts.rollback import CannotUndo, LaterChanges, later_changes
 from dashboard import access, feedback, pager
 from dashboard.access import valid_ids
 from dashboard.queries import changes as queries

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from dashboard import access, feedback, fragments, pager
 from dashboard.queries import pipeline as queries
 from memories import queue
-from memories.jobs import table
+from memories.jobs import runner, schedules
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import run
 
@@ -54,7 +54,7 @@ def consolidations(request: HttpRequest) -> HttpResponse:
 @access.page
 def job_list(request: HttpRequest) -> HttpResponse:
     """The maintenance jobs: last run, effect, next run."""
-    return _page(request, "jobs", jobs=table.overview())
+    return _page(request, "jobs", jobs=runner.overview())
 
 
 @access.page
@@ -102,7 +102,7 @@ def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
 @access.admin_action
 def run_job(request: HttpRequest, job: str) -> HttpResponse:
     """Hands a job to the workers now."""
-    if job not in table.JOBS:
+    if job not in schedules.JOBS:
         raise Http404
     queue.enqueue("run_job", job)
     feedback.done(request, _("“%(job)s” starts as soon as a worker is free.") % {"job": job})

@@ -14,7 +14,7 @@ from accounts.errors import ApiError, conflict
 from accounts.fields import StoredReason, Strict
 from accounts.models import Change, EndUser
 from accounts.paging import Page, PageQuery, page
-from accounts.restore import CannotUndo, LaterChanges
+from accounts.rollback import CannotUndo, LaterChanges
 from memories import queue
 from memories.corrections.undo import undo_change
 

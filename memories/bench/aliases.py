@@ -8,14 +8,14 @@ from uuid import NAMESPACE_OID, uuid5
 
 from tqdm import tqdm
 
-from contacts.resolution.model import Verdict, compare
+from contacts.resolution.pair_scoring import Verdict, compare
 from contacts.resolution.records import Record, record
 from contacts.types import Person
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
-from memories.providers.calibration import calibration_of
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder
+from memories.providers.thresholds import calibration_of
 
 # What an operator is asked about; an ambiguous pair is shown as undecided.
 SUGGESTED: frozenset[Verdict] = frozenset({"certain", "likely"})

@@ -25,8 +25,8 @@ from memories.bench.scratch import scratch_database
 from memories.models import Memory
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
-from memories.providers.calibration import calibration_of
 from memories.providers.factory import embedder
+from memories.providers.thresholds import calibration_of
 
 _DISTINCTIVE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[A-Z]\w+(?: [A-Z]\w+)*")
 _SECRET = re.compile(r"(?=\S*\d{3})[\w#@.!+-]{6,}")

@@ -13,8 +13,8 @@ from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from contacts.resolution import suggestions
 from memories.corrections import merge_contacts
-from memories.providers.calibration import calibration_of
 from memories.providers.factory import embedder
+from memories.providers.thresholds import calibration_of
 
 ACTOR = "suggestions"
 

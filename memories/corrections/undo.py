@@ -15,7 +15,7 @@ from django.db.models import QuerySet
 from accounts.changes import Recorder, Rows
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
-from accounts.restore import CannotUndo, LaterChanges, later_changes, mark_undone, put_back
+from accounts.rollback import CannotUndo, LaterChanges, later_changes, mark_undone, put_back
 from contacts import merge as identities
 from contacts.models import Contact, Relation
 from memories import profiles

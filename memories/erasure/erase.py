@@ -13,8 +13,8 @@ from contacts import store
 from contacts.models import Contact
 from memories import remote_batches
 from memories.corrections import derived, erasure_requests
-from memories.erasure import redact, same_statement
-from memories.erasure.scrub import scrub
+from memories.erasure import redact_messages, same_statement
+from memories.erasure.scrub_changes import scrub
 from memories.models import (
     Batch,
     Consolidation,
@@ -180,7 +180,7 @@ def _erase(
     told.update(orphaned.values_list("name", flat=True))
     orphaned.delete()
     Injected.objects.of(end_user).filter(memory_ids__overlap=list(ids)).delete()
-    emptied = redact.erase(end_user, quotes, message_ids, {*words, *told})
+    emptied = redact_messages.erase(end_user, quotes, message_ids, {*words, *told})
     contacts = _erase_contacts(end_user, contact_ids)
     for work in (Batch, Consolidation):  # an error may quote what a model was given
         work.objects.of(end_user).exclude(error="").update(error="")

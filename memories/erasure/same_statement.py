@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from accounts.models import Change, EndUser
-from accounts.restore import CannotUndo
+from accounts.rollback import CannotUndo
 from contacts import store
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Link, Memory

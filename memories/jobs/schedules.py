@@ -1,8 +1,105 @@
-"""The periodic jobs in the queue, and their installation at start-up."""
+"""The maintenance jobs, how often each runs, and their schedules in the queue.
+
+A job either does all its work in one call, or visits end users in the order of their ids.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
 
 from django_q.models import Schedule
 
-from memories.jobs.table import JOBS, MONTH, PREFIX, Job
+from memories.budget import Budget
+from memories.erasure.due import erase_due
+from memories.jobs import garbage_collect, rescore, retry, sweep
+from memories.pipeline import classify_edges, merge_duplicates, refine
+from memories.pipeline.remote import submit
+
+Effect = Mapping[str, int]
+
+# The schedules of jobs in the queue bear this before the job's name.
+PREFIX = "mio: "
+# Longer than the queue lets a task run, so that a run which holds its lease is alive.
+LEASE = timedelta(minutes=16)
+HOUR, DAY, MONTH = 60, 24 * 60, 30 * 24 * 60
+
+
+@dataclass(frozen=True, slots=True)
+class EachUser:
+    """Work done user by user: ``due`` are the ids of those with something to do, ``step``
+    does it for one within the budget. One run makes at most ``calls`` provider calls, writes
+    ``rows`` rows and visits ``users`` users."""
+
+    due: Callable[[], Iterable[int]]
+    step: Callable[[int, Budget], Effect]
+    users: int = 1_000
+    calls: int = 200
+    rows: int = 50_000
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """``work`` is a function that bounds itself, or EachUser. ``minutes`` between runs."""
+
+    name: str
+    minutes: int
+    does: str
+    work: Callable[[], Effect] | EachUser
+    lease: timedelta = LEASE
+
+
+# Intervals: MIRA's, where it names the job.
+JOBS: dict[str, Job] = {
+    job.name: job
+    for job in (
+        Job(
+            "sweep",
+            1,
+            "queue what no message triggers: idle users, due tries, stopped jobs",
+            sweep.sweep,
+            lease=timedelta(minutes=5),  # it heals the others, so it must be back soon
+        ),
+        Job("poll", 1, "take in the answers of remote batches", submit.poll),
+        Job(
+            "relate",
+            1,
+            "find the entities and edges of new memories",
+            EachUser(classify_edges.users_due, classify_edges.relate),
+        ),
+        Job("suggest", HOUR, "look for contacts that are one person", sweep.suggest_merges),
+        Job("erase", HOUR, "erase what users asked to forget", erase_due),
+        Job(
+            "retry",
+            6 * HOUR,
+            "try again what failed while a model server was away",
+            retry.retry_failed,
+        ),
+        Job(
+            "rescore",
+            DAY,
+            "bring the importance of memories up to date",
+            EachUser(rescore.users_due, rescore.rescore_user, users=10_000, rows=200_000),
+        ),
+        Job(
+            "refine",
+            7 * DAY,
+            "split and trim verbose memories",
+            EachUser(refine.users_due, refine.refine_user),
+        ),
+        Job(
+            "merge",
+            7 * DAY,
+            "merge memories that say the same",
+            EachUser(merge_duplicates.users_due, merge_duplicates.merge_overlapping),
+        ),
+        Job(
+            "collect",
+            MONTH,
+            "delete entities without memories, and old notes of injections",
+            EachUser(garbage_collect.users_due, garbage_collect.collect),
+        ),
+    )
+}
 
 FUNCTION = "memories.tasks.run_job"
 # A row of the table: function, its arguments, kind of schedule, minutes between runs.

@@ -13,8 +13,8 @@ from contacts.text import truncate
 from memories import model_calls
 from memories.models import Memory
 from memories.models.memory import content_hash
-from memories.providers.calibration import calibration_of
 from memories.providers.embeddings import Embedder
+from memories.providers.thresholds import calibration_of
 from memories.search import context_tokens
 from memories.search.neighbour_turns import around
 from memories.search.tokens import tokenise

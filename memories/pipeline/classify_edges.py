@@ -23,9 +23,9 @@ from memories.budget import Budget
 from memories.corrections import edit_memories
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import tag_entities
-from memories.providers.calibration import Calibration, calibration_of
 from memories.providers.errors import ProviderError, TransientError
 from memories.providers.factory import embedder, language_provider
+from memories.providers.thresholds import Calibration, calibration_of
 from memories.search.vectors import space
 from memories.types import FoundRelation, RelationCase, Relationship
 

@@ -20,13 +20,13 @@ from memories import model_calls
 from memories.budget import Budget
 from memories.corrections import lineage, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
+from memories.faithfulness import adds, loses
 from memories.models import Memory
 from memories.pipeline import near_duplicates
 from memories.providers.factory import embedder, language_provider, reviewing_provider
 from memories.search import vectors
 from memories.search.vectors import Embedded
 from memories.types import Overlap, StoredMemory
-from memories.verification import adds, loses
 
 # Memories compared at once.
 CHUNK = 250

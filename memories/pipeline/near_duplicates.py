@@ -15,12 +15,12 @@ from accounts.models import Change, EndUser
 from contacts.attributes import is_single
 from contacts.text import folded
 from memories.corrections import lineage
+from memories.faithfulness import numbers
 from memories.models import Corpus, Edge, Memory, Posting
-from memories.providers.calibration import calibration_of
 from memories.providers.embeddings import Embedder
+from memories.providers.thresholds import calibration_of
 from memories.search.tokens import own
 from memories.search.vectors import space
-from memories.verification import numbers
 
 # Of the words of the shorter of two, weighed by how rare they are for this user, so much must
 # stand in the other too: "likes chess" and "likes opera" are near, and share little.

@@ -21,11 +21,11 @@ from memories import model_calls
 from memories.budget import Budget
 from memories.corrections import lineage, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
+from memories.faithfulness import adds, loses
 from memories.models import Memory
 from memories.providers.factory import language_provider
 from memories.search.tokens import tokenise
 from memories.types import Refinement
-from memories.verification import adds, loses
 
 # MIRA: longer than a threshold, at least 7 days old, accessed at least 5 times. It
 # names no length: 50 tokens are about 50 Chinese characters or 35 English words, twice an

@@ -15,9 +15,9 @@ from pydantic import BaseModel, ValidationError
 
 from accounts.reasons import Reason
 from contacts.text import encodable, middle_cut
-from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
 from memories.providers.errors import PermanentError
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
+from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 
 # Characters that are embedded; of a longer text its beginning and its end. The local engine
 # averages windows of 512 tokens, each of which costs up to 0.7 s in one thread, and a query

@@ -5,7 +5,6 @@ from functools import cache
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
-from memories.providers.calibration import LOCAL_DIMENSIONS, LOCAL_MODEL
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.interface import LanguageProvider
 from memories.providers.offline.offline_provider import OfflineProvider
@@ -13,6 +12,7 @@ from memories.providers.openai.batch_api import BatchServer
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import ModelServer
+from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 
 
 def language_provider() -> LanguageProvider:

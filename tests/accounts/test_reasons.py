@@ -14,7 +14,7 @@ from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from contacts.coreference.weights import ZERO
 from contacts.matching.spans import KINDS
-from contacts.resolution.model import WEIGHTS
+from contacts.resolution.pair_scoring import WEIGHTS
 from dashboard import words
 from memories.providers.offline.conflicts import _TURNED
 

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django_q.models import OrmQ
 
 from accounts.models import EndUser
-from memories.jobs import table
+from memories.jobs import schedules
 from memories.models import Batch, Consolidation, ModelCall, Work
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_message
@@ -100,9 +100,9 @@ def test_the_state_narrows_the_list(zoe: EndUser, stuck: Batch) -> None:
 
 
 def test_every_job_is_shown_and_runs_on_demand_for_admins_only() -> None:
-    name = next(iter(table.JOBS))
+    name = next(iter(schedules.JOBS))
     page = signed_in("viewer").get(reverse("dashboard:jobs")).content.decode()
-    assert all(job in page for job in table.JOBS)
+    assert all(job in page for job in schedules.JOBS)
     address = reverse("dashboard:run-job", args=[name])
     assert signed_in("reviewer").post(address).status_code == 403
     assert signed_in("admin").post(address).status_code == 302

@@ -13,11 +13,11 @@ from accounts.models import Change, EndUser
 from accounts.reasons import HOLES, Reason
 from contacts import edit
 from contacts.models import Contact, Relation
-from contacts.resolution.model import WEIGHTS
+from contacts.resolution.pair_scoring import WEIGHTS
 from dashboard import words
 from dashboard.templatetags import mio
 from memories.corrections import edit_memories
-from memories.jobs import table
+from memories.jobs import schedules
 from memories.models import Batch, Consolidation, Edge, Erasure, Link, Memory, ModelCall, Work
 from memories.models.records import JobRun
 from memories.types import MemoryType
@@ -40,7 +40,7 @@ CHINESE = {"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}
 ALLOWED = {
     "Mio", "English", "API", "ID", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
-    "multilingual", "e", "small", "mio", *table.JOBS,
+    "multilingual", "e", "small", "mio", *schedules.JOBS,
 }  # fmt: skip
 # What somebody wrote or a program is called stands in these as it is.
 QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}
@@ -158,7 +158,7 @@ def _worked(user: EndUser, person: Contact) -> None:
         for outcome in ModelCall.Outcome:
             ModelCall.objects.create(end_user=user, provider="offline", model="rules",
                                      purpose=purpose, outcome=outcome, tokens_in=12345)  # fmt: skip
-    for name in table.JOBS:
+    for name in schedules.JOBS:
         JobRun.objects.create(job=name, state=JobRun.State.FAILED, finished_at=SOME_DAY,
                               effect=dict.fromkeys(words.COUNTS, 1),
                               error=Reason("process_gone").stored)  # fmt: skip

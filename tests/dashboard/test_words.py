@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from dashboard.words import ACTORS, COUNTS, JOBS, PURPOSES, VERBS
-from memories.jobs import table
+from memories.jobs import schedules
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,7 +45,7 @@ def test_every_verb_of_a_change_has_words() -> None:
 
 
 def test_every_job_has_the_words_of_the_table() -> None:
-    assert {name: job.does for name, job in table.JOBS.items()} == JOBS
+    assert {name: job.does for name, job in schedules.JOBS.items()} == JOBS
 
 
 def parsed(*apps: str) -> Iterator[ast.AST]:

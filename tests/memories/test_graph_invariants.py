@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change
-from accounts.restore import CannotUndo
+from accounts.rollback import CannotUndo
 from memories.corrections import edit_edges, edit_memories, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.hide import hide

@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 from accounts.management.command import MioCommand
 from memories.doctor import CHECKS
 from memories.doctor.findings import Finding
-from memories.providers.calibration import CALIBRATIONS
+from memories.providers.thresholds import CALIBRATIONS
 
 SHOWN = 10
 

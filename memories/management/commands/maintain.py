@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from accounts.management.command import MioCommand
 from accounts.reasons import read
-from memories.jobs import table
-from memories.jobs.table import JOBS, JobStatus
+from memories.jobs import runner
+from memories.jobs.runner import JobStatus
+from memories.jobs.schedules import JOBS
 from memories.models import JobRun
 
 COLUMNS = ("job", "every", "state", "last run", "took", "next", "effect")
@@ -37,14 +38,14 @@ class Command(MioCommand):
         elif user is not None:
             raise CommandError("Say which job is to be run for this end user.")
         elif json:
-            self.report(json, jobs=[asdict(status) for status in table.overview()])
+            self.report(json, jobs=[asdict(status) for status in runner.overview()])
         else:
-            self._table(table.overview())
+            self._table(runner.overview())
 
     def _run(self, job: str, only: int | None, json: bool) -> None:
         try:
-            run = table.run(job, only=only)
-        except table.AlreadyRunning as error:
+            run = runner.run(job, only=only)
+        except runner.AlreadyRunning as error:
             raise CommandError(f"{job} is running already.") from error
         except ValueError as error:
             raise CommandError(str(error)) from error

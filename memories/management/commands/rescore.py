@@ -6,7 +6,7 @@ from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
 from accounts.reasons import read
-from memories.jobs import rescore, table
+from memories.jobs import rescore, runner
 from memories.models import JobRun
 
 
@@ -26,12 +26,12 @@ class Command(MioCommand):
         with self.bar(len(rescore.users_due()), "user", "rescored") as bar:
             try:
                 while True:
-                    run = table.run("rescore", visited=bar.update)
+                    run = runner.run("rescore", visited=bar.update)
                     users += run.effect.get("users", 0)
                     changed += run.effect.get("changed", 0)
                     if run.state != JobRun.State.DONE or not run.cursor:
                         break
-            except table.AlreadyRunning as error:
+            except runner.AlreadyRunning as error:
                 raise CommandError("It is being done already: see manage.py maintain.") from error
         if run.state != JobRun.State.DONE:
             raise CommandError(str(read(run.error)) or "Another run took over.")

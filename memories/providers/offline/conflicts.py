@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.reasons import Reason
 from contacts.attributes import is_single
 from contacts.text import letters
-from memories.providers.calibration import Calibration
+from memories.providers.thresholds import Calibration
 from memories.types import ConflictCase, MemoryType, Resolution, StoredFact, StoredMemory, Verdict
 
 SAME_WORDS = 0.85  # SequenceMatcher ratio over normalised text

@@ -6,13 +6,13 @@ from typing import TypeVar
 from uuid import UUID
 
 from contacts.text import estimate_tokens
-from memories.providers.calibration import LOCAL_MODEL, calibration_of
 from memories.providers.offline.conflicts import resolve
 from memories.providers.offline.edge_rules import classify
 from memories.providers.offline.extraction.extractor import extract
 from memories.providers.offline.overlaps import propose, review
 from memories.providers.offline.profile_patches import consolidate
 from memories.providers.offline.refinement import refine
+from memories.providers.thresholds import LOCAL_MODEL, calibration_of
 from memories.types import (
     ConflictCase,
     Extraction,

@@ -16,7 +16,7 @@ from accounts.reasons import Reason
 from contacts import segmentation
 from contacts.lexicon import groups, words
 from contacts.text import normalise
-from memories import verification
+from memories import faithfulness
 from memories.types import MemoryType, Overlap, Review, StoredMemory
 
 # The words that open a circumstance, by its kind: two of one kind may contradict each other.
@@ -74,7 +74,7 @@ def review(proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]]) -> list[
 def _reviewed(content: str, members: Sequence[StoredMemory]) -> Review:
     said = _bag(content)
     for memory in members:
-        if lost := verification.loses(content, memory.content):
+        if lost := faithfulness.loses(content, memory.content):
             return Review(False, Reason("loses_words", words=sorted(lost)))
         if more := _bag(memory.content) - said:
             return Review(False, Reason("leaves_out", words=sorted(more)))
@@ -83,7 +83,7 @@ def _reviewed(content: str, members: Sequence[StoredMemory]) -> Review:
         if not _in_order(_names_in_order(memory.content), _names_in_order(content)):
             return Review(False, Reason("other_subject"))
     texts = [memory.content for memory in members]
-    if new := verification.adds(content, texts) | (said - set().union(*map(_bag, texts))):
+    if new := faithfulness.adds(content, texts) | (said - set().union(*map(_bag, texts))):
         return Review(False, Reason("adds_words", words=sorted(new)))
     return Review(True, Reason("keeps_all"))
 
@@ -101,7 +101,7 @@ def _holds(full: StoredMemory, other: StoredMemory) -> bool:
             added.append((words[low:high], high == len(words)))
     if not added:
         return True
-    if _turns(other.content) or verification.negations(other.content):
+    if _turns(other.content) or faithfulness.negations(other.content):
         return False  # "not in the morning" is less than "not"
     return all(_is_circumstance(run, last) for run, last in added)
 
@@ -110,8 +110,8 @@ def _alike(one: StoredMemory, other: StoredMemory) -> bool:
     """Whether nothing that is seen at once speaks against the two being of one matter."""
     a, b = one.content, other.content
     return (
-        verification.numbers(a) == verification.numbers(b)
-        and verification.negations(a) == verification.negations(b)
+        faithfulness.numbers(a) == faithfulness.numbers(b)
+        and faithfulness.negations(a) == faithfulness.negations(b)
         and _turns(a) == _turns(b)
         and (
             one.happens_at is None or other.happens_at is None or one.happens_at == other.happens_at
@@ -126,7 +126,7 @@ def _completed(one: StoredMemory, other: StoredMemory) -> str:
     if not _alike(one, other) or one.type not in _STATES or len(steps) != 2:
         return ""
     (same, _, cut, _, low), (differs, *_) = steps
-    if same != "equal" or differs != "replace" or verification.negations(one.content):
+    if same != "equal" or differs != "replace" or faithfulness.negations(one.content):
         return ""
     mine, tail = frame[cut:], theirs[low:]
     kinds = {_opens(mine), _opens(tail)}
@@ -191,7 +191,7 @@ def _turns(text: str) -> frozenset[str]:
 
 
 def _names_in_order(text: str) -> list[str]:
-    names = verification.names(text)
+    names = faithfulness.names(text)
     norm = normalise(text)
     return sorted(names, key=lambda name: (norm.find(name), name))
 

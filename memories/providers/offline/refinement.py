@@ -12,7 +12,7 @@ from accounts.reasons import Reason
 from contacts import segmentation
 from contacts.lexicon.rules import patterns
 from contacts.text import HAN, folded, is_chinese, normalise
-from memories import entities, verification
+from memories import entities, faithfulness
 from memories.text.sentences import sentences
 from memories.types import Refinement, StoredMemory
 
@@ -124,7 +124,7 @@ def _others(text: str, subject: str) -> bool:
     """Whether ``text`` names, or may name, someone else whom a pronoun could mean."""
     rest = text.replace(subject, " ")
     placed = {normalise(one.name) for one in entities.tag(rest)}
-    people = {name for name in verification.names(rest) if not any(name in one for one in placed)}
+    people = {name for name in faithfulness.names(rest) if not any(name in one for one in placed)}
     return bool(people) or bool(RE.kin.search(rest))
 
 

@@ -6,7 +6,7 @@ import pytest
 from contacts.models import Suggestion
 from contacts.names import name_key
 from contacts.resolution import name_similarity
-from contacts.resolution.model import Comparison, compare
+from contacts.resolution.pair_scoring import Comparison, compare
 from contacts.resolution.phonetic_zh import same_nickname
 from contacts.resolution.records import Record
 from contacts.resolution.suggestions import suggest

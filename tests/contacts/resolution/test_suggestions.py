@@ -15,7 +15,7 @@ from contacts import merge as identities
 from contacts import relations
 from contacts.models import Contact, Suggestion
 from contacts.resolution.blocking import MAX_PAIRS, Block, pairs, vector_blocks
-from contacts.resolution.model import compare
+from contacts.resolution.pair_scoring import compare
 from contacts.resolution.records import Record
 from contacts.resolution.suggestions import suggest
 from memories.corrections import merge_contacts

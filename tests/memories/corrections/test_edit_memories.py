@@ -1,7 +1,7 @@
 import pytest
 
 from accounts.models import Change
-from accounts.restore import CannotUndo, LaterChanges, later_changes
+from accounts.rollback import CannotUndo, LaterChanges, later_changes
 from contacts import edit, store
 from contacts.models import Contact
 from memories import profiles

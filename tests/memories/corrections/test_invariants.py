@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change
-from accounts.restore import CannotUndo
+from accounts.rollback import CannotUndo
 from contacts import relations, store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact

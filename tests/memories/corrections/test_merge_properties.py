@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change, EndUser
-from accounts.restore import CannotUndo, LaterChanges, later_changes
+from accounts.rollback import CannotUndo, LaterChanges, later_changes
 from contacts import relations, store
 from contacts.edit import NameTaken, edit_contact
 from contacts.merge import InvalidMerge, not_the_same

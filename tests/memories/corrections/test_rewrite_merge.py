@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import Change
-from accounts.restore import LaterChanges
+from accounts.rollback import LaterChanges
 from contacts import edit, relations, store
 from contacts.models import Contact, Relation
 from memories.corrections import edit_memories, hide, merge_contacts, rewrite

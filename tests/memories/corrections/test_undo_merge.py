@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import Change, EndUser
-from accounts.restore import CannotUndo, LaterChanges
+from accounts.rollback import CannotUndo, LaterChanges
 from contacts import store
 from contacts.models import json_value
 from memories.corrections import derived, edit_memories, merge_contacts

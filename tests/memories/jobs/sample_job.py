@@ -8,8 +8,8 @@ import pytest
 from django.utils import timezone
 
 from memories.budget import Budget
-from memories.jobs import table
-from memories.jobs.table import EachUser, Job
+from memories.jobs import schedules
+from memories.jobs.schedules import EachUser, Job
 from memories.models import JobRun
 
 
@@ -40,13 +40,13 @@ def add_visits(monkeypatch: pytest.MonkeyPatch) -> Visits:
     """One more job in the table, ``visit``, whose users are ``Visits``."""
     made = Visits()
     job = Job("visit", 60, "visit users", EachUser(lambda: made.users, made))
-    monkeypatch.setitem(table.JOBS, "visit", job)
+    monkeypatch.setitem(schedules.JOBS, "visit", job)
     return made
 
 
 def bound(monkeypatch: pytest.MonkeyPatch, **bounds: int) -> None:
-    job = table.JOBS["visit"]
-    monkeypatch.setitem(table.JOBS, "visit", replace(job, work=replace(job.work, **bounds)))
+    job = schedules.JOBS["visit"]
+    monkeypatch.setitem(schedules.JOBS, "visit", replace(job, work=replace(job.work, **bounds)))
 
 
 def abandon(cursor: dict[str, int] | None = None, job: str = "visit") -> JobRun:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from accounts.reasons import read
 from memories.doctor import work
-from memories.jobs import job_runs, schedules, table
+from memories.jobs import job_runs, runner, schedules
 from memories.models import JobRun
 from memories.providers.errors import TransientError
 from tests.memories.jobs.sample_job import abandon, bound
@@ -16,39 +16,39 @@ pytestmark = pytest.mark.django_db
 
 
 def test_runs_that_found_nothing_leave_one_row(visits) -> None:
-    table.run("visit")
+    runner.run("visit")
     visits.users = []
     for _ in range(4):
-        table.run("visit")
+        runner.run("visit")
     assert [run.effect for run in JobRun.objects.all()] == [{}, {"users": 5, "touched": 10}]
 
 
 def test_runs_of_long_ago_are_not_kept(visits) -> None:
-    table.run("visit")
+    runner.run("visit")
     long_ago = timezone.now() - job_runs.KEPT - timedelta(days=1)
     JobRun.objects.update(started_at=long_ago, finished_at=long_ago)
-    table.run("visit")
+    runner.run("visit")
     assert JobRun.objects.count() == 1
 
 
-def status(name: str = "visit") -> table.JobStatus:
-    return next(status for status in table.overview() if status.name == name)
+def status(name: str = "visit") -> runner.JobStatus:
+    return next(status for status in runner.overview() if status.name == name)
 
 
 def test_the_overview_tells_how_each_job_stands(visits, monkeypatch) -> None:
     assert (status().state, status().last_run, status().next_due) == ("never", None, None)
     visits.then = lambda _pk, _budget: visits.states.append(status().state)
     visits.states = []
-    table.run("visit")
+    runner.run("visit")
     assert set(visits.states) == {"running"}
     done = status()
     assert (done.state, done.effect) == ("done", {"users": 5, "touched": 10})
     assert done.seconds is not None
     bound(monkeypatch, users=2)
-    table.run("visit")
+    runner.run("visit")
     assert status().state == "stopped"
     visits.fail(3, TransientError("busy"))
-    table.run("visit")
+    runner.run("visit")
     assert (status().state, str(read(status().error))) == ("failed", "User 3: busy")
     abandon()
     JobRun.objects.exclude(state="running").delete()
@@ -59,9 +59,9 @@ def test_the_overview_tells_how_each_job_stands(visits, monkeypatch) -> None:
 
 def test_the_overview_takes_two_statements_whatever_ran(visits, django_assert_num_queries) -> None:
     for _ in range(3):
-        table.run("visit")
+        runner.run("visit")
     with django_assert_num_queries(2):
-        table.overview()
+        runner.overview()
 
 
 def test_the_doctor_sees_an_abandoned_run_and_ends_it(visits) -> None:
@@ -70,5 +70,5 @@ def test_the_doctor_sees_an_abandoned_run_and_ends_it(visits) -> None:
     repair = work.CHECKS[work.no_job_is_abandoned]
     repair(list(work.no_job_is_abandoned()))
     assert not list(work.no_job_is_abandoned())
-    table.run("visit")
+    runner.run("visit")
     assert visits.made == [2, 3, 4, 5]

@@ -9,7 +9,7 @@ from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler
 
 from memories import tasks
-from memories.jobs import job_runs, schedules, sweep, table
+from memories.jobs import job_runs, runner, schedules, sweep
 from memories.models import JobRun
 from memories.providers.errors import TransientError
 from tests.factories import make_end_user, make_memory
@@ -46,10 +46,10 @@ def test_resuming_what_is_finished_or_running_does_nothing(visits) -> None:
 
 def test_the_sweep_goes_on_with_what_was_left_lying(visits) -> None:
     visits.fail(3, TransientError("busy"), times=1)
-    table.run("visit")
-    assert "resume" not in table.run("sweep").effect  # the server is given a while
+    runner.run("visit")
+    assert "resume" not in runner.run("sweep").effect  # the server is given a while
     JobRun.objects.filter(job="visit").update(finished_at=timezone.now() - job_runs.RESUME_AFTER)
-    assert table.run("sweep").effect == {"resume": 1}
+    assert runner.run("sweep").effect == {"resume": 1}
     assert queued() == [("resume_job", ("visit",))]
     tasks.resume_job("visit")
     assert visits.made == [1, 2, 3, 3, 4, 5]
@@ -61,10 +61,10 @@ def test_the_sweep_goes_on_with_a_job_whose_process_died(visits) -> None:
     assert sweep.sweep()["resume"] == 1
 
 
-@pytest.mark.parametrize("name", table.JOBS)
+@pytest.mark.parametrize("name", schedules.JOBS)
 def test_every_job_of_the_table_runs_on_an_empty_database_and_does_nothing(name: str) -> None:
     schedules.install()
-    run = table.run(name)
+    run = runner.run(name)
     assert (run.state, run.error, run.effect) == ("done", "", {})
 
 
@@ -72,8 +72,8 @@ def test_every_job_of_the_table_runs_on_an_empty_database_and_does_nothing(name:
 def test_every_job_is_scheduled_with_its_interval_and_the_queue_can_read_it() -> None:
     schedules.install()
     rows = {row.name: row for row in Schedule.objects.all()}
-    assert {name: row.minutes or table.MONTH for name, row in rows.items()} == {
-        f"mio: {job.name}": job.minutes for job in table.JOBS.values()
+    assert {name: row.minutes or schedules.MONTH for name, row in rows.items()} == {
+        f"mio: {job.name}": job.minutes for job in schedules.JOBS.values()
     }
     row = rows["mio: rescore"]
     scheduler(broker=get_broker())
@@ -96,8 +96,8 @@ def test_installing_again_replaces_what_differs_and_removes_what_is_gone() -> No
 def test_rescoring_as_a_job_reaches_every_user_with_memories() -> None:
     rows = [make_memory(make_end_user(activity_days=50), "Greta hums.") for _ in range(3)]
     make_end_user(activity_days=50)
-    assert table.run("rescore").effect == {"users": 3, "changed": 3}
+    assert runner.run("rescore").effect == {"users": 3, "changed": 3}
     for row in rows:
         row.refresh_from_db()
         assert row.importance < 0.5
-    assert table.run("rescore").effect == {"users": 3}
+    assert runner.run("rescore").effect == {"users": 3}

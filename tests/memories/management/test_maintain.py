@@ -9,8 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import CommandError
 
 from accounts.models import App, EndUser
-from memories.jobs import job_runs, schedules, table
-from memories.jobs.table import EachUser, Job
+from memories.jobs import job_runs, runner, schedules
+from memories.jobs.schedules import EachUser, Job
 from memories.models import JobRun, Memory
 from memories.providers.errors import OutputError
 from tests.commands import run, run_json
@@ -35,15 +35,15 @@ def scores() -> list[bool]:
 
 def test_maintain_shows_every_job_and_how_it_stands(users) -> None:
     schedules.install()
-    table.run("rescore")
+    runner.run("rescore")
     lines = run("maintain").splitlines()
-    assert len(lines) == 1 + len(table.JOBS)
+    assert len(lines) == 1 + len(schedules.JOBS)
     (line,) = (line for line in lines if line.startswith("rescore"))
     assert "1 d" in line
     assert "done" in line
     assert "users 2, changed 2" in line
     body = {job["name"]: job for job in run_json("maintain")["jobs"]}
-    assert body.keys() == table.JOBS.keys()
+    assert body.keys() == schedules.JOBS.keys()
     assert body["rescore"]["effect"] == {"users": 2, "changed": 2}
     assert body["refine"]["state"] == "never"
     assert body["refine"]["next_due"]
@@ -77,7 +77,7 @@ def test_a_job_that_fails_says_why_and_exits_with_an_error(users, monkeypatch) -
         raise OutputError("not in form")
 
     job = Job("rescore", 60, "", EachUser(lambda: [7], fail))
-    monkeypatch.setitem(table.JOBS, "rescore", job)
+    monkeypatch.setitem(schedules.JOBS, "rescore", job)
     out = StringIO()
     with pytest.raises(CommandError, match="User 7: not in form"):
         call_command("maintain", "rescore", "--json", stdout=out)
@@ -97,16 +97,16 @@ def test_rescore_goes_over_all_users_of_all_apps_in_as_many_runs_as_it_takes(
     users, monkeypatch
 ) -> None:
     make_memory(make_end_user(activity_days=99), "Greta hums.")
-    job = table.JOBS["rescore"]
+    job = schedules.JOBS["rescore"]
     each = EachUser(job.work.due, job.work.step, users=1)
-    monkeypatch.setitem(table.JOBS, "rescore", Job("rescore", job.minutes, job.does, each))
+    monkeypatch.setitem(schedules.JOBS, "rescore", Job("rescore", job.minutes, job.does, each))
     assert run_json("rescore") == {"users": 3, "changed": 3}
     assert run_json("rescore") == {"users": 3, "changed": 0}
     assert JobRun.objects.filter(state="done", cursor={}).count() == 2
 
 
 def test_rescore_that_was_interrupted_goes_on_where_it_stopped(users, monkeypatch) -> None:
-    job = table.JOBS["rescore"]
+    job = schedules.JOBS["rescore"]
     broken = [users[1].pk]
 
     def step(pk: int, budget: object) -> dict[str, int]:
@@ -116,7 +116,7 @@ def test_rescore_that_was_interrupted_goes_on_where_it_stopped(users, monkeypatc
         return job.work.step(pk, budget)
 
     each = EachUser(job.work.due, step)
-    monkeypatch.setitem(table.JOBS, "rescore", Job("rescore", job.minutes, job.does, each))
+    monkeypatch.setitem(schedules.JOBS, "rescore", Job("rescore", job.minutes, job.does, each))
     with pytest.raises(KeyboardInterrupt):
         call_command("rescore")
     assert scores() == [True, False]

@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 
 from accounts.models import Change, EndUser
-from accounts.restore import CannotUndo
+from accounts.rollback import CannotUndo
 from contacts.edit import edit_contact
 from contacts.merge import InvalidMerge
 from contacts.models import Contact, Relation, Suggestion

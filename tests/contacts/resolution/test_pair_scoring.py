@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from accounts.reasons import TEMPLATES, Reason
 from contacts.resolution import demographics, name_similarity, name_types, text_overlap
-from contacts.resolution.model import WEIGHTS, Comparison, among_rivals, compare
+from contacts.resolution.pair_scoring import WEIGHTS, Comparison, among_rivals, compare
 from contacts.resolution.records import MAX_FACT, MAX_FACTS, Record, record
 from contacts.resolution.similarity_latin import two_scripts
 from contacts.types import Person

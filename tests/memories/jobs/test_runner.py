@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from accounts.reasons import read
 from memories.budget import Budget
-from memories.jobs import job_runs, table
-from memories.jobs.table import AlreadyRunning, EachUser, Job
+from memories.jobs import job_runs, runner, schedules
+from memories.jobs.runner import AlreadyRunning
+from memories.jobs.schedules import EachUser, Job
 from memories.models import JobRun
 from memories.providers.errors import OutputError, TransientError
 from tests.memories.jobs.sample_job import Visits, abandon, bound
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_run_visits_all_users_in_order_and_says_what_it_did(visits) -> None:
     visits.users = [5, 2, 4, 1, 3]
-    run = table.run("visit")
+    run = runner.run("visit")
     assert visits.made == [1, 2, 3, 4, 5]
     run.refresh_from_db()
     assert (run.state, run.cursor, run.error) == ("done", {}, "")
@@ -33,10 +34,10 @@ def test_a_run_visits_all_users_in_order_and_says_what_it_did(visits) -> None:
 
 def test_a_run_stops_at_its_bound_and_the_next_goes_on(visits, monkeypatch) -> None:
     bound(monkeypatch, users=2)
-    first = table.run("visit")
+    first = runner.run("visit")
     assert (first.state, first.cursor) == ("done", {"at": 3, "tries": 0})
-    table.run("visit")
-    last = table.run("visit")
+    runner.run("visit")
+    last = runner.run("visit")
     assert visits.made == [1, 2, 3, 4, 5]
     assert last.cursor == {}
 
@@ -53,9 +54,9 @@ def test_a_user_whose_work_is_more_than_the_budget_gets_the_rest_next_time(
             waiting[pk] -= 1
 
     visits.then = then
-    assert table.run("visit").effect["calls"] == 10
-    assert table.run("visit").effect["calls"] == 10
-    assert table.run("visit").cursor == {}
+    assert runner.run("visit").effect["calls"] == 10
+    assert runner.run("visit").effect["calls"] == 10
+    assert runner.run("visit").cursor == {}
     assert visits.made == [1, 2, 3, 3, 3, 4, 5]
     assert waiting == {3: 0}
 
@@ -65,7 +66,7 @@ def test_a_user_who_would_take_all_budgets_for_ever_lets_the_others_have_their_t
 ) -> None:
     bound(monkeypatch, rows=10)
     visits.then = lambda pk, budget: budget.spend(rows=99 * (pk == 2))
-    while (run := table.run("visit")).cursor:
+    while (run := runner.run("visit")).cursor:
         assert run.state == "done"
     assert visits.made == [1, 2, 2, 2, 3, 4, 5]
     assert run.effect["left_out"] == 1
@@ -73,16 +74,16 @@ def test_a_user_who_would_take_all_budgets_for_ever_lets_the_others_have_their_t
 
 def test_a_run_for_one_user_leaves_the_cursor_where_it_was(visits, monkeypatch) -> None:
     bound(monkeypatch, users=2)
-    table.run("visit")
-    run = table.run("visit", only=5)
+    runner.run("visit")
+    run = runner.run("visit", only=5)
     assert run.effect == {"users": 1, "touched": 2}
-    table.run("visit")
+    runner.run("visit")
     assert visits.made == [1, 2, 5, 3, 4]
 
 
 def test_a_job_that_is_not_done_by_user_is_not_run_for_one() -> None:
     with pytest.raises(ValueError, match="user by user"):
-        table.run("sweep", only=1)
+        runner.run("sweep", only=1)
     assert not JobRun.objects.exists()
 
 
@@ -91,12 +92,12 @@ def test_a_second_run_is_refused_while_the_first_is_alive(visits) -> None:
 
     def then(pk: int, _budget: Budget) -> None:
         try:
-            table.run("visit")
+            runner.run("visit")
         except AlreadyRunning:
             refused.append(pk)
 
     visits.then = then
-    table.run("visit")
+    runner.run("visit")
     assert refused == [1, 2, 3, 4, 5] == visits.made
     assert JobRun.objects.count() == 1
 
@@ -117,7 +118,7 @@ def test_of_eight_that_start_together_one_runs(visits) -> None:
     def start() -> None:
         ready.wait(timeout=30)
         try:
-            outcomes.append(table.run("visit").state)
+            outcomes.append(runner.run("visit").state)
         except AlreadyRunning:
             outcomes.append("refused")
             refused.release()
@@ -135,7 +136,7 @@ def test_of_eight_that_start_together_one_runs(visits) -> None:
 
 def test_a_dead_run_is_taken_over_from_its_cursor(visits) -> None:
     gone = abandon({"at": 4, "tries": 1})
-    table.run("visit")
+    runner.run("visit")
     assert visits.made == [4, 5]
     gone.refresh_from_db()
     assert (gone.state, gone.error, gone.cursor) == ("failed", job_runs.DIED, {"at": 4, "tries": 1})
@@ -148,7 +149,7 @@ def test_a_run_that_was_taken_over_writes_nothing_and_stops(visits) -> None:
             assert job_runs.claim("visit", timedelta(minutes=1)) is not None
 
     visits.then = then
-    run = table.run("visit")
+    run = runner.run("visit")
     assert visits.made == [1, 2]
     assert (run.state, run.error) == ("failed", job_runs.DIED)
     newer = JobRun.objects.get(state="running")
@@ -157,16 +158,16 @@ def test_a_run_that_was_taken_over_writes_nothing_and_stops(visits) -> None:
 
 def test_where_the_model_server_is_away_the_run_stops_and_begins_there_again(visits) -> None:
     visits.fail(3, TransientError("busy"), times=1)
-    run = table.run("visit")
+    run = runner.run("visit")
     assert (run.state, str(read(run.error))) == ("failed", "User 3: busy")
     assert run.effect == {"users": 3, "touched": 4}
-    assert table.run("visit").state == "done"
+    assert runner.run("visit").state == "done"
     assert visits.made == [1, 2, 3, 3, 4, 5]
 
 
 def test_what_another_try_cannot_help_fails_the_run_but_keeps_nobody_waiting(visits) -> None:
     visits.fail(3, OutputError("not in form"))
-    run = table.run("visit")
+    run = runner.run("visit")
     assert (run.state, str(read(run.error)), run.cursor) == ("failed", "User 3: not in form", {})
     assert visits.made == [1, 2, 3, 4, 5]
 
@@ -174,11 +175,11 @@ def test_what_another_try_cannot_help_fails_the_run_but_keeps_nobody_waiting(vis
 def test_an_unforeseen_error_is_written_down_raised_and_gone_on_from(visits) -> None:
     visits.fail(3, ZeroDivisionError("oops"), times=1)
     with pytest.raises(ZeroDivisionError):
-        table.run("visit")
+        runner.run("visit")
     run = JobRun.objects.get()
     assert (run.state, run.error) == ("failed", "ZeroDivisionError: oops")
     assert run.effect == {"users": 3, "touched": 4}
-    table.run("visit")
+    runner.run("visit")
     assert visits.made == [1, 2, 3, 3, 4, 5]
 
 
@@ -207,10 +208,10 @@ def test_whatever_fails_every_user_gets_their_turn_once_and_the_job_comes_to_its
     visits.then = then
     with pytest.MonkeyPatch.context() as patch:
         each = EachUser(lambda: visits.users, visits, users=most)
-        patch.setitem(table.JOBS, "visit", Job("visit", 60, "", each))
+        patch.setitem(schedules.JOBS, "visit", Job("visit", 60, "", each))
         for _ in range(200):
             try:
-                run = table.run("visit")
+                run = runner.run("visit")
             except (KeyboardInterrupt, ZeroDivisionError):
                 continue
             if not run.cursor:
@@ -220,7 +221,7 @@ def test_whatever_fails_every_user_gets_their_turn_once_and_the_job_comes_to_its
         pk
         for pk in visits.users
         if pk not in failures
-        or (failures[pk][0] < table.MOST_TRIES and not isinstance(failures[pk][1], OutputError))
+        or (failures[pk][0] < runner.MOST_TRIES and not isinstance(failures[pk][1], OutputError))
     ]
     assert went_well == healthy
-    assert max(visits.made.count(pk) for pk in users) <= table.MOST_TRIES
+    assert max(visits.made.count(pk) for pk in users) <= runner.MOST_TRIES

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories import verification
+from memories import faithfulness
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from memories import verification
     ],
 )
 def test_lost_particulars_are_named(text, source, lost):
-    assert verification.loses(text, source) == lost
+    assert faithfulness.loses(text, source) == lost
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_lost_particulars_are_named(text, source, lost):
     ],
 )
 def test_added_particulars_are_named(text, sources, added):
-    assert verification.adds(text, sources) == added
+    assert faithfulness.adds(text, sources) == added

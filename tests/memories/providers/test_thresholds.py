@@ -12,10 +12,10 @@ from contacts.types import Strangers
 from memories.budget import Budget
 from memories.pipeline import candidates, classify_edges, near_duplicates
 from memories.pipeline.embed import embed_missing
-from memories.providers import calibration
-from memories.providers.calibration import LOCAL_MODEL, UNCALIBRATED, calibration_of
+from memories.providers import thresholds
 from memories.providers.factory import embedder
 from memories.providers.offline.offline_provider import OfflineProvider
+from memories.providers.thresholds import LOCAL_MODEL, UNCALIBRATED, calibration_of
 from memories.types import (
     ConflictCase,
     Draft,
@@ -33,7 +33,7 @@ SAME = ("Nora likes playing chess with Ivan.", "Nora really likes playing chess 
 def calibrate(monkeypatch: pytest.MonkeyPatch, **levels: Any) -> None:
     """Other levels for the local model."""
     row = replace(calibration_of(LOCAL_MODEL), **levels)
-    monkeypatch.setattr(calibration, "CALIBRATIONS", {LOCAL_MODEL: row})
+    monkeypatch.setattr(thresholds, "CALIBRATIONS", {LOCAL_MODEL: row})
 
 
 def test_a_model_that_nobody_measured_goes_by_the_defaults() -> None:
@@ -89,7 +89,7 @@ def test_the_offline_provider_follows_the_row_of_its_embedding_model(
     monkeypatch: pytest.MonkeyPatch, level: float, verdict: Verdict
 ) -> None:
     row = replace(UNCALIBRATED, same_statement=level)
-    monkeypatch.setattr(calibration, "CALIBRATIONS", {"some-model": row})
+    monkeypatch.setattr(thresholds, "CALIBRATIONS", {"some-model": row})
     known = StoredMemory(uuid4(), SAME[0], MemoryType.PERSONAL, SOME_DAY, None, (), 0.95)
     case = ConflictCase("key", SAME[1], MemoryType.PERSONAL, SOME_DAY, (), (known,))
     assert OfflineProvider("some-model").resolve([case]).value["key"].verdict is verdict

@@ -1,123 +1,36 @@
-"""The table of maintenance jobs, and running them.
+"""Running the maintenance jobs, and how each stands.
 
-A job either does all its work in one call, or visits end users in the order of their ids. It
-commits as it goes and may be repeated: a run that stops at its bound, fails or dies leaves a
-cursor, from which the next one goes on. One run of a job at a time, on whatever machine.
+A job commits as it goes and may be repeated: a run that stops at its bound, fails or dies
+leaves a cursor, from which the next one goes on. One run of a job at a time, on whatever
+machine.
 """
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.utils import timezone
 from django_q.models import Schedule
 
 from accounts.reasons import Reason
 from memories.budget import Budget
-from memories.erasure.due import erase_due
-from memories.jobs import collect, job_runs, rescore, retry, sweep
+from memories.jobs import job_runs
+from memories.jobs.schedules import JOBS, PREFIX, EachUser, Effect, Job
 from memories.models import JobRun
-from memories.pipeline import classify_edges, merge_duplicates, refine
-from memories.pipeline.remote import submit
 from memories.providers.errors import ProviderError, TransientError
 
-Effect = Mapping[str, int]
-
-# The schedules of jobs in the queue bear this before the job's name.
-PREFIX = "mio: "
 # A user with whom a job died, met a model server that was away, or came to the end of its
 # budget is tried so often; then the next one has their turn.
 MOST_TRIES = 3
 MOST_ERRORS = 20  # kept of a run
 # Seconds after which a run stops at the next user, far below the queue's timeout.
 MOST_SECONDS = 240
-# Longer than the queue lets a task run, so that a run which holds its lease is alive.
-LEASE = timedelta(minutes=16)
-HOUR, DAY, MONTH = 60, 24 * 60, 30 * 24 * 60
 
 
 class AlreadyRunning(Exception):
     """Another run of the job is alive."""
-
-
-@dataclass(frozen=True, slots=True)
-class EachUser:
-    """Work done user by user: ``due`` are the ids of those with something to do, ``step``
-    does it for one within the budget. One run makes at most ``calls`` provider calls, writes
-    ``rows`` rows and visits ``users`` users."""
-
-    due: Callable[[], Iterable[int]]
-    step: Callable[[int, Budget], Effect]
-    users: int = 1_000
-    calls: int = 200
-    rows: int = 50_000
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """``work`` is a function that bounds itself, or EachUser. ``minutes`` between runs."""
-
-    name: str
-    minutes: int
-    does: str
-    work: Callable[[], Effect] | EachUser
-    lease: timedelta = LEASE
-
-
-# Intervals: MIRA's, where it names the job.
-JOBS: dict[str, Job] = {
-    job.name: job
-    for job in (
-        Job(
-            "sweep",
-            1,
-            "queue what no message triggers: idle users, due tries, stopped jobs",
-            sweep.sweep,
-            lease=timedelta(minutes=5),  # it heals the others, so it must be back soon
-        ),
-        Job("poll", 1, "take in the answers of remote batches", submit.poll),
-        Job(
-            "relate",
-            1,
-            "find the entities and edges of new memories",
-            EachUser(classify_edges.users_due, classify_edges.relate),
-        ),
-        Job("suggest", HOUR, "look for contacts that are one person", sweep.suggest_merges),
-        Job("erase", HOUR, "erase what users asked to forget", erase_due),
-        Job(
-            "retry",
-            6 * HOUR,
-            "try again what failed while a model server was away",
-            retry.retry_failed,
-        ),
-        Job(
-            "rescore",
-            DAY,
-            "bring the importance of memories up to date",
-            EachUser(rescore.users_due, rescore.rescore_user, users=10_000, rows=200_000),
-        ),
-        Job(
-            "refine",
-            7 * DAY,
-            "split and trim verbose memories",
-            EachUser(refine.users_due, refine.refine_user),
-        ),
-        Job(
-            "merge",
-            7 * DAY,
-            "merge memories that say the same",
-            EachUser(merge_duplicates.users_due, merge_duplicates.merge_overlapping),
-        ),
-        Job(
-            "collect",
-            MONTH,
-            "delete entities without memories, and old notes of injections",
-            EachUser(collect.users_due, collect.collect),
-        ),
-    )
-}
 
 
 def run(
