@@ -12,7 +12,8 @@ from functools import cache, lru_cache
 from typing import Literal
 
 from contacts import segmentation
-from contacts.lexicon import mapping, patterns, rows
+from contacts.lexicon import mapping, rows
+from contacts.lexicon.rules import patterns
 from contacts.text import is_han, normalise
 
 Whose = Literal["own", "other", "bare", "generic"]

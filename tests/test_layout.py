@@ -6,7 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -195,29 +194,6 @@ def test_a_role_word_is_of_a_known_role_and_relation() -> None:
         assert not row["relation"] or row["relation"] in relations
         assert row["language"] in ("zh", "en")
         assert not row["role"] or row["level"] in ("kin", "unique", "common")
-
-
-def _patterns_used() -> dict[str, set[str]]:
-    """The names by which the code asks for patterns of each table; asked for, they compile."""
-    used: dict[str, set[str]] = defaultdict(set)
-    for path in modules():
-        source = path.read_text(encoding="utf-8")
-        for variable, name in re.findall(r"^(\w+) = patterns\(\s*\"(\w+)\"", source, re.M):
-            module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
-            table = getattr(module, variable)
-            for rows, pattern in re.findall(rf"\b{variable}\.(?:rows\(\"(\w+)|([a-z]\w*))", source):
-                assert table.rows(rows) if rows else re.compile(getattr(table, pattern))
-                used[name].add(rows or pattern)
-    return used
-
-
-def test_every_pattern_of_a_table_is_used_and_every_pattern_used_is_there() -> None:
-    used = _patterns_used()
-    assert used
-    for name, patterns in used.items():
-        table = lexicon.table(name)
-        parts = set(re.findall(r"\(\?&(\w+)\)", str(table)))
-        assert set(table) - patterns - parts == set(), f"never used in {name}.toml"
 
 
 @pytest.mark.parametrize("path", sorted(LEXICON.glob("*.toml")), ids=lambda path: path.name)

@@ -5,7 +5,8 @@ from typing import Literal
 
 from contacts.coreference import role_features
 from contacts.coreference.syntax import Clauses, Role
-from contacts.lexicon import patterns, words
+from contacts.lexicon import words
+from contacts.lexicon.rules import patterns
 from contacts.text import HAN, quotations
 
 lex = patterns("anaphora")

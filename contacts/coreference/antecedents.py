@@ -8,7 +8,7 @@ from contacts.coreference import role_features
 from contacts.coreference import weights as w
 from contacts.coreference.anaphors import Anaphor
 from contacts.coreference.discourse import Focus, Referent, clues
-from contacts.lexicon import patterns
+from contacts.lexicon.rules import patterns
 
 lex = patterns("anaphora")
 

@@ -19,7 +19,7 @@ from contacts.coreference.discourse import Focus, Referent, Relation, clues
 from contacts.coreference.strangers import Other
 from contacts.coreference.syntax import HAN, SENTENCE_ENDS, STOPS
 from contacts.coreference.utterance import Span, Turn, beside, inside, read_turn
-from contacts.lexicon import patterns
+from contacts.lexicon.rules import patterns
 from contacts.matching.role_mentions import find_roles
 from contacts.text import quotations, simplified
 from contacts.types import Mention, Person, Utterance

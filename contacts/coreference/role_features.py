@@ -3,7 +3,8 @@
 import re
 from functools import lru_cache
 
-from contacts.lexicon import patterns, titles
+from contacts.lexicon import titles
+from contacts.lexicon.rules import patterns
 from contacts.roles import Role, groups, roles_of
 from contacts.types import Person
 

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Literal
 
 from contacts.coreference import role_features
-from contacts.lexicon import alternation, patterns, words
+from contacts.lexicon import alternation, words
+from contacts.lexicon.rules import patterns
 from contacts.roles import terms
 from contacts.segmentation import cut
 from contacts.text import is_han
@@ -47,23 +48,14 @@ def _people(*, chinese: bool) -> str:
     return alternation({w for w in roles - _NOT_PEOPLE if is_han(w[0]) is chinese} | listed)
 
 
-def _nouns(group: str, *, chinese: bool) -> str:
-    found = words("strangers", group)
-    return alternation(w for w in found if (is_han(w[0]) or w.isdigit()) is chinese)
-
-
 lex = patterns(
     "unnamed_people",
-    kin_zh=partial(_roles, chinese=True, family=True),
-    kin_en=partial(_roles, chinese=False, family=True),
-    other_zh=partial(_roles, chinese=True, family=False),
-    other_en=partial(_roles, chinese=False, family=False),
-    people_zh=partial(_people, chinese=True),
-    people_en=partial(_people, chinese=False),
-    pets_zh=partial(_nouns, "pets", chinese=True),
-    pets_en=partial(_nouns, "pets", chinese=False),
-    groups_zh=partial(_nouns, "groups", chinese=True),
-    groups_en=partial(_nouns, "groups", chinese=False),
+    KIN_ZH=partial(_roles, chinese=True, family=True),
+    KIN_EN=partial(_roles, chinese=False, family=True),
+    OTHER_ZH=partial(_roles, chinese=True, family=False),
+    OTHER_EN=partial(_roles, chinese=False, family=False),
+    PEOPLE_ZH=partial(_people, chinese=True),
+    PEOPLE_EN=partial(_people, chinese=False),
 )
 
 

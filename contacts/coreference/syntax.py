@@ -9,7 +9,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import Literal
 
-from contacts.lexicon import groups, patterns, words
+from contacts.lexicon import groups, words
+from contacts.lexicon.rules import patterns
 from contacts.segmentation import cut
 from contacts.text import HAN
 

@@ -7,7 +7,8 @@ from contacts.coreference.anaphors import Anaphor
 from contacts.coreference.antecedents import score
 from contacts.coreference.discourse import Focus, Referent
 from contacts.coreference.syntax import STOPS, Clauses, words_zh
-from contacts.lexicon import patterns, words
+from contacts.lexicon import words
+from contacts.lexicon.rules import patterns
 from contacts.text import HAN, quotations
 from contacts.types import Person, Utterance
 

@@ -2,20 +2,19 @@
 
 A list is ``NAME.txt``: words between white space (``_`` stands for a space inside a word), in
 groups under a line ``[group …]``, which may name several. A table is ``NAME.tsv``: a row of
-column names, then a row an entry; ``-`` is an empty cell. ``NAME.toml`` holds patterns, or
-weights, by what they stand for. Lines that start with # say what a file holds and its source.
-Each file is read once.
+column names, then a row an entry; ``-`` is an empty cell. ``NAME.toml`` holds weights by what
+they stand for, or patterns (:mod:`contacts.lexicon.rules`). Lines that start with # say what a
+file holds and its source. Each file is read once.
 """
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any, NamedTuple
 
 _HERE = resources.files(__package__)
-_PART = re.compile(r"\(\?&(\w+)\)")
 
 
 @cache
@@ -83,47 +82,6 @@ def alternation(entries: Iterable[str]) -> str:
 def table(name: str) -> Mapping[str, Any]:
     """What the file ``name``.toml holds."""
     return tomllib.loads(_HERE.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-
-
-# A pattern with its row of a table.
-Row = tuple[re.Pattern[str], Mapping[str, Any]]
-
-
-class Patterns:
-    """Regular expressions by name, as attributes; each is compiled when it is first used.
-
-    One is a string, or several that are put together. ``(?&name)`` stands for another of the
-    table, or for what ``parts`` gives.
-    """
-
-    def __init__(self, sources: Mapping[str, Any], parts: Mapping[str, Callable[[], str]]) -> None:
-        self._sources, self._parts = sources, parts
-
-    def __getattr__(self, name: str) -> re.Pattern[str]:
-        if name not in self._sources:
-            raise AttributeError(f"no pattern {name!r}")
-        compiled = self._compiled(self._sources[name])
-        setattr(self, name, compiled)
-        return compiled
-
-    def rows(self, name: str) -> tuple[Row, ...]:
-        """The rows of a list of tables, each with its ``pattern``."""
-        return tuple((self._compiled(row["pattern"]), row) for row in self._sources[name])
-
-    def _compiled(self, pieces: str | Sequence[str]) -> re.Pattern[str]:
-        return re.compile(self._filled(pieces))
-
-    def _filled(self, pieces: str | Sequence[str]) -> str:
-        return _PART.sub(lambda part: f"(?:{self._part(part[1])})", "".join(pieces))
-
-    def _part(self, name: str) -> str:
-        return self._parts[name]() if name in self._parts else self._filled(self._sources[name])
-
-
-@cache
-def patterns(name: str, **parts: Callable[[], str]) -> Patterns:
-    """The patterns of the file ``name``.toml."""
-    return Patterns(table(name), parts)
 
 
 class Title(NamedTuple):

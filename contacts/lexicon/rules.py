@@ -1,14 +1,18 @@
-"""Rules of reading as data: the TOML file beside a module holds its patterns.
+"""Rules of reading as data: regular expressions in a TOML file, which stands beside the module that
+reads it, or in the lexicon when several modules share it.
 
-``[words]`` are lists of the lexicon (a name and its groups) and ``[parts]`` pieces of patterns;
-both stand as ``{NAME}`` in what comes after them. A pattern is a text, or a list of texts that
-are alternatives. ``[patterns]`` are single ones; every other table is a list of rows, in the
-order in which they are tried: a pattern and what it gives.
+``[words]`` are lists of the lexicon (a name and its groups) as alternatives, ``[parts]`` pieces
+of patterns, and code may give more of these; ``{NAME}`` stands for one, as a group, in parts and
+patterns. A pattern is a text, or a list of texts that are put together, so that the next
+alternative begins with ``|``. ``[patterns]`` are single ones; every other table is a list of
+rows, in the order in which they are tried (a pattern and what it gives), or sets of words.
+
+``file`` is the path of the module beside the file (``__file__``), or the file's name in the lexicon.
 """
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,56 +20,67 @@ from typing import Any
 from contacts.lexicon import alternation, words
 
 Row = Mapping[str, Any]
+# A piece of patterns, or what makes it when it is first needed.
+Part = str | Callable[[], str]
+_HERE = Path(__file__).parent
 _PART = re.compile(r"\{([A-Z][A-Z_]*)\}")
 
 
 class Patterns:
-    """Single patterns, each an attribute."""
+    """Single patterns, each an attribute; one is compiled when it is first used."""
 
-    def __init__(self, **found: re.Pattern[str]) -> None:
-        self.__dict__ = found
+    def __init__(self, file: Mapping[str, Any], parts: Mapping[str, Part]) -> None:
+        self._file, self._parts = file, parts
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
-        raise AttributeError(f"no pattern {name}")
-
-
-def patterns(module: str, **parts: str) -> Patterns:
-    """The single patterns of the file beside ``module``; ``parts`` are further pieces."""
-    known = {**parts_of(module), **parts}
-    single = _file(module)["patterns"].items()
-    return Patterns(**{name: _compiled(text, known) for name, text in single})
-
-
-def rows(module: str, table: str, **parts: str) -> tuple[Row, ...]:
-    """The rows of a table of the file beside ``module``, the ``pattern`` of each compiled."""
-    known = {**parts_of(module), **parts}
-    return tuple(
-        {**row, "pattern": _compiled(row["pattern"], known)} for row in _file(module)[table]
-    )
-
-
-def sets(module: str, table: str) -> Mapping[str, frozenset[str]]:
-    """The sets of words in a table of the file beside ``module``, by name."""
-    return {name: frozenset(entries) for name, entries in _file(module)[table].items()}
-
-
-def parts_of(module: str) -> Mapping[str, str]:
-    """The pieces of patterns in the file beside ``module``."""
-    file = _file(module)
-    known = {name: alternation(words(*entry)) for name, entry in file.get("words", {}).items()}
-    for name, text in file.get("parts", {}).items():
-        known[name] = _filled(text, known)
-    return known
+        if name not in self._file["patterns"]:
+            raise AttributeError(f"no pattern {name}")
+        compiled = re.compile(_filled(self._file["patterns"][name], self._file, self._parts))
+        setattr(self, name, compiled)
+        return compiled
 
 
 @cache
-def _file(module: str) -> Mapping[str, Any]:
-    return tomllib.loads(Path(module).with_suffix(".toml").read_text(encoding="utf-8"))
+def patterns(file: str, **parts: Part) -> Patterns:
+    """The single patterns of a file; ``parts`` are further pieces."""
+    return Patterns(_read(file), parts)
 
 
-def _compiled(text: str | Sequence[str], parts: Mapping[str, str]) -> re.Pattern[str]:
-    return re.compile(_filled(text if isinstance(text, str) else "|".join(text), parts))
+def rows(file: str, table: str, **parts: Part) -> tuple[Row, ...]:
+    """The rows of a table, the ``pattern`` of each compiled; ``parts`` are further pieces."""
+    read = _read(file)
+    return tuple(
+        {**row, "pattern": re.compile(_filled(row["pattern"], read, parts))} for row in read[table]
+    )
 
 
-def _filled(text: str, parts: Mapping[str, str]) -> str:
-    return _PART.sub(lambda match: parts[match[1]], text)
+def sets(file: str, table: str) -> Mapping[str, frozenset[str]]:
+    """The sets of words in a table, by name."""
+    return {name: frozenset(entries) for name, entries in _read(file)[table].items()}
+
+
+def parts_of(file: str) -> Mapping[str, str]:
+    """The pieces of patterns in a file."""
+    read = _read(file)
+    return {
+        name: _part(name, read, {}) for table in ("words", "parts") for name in read.get(table, ())
+    }
+
+
+@cache
+def _read(file: str) -> Mapping[str, Any]:
+    path = (_HERE / file).with_suffix(".toml")  # a module's path is absolute and stays as it is
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _filled(text: str | Sequence[str], file: Mapping[str, Any], parts: Mapping[str, Part]) -> str:
+    return _PART.sub(lambda match: f"(?:{_part(match[1], file, parts)})", "".join(text))
+
+
+def _part(name: str, file: Mapping[str, Any], parts: Mapping[str, Part]) -> str:
+    if name in parts:
+        given = parts[name]
+        return given if isinstance(given, str) else given()
+    if name in file.get("words", ()):
+        return alternation(words(*file["words"][name]))
+    return _filled(file["parts"][name], file, parts)

@@ -4,7 +4,8 @@ that one may be of."""
 import re
 from collections.abc import Iterable, Mapping
 
-from contacts.lexicon import Row, rows, table
+from contacts.lexicon import rows, table
+from contacts.lexicon.rules import Row
 
 # A pattern, and the attributes that the value in each of its groups may stand under.
 Readings = tuple[tuple[re.Pattern[str], Mapping[str, tuple[str, ...]]], ...]
@@ -18,8 +19,8 @@ def attributes(*slots: str) -> tuple[str, ...]:
 def readings_of(found: Iterable[Row]) -> Readings:
     """Patterns whose rows name the slots of a group by its name."""
     return tuple(
-        (pattern, {group: attributes(*row[group]) for group in ("v", "w") if group in row})
-        for pattern, row in found
+        (row["pattern"], {group: attributes(*row[group]) for group in ("v", "w") if group in row})
+        for row in found
     )
 
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from contacts.lexicon import alternation, mapping, patterns, word_sets
+from contacts.lexicon import alternation, mapping, word_sets
+from contacts.lexicon.rules import patterns, rows
 from contacts.matching.description_slots import attributes, heads, readings_of
 from contacts.numerals import MONTH
 from contacts.roles import terms
@@ -15,12 +16,13 @@ _WORDS = word_sets("grammar_en")
 _MAX_WORDS = 5
 lex = patterns(
     "descriptions_en",
-    heads=lambda: alternation({*filter(str.isascii, terms()), *_HEADS}),
-    nouns=lambda: alternation(_HEADS),
-    labels=lambda: alternation(_LABELS),
-    month=lambda: MONTH,
+    HEADS=lambda: alternation({*filter(str.isascii, terms()), *_HEADS}),
+    NOUNS=alternation(_HEADS),
+    LABELS=alternation(_LABELS),
+    MONTH=MONTH,
 )
-_CLAUSES, _PLACES = readings_of(lex.rows("clauses")), readings_of(lex.rows("places"))
+_CLAUSES = readings_of(rows("descriptions_en", "clauses", MONTH=MONTH))
+_PLACES = readings_of(rows("descriptions_en", "places"))
 
 
 def describe(norm: str, raw: str) -> Iterator[Description]:

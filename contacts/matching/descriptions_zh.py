@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from contacts.lexicon import alternation, mapping, patterns
+from contacts.lexicon import alternation, mapping
+from contacts.lexicon.rules import patterns, rows
 from contacts.matching.description_slots import attributes, heads, readings_of
 from contacts.roles import terms
 from contacts.text import is_han
@@ -20,8 +21,9 @@ def _heads() -> str:
     return alternation({word for word in _HEADS if not word.startswith("那")} | roles)
 
 
-lex = patterns("descriptions_zh", heads=_heads, labels=lambda: alternation(_LABELLED))
-_READINGS = readings_of(lex.rows("readings"))
+_LABELS = alternation(_LABELLED)
+lex = patterns("descriptions_zh", HEADS=_heads, LABELS=_LABELS)
+_READINGS = readings_of(rows("descriptions_zh", "readings", LABELS=_LABELS))
 
 
 def describe(norm: str) -> Iterator[Description]:

@@ -4,7 +4,7 @@ hashtags, exercises, lyrics."""
 import re
 from collections.abc import Iterator
 
-from contacts.lexicon import patterns
+from contacts.lexicon.rules import patterns
 
 lex = patterns("masks")
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import Protocol
 
 from contacts import segmentation
-from contacts.lexicon import patterns, word_sets
+from contacts.lexicon import word_sets
+from contacts.lexicon.rules import patterns
 from contacts.roles import Role, RoleWord, Whose, groups, terms
 from contacts.text import is_han, normalise_with_offsets, original_span
 

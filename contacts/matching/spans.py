@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
 from accounts.reasons import Reason
-from contacts.lexicon import patterns, titles, words
+from contacts.lexicon import titles, words
+from contacts.lexicon.rules import patterns
 from contacts.matching import filter_en, filter_zh
 from contacts.matching.annotation import Reading, Token
 from contacts.matching.titles import bears, chinese_titles

@@ -6,7 +6,8 @@ from functools import lru_cache
 from typing import Literal
 
 from contacts import segmentation
-from contacts.lexicon import patterns, words
+from contacts.lexicon import words
+from contacts.lexicon.rules import patterns, rows
 from contacts.names import name_key, surname_of
 from contacts.resolution import name_similarity, name_types
 from contacts.resolution.records import Record
@@ -16,7 +17,7 @@ from contacts.text import is_han, normalise
 How = Literal["called", "really", "listed", "surname"]
 
 lex = patterns("claims")
-_STATED = lex.rows("stated")
+_STATED = rows("claims", "stated")
 # What goes on after a name that no comma ends: 真名叫谢丽在采购部.
 _GOES_ON = "在是住做当今去来有从现就也都比喜不开很"
 _SAME = ("same_name", "same_byname")
@@ -66,8 +67,8 @@ def _stated(told: str) -> tuple[tuple[str, How], ...]:
         found.append((bracketed["name"].strip(), "called"))
     for place, fragment in enumerate(lex.fragment.split(told)):
         rest = fragment.strip()
-        for pattern, row in _STATED:
-            match = pattern.search(rest)
+        for row in _STATED:
+            match = row["pattern"].search(rest)
             if match and lex.self_before.fullmatch(rest[: match.start()]):
                 found.append((match["name"].strip(), row["how"]))
                 break

@@ -4,7 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from contacts.lexicon import patterns, titles
+from contacts.lexicon import titles
+from contacts.lexicon.rules import patterns, rows
 from contacts.names import name_key
 from contacts.numerals import CARDINALS
 from contacts.resolution.name_types import title_of
@@ -17,7 +18,7 @@ from contacts.text import is_han
 # of different age may differ by.
 _DECADE, _SLACK = 10, 4
 lex = patterns("demographics")
-_STAGES = lex.rows("stages")
+_STAGES = rows("demographics", "stages")
 _PARENT = (22, 75)
 _TENS = {
     word: str(number)
@@ -73,8 +74,8 @@ def _ages(text: str) -> tuple[Age, ...]:
         if not lex.teaches.search(fragment):
             found += [
                 Age(row["youngest"], row["oldest"], text)
-                for pattern, row in _STAGES
-                if pattern.search(fragment)
+                for row in _STAGES
+                if row["pattern"].search(fragment)
             ]
     return tuple(found)
 

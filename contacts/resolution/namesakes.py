@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from contacts.lexicon import patterns, words
+from contacts.lexicon import words
+from contacts.lexicon.rules import patterns, rows
 from contacts.resolution.relationships import may_be_one
 from contacts.roles import is_anothers, roles_of
 
@@ -14,7 +15,7 @@ _SIBLINGS = frozenset("哥哥 姐姐 弟弟 妹妹".split())
 _LIKE_KIN = frozenset("roommate neighbor deskneighbor bestfriend childhoodfriend nanny".split())
 
 lex = patterns("namesakes")
-_PLACES = lex.rows("places")
+_PLACES = rows("namesakes", "places")
 
 
 def says_another(text: str, start: int, end: int) -> bool:
@@ -31,7 +32,7 @@ def says_another(text: str, start: int, end: int) -> bool:
 
 def role_by_place(text: str) -> str:
     """What somebody in ``text`` is to the user by where they are from (我公司: 同事), or ""."""
-    return next((row["role"] for place, row in _PLACES if place.search(text)), "")
+    return next((row["role"] for row in _PLACES if row["pattern"].search(text)), "")
 
 
 def is_someone_else(said: str, known: str) -> bool:

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from contacts.lexicon import patterns, rows, titles, words
+from contacts.lexicon import rows, titles, words
+from contacts.lexicon.rules import patterns
 from contacts.names import name_key
 from contacts.resolution.name_types import is_role, of_other_rank, title_of
 from contacts.resolution.records import Record

@@ -34,4 +34,4 @@ def _written(key: str, match: re.Match[str]) -> str:
 def _rules() -> tuple[Row, ...]:
     """The rules with places and nationalities filled in."""
     places, peoples = alternation(english_places()), alternation(demonyms())
-    return rules.rows(__file__, "facts", PLACE=rf"(?:{places})\b", DEMONYM=f"(?:{peoples})")
+    return rules.rows(__file__, "facts", PLACE=rf"(?:{places})\b", DEMONYM=peoples)

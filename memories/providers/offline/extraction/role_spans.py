@@ -3,7 +3,6 @@
 import re
 from itertools import pairwise
 
-from contacts import lexicon
 from contacts.lexicon.rules import patterns
 from contacts.roles import is_owner
 from contacts.text import HAN
@@ -44,7 +43,7 @@ from memories.providers.offline.lexicons import relations
 from memories.types import Subtype
 
 RE = patterns(__file__)
-_PHRASES = lexicon.patterns("role_phrases")
+_PHRASES = patterns("role_phrases")
 _TEAM_ZH = r"(?:我|咱)们?(?:组里?|公司|部门|团队|单位|项目组|办公室)(?:里|的)?(?:新来的|那个|的)?"
 LEAD = 4  # characters that may lead up to a subject: 昨天, 邻居
 
