@@ -49,7 +49,7 @@ def _people(*, chinese: bool) -> str:
 
 
 lex = patterns(
-    "unnamed_people",
+    __file__,
     KIN_ZH=partial(_roles, chinese=True, family=True),
     KIN_EN=partial(_roles, chinese=False, family=True),
     OTHER_ZH=partial(_roles, chinese=True, family=False),

@@ -34,7 +34,7 @@ _CLASS_OVERRIDES: dict[str, str] = {
 _AS_WORDS = {word: 3000.0 for word in _CLASS_OVERRIDES if len(word) > 1}
 _RUNS = re.compile(r"(?P<zh>[\u3400-\u9fff]+)|\ufffc|[A-Za-z'’]+|\S")
 
-lex = patterns("clauses")
+lex = patterns(__file__)
 
 # Words that may stand before an English subject without making it an object.
 _BEFORE_SUBJECT_EN = words("grammar_en", "before_subject")

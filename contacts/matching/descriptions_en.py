@@ -15,14 +15,14 @@ _LABELS = mapping("labels", "attributes", "en")
 _WORDS = word_sets("grammar_en")
 _MAX_WORDS = 5
 lex = patterns(
-    "descriptions_en",
+    __file__,
     HEADS=lambda: alternation({*filter(str.isascii, terms()), *_HEADS}),
     NOUNS=alternation(_HEADS),
     LABELS=alternation(_LABELS),
     MONTH=MONTH,
 )
-_CLAUSES = readings_of(rows("descriptions_en", "clauses", MONTH=MONTH))
-_PLACES = readings_of(rows("descriptions_en", "places"))
+_CLAUSES = readings_of(rows(__file__, "clauses", MONTH=MONTH))
+_PLACES = readings_of(rows(__file__, "places"))
 
 
 def describe(norm: str, raw: str) -> Iterator[Description]:

@@ -22,8 +22,8 @@ def _heads() -> str:
 
 
 _LABELS = alternation(_LABELLED)
-lex = patterns("descriptions_zh", HEADS=_heads, LABELS=_LABELS)
-_READINGS = readings_of(rows("descriptions_zh", "readings", LABELS=_LABELS))
+lex = patterns(__file__, HEADS=_heads, LABELS=_LABELS)
+_READINGS = readings_of(rows(__file__, "readings", LABELS=_LABELS))
 
 
 def describe(norm: str) -> Iterator[Description]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from contacts.lexicon.rules import patterns
 
-lex = patterns("masks")
+lex = patterns(__file__)
 
 
 def masked(norm: str) -> bytearray:

@@ -16,8 +16,8 @@ from contacts.text import is_han, normalise
 # A name that only stands first in a list of facts (listed) is likely the person's, not surely.
 How = Literal["called", "really", "listed", "surname"]
 
-lex = patterns("claims")
-_STATED = rows("claims", "stated")
+lex = patterns(__file__)
+_STATED = rows(__file__, "stated")
 # What goes on after a name that no comma ends: 真名叫谢丽在采购部.
 _GOES_ON = "在是住做当今去来有从现就也都比喜不开很"
 _SAME = ("same_name", "same_byname")

@@ -17,8 +17,8 @@ from contacts.text import is_han
 # A round age covers its decade (六十多岁, in her sixties), an exact one the years that records
 # of different age may differ by.
 _DECADE, _SLACK = 10, 4
-lex = patterns("demographics")
-_STAGES = rows("demographics", "stages")
+lex = patterns(__file__)
+_STAGES = rows(__file__, "stages")
 _PARENT = (22, 75)
 _TENS = {
     word: str(number)

@@ -14,8 +14,8 @@ _SIBLINGS = frozenset("哥哥 姐姐 弟弟 妹妹".split())
 # Kin live together and next door, and are at times the best of friends or the nanny.
 _LIKE_KIN = frozenset("roommate neighbor deskneighbor bestfriend childhoodfriend nanny".split())
 
-lex = patterns("namesakes")
-_PLACES = rows("namesakes", "places")
+lex = patterns(__file__)
+_PLACES = rows(__file__, "places")
 
 
 def says_another(text: str, start: int, end: int) -> bool:

@@ -20,7 +20,7 @@ SPHERES = tuple(
     frozenset(row["kind"] for row in rows("role_kinds") if sphere in row["spheres"].split())
     for sphere in ("friends", "work", "study", "romance", "business", "health", "sport")
 )
-lex = patterns("relationships")
+lex = patterns(__file__)
 # Of these the user has one at a time.
 ONE_AT_A_TIME = frozenset(row["kind"] for row in rows("role_kinds") if row["single"])
 _FAMILY = ("family", "partner")
