@@ -3,11 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from django.db import connection
 
+from memories.search.sql import statement
+
+CHECKS = Path(__file__).with_name("checks")
 CHUNK = 500
 # What workers may still be about to do on a live system is not wrong yet.
 GRACE = timedelta(minutes=5)
@@ -36,7 +39,7 @@ def rows(sql: str, **parameters: Any) -> Iterator[tuple[Any, ...]]:
 def stated(name: str, problem: str, **parameters: Any) -> Check:
     """The check whose statement lies in ``checks/NAME.sql``: it selects the end user and the
     subject of each row that is wrong."""
-    sql = resources.files(__package__).joinpath("checks", f"{name}.sql").read_text("utf-8")
+    sql = statement(str(CHECKS / name), f"{name}.sql")
 
     def check() -> Iterator[Finding]:
         for end_user, subject in rows(sql, **parameters):

@@ -13,7 +13,6 @@ Archived memories are left alone: nobody looks there.
 
 from collections.abc import Collection
 from datetime import datetime
-from importlib import resources
 from typing import Any
 from uuid import UUID
 
@@ -26,11 +25,12 @@ from memories import scoring
 from memories.budget import Budget
 from memories.models import CONSOLIDATED_IMPORTANCE, PROFILE_IMPORTANCE, Memory
 from memories.scoring import Parts
+from memories.search.sql import statement
 
 # A smaller change moves no result; not writing it leaves no dead row behind.
 LEAST_CHANGE = 0.0005
 
-_STATEMENT = resources.files(__package__).joinpath("importance.sql").read_text("utf-8")
+_STATEMENT = statement(__file__, "importance.sql")
 _PARTS = _STATEMENT.format(
     temporal=" ".join(
         f"WHEN event_in_days <= {days} THEN {lift}" for days, lift in scoring.TEMPORAL

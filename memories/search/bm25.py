@@ -8,7 +8,6 @@ part (the simple BM25F of the same paper: fields weigh into the term frequency).
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from django.db import connection
 
 from accounts.models import EndUser
 from memories.models import MemoryQuerySet
-from memories.search.sql import named
+from memories.search.sql import named, statement
 
 # How fast further occurrences of a word stop to count, and how much long texts are held
 # back: Lucene's defaults.
@@ -41,7 +40,7 @@ _TELLING = """
         WHERE p.end_user_id = %(end_user)s AND p.token = t.token AND status = ANY(%(statuses)s)
         LIMIT %(common)s) holders) < %(common)s
 """
-_SQL = resources.files(__package__).joinpath("bm25.sql").read_text("utf-8")
+_SQL = statement(__file__, "bm25.sql")
 
 
 @dataclass(frozen=True, slots=True)
