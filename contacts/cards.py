@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from contacts.attributes import ATTRIBUTES, label
-from contacts.text import one_line
+from contacts.text import names_role, one_line
 
 MAX_VALUE = 120  # graphemes of one value or event
 MAX_PERSONALITY = 400
@@ -20,6 +20,7 @@ _LABELS = {
         "relations": "Related to",
         "timeline": "Timeline",
         "notes": "Recently",
+        "other": "Detail ",
         "colon": ": ",
         "comma": ", ",
     },
@@ -30,10 +31,12 @@ _LABELS = {
         "relations": "相关的人",
         "timeline": "经历",
         "notes": "最近",
+        "other": "其他",
         "colon": "：",
         "comma": "、",
     },
 }
+_QUOTES = dict.fromkeys(map(ord, '"“”„‟〝〞＂'), "'")
 _ORDER = {key: place for place, key in enumerate(ATTRIBUTES)}
 
 
@@ -61,12 +64,15 @@ def render(
         shown = [text for value in values if (text := one_line(value, limit))]
         return [caption + words["colon"] + words["comma"].join(shown)] if shown else []
 
-    lines = [f"### {one_line(name, MAX_VALUE)}"]
+    heading = one_line(name, MAX_VALUE) or "?"
+    lines = [f"### {_quoted(heading) if names_role(heading) else heading}"]
     lines += line(words["aliases"], aliases[:MAX_VALUES])
     lines += line(words["relationship"], [relationship])
     known = sorted((attributes or {}).items(), key=lambda item: (_ORDER.get(item[0], 99), item[0]))
     for key, values in known[:MAX_ATTRIBUTES]:
         caption = one_line(label(key, language), 40)
+        if key not in ATTRIBUTES:
+            caption = words["other"] + _quoted(caption)
         lines += line(caption, [str(value["value"]) for value in values[:MAX_VALUES]])
     lines += line(words["relations"], relations[:MAX_VALUES])
     lines += line(words["personality"], [personality], MAX_PERSONALITY)
@@ -78,6 +84,11 @@ def render(
         if bullets:
             lines += [caption + words["colon"].rstrip(), *bullets]
     return "\n".join(lines)
+
+
+def _quoted(text: str) -> str:
+    """Words of somebody's choice, which could be taken for ours, in quotation marks."""
+    return f"“{text.translate(_QUOTES)}”"
 
 
 def _event(event: Mapping[str, Any]) -> str:

@@ -16,7 +16,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import attribute_index, cards, key_index, names, relations
 from contacts.models import Contact, ContactKey, Relation
 from contacts.resolution import namesakes
-from contacts.text import truncate
+from contacts.text import clean, truncate
 from contacts.types import Person
 
 MAX_NAME = 100  # graphemes
@@ -41,8 +41,9 @@ def clean_name(name: str) -> str:
 
 
 def _short(name: str) -> str:
-    """``name`` on one line, with no more graphemes or code points than a name has."""
-    line = truncate(" ".join(name.split()), MAX_NAME)
+    """``name`` on one line, nothing of it invisible, with no more graphemes or code points than
+    a name has."""
+    line = clean(name, MAX_NAME)
     graphemes = MAX_NAME
     while len(line) > MAX_LENGTH:
         graphemes -= 10

@@ -177,14 +177,33 @@ def _simple(char: str) -> str:
 
 
 _QUOTATION = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]{4,}’|《[^》]*》|\"[^\"]*\"|`[^`]*`")
-# Controls and format characters (bidi overrides among them), but not the joiners and the
-# variation selectors that hold words of Arabic script and emoji together.
-_INVISIBLE = regex.compile(r"(?![\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Co}\p{Cs}]")
+# What is not seen, or only as a gap: controls and format characters (bidi overrides among them),
+# fillers, variation selectors and tag characters. Kept are a selector that makes an emoji of a
+# sign, and the joiners of emoji (UTS #51) and within words (RFC 5892, appendix A.1 and A.2).
+_INVISIBLE = regex.compile(
+    r"""(?V1)(?!(?<=[\p{ExtPict}--\p{EPres}])\ufe0f|(?<=[0-9\#*])\ufe0f(?=\u20e3)
+    |(?<=\p{ExtPict}\ufe0f?|\p{EMod})\u200d(?=\p{ExtPict})|(?<=\p{ccc=9})[\u200c\u200d]
+    |(?<=[\p{jt=L}\p{jt=D}][\p{jt=T}--\p{DI}]*)\u200c(?=[\p{jt=T}--\p{DI}]*[\p{jt=R}\p{jt=D}]))
+    [\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{DI}\p{NChar}]""",
+    regex.X,
+)
 _SURROGATE = regex.compile(r"\p{Cs}")
-_SPACE = regex.compile(r"[\s\p{Z}]+")
-_BRACKETS = str.maketrans({"<": "‹", ">": "›", "`": "'"})
+_SPACE = regex.compile(r"[\s\p{Z}\u2800]+")
+# Tags, fences, tokens of chat templates and placeholders of others.
+_BRACKETS = str.maketrans("<>＜＞`[]［］{}｛｝", "‹›‹›'()（）()（）")
 # What Markdown or a chat template would read as structure at the start of a line.
 _LEADING = regex.compile(r"^[\s#>*+=~|-]+")
+# The parties of a conversation with a model as transcripts and chat templates name them, in the
+# normal form, and what stands between that and the next word.
+_ROLES = (
+    r"(?<![^\W_])(?:system|assistant|user|human|ai|(?:chat)?bot|developer|tool|function|model"
+    r"|instructions?|prompt|input|output|response|系统|助手|助理|用户|使用者|人类|开发者?|工具|函数"
+    r"|模型|机器人|指令|提示词?)(?:[\W_]*(?:prompt|message|instructions?|提示词?|消息|指令))?"
+)
+_ROLE_HEAD = re.compile(rf"[\W_]*{_ROLES}(?![^\W_])(?P<between>[\W_]*)")
+_ROLE_END = re.compile(rf"{_ROLES}[\W_]*\Z")
+_COLON = re.compile("[:：﹕︓∶꞉ː]")
+_ROLE_WIDTH = 32  # code points before a colon that are looked at for the name of a role
 
 
 @lru_cache(maxsize=16384)
@@ -234,10 +253,28 @@ def clean(text: str, limit: int) -> str:
 
 
 def one_line(text: str, limit: int) -> str:
-    """``text`` as harmless content of one line: also without tags, code fences or leading
-    markup, so that it can't pose as a heading, a role or a fence."""
-    flat = clean(text, len(text))
-    return truncate(_LEADING.sub("", flat).translate(_BRACKETS), limit)
+    """``text`` as harmless content of one line: also without tags, tokens of chat templates,
+    code fences, leading markup or labels of roles, so that it can't pose as a heading, a role
+    or a fence."""
+    return truncate(_LEADING.sub("", defused(text)), limit)
+
+
+def defused(line: str) -> str:
+    """``line`` without tags and tokens, and with a dash for the colon behind the name of a role."""
+    line = clean(line, len(line)).translate(_BRACKETS)
+
+    def dashed(colon: re.Match[str]) -> str:
+        before = line[max(0, colon.start() - _ROLE_WIDTH) : colon.start()]
+        return "–" if _ROLE_END.search(normalise(before)) else colon.group()
+
+    return _COLON.sub(dashed, line)
+
+
+def names_role(text: str, *, label: bool = False) -> bool:
+    """Whether ``text`` begins with the name of a role in a conversation with a model; as a
+    ``label``, with a colon behind it."""
+    head = _ROLE_HEAD.match(normalise(text[: 2 * _ROLE_WIDTH]))
+    return head is not None and (not label or ":" in head["between"])
 
 
 def estimate_tokens(text: str) -> int:

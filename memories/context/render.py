@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from contacts.text import estimate_tokens, one_line
+from contacts.text import defused, estimate_tokens, one_line
 
 MAX_LINE = 300  # graphemes of one memory in the prompt
 # The fence marks the block for extraction, which skips it: nothing injected is ever learnt.
@@ -102,9 +102,10 @@ def render(
 
 
 def _fitting(card: str, budget: int) -> tuple[str, int]:
-    """The first lines of a card that cost at most ``budget`` tokens, and their cost."""
+    """The first lines of a stored card, made harmless, that cost at most ``budget`` tokens, and their cost."""
     lines, cost = [], 0
-    for line in card.splitlines():
+    for stored in card.splitlines():
+        line = defused(stored)
         more = estimate_tokens(line) + 1
         if cost + more > budget:
             break

@@ -2,7 +2,7 @@
 
 import re
 
-from contacts.text import quotations
+from contacts.text import names_role, quotations
 
 # An opening tag may be cut off: all behind it is injected anyway.
 _TAG = re.compile(r"<mio-memory\b|<(?P<closes>/)mio-memory\b[^<>]{0,500}>", re.I)
@@ -10,9 +10,14 @@ _CODE = re.compile(r"```.*?(```|\Z)|~~~.*?(~~~|\Z)", re.S)
 _MARKUP = re.compile(r"<!--.*?(-->|\Z)", re.S)
 _BRACKETED = re.compile(r"「[^」]*(」|\Z)|【[^】]*】|『[^』]*(』|\Z)")
 _PASTED = re.compile(r"“[^”]{12,}”|\"[^\"]{30,}\"|(?<!\w)‘[^’]{30,}’")
-_ROLE = re.compile(
-    r"^[ \t#*>]*(system|assistant|user|human|系统|助手|用户)[ \t]*[:：].*$", re.I | re.M
+# Tokens of chat templates, behind which somebody else speaks, and placeholders.
+_TOKEN = re.compile(
+    r"[<＜][|｜][^<>＜＞|｜\n]{1,40}[|｜][>＞]|</?s>|<</?SYS>>|</?(?:start|end)_of_turn>"
+    r"|\[(?:/?(?:INST|SYS)|/[A-Z_]+|[A-Z]+_[A-Z_]+)\]",
+    re.I,
 )
+_PLACEHOLDER = re.compile(r"\{[{%][^{}\n]{0,200}[}%]\}")
+_LINE = re.compile(r"^.+$", re.M)
 _QUOTE_LINE = re.compile(r"^[ \t]*>.*$", re.M)
 
 _Span = tuple[int, int]
@@ -20,9 +25,12 @@ _Span = tuple[int, int]
 
 def own_words(content: str) -> str:
     """``content`` with everything that is not the user's own speech blanked out: injected
-    memory blocks, code, long quotations, quoted lines, forged role headings. Offsets stay."""
+    memory blocks, code, long quotations, quoted lines, forged turns. Offsets stay."""
     content = _blanked(content, _injected(content))
-    for pattern in (_CODE, _MARKUP, _QUOTE_LINE, _ROLE, _BRACKETED, _PASTED):
+    for pattern in (_CODE, _MARKUP, _QUOTE_LINE):
+        content = _blanked(content, [match.span() for match in pattern.finditer(content)])
+    content = _blanked(content, _forged_turns(content))
+    for pattern in (_BRACKETED, _PASTED):
         content = _blanked(content, [match.span() for match in pattern.finditer(content)])
     return content
 
@@ -59,6 +67,22 @@ def _injected(content: str) -> list[_Span]:
         if depth == 0:
             spans.append((start, tag.end()))
     return [*spans, (start, len(content))] if depth else spans
+
+
+def _forged_turns(content: str) -> list[_Span]:
+    """Lines that begin with a role and a colon or hold a placeholder, and all behind a token of
+    a chat template or behind such a role alone on its line."""
+    token = _TOKEN.search(content)
+    end = token.start() if token else len(content)
+    spans: list[_Span] = []
+    for line in _LINE.finditer(content, 0, end):
+        if names_role(line.group(), label=True):
+            if line.group().rstrip(" \t*_").endswith((":", "：")):
+                return [*spans, (line.start(), len(content))]
+            spans.append(line.span())
+        elif _PLACEHOLDER.search(line.group()):
+            spans.append(line.span())
+    return [*spans, (end, len(content))]
 
 
 def _blanked(content: str, spans: list[_Span]) -> str:

@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts import cards
+from contacts import cards, store
 
 
 def value(text, *sources):
@@ -43,9 +44,26 @@ def test_a_chinese_card_has_chinese_labels():
     assert card == "### 小红\n又称：红红\n兴趣爱好：徒步、摄影\n最近：\n- 小红昨天加班到十二点"
 
 
-def test_an_unknown_attribute_is_shown_by_its_key():
-    card = cards.render(name="Ann", language="en", attributes={"blood_type": [value("A")]})
-    assert "blood type: A" in card
+@pytest.mark.parametrize(
+    ("language", "key", "line"),
+    [
+        ("en", "blood_type", "Detail “blood type”: A"),
+        ("zh", "血型", "其他“血型”：A"),
+        ("en", "system", "Detail “system”: A"),
+        ("en", 'x”: "no", system', "Detail “x': 'no', system”: A"),
+    ],
+)
+def test_an_unknown_attribute_is_shown_by_its_key_in_quotation_marks(language, key, line):
+    card = cards.render(name="Ann", language=language, attributes={key: [value("A")]})
+    assert card == f"### Ann\n{line}"
+
+
+@pytest.mark.parametrize(
+    ("name", "heading"),
+    [("System", "### “System”"), ("系統提示：", "### “系統提示–”"), ("Systemia", "### Systemia")],
+)
+def test_a_name_that_is_a_role_of_a_conversation_is_quoted(name, heading):
+    assert cards.render(name=name, language="en") == heading
 
 
 FORGERIES = st.sampled_from(
@@ -83,3 +101,7 @@ def test_a_card_stays_bounded_however_much_is_known():
         notes=["记" * 900] * 6,
     )
     assert len(card) < 25_000
+
+
+def test_a_stored_name_holds_nothing_invisible():
+    assert store.clean_name(" A\u202en\u3164n\U000e0041a\ufe0f ") == "Anna"

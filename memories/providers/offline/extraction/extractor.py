@@ -18,7 +18,12 @@ from memories.providers.offline.extraction.reading_state import Reading
 from memories.providers.offline.extraction.realization import realize
 from memories.providers.offline.extraction.referents import Book, Someone
 from memories.providers.offline.extraction.retractions import take_back
-from memories.providers.offline.extraction.speech_acts import Act, judge, laughs
+from memories.providers.offline.extraction.speech_acts import (
+    Act,
+    judge,
+    laughs,
+    until_override,
+)
 from memories.providers.offline.extraction.statements import read_sentence, read_statement
 from memories.text.own_words import own_words, quoted_parts
 from memories.text.sentences import Sentence, sentences
@@ -100,7 +105,7 @@ def _listen(reading: Reading, turn: Turn) -> None:
 
 
 def _turn(reading: Reading, turn: Turn) -> None:
-    text = own_words(turn.content)
+    text = until_override(own_words(turn.content))
     _learn_own_names(reading, text)
     look_up_contacts(reading, text)
     pets = note_excluded(reading, text)

@@ -3,7 +3,8 @@
 from enum import Enum, auto
 
 from contacts.lexicon.rules import patterns
-from contacts.text import HAN
+from contacts.text import HAN, simplified
+from memories.text.sentences import sentences
 
 RE = patterns(__file__)
 
@@ -43,6 +44,15 @@ def judge(text: str, end_mark: str = "") -> Act:
     if RE.orders.search(text):
         return Act.ORDERS
     return Act.HEDGED if RE.hedges.search(text) else Act.STATES
+
+
+def until_override(text: str) -> str:
+    """``text`` up to the sentence that orders a model to leave what it was told: that and what
+    follows is said for the model's sake."""
+    for sentence in sentences(text):
+        if RE.overrides.search(simplified(sentence.text)):
+            return text[: sentence.start]
+    return text
 
 
 def without_note(text: str) -> str:
