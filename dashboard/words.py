@@ -61,6 +61,7 @@ JOBS = {
     "erase": _("erase what users asked to forget"),
     "retry": _("try again what failed while a model server was away"),
     "rescore": _("bring the importance of memories up to date"),
+    "index": _("index the vectors of users who have many"),
     "refine": _("split and trim verbose memories"),
     "merge": _("merge memories that say the same"),
     "collect": _("delete entities without memories, and old notes of injections"),

@@ -83,6 +83,11 @@ def _chunks(end_user: EndUser, embedder: Embedder, space: str) -> Iterator[int]:
         )
 
 
+def index() -> dict[str, int]:
+    """Builds what is missing of the indexes over the vectors that the server asks."""
+    return {"indexes": ann.build(vectors.space(configured()))}
+
+
 def prune(embedder: Embedder, progress: Progress = lambda _n: None) -> Pruned:
     """Drops the vectors of every other space, and their indexes. Raises NotReady when
     memories would be left without any."""

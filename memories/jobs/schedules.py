@@ -11,7 +11,7 @@ from django_q.models import Schedule
 
 from memories.budget import Budget
 from memories.erasure.due import erase_due
-from memories.jobs import garbage_collect, rescore, retry, sweep
+from memories.jobs import garbage_collect, reembed, rescore, retry, sweep
 from memories.pipeline import classify_edges, merge_duplicates, refine
 from memories.pipeline.remote import submit
 
@@ -80,6 +80,7 @@ JOBS: dict[str, Job] = {
             "bring the importance of memories up to date",
             EachUser(rescore.users_due, rescore.rescore_user, users=10_000, rows=200_000),
         ),
+        Job("index", DAY, "index the vectors of users who have many", reembed.index),
         Job(
             "refine",
             7 * DAY,

@@ -5,7 +5,8 @@ Side by side: a user's vectors in one stretch of a B-tree, to be compared one by
 it they lie where they came, each on another page among those of other users.
 
 As a graph (HNSW): Malkov and Yashunin, "Efficient and robust approximate nearest neighbor search using
-Hierarchical Navigable Small World graphs", 2018. One graph for each partition of the table;
+Hierarchical Navigable Small World graphs", 2018. Putting a vector into a graph takes longer than
+all else of storing a memory (1.5 ms), so only a partition with a user for whom it pays has one;
 pgvector's iterative scan goes on along it until enough of the asking user's vectors are found.
 """
 
@@ -69,6 +70,18 @@ def _is_sooner(vectors: float, share: float, limit: int) -> bool:
     return vectors > STEP * max(EF_SEARCH, limit / share)
 
 
+def _large_partitions() -> list[str]:
+    """The partitions in which some user has so many memories that a graph may pay."""
+    return _column(
+        """SELECT DISTINCT mine.tableoid::regclass::text
+           FROM (SELECT end_user_id FROM memories_corpus
+                 GROUP BY 1 HAVING sum(size) > %s) large
+           CROSS JOIN LATERAL (SELECT tableoid FROM memories_vector v
+                               WHERE v.end_user_id = large.end_user_id LIMIT 1) mine""",
+        STEP * EF_SEARCH,
+    )
+
+
 def name_of(space: str) -> str:
     """The name of the graph of a space; those of its partitions have a number after it."""
     plain = re.sub(r"[^a-z0-9]+", "_", space.lower()).strip("_")
@@ -82,7 +95,7 @@ def dimensions_of(space: str) -> int:
 
 
 def _indexes(space: str) -> dict[str, str]:
-    """The indexes that a space should have, by name: side by side, and as a graph."""
+    """The indexes that a space may have, by name: side by side, and as a graph."""
     size, found = dimensions_of(space), {}
     if size <= MOST_SIDE_BY_SIDE:
         found[name_of(space) + "_scan"] = "(end_user_id, memory_id) INCLUDE (status, embedding)"
@@ -92,17 +105,21 @@ def _indexes(space: str) -> dict[str, str]:
 
 
 def build(space: str, progress: Callable[[int], object] = lambda _n: None) -> int:
-    """Builds the indexes of a space, one partition after the other, without locking any;
-    returns how many were missing. May be stopped and started again."""
+    """Builds the indexes of a space, one partition after the other, without locking any, and
+    graphs only where they pay; returns how many were missing. May be stopped and started again."""
     built = 0
     where = "WHERE space = '{}'".format(space.replace("'", "''"))
     with connection.cursor() as cursor:
         cursor.execute(f"SET maintenance_work_mem = '{BUILD_MEMORY}'")
         for name, definition in _indexes(space).items():
+            graph = definition.startswith("USING hnsw")
+            partitions = _large_partitions() if graph else _partitions()
+            if not partitions:
+                continue
             cursor.execute(
                 f"CREATE INDEX IF NOT EXISTS {name} ON ONLY {TABLE} {definition} {where}"
             )
-            for partition in _partitions():
+            for partition in partitions:
                 child = f"{name}_{partition.rpartition('_')[2]}"
                 if _covers(name, partition):
                     continue
@@ -158,7 +175,7 @@ def drop_others(space: str) -> None:
             cursor.execute(f"DROP INDEX {index}")
 
 
-def _column(sql: str, *params: str) -> list[str]:
+def _column(sql: str, *params: object) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return [value for (value,) in cursor.fetchall()]

@@ -13,7 +13,7 @@ _PASTED = re.compile(r"“[^”]{12,}”|\"[^\"]{30,}\"|(?<!\w)‘[^’]{30,}’
 # Tokens of chat templates, behind which somebody else speaks, and placeholders.
 _TOKEN = re.compile(
     r"[<＜][|｜][^<>＜＞|｜\n]{1,40}[|｜][>＞]|</?s>|<</?SYS>>|</?(?:start|end)_of_turn>"
-    r"|\[(?:/?(?:INST|SYS)|/[A-Z_]+|[A-Z]+_[A-Z_]+)\]",
+    r"|\[(?:/?(?:INST|SYS)|(?-i:/[A-Z_]+|[A-Z]+_[A-Z_]+))\]",
     re.I,
 )
 _PLACEHOLDER = re.compile(r"\{[{%][^{}\n]{0,200}[}%]\}")
