@@ -131,7 +131,7 @@ class Focus:
                 yield turn, [self.referents[key] for key in keys]
 
 
-_STATED = re.compile(r"^(?P<owner>.+?)(?:的|家的|['’]s?\s+|['’]\s+)(?P<kind>.+)$")
+_STATED = re.compile(r"^(?P<owner>.+?)(?:的|家的|['’]s?\s+)(?P<kind>.++)$")
 
 
 @dataclass(frozen=True, slots=True)

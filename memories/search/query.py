@@ -27,7 +27,7 @@ WEIGHTS = {
 
 # Words in quotation marks, or a code or number that only its own spelling finds.
 _EXACT = regex.compile(
-    r"""["“「『《][^"”」』》]{2,}["”」』》]|\b\d{5,}\b|\b[a-z]+-?\d+[a-z\d-]*\b|\S+@\S+|https?://"""
+    r"""["“「『《][^"”」』》]{2,}["”」』》]|\b\d{5,}\b|\b[a-z]+-?\d[a-z\d-]*\b|\S@\S|https?://"""
 )
 _EXPLORE = regex.compile(
     r"\b(tell me (more |something |everything )?about|everything (about|you know)|anything"

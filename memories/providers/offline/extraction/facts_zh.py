@@ -73,7 +73,7 @@ def _tidy(key: str, value: str) -> str:
 def _pet(value: str) -> str:
     """A pet and its name, if said: 一只叫毛球的兔子 → 兔子（毛球）."""
     value = re.sub(r"^一?[只条个匹]", "", value)
-    match = re.fullmatch(r"(?:名?叫)(?P<n>.+?)的(?P<a>.+)|(?P<b>.+?)(?:名?叫)(?P<m>.+)", value)
+    match = re.fullmatch(r"(?:名?叫)(?P<n>.+?)的(?P<a>.++)|(?P<b>.+?)(?:名?叫)(?P<m>.++)", value)
     if match is None:
         return value
     return f"{match.group('a') or match.group('b')}（{match.group('n') or match.group('m')}）"
