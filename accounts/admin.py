@@ -123,7 +123,7 @@ class ApiKeyAdmin(ReadOnlyAdmin):
 
 @admin.register(EndUser)
 class EndUserAdmin(_Given, admin.ModelAdmin):
-    """What the user is called may be set; deletion is ``forget_user``'s."""
+    """What the user is called, and their time zone, may be set; deletion is ``forget_user``'s."""
 
     list_display = ["external_id", "app", "language", "activity_days", "waiting", "last_message_at"]
     list_filter = ["app", "language", "last_message_at"]
@@ -136,12 +136,13 @@ class EndUserAdmin(_Given, admin.ModelAdmin):
         "message_seq",
         "extracted_seq",
         "consolidated_seq",
+        "learnt_offset",
         "activity_days",
         "last_active_on",
         "last_message_at",
         "created_at",
     ]
-    fields = ["names", *readonly_fields]
+    fields = ["names", "time_zone", *readonly_fields]
 
     @admin.display(description="messages waiting")
     def waiting(self, end_user: EndUser) -> int:
@@ -149,7 +150,7 @@ class EndUserAdmin(_Given, admin.ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: EndUser, form: Any, change: bool) -> None:  # noqa: ARG002
         """Writes only what was edited: the pipeline moves the counters meanwhile."""
-        obj.save(update_fields=["names"])
+        obj.save(update_fields=["names", "time_zone"])
 
 
 @admin.register(Change)

@@ -7,13 +7,15 @@ from django.utils.functional import cached_property
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts import time_zones
 from accounts.authentication import ApiKeyAuthentication
 from accounts.errors import ApiError
-from accounts.fields import Strict
+from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
 
 MAX_EXTERNAL_ID = 200
@@ -100,7 +102,10 @@ class UserView(AppView):
 
     def find_user(self) -> EndUser | None:
         """The end user, or None when the app never wrote to it."""
-        return EndUser.objects.filter(app=self.app, external_id=self.external_id).first()
+        found = EndUser.objects.filter(app=self.app, external_id=self.external_id).first()
+        if found is not None:
+            found.app = self.app  # its time zone may be the user's
+        return found
 
     @cached_property
     def end_user(self) -> EndUser:
@@ -113,6 +118,7 @@ class UserView(AppView):
     def end_user_for_writing(self) -> EndUser:
         """The end user, made on first sight; call inside the transaction that writes."""
         made, _ = EndUser.objects.get_or_create(app=self.app, external_id=self.external_id)
+        made.app = self.app
         return made
 
 
@@ -129,10 +135,87 @@ def check_external_id(external_id: str) -> None:
     raise ApiError(400, "invalid_user", problem)
 
 
-class AppEndpoint(AppView):
-    @documented(
-        responses={200: inline_serializer("App", {"name": serializers.CharField()})},
-        summary="Whose key this is",
+class TimeZoneForm(Strict):
+    time_zone = Text(
+        allow_blank=True,
+        max_length=time_zones.MAX_NAME,
+        validators=[time_zones.check],
+        help_text='IANA name, such as Asia/Shanghai; "" for none.',
     )
+
+
+_ZONE = {
+    "time_zone": serializers.CharField(help_text='As it was set; "" for none.'),
+    "days_in": serializers.CharField(help_text="The time zone that days are in."),
+}
+
+
+class AppEndpoint(AppView):
+    """The app and the time zone of its users who have none of their own."""
+
+    responses = {200: inline_serializer("App", {"name": serializers.CharField(), **_ZONE})}
+
+    @documented(responses=responses, summary="Whose key this is")
     def get(self, _request: Request) -> Response:
-        return Response({"name": self.app.name})
+        app = self.app
+        shown = {"name": app.name, "time_zone": app.time_zone, "days_in": str(app.zone)}
+        return Response(shown)
+
+    @documented(request=TimeZoneForm, responses=responses, summary="Set the app's time zone")
+    def patch(self, request: Request) -> Response:
+        self.app.settle(self.body(TimeZoneForm)["time_zone"])
+        return self.get(request)
+
+
+class UserEndpoint(UserView):
+    """An end user and their time zone. Everything that no other address takes comes here as a
+    longer id: it is nothing unless there is such a user."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        if "/" in self.external_id and self.find_user() is None:
+            raise NotFound
+
+    responses = {
+        200: inline_serializer(
+            "EndUser",
+            {
+                "id": serializers.CharField(),
+                "names": serializers.ListField(child=serializers.CharField()),
+                "language": serializers.CharField(help_text="zh, en, or not known yet."),
+                **_ZONE,
+                "learnt_offset": serializers.IntegerField(
+                    allow_null=True, help_text="Minutes ahead of UTC, by the latest messages."
+                ),
+            },
+        )
+    }
+
+    @documented(responses=responses, operation_id="users_retrieve", summary="One end user")
+    def get(self, _request: Request, **_path: Any) -> Response:
+        return self._shown(self.end_user)
+
+    @documented(
+        request=TimeZoneForm,
+        responses=responses,
+        operation_id="users_update",
+        summary="Set an end user's time zone",
+        description="The user is made on first sight.",
+    )
+    def patch(self, _request: Request, **_path: Any) -> Response:
+        time_zone = self.body(TimeZoneForm)["time_zone"]
+        end_user = self.end_user_for_writing()
+        end_user.settle(time_zone)
+        return self._shown(end_user)
+
+    def _shown(self, end_user: EndUser) -> Response:
+        return Response(
+            {
+                "id": end_user.external_id,
+                "names": end_user.names,
+                "language": end_user.language,
+                "time_zone": end_user.time_zone,
+                "days_in": str(end_user.zone),
+                "learnt_offset": end_user.learnt_offset,
+            }
+        )

@@ -8,10 +8,13 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.reasons import read
+from accounts.time_zones import GREENWICH
 
 EARLIEST_MESSAGE = datetime(1970, 1, 1, tzinfo=UTC)
 # A client's clock may be wrong by hours or in another zone, not by days.
 CLOCK_SKEW = timedelta(hours=24)
+# UTC written as the clock of a place.
+_GREENWICH = ("+00:00", "+0000", "+00")
 # Facts may lie far back or ahead, but within what every calendar calculation can hold.
 EARLIEST_FACT, LATEST_FACT = (datetime(year, 1, 1, tzinfo=UTC) for year in (1000, 3000))
 
@@ -87,7 +90,7 @@ class Identifier(_Uncoerced, serializers.UUIDField):
 
 
 class Moment(_Uncoerced, serializers.DateTimeField):
-    """An ISO 8601 string; one without a zone is read as UTC."""
+    """An ISO 8601 string, kept in its own offset; one without a zone is read as UTC."""
 
     takes = (str,)
     default_error_messages = {
@@ -98,11 +101,26 @@ class Moment(_Uncoerced, serializers.DateTimeField):
     def __init__(self, **options: Any) -> None:
         super().__init__(default_timezone=UTC, **options)
 
+    def enforce_timezone(self, value: datetime) -> datetime:
+        return super().enforce_timezone(value) if value.tzinfo is None else value
+
     def to_internal_value(self, data: Any) -> datetime:
         moment: datetime = super().to_internal_value(data)
+        if moment.tzinfo is UTC and data.rstrip().endswith(_GREENWICH):
+            moment = moment.replace(tzinfo=GREENWICH)
         if not EARLIEST_FACT <= moment < LATEST_FACT:
             self.fail("far")
         return moment
+
+
+class LocalMoment(serializers.DateTimeField):
+    """A moment by the clock that it is told by. Only given out."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(read_only=True, **options)
+
+    def enforce_timezone(self, value: datetime) -> datetime:
+        return value
 
 
 class PastMoment(Moment):

@@ -3,23 +3,55 @@
 import hashlib
 import secrets
 import uuid
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import ClassVar, Self
+from zoneinfo import ZoneInfo
 
+from django.conf import settings
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts import time_zones
 
-class App(models.Model):
-    """A chat application: the tenant boundary."""
+
+class InTimeZone(models.Model):
+    """Something whose days are those of a place."""
+
+    time_zone = models.CharField(
+        max_length=time_zones.MAX_NAME,
+        blank=True,
+        default="",
+        db_default="",
+        validators=[time_zones.check],
+        help_text="IANA name, such as Asia/Shanghai.",
+    )
+
+    class Meta:
+        abstract = True
+
+    def settle(self, time_zone: str) -> None:
+        """Sets the time zone, "" for none. Raises ValidationError for an unknown one."""
+        if time_zone:
+            time_zones.check(time_zone)
+        self.time_zone = time_zone
+        self.save(update_fields=["time_zone"])
+
+
+class App(InTimeZone):
+    """A chat application: the tenant boundary. Its time zone is that of its users who have none."""
 
     name = models.CharField(max_length=100, unique=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def zone(self) -> tzinfo:
+        """The app's own time zone, else the server's."""
+        return ZoneInfo(self.time_zone or settings.TIME_ZONE)
 
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
@@ -70,14 +102,15 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
         of them never interleave and never deadlock. Inserting rows that point at the user
         does not wait for it (FOR NO KEY UPDATE).
         """
-        return self.select_for_update(no_key=True).filter(pk=pk).first()
+        rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
+        return rows.filter(pk=pk).first()
 
     def unextracted(self) -> Self:
         """End users with messages that no batch holds yet."""
         return self.filter(message_seq__gt=F("extracted_seq"))
 
 
-class EndUser(models.Model):
+class EndUser(InTimeZone):
     """The human whose memory this is."""
 
     app = models.ForeignKey(App, models.CASCADE, related_name="end_users")
@@ -89,6 +122,12 @@ class EndUser(models.Model):
     message_seq = models.BigIntegerField(default=0, editable=False)
     extracted_seq = models.BigIntegerField(default=0, editable=False)
     consolidated_seq = models.BigIntegerField(default=0, editable=False)
+    learnt_offset = models.SmallIntegerField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Minutes ahead of UTC, by the latest message that said so.",
+    )
     activity_days = models.IntegerField(
         default=0, help_text="Days on which the user wrote something; memories age by these."
     )
@@ -111,6 +150,10 @@ class EndUser(models.Model):
                 condition=Q(extracted_seq__lte=F("message_seq")),
                 name="end_user_extracted_only_what_came",
             ),
+            models.CheckConstraint(
+                condition=Q(learnt_offset=None) | Q(learnt_offset__range=time_zones.OFFSETS),
+                name="end_user_offset_in_range",
+            ),
         ]
         indexes = [
             models.Index(
@@ -123,12 +166,35 @@ class EndUser(models.Model):
     def __str__(self) -> str:
         return self.external_id
 
-    def note_activity(self, said_at: datetime) -> None:
-        """Counts a new activity day when the user wrote on a day after the last one."""
-        day = timezone.localdate(said_at)
+    @property
+    def zone(self) -> tzinfo:
+        """The time zone that the user's days are in: their own, else the offset of their latest
+        messages, else the app's. Reads the app only for the last."""
+        if self.time_zone:
+            return ZoneInfo(self.time_zone)
+        if self.learnt_offset is not None:
+            return time_zones.fixed(self.learnt_offset)
+        return self.app.zone
+
+    def offset_of(self, said_at: datetime) -> int | None:
+        """The offset by which the user's days are told from a moment, None for that of the zone.
+
+        Many servers write UTC as +00:00. Only of somebody known by another offset, and by
+        nothing else, does it tell that they are where clocks show UTC.
+        """
+        offset = time_zones.told_offset(said_at)
+        zone_known = self.time_zone or self.learnt_offset is None
+        return None if offset == 0 and zone_known else offset
+
+    def note_activity(self, said_at: datetime, offset: int | None = None) -> None:
+        """Counts a new activity day when the user wrote on a day after the last one, and learns
+        the offset of the latest day."""
+        day = time_zones.local(said_at, offset, self.zone).date()
         if self.last_active_on is None or day > self.last_active_on:
             self.last_active_on = day
             self.activity_days += 1
+        if offset is not None and day >= self.last_active_on:
+            self.learnt_offset = offset
 
 
 class ScopedQuerySet(models.QuerySet):

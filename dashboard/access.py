@@ -1,6 +1,7 @@
 """Who may see and do what: every view is made by one of these, and gets the rows of its address."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 from uuid import UUID
@@ -10,6 +11,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
+from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods
 
@@ -63,7 +65,8 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not request.user.has_perm(permission):
             raise PermissionDenied
-        answer = view(request, **_fetched(request, kwargs))
+        with _days_of(rows := _fetched(request, kwargs)):
+            answer = view(request, **rows)
         # A browser keeps no copy: the way back shows what is so now, whole and not the part that
         # a script fetched from the same address, and after signing out it shows nothing.
         patch_cache_control(answer, private=True, no_store=True)
@@ -72,6 +75,13 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
     guarded = login_required(require_http_methods(methods)(checked))
     guarded.permission = permission  # type: ignore[attr-defined]
     return guarded
+
+
+def _days_of(rows: dict[str, Any]) -> AbstractContextManager[None]:
+    """What an address shows of an end user stands in that user's days, all else in the server's."""
+    row = next(iter(rows[name] for name in ("end_user", "person", "memory") if name in rows), None)
+    end_user = row if isinstance(row, EndUser) else getattr(row, "end_user", None)
+    return timezone.override(end_user.zone if end_user else None)
 
 
 def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 from django.urls import path
 
+from accounts.api import UserEndpoint
 from memories.api import (
     changes,
     contacts,
@@ -44,6 +45,7 @@ ENDPOINTS = [
     ("forgetting/<uuid:erasure_id>/erase/", erasures.Erase, "forgetting-erase"),
     ("export/", users.Export, "export"),
     ("forget/", users.Forget, "forget"),
+    ("", UserEndpoint, "user"),  # the last: whatever else follows an id may be part of it
 ]
 
 urlpatterns = [

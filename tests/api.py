@@ -83,6 +83,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-change-undo": {"POST": {}},
     "api-export": {"GET": None},
     "api-forget": {"POST": {"everything": True}},
+    "api-user": {"GET": None, "PATCH": {"time_zone": "Asia/Shanghai"}},
 }
 
 

@@ -22,6 +22,7 @@ from accounts.reasons import Reason
 from contacts.models import Contact, Relation
 from contacts.text import truncate
 from dashboard import words
+from memories.models import Memory, Message
 
 register = template.Library()
 
@@ -80,7 +81,7 @@ def ago(moment: datetime | None) -> SafeString:
         }
     else:
         words = _("%(time)s ago") % {"time": timesince(moment, depth=1, time_strings=SPANS)}
-    return _time(moment, words)
+    return _time(timezone.localtime(moment), words)
 
 
 @register.filter
@@ -90,12 +91,20 @@ def day(moment: datetime | str | None) -> SafeString:
         moment = parse_datetime(moment)
     if moment is None:
         return mark_safe("—")
-    return _time(moment, date(timezone.localtime(moment), "DATE_FORMAT"))
-
-
-def _time(moment: datetime, words: str) -> SafeString:
     local = timezone.localtime(moment)
-    exact = date(local, "DATETIME_FORMAT")
+    return _time(local, date(local, "DATE_FORMAT"))
+
+
+@register.filter
+def told_on(row: Memory | Message) -> SafeString:
+    """The day on which it was said, by the clock of whoever said it."""
+    zone = timezone.get_current_timezone()
+    local = row.said_there if isinstance(row, Memory) else row.said_in(zone)
+    return _time(local, date(local, "DATE_FORMAT"))
+
+
+def _time(local: datetime, words: str) -> SafeString:
+    exact = f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}"
     return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
 
 

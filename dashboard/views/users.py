@@ -2,6 +2,7 @@
 
 import json
 
+from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
@@ -10,6 +11,7 @@ from django.urls import path
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from accounts import time_zones
 from accounts.models import ApiKey, App, EndUser
 from dashboard import access, feedback, pager
 from dashboard.queries import users as queries
@@ -36,14 +38,36 @@ def users(request: HttpRequest) -> HttpResponse:
 @access.page
 def one_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """What is kept of an end user, their activity, what they asked to forget."""
+    return _user_page(request, end_user)
+
+
+def _user_page(
+    request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
+) -> HttpResponse:
     kept = queries.kept(end_user)
     context = {
         "end_user": end_user,
         "kept": kept,
         "size": sum(one.size for one in kept),
         "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
+        "time_zone": end_user.time_zone,
+        "time_zones": time_zones.names(),
+        **more,
     }
-    return render(request, "users/one.html", context)
+    return render(request, "users/one.html", context, status=status)
+
+
+@access.action
+def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """In which days the user's memory is from now on."""
+    name = request.POST.get("time_zone", "").strip()
+    try:
+        end_user.settle(name)
+    except ValidationError as error:
+        wrong = {"time_zone": name, "problem": error.messages[0]}
+        return _user_page(request, end_user, status=422, **wrong)
+    feedback.done(request, _("Days are those of %(zone)s now.") % {"zone": str(end_user.zone)})
+    return redirect("dashboard:user", end_user.pk)
 
 
 @access.action
@@ -123,10 +147,29 @@ def new_key(request: HttpRequest, app: int) -> HttpResponse:
     return _apps_page(request, made=held, secret=secret)
 
 
+@access.admin_action
+def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
+    """The time zone of the users of an app who have none of their own."""
+    held = get_object_or_404(access.apps_of(request), pk=app)
+    name = request.POST.get("time_zone", "").strip()
+    try:
+        held.settle(name)
+    except ValidationError as error:
+        wrong = {"zone_of": held.pk, "time_zone": name, "zone_problem": error.messages[0]}
+        return _apps_page(request, status=422, **wrong)
+    feedback.done(request, _("Days are those of %(zone)s now.") % {"zone": str(held.zone)})
+    return redirect("dashboard:apps")
+
+
 def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
     """The page itself, never after a redirect: a secret is in this answer or nowhere."""
     visible = queries.with_keys(access.apps_of(request))
-    context = {"apps": visible, "open": not hasattr(request.user, "operator"), **more}
+    context = {
+        "apps": visible,
+        "open": not hasattr(request.user, "operator"),
+        "time_zones": time_zones.names(),
+        **more,
+    }
     return render(request, "users/apps.html", context, status=status)
 
 
@@ -145,8 +188,10 @@ urls = [
     path("apps/", apps, name="apps"),
     path("apps/new/", access.form(apps, new_app), name="new-app"),
     path("apps/<int:app>/keys/new/", access.form(apps, new_key), name="new-key"),
+    path("apps/<int:app>/time-zone/", access.form(apps, app_time_zone), name="app-time-zone"),
     path("keys/<int:key>/revoke/", revoke_key, name="revoke-key"),
     path("u/<int:user>/", one_user, name="user"),
+    path("u/<int:user>/time-zone/", access.form(one_user, user_time_zone), name="user-time-zone"),
     path("u/<int:user>/read/", read_now, name="read-now"),
     path("u/<int:user>/export/", export, name="export"),
     path("u/<int:user>/forget/", before_forgetting, name="before-forgetting"),

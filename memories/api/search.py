@@ -42,14 +42,16 @@ class Search(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(SearchForm)
-        understood = recall.understand(asked["query"], asked.get("intent"))
+        end_user = self.find_user()
+        zone = end_user.zone if end_user else self.app.zone
+        understood = recall.understand(asked["query"], asked.get("intent"), zone=zone)
         strict = bool(asked.get("since") or asked.get("until"))
         reply: dict[str, Any] = {
             "results": [],
             "intent": understood.intent,
             "range": None if strict or not understood.span else TimeRange(understood.span).data,
         }
-        if end_user := self.find_user():
+        if end_user:
             hits = _search(end_user, asked)
             reply["results"] = Found(_rows(end_user, hits), many=True).data
         return Response(reply)

@@ -6,7 +6,17 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 
-from accounts.fields import Flag, Identifier, Moment, Number, PastInstant, Strict, Text, Whole
+from accounts.fields import (
+    Flag,
+    Identifier,
+    LocalMoment,
+    Moment,
+    Number,
+    PastInstant,
+    Strict,
+    Text,
+    Whole,
+)
 from accounts.paging import Page, PageQuery
 from memories.models import Edge, Link, Memory
 from memories.types import MemoryType, Subtype
@@ -85,6 +95,10 @@ class MemorySerializer(serializers.ModelSerializer):
     facts = MemoryFact(many=True)
     metadata = serializers.SerializerMethodField()
     superseded_by = serializers.SerializerMethodField()
+    said_at = LocalMoment(source="said_there", help_text="By the clock of whoever said it.")
+    happens_at = LocalMoment(
+        source="happens_there", allow_null=True, help_text="By the same clock, as are its days."
+    )
 
     class Meta:
         model = Memory
@@ -192,8 +206,8 @@ class PathStep(serializers.Serializer):
 class TimeRange(serializers.Serializer):
     """The time that a query asks about, in the words that say so."""
 
-    since = serializers.DateTimeField(allow_null=True)
-    until = serializers.DateTimeField(allow_null=True, help_text="Not included.")
+    since = LocalMoment(allow_null=True, help_text="In the user's time zone.")
+    until = LocalMoment(allow_null=True, help_text="Not included.")
     words = serializers.CharField()
 
 

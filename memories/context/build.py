@@ -152,6 +152,7 @@ def trace(
         ways = _ways(
             about.found if about else [],
             [hit for hit in hits if hit.memory.content_hash not in on_cards],
+            end_user,
         )
         asked = erasure_requests.reported(end_user)
         block = render(
@@ -177,16 +178,16 @@ def trace(
     )
 
 
-def _ways(found: Sequence[linked.Found], hits: Sequence[Hit]) -> list[Way]:
+def _ways(found: Sequence[linked.Found], hits: Sequence[Hit], end_user: EndUser) -> list[Way]:
     """Each memory once, the best first; what is said of it is what is known by its people."""
     by_search = {hit.memory.id: hit for hit in hits}
     ways = [
-        Way(one.memory, _injected(one.memory, one.score, str(one.reason)), one,
+        Way(one.memory, _injected(one.memory, one.score, str(one.reason), end_user), one,
             by_search.pop(one.memory.id, None))
         for one in found
     ]  # fmt: skip
     ways += [
-        Way(hit.memory, _injected(hit.memory, hit.score, str(hit.reason)), None, hit)
+        Way(hit.memory, _injected(hit.memory, hit.score, str(hit.reason), end_user), None, hit)
         for hit in by_search.values()
     ]
     return sorted(ways, key=lambda way: -way.injected.score)
@@ -251,11 +252,11 @@ def _contacts(mentions: Sequence[Mention], cards: dict[UUID, str]) -> list[Injec
     ]
 
 
-def _injected(memory: Memory, score: float, reason: str) -> InjectedMemory:
-    said_on = timezone.localdate(memory.said_at).isoformat()
+def _injected(memory: Memory, score: float, reason: str, end_user: EndUser) -> InjectedMemory:
+    said_on = memory.said_there.date().isoformat()
     gone = memory.valid_to or memory.outdated_at or memory.updated_at
     history = memory.status == Memory.Status.OUTDATED
-    outdated_on = timezone.localdate(gone).isoformat() if history else None
+    outdated_on = timezone.localdate(gone, end_user.zone).isoformat() if history else None
     return InjectedMemory(memory.id, memory.content, round(score, 4), reason, said_on, outdated_on)
 
 

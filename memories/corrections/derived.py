@@ -72,7 +72,8 @@ def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> 
         learnt_day=contact.end_user.activity_days,
     )
     memory.content, memory.tokens = content, tokenise(content)
-    memory.embedding_model, memory.said_at = "", contact.last_mentioned_at
+    memory.embedding_model = ""
+    memory.say(contact.last_mentioned_at.astimezone(contact.end_user.zone))
     memory.save()
     if held is None and recorder is not None:
         recorder.watch([memory], created=True)

@@ -10,7 +10,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
+from accounts import time_zones
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
@@ -95,8 +97,7 @@ def edit(
             memory.facts = []
         if "importance" in values:
             values = {**values, "importance": _pin(memory, values["importance"])}
-        for field, value in values.items():
-            setattr(memory, field, value)
+        _set(memory, values, end_user)
         validity.follow_status(memory, actor, values.get("valid_to"))
         if memory.kind == Memory.Kind.FACT:
             memory.content_hash = content_hash(memory.content)
@@ -113,6 +114,20 @@ def edit(
             derived.reopen(end_user, contact, [memory.id], recorder)
             store.save(contact, [])
     return change
+
+
+def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
+    """Sets columns of a memory (unsaved); when it was said and takes place by the clock that
+    the time was told by, else by the user's."""
+    for field, value in values.items():
+        if field in ("said_at", "happens_at") and value is not None:
+            value = time_zones.local(value, time_zones.told_offset(value), end_user.zone)
+        if field == "said_at":
+            memory.say(value)
+        elif field == "happens_at":
+            memory.happen(value)
+        else:
+            setattr(memory, field, value)
 
 
 def _pin(memory: Memory, importance: float | None) -> float:
@@ -154,7 +169,9 @@ def add(
     held = Memory.objects.of(end_user).active().filter(content_hash=key).first()
     if held is not None:
         return held, None
-    memory = Memory(end_user=end_user, content=content, content_hash=key, **columns)
+    memory = Memory(end_user=end_user, content=content, content_hash=key)
+    memory.say(timezone.localtime(timezone=end_user.zone))
+    _set(memory, columns, end_user)
     if "importance" in columns:
         memory.metadata = {**memory.metadata, PINNED: memory.importance}
     memory.learnt_day = end_user.activity_days

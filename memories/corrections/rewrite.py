@@ -30,7 +30,8 @@ MOST_PIECES, MOST_MERGED = 20, 50
 # What a piece has of the whole.
 _INHERITED = (
     "type", "subtype", "confidence", "speaker", "source_message_ids", "batch_id", "learnt_day",
-    "said_at", "valid_from", "valid_to", "expires_at", "importance", "consolidated_into_id",
+    "said_at", "said_offset", "valid_from", "valid_to", "expires_at", "importance",
+    "consolidated_into_id",
 )  # fmt: skip
 
 

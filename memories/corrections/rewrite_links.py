@@ -52,13 +52,13 @@ def united(end_user: EndUser, originals: Iterable[Memory], content: str, key: st
         last_accessed_at=_latest(m.last_accessed_at for m in old_first),
         last_accessed_day=_latest(m.last_accessed_day for m in old_first),
         learnt_day=min(m.learnt_day for m in old_first),
-        said_at=last.said_at,
-        happens_at=_latest(m.happens_at for m in old_first),
         expires_at=_open_end([m.expires_at for m in old_first]),
         valid_from=min((m.valid_from for m in old_first if m.valid_from), default=None),
         valid_to=_open_end([m.valid_to for m in old_first]),
         refined_at=_open_end([m.refined_at for m in old_first]),
     )
+    memory.say(last.said_there)
+    memory.happen(_latest(m.happens_there for m in old_first))
     derived.refresh(memory)
     return memory
 
@@ -241,7 +241,7 @@ def give_times(whole: Memory, pieces: Sequence[Memory]) -> None:
     all where none does."""
     timed = [piece for piece in pieces if concepts.has_time(normalise(piece.content))]
     for piece in timed or pieces:
-        piece.happens_at = whole.happens_at
+        piece.happen(whole.happens_there)
 
 
 def quote_of(quote: str, text: str) -> str:

@@ -6,7 +6,8 @@ WITH memory AS (
     SELECT m.id, m.kind, m.access_count, m.mention_count, m.consolidated_into_id,
         GREATEST(0, u.activity_days - m.learnt_day) AS age,
         GREATEST(0, u.activity_days - COALESCE(m.last_accessed_day, m.learnt_day)) AS idle,
-        (m.happens_at AT TIME ZONE %(zone)s)::date - %(today)s::date AS event_in_days,
+        (m.happens_at AT TIME ZONE 'UTC' + m.happens_offset * interval '1 minute')::date
+            - %(today)s::date AS event_in_days,
         (EXTRACT(EPOCH FROM %(now)s::timestamptz - m.expires_at) / 86400)::float8 AS expired_days,
         CASE WHEN jsonb_typeof(m.metadata -> 'pinned_importance') = 'number'
             THEN LEAST(1, GREATEST(0, (m.metadata ->> 'pinned_importance')::float8))

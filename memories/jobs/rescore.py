@@ -57,10 +57,11 @@ def rescore(end_user: EndUser | int, *, now: datetime | None = None) -> int:
     learnt has changed.
     """
     pk = end_user if isinstance(end_user, int) else end_user.pk
-    if EndUser.objects.lock(pk) is None:
+    held = EndUser.objects.lock(pk)
+    if held is None:
         return 0
     with connection.cursor() as cursor:
-        cursor.execute(_RESCORE, _parameters(pk, None, now))
+        cursor.execute(_RESCORE, _parameters(held, None, now))
         return cursor.rowcount
 
 
@@ -79,28 +80,26 @@ def rescore_user(end_user_id: int, budget: Budget) -> dict[str, int]:
 
 
 def parts(
-    end_user: EndUser | int, memory_ids: Collection[UUID], *, now: datetime | None = None
+    end_user: EndUser, memory_ids: Collection[UUID], *, now: datetime | None = None
 ) -> dict[UUID, Parts]:
     """Why these memories are as important as they are; archived ones and those of others
     are left out. One statement."""
     if not memory_ids:
         return {}
-    pk = end_user if isinstance(end_user, int) else end_user.pk
     with connection.cursor() as cursor:
-        cursor.execute(_PARTS, _parameters(pk, memory_ids, now))
+        cursor.execute(_PARTS, _parameters(end_user, memory_ids, now))
         return {row[0]: Parts(*row[1:]) for row in cursor.fetchall()}
 
 
 def _parameters(
-    end_user_id: int, memory_ids: Collection[UUID] | None, now: datetime | None
+    end_user: EndUser, memory_ids: Collection[UUID] | None, now: datetime | None
 ) -> dict[str, Any]:
     now = now or timezone.now()
     return {
-        "end_user": end_user_id,
+        "end_user": end_user.pk,
         "ids": None if memory_ids is None else list(memory_ids),
         "now": now,
-        "today": timezone.localdate(now),
-        "zone": timezone.get_current_timezone_name(),
+        "today": timezone.localdate(now, end_user.zone),
         "least_change": LEAST_CHANGE,
         "consolidated": CONSOLIDATED_IMPORTANCE,
         "profile": PROFILE_IMPORTANCE,

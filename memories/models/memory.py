@@ -3,6 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import Self
 
 import pgtrigger
@@ -13,6 +14,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 from pgvector.django import CosineDistance
 
+from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.text import folded
 from memories.models import search_index
@@ -62,13 +64,15 @@ class Memory(Tracked):
 
     ``facts`` is a list of ``{"key", "value", "person"}`` (person: a contact id, or null for
     the end user). ``valid_from``/``valid_to`` say when it holds, ``said_at`` when it was learnt.
+    The offsets (minutes ahead of UTC) are those of the clocks by which it was told: a date means
+    the same day wherever its user goes.
     """
 
     tracked = (
         "kind", "content", "content_hash", "type", "subtype", "status", "importance",
         "confidence", "speaker", "quote", "source_message_ids", "facts", "metadata",
         "consolidated_into_id", "happens_at", "expires_at", "valid_from", "valid_to",
-        "said_at", "learnt_day", "merged_into_id", "outdated_at", "outdated_confidence",
+        "said_at", "said_offset", "happens_offset", "learnt_day", "merged_into_id", "outdated_at", "outdated_confidence",
         "end_user_id",
     )  # fmt: skip
     grown = ("source_message_ids",)
@@ -141,6 +145,7 @@ class Memory(Tracked):
     last_accessed_day = models.IntegerField(null=True, blank=True, help_text="Activity day.")
     learnt_day = models.IntegerField(default=0, help_text="Activity day on which it was learnt.")
     happens_at = models.DateTimeField(null=True, blank=True)
+    happens_offset = models.SmallIntegerField(default=0, db_default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     valid_from = models.DateTimeField(null=True, blank=True)
     valid_to = models.DateTimeField(null=True, blank=True)
@@ -160,6 +165,7 @@ class Memory(Tracked):
         null=True, blank=True, help_text="When its words were compared with others' for overlaps."
     )
     said_at = models.DateTimeField(default=timezone.now)
+    said_offset = models.SmallIntegerField(default=0, db_default=0)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -187,6 +193,11 @@ class Memory(Tracked):
             models.CheckConstraint(
                 condition=Q(consolidated_into=None) | Q(importance__lte=CONSOLIDATED_IMPORTANCE),
                 name="consolidated_source_stays_low",
+            ),
+            models.CheckConstraint(
+                condition=Q(said_offset__range=time_zones.OFFSETS)
+                & Q(happens_offset__range=time_zones.OFFSETS),
+                name="memory_offsets_in_range",
             ),
         ]
         indexes = [
@@ -244,14 +255,34 @@ class Memory(Tracked):
     def __str__(self) -> str:
         return f"memory {self.pk}"
 
+    def say(self, at: datetime) -> None:
+        """Notes when it was said (unsaved), by the clock that ``at`` is told by."""
+        self.said_at, self.said_offset = at.astimezone(UTC), time_zones.minutes(at)
+
+    def happen(self, at: datetime | None) -> None:
+        """Notes when it takes place (unsaved), by the clock that ``at`` is told by."""
+        self.happens_at = at and at.astimezone(UTC)
+        self.happens_offset = time_zones.minutes(at) if at else 0
+
+    @property
+    def said_there(self) -> datetime:
+        """When it was said, by the clock there."""
+        return self.said_at.astimezone(time_zones.fixed(self.said_offset))
+
+    @property
+    def happens_there(self) -> datetime | None:
+        """When it takes place, by the clock there."""
+        zone = time_zones.fixed(self.happens_offset)
+        return self.happens_at and self.happens_at.astimezone(zone)
+
     def as_stored(self, similarity: float = 0.0) -> StoredMemory:
         """This memory as a provider sees it."""
         return StoredMemory(
             id=self.id,
             content=self.content,
             type=MemoryType(self.type),
-            said_at=self.said_at,
-            happens_at=self.happens_at,
+            said_at=self.said_there,
+            happens_at=self.happens_there,
             facts=tuple(
                 StoredFact(f["key"], f["value"], uuid.UUID(f["person"]) if f["person"] else None)
                 for f in self.facts

@@ -1,6 +1,6 @@
 """What comes in, and the units of pipeline work on it."""
 
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import F, Func, Q, Value
 from django.utils import timezone
 
+from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet
 from contacts.models import Contact
 from memories.types import Turn
@@ -30,6 +31,9 @@ class Message(models.Model):
     content = models.TextField()
     session_id = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now, help_text="When it was said.")
+    utc_offset = models.SmallIntegerField(
+        null=True, blank=True, help_text="Minutes ahead of UTC where it was said, if that was told."
+    )
     received_at = models.DateTimeField(auto_now_add=True)
 
     objects = ScopedQuerySet.as_manager()
@@ -39,6 +43,10 @@ class Message(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["end_user", "seq"], name="message_seq_once"),
             models.UniqueConstraint(fields=["end_user", "client_id"], name="message_once"),
+            models.CheckConstraint(
+                condition=Q(utc_offset=None) | Q(utc_offset__range=time_zones.OFFSETS),
+                name="message_offset_in_range",
+            ),
         ]
         indexes = [
             models.Index(fields=["end_user", "session_id", "-seq"], name="message_of_session")
@@ -47,9 +55,13 @@ class Message(models.Model):
     def __str__(self) -> str:
         return f"message {self.pk}"
 
-    @property
-    def turn(self) -> Turn:
-        return Turn(self.pk, self.role, self.content, self.created_at, self.session_id)
+    def said_in(self, zone: tzinfo) -> datetime:
+        """When it was said by the clock of its place, else by that of ``zone``, the user's."""
+        return time_zones.local(self.created_at, self.utc_offset, zone)
+
+    def turn_in(self, zone: tzinfo) -> Turn:
+        """This message as steps and providers see it, by the same clock."""
+        return Turn(self.pk, self.role, self.content, self.said_in(zone), self.session_id)
 
 
 class WorkQuerySet(ScopedQuerySet):

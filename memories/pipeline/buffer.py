@@ -32,7 +32,8 @@ _LATIN = regex.compile(r"\p{Latin}{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Incoming:
-    """A message as a client sends it. ``created_at`` is aware, or None for now."""
+    """A message as a client sends it. ``created_at`` is aware, by the sender's clock where that
+    is known, or None for now."""
 
     role: str
     content: str
@@ -71,10 +72,8 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
         seen.add(item.id)
         fresh.append(item)
     now = timezone.now()
-    for item in fresh:
-        if item.role == Message.Role.USER:
-            end_user.note_activity(item.created_at or now)
-    Message.objects.bulk_create(
+    end_user.app = app
+    rows = [
         Message(
             end_user=end_user,
             seq=number,
@@ -83,9 +82,14 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
             content=item.content,
             session_id=item.session_id,
             created_at=item.created_at or now,
+            utc_offset=end_user.offset_of(item.created_at or now),
         )
         for number, item in enumerate(fresh, start=end_user.message_seq + 1)
-    )
+    ]
+    for row in rows:
+        if row.role == Message.Role.USER:
+            end_user.note_activity(row.created_at, row.utc_offset)
+    Message.objects.bulk_create(rows)
     if fresh:
         end_user.message_seq += len(fresh)
         end_user.last_message_at = now
@@ -168,9 +172,11 @@ def request_for(batch: Batch, shown: Sequence[UUID] | None = None) -> Extraction
     contacts of these ids that are still there."""
     end_user = batch.end_user
     messages = Message.objects.of(end_user)
-    turns = [m.turn for m in messages.filter(seq__range=(batch.first_seq, batch.last_seq))]
+    zone = end_user.zone
+    new = messages.filter(seq__range=(batch.first_seq, batch.last_seq))
+    turns = [message.turn_in(zone) for message in new]
     earlier = messages.filter(seq__lt=batch.first_seq).order_by("-seq")[:CONTEXT_MESSAGES]
-    context = [m.turn for m in reversed(earlier)]
+    context = [message.turn_in(zone) for message in reversed(earlier)]
     if shown is None:
         people = _relevant_people(end_user, [turn.content for turn in [*turns, *context]])
     else:

@@ -65,8 +65,9 @@ def _insert(
     space: str,
     batch: Batch | None,
 ) -> None:
-    rows = [
-        Memory(
+    rows = []
+    for key, draft in new.items():
+        row = Memory(
             end_user=end_user,
             batch=batch,
             content=draft.content,
@@ -84,14 +85,13 @@ def _insert(
             embedding_model=space,
             tokens=draft.tokens,
             learnt_day=end_user.activity_days,
-            happens_at=draft.extracted.happens_at,
             expires_at=draft.extracted.expires_at,
             valid_from=draft.extracted.valid_from,
             valid_to=draft.extracted.valid_to,
-            said_at=draft.said_at,
         )
-        for key, draft in new.items()
-    ]
+        row.say(draft.said_at)
+        row.happen(draft.extracted.happens_at)
+        rows.append(row)
     Memory.objects.bulk_create(rows, ignore_conflicts=True)
     ids = dict(
         Memory.objects.of(end_user)

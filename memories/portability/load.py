@@ -7,12 +7,21 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, connection, models, transaction
 
+from accounts import time_zones
 from accounts.models import App, EndUser
 from contacts import key_index, store
 from contacts.models import Contact
 from memories.models import Memory
 from memories.pipeline.embed import embed_missing
-from memories.portability.document import CHUNK, FORMAT, SECTIONS, USER_COLUMNS, VERSION, Rows
+from memories.portability.document import (
+    ADDED,
+    CHUNK,
+    FORMAT,
+    SECTIONS,
+    USER_COLUMNS,
+    VERSION,
+    Rows,
+)
 from memories.portability.rows import here, with_free_ids
 from memories.providers.factory import embedder
 from memories.search import context_tokens
@@ -81,7 +90,10 @@ def _make_user(app: App, row: Mapping[str, Any], external_id: str | None) -> End
     name = external_id or str(row["external_id"])
     if EndUser.objects.filter(app=app, external_id=name).exists():
         raise CannotImport(f"{app} has a user {name} already; forget that one first.")
-    values = {key: row[key] for key in USER_COLUMNS} | {"external_id": name, "app_id": app.pk}
+    carried = [key for key in USER_COLUMNS if key in row or key not in ADDED]
+    values = {key: row[key] for key in carried} | {"external_id": name, "app_id": app.pk}
+    if values.get("time_zone"):
+        time_zones.check(values["time_zone"])
     _insert(EndUser, [values])
     return EndUser.objects.get(app=app, external_id=name)
 

@@ -6,6 +6,7 @@ makes them anew from what may still be read. Callers that write hold the end use
 """
 
 from collections.abc import Collection, Iterable
+from datetime import UTC
 from uuid import UUID
 
 from accounts.models import EndUser
@@ -25,7 +26,7 @@ def tokens_of(end_user: EndUser | int, memories: Iterable[Memory]) -> dict[UUID,
     near = {seq + step for seq in seqs.values() for step in (-1, 0, 1)}
     unread = hidden(end_user)
     turns = {
-        row.seq: row.turn
+        row.seq: row.turn_in(UTC)
         for row in Message.objects.of(end_user).filter(seq__in=near)
         if row.pk not in unread
     }

@@ -3,10 +3,10 @@
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef
+from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -40,10 +40,16 @@ class Understood:
     span: Span | None
 
 
-def understand(query: str, intent: str | None = None, now: datetime | None = None) -> Understood:
+def understand(
+    query: str,
+    intent: str | None = None,
+    now: datetime | None = None,
+    zone: tzinfo | None = None,
+) -> Understood:
     """The intent (as given, else inferred) and the time range that ``query`` asks about, seen
-    from ``now``. Raises ValueError for an unknown intent."""
-    moment = timezone.localtime(now)
+    from ``now`` in the asker's ``zone`` (default: the current one). Raises ValueError for an
+    unknown intent."""
+    moment = timezone.localtime(now, zone)
     return Understood(Intent(intent) if intent else infer(query), span(query, moment))
 
 
@@ -80,14 +86,14 @@ def search(
     """
     if limit <= 0:
         return []
-    understood = understand(query, intent, now)
+    understood = understand(query, intent, now, end_user.zone)
     corpus = Memory.objects.of(end_user).filter(status__in=list(statuses))
     wanted = _during(_narrowed(corpus, contact_ids, types, min_importance), since, until)
     arms = _Arms(end_user, statuses, query, embedder, understood.intent, vector)
     found = Found()
     arms.read(found, max(DEPTH, limit), None if wanted is corpus else wanted)
     if understood.span and not (since or until):
-        arms.read_range(found, limit, _during(wanted, understood.span.since, understood.span.until))
+        arms.read_range(found, limit, _in_days(wanted, understood.span))
     seeds = found.best(SEEDS)
     if hops:
         found.beside = graph.neighbours(end_user, seeds, hops=hops, limit=limit, heal=heal)
@@ -193,4 +199,21 @@ def _during(
         memories = memories.filter(at__gte=since)
     if until:
         memories = memories.filter(at__lt=until)
+    return memories
+
+
+def _in_days(memories: MemoryQuerySet, days: Span) -> MemoryQuerySet:
+    """Those that happened (else were said) in these days, by the clocks where it was: an event
+    of the 12th is of the 12th also for an asker whose clocks show another time by now."""
+
+    def clock(moment: str, offset: str) -> ExpressionWrapper:
+        ahead = F(offset) * Value(timedelta(minutes=1))
+        return ExpressionWrapper(F(moment) + ahead, DateTimeField())
+
+    there = Coalesce(clock("happens_at", "happens_offset"), clock("said_at", "said_offset"))
+    memories = memories.alias(there=there)
+    if days.since:
+        memories = memories.filter(there__gte=days.since.replace(tzinfo=UTC))
+    if days.until:
+        memories = memories.filter(there__lt=days.until.replace(tzinfo=UTC))
     return memories

@@ -1,6 +1,7 @@
 """End users and apps: found, looked at, exported, forgotten; keys made and revoked."""
 
 import json
+from datetime import UTC, datetime
 
 import pytest
 from django.db import connection
@@ -9,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import ApiKey, App, EndUser
-from memories.models import Memory
+from memories.models import Memory, Message
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
 
@@ -143,3 +144,36 @@ def test_who_works_for_one_app_sees_and_touches_no_other(zoe: EndUser) -> None:
     assert limited.post(reverse("dashboard:new-app"), {"name": "third"}).status_code == 422
     assert ApiKey.objects.valid(secret).exists()
     assert b"zoe" not in limited.get(reverse("dashboard:users")).content
+
+
+def test_the_days_of_a_users_pages_are_theirs_and_the_page_says_whose(zoe: EndUser) -> None:
+    reviewer, address = signed_in("reviewer"), reverse("dashboard:user", args=[zoe.pk])
+    Message.objects.update(created_at=datetime(2026, 3, 2, 20, tzinfo=UTC))
+    memory = Memory.objects.get()
+    memory.source_message_ids = [Message.objects.get().pk]
+    memory.save()
+    pages = []
+    for found in ({}, {"learnt_offset": 480}, {"learnt_offset": -300}):
+        EndUser.objects.filter(pk=zoe.pk).update(**found)
+        known = reviewer.get(address).content.decode()
+        talk = reviewer.get(reverse("dashboard:memory", args=[zoe.pk, memory.pk])).content.decode()
+        pages.append((" ".join(known.split()), talk))
+    assert 'UTC <span class="dim">of the server' in pages[0][0]
+    assert 'UTC+08:00 <span class="dim">learnt from messages' in pages[1][0]
+    assert [f'datetime="2026-03-{day}' in talk for (_, talk), day in
+            zip(pages, ("02T20:00", "03T04:00", "02T15:00"), strict=True)] == [True] * 3  # fmt: skip
+
+
+def test_a_time_zone_is_set_for_a_user_and_for_an_app(admin: Client, zoe: EndUser) -> None:
+    for name, row in (("user", zoe), ("app", zoe.app)):
+        address = reverse(f"dashboard:{name}-time-zone", args=[row.pk])
+        wrong = admin.post(address, {"time_zone": "Mars/Olympus"})
+        assert wrong.status_code == 422
+        assert 'value="Mars/Olympus"' in wrong.content.decode()
+        assert wrong.content.decode().count('aria-invalid="true"') == 1
+        row.refresh_from_db()
+        assert row.time_zone == ""
+        done = admin.post(address, {"time_zone": " Asia/Shanghai "}, follow=True)
+        assert "Days are those of Asia/Shanghai now." in done.content.decode()
+        row.refresh_from_db()
+        assert row.time_zone == "Asia/Shanghai"

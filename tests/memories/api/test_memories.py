@@ -82,7 +82,7 @@ def test_a_memory_is_added_for_people_and_said_once(client: ApiClient) -> None:
     assert status == 201
     assert memory["content"] == "Greta plays the cello."
     assert (memory["contacts"], memory["type"]) == ([contact["id"]], "preference")
-    assert memory["happens_at"] == "2026-05-01T08:00:00Z"
+    assert memory["happens_at"] == "2026-05-01T10:00:00+02:00"
     assert memory["speaker"] == f"app:{client.app.name}"
     assert "memories.tasks.embed" in queued()
     assert client.get(f"users/zoe/contacts/{contact['id']}/")[1]["memory_ids"] == [memory["id"]]

@@ -152,10 +152,8 @@ def test_an_event_and_an_expiry_are_counted_in_calendar_days(end_user: EndUser) 
 
 
 @pytest.mark.parametrize(("zone", "lift"), [("UTC", 1.0), ("America/New_York", 2.0)])
-def test_today_is_that_of_the_configured_time_zone(
-    end_user: EndUser, settings, zone: str, lift: float
-) -> None:
-    settings.TIME_ZONE = zone
+def test_today_is_that_of_the_users_time_zone(end_user: EndUser, zone: str, lift: float) -> None:
+    end_user.settle(zone)
     # 03:00 UTC on the 21st is still the evening of the 20th in New York.
     now = datetime(2026, 3, 21, 3, 0, tzinfo=UTC)
     memory = make_memory(end_user, happens_at=datetime(2026, 3, 20, 20, 0, tzinfo=UTC))
