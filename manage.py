@@ -12,7 +12,7 @@ from django.core.management import execute_from_command_line
 from mio_site import database
 
 # Commands that only read the code need no database server.
-OFFLINE = {"help", "makemessages", "compilemessages", "collectstatic", "spectacular"}
+OFFLINE = {"help", "makemessages", "compilemessages", "spectacular"}
 # These see to the schema themselves, or are about it.
 SCHEMA = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "serve", "check"}
 
@@ -25,17 +25,14 @@ def main() -> None:
         if sys.argv[1:] and sys.argv[1] not in OFFLINE and not asks_help:
             prepare_database(migrate=sys.argv[1] not in SCHEMA)
         execute_from_command_line(sys.argv)
-    except ImproperlyConfigured as error:
+    except (ImproperlyConfigured, database.ServerError) as error:
         sys.exit(f"mio: {error}")
 
 
 def prepare_database(*, migrate: bool) -> None:
     """Has the server run, and the embedded one hold the schema of this code."""
     django.setup()
-    try:
-        database.ensure_running()
-    except database.ServerError as error:
-        sys.exit(f"mio: {error}")
+    database.ensure_running()
     if migrate and settings.MIO_EMBEDDED_POSTGRES:
         database.ensure_migrated()
 

@@ -13,13 +13,11 @@ __all__ = ["ServerError", "ensure_migrated", "ensure_running"]
 ADVISORY_LOCK = 0x4D696F  # "Mio": one process prepares a database at a time
 
 
-def ensure_running() -> None:
-    """Starts or joins the embedded server, unless DATABASE_URL names another one.
-
-    Raises ServerError, whose message says what to do.
+def ensure_running() -> bool:
+    """Starts or joins the embedded server, unless DATABASE_URL names another one. Whether it was
+    started just now. Raises ServerError, whose message says what to do.
     """
-    if settings.MIO_EMBEDDED_POSTGRES:
-        instance.ensure_running(settings.MIO_HOME)
+    return settings.MIO_EMBEDDED_POSTGRES and instance.ensure_running(settings.MIO_HOME)
 
 
 def ensure_migrated() -> None:

@@ -5,6 +5,8 @@ import hashlib
 import os
 import secrets
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -59,17 +61,31 @@ class PostgresHome:
 
 def kept_secret(path: Path, size: int) -> str:
     """The secret in a file, of ``size`` random bytes; whichever process comes first makes it."""
-    if not path.exists():
-        fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        fresh.touch(mode=0o600)
-        fresh.write_text(secrets.token_urlsafe(size))
-        try:
-            path.hardlink_to(fresh)  # whoever links first wins; all read the same
-        except FileExistsError:
-            pass
-        finally:
-            fresh.unlink()
-    return path.read_text()
+    with usable(path.parent):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not path.exists():
+            fresh = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+            fresh.touch(mode=0o600)
+            fresh.write_text(secrets.token_urlsafe(size) + "\n")
+            try:
+                path.hardlink_to(fresh)  # whoever links first wins; all read the same
+            except FileExistsError:
+                pass
+            finally:
+                fresh.unlink()
+        return path.read_text().strip()
+
+
+@contextmanager
+def usable(folder: Path) -> Iterator[None]:
+    """Turns what the file system refuses into a ServerError that says what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise ServerError(
+            f"{error.filename or folder}: {error.strerror or error}. "
+            "Set MIO_HOME to a folder that this user may write to."
+        ) from error
 
 
 def lock(path: Path, kind: int) -> BinaryIO:

@@ -27,6 +27,7 @@ from mio_site.postgres.data_folder import (
     is_locked,
     lock,
     try_lock,
+    usable,
 )
 
 __all__ = ["ServerError", "connection", "ensure_running", "leave"]
@@ -42,7 +43,8 @@ _joined: dict[Path, BinaryIO] = {}
 def connection(home: Path) -> dict[str, str]:
     """How Django reaches the server of ``home``. Starts nothing; makes the password once."""
     place = PostgresHome(home)
-    place.make()
+    with usable(home):
+        place.make()
     return {
         "NAME": ROLE,
         "USER": ROLE,
@@ -52,18 +54,20 @@ def connection(home: Path) -> dict[str, str]:
     }
 
 
-def ensure_running(home: Path) -> None:
-    """Makes this process a user of the server of ``home``, starting or repairing it if needed.
+def ensure_running(home: Path) -> bool:
+    """Makes this process a user of the server of ``home``, starting or repairing it if needed,
+    and returns whether it was.
 
     The server runs until its last user is gone. Raises ServerError.
     """
     place = PostgresHome(home)
-    place.make()
-    if place.folder not in _joined:
-        _joined[place.folder] = lock(place.users_lock, fcntl.LOCK_SH)
-        atexit.register(_leave_at_exit, home, os.getpid())
-    _ensure_keeper(place)
-    _ensure_server(place)
+    with usable(home):
+        place.make()
+        if place.folder not in _joined:
+            _joined[place.folder] = lock(place.users_lock, fcntl.LOCK_SH)
+            atexit.register(_leave_at_exit, home, os.getpid())
+        _ensure_keeper(place)
+        return _ensure_server(place)
 
 
 def leave(home: Path) -> None:
@@ -134,7 +138,7 @@ def _wait_for_keeper(place: PostgresHome) -> None:
         time.sleep(POLL)
 
 
-def _ensure_server(place: PostgresHome) -> None:
+def _ensure_server(place: PostgresHome) -> bool:
     deadline = time.monotonic() + START_TIMEOUT
     logged: int | None = None
     while time.monotonic() < deadline:
@@ -145,7 +149,7 @@ def _ensure_server(place: PostgresHome) -> None:
                     raise ServerError(server.failure(place, logged))
                 logged = server.start(place, free.fileno())
         elif server.is_ready(place):
-            return
+            return logged is not None
         # Else somebody starts it, or the last processes of a killed server are still ending.
         time.sleep(POLL)
     raise ServerError(

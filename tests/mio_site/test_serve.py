@@ -220,6 +220,10 @@ def test_serve_prepares_the_database_then_answers_and_survives_the_death_of_any_
     server = int((site.home / "postgres/data/postmaster.pid").read_text().splitlines()[0])
     os.kill(server, signal.SIGKILL)
     assert eventually(lambda: site.answers() and server not in site.processes())
+    site.process.terminate()
+    said = site.process.communicate(timeout=60)[0].splitlines()
+    assert "mio: The database server had ended; it was started again." in said
+    assert len(said) < 12, said  # a line of each process that noticed
 
 
 @pytest.mark.parametrize("request_to_end", [signal.SIGINT, signal.SIGTERM])

@@ -56,7 +56,8 @@ class Watch:
         if time.monotonic() >= self.heal_at:
             self.heal_at = time.monotonic() + HEAL_EVERY
             try:
-                database.ensure_running()
+                if database.ensure_running():
+                    say("The database server had ended; it was started again.")
             except database.ServerError as error:
                 say(str(error))
 

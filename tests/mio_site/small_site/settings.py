@@ -7,6 +7,15 @@ MIO_HOME = Path(os.environ["MIO_HOME"])
 MIO_EMBEDDED_POSTGRES = True
 SECRET_KEY = "tests only"
 DEBUG = True
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "filters": {"database_away": {"()": "mio_site.logs.DatabaseAway"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "filters": ["database_away"]}},
+    "root": {"handlers": ["console"]},
+    "loggers": {"django": {"handlers": []}},
+}
+MIO_TRUSTED_PROXIES: list[str] = []
 USE_TZ = True
 INSTALLED_APPS = [
     "django.contrib.contenttypes",
