@@ -149,10 +149,13 @@ class PastInstant(Moment):
         "future": "This is in the future.",
     }
 
+    def enforce_timezone(self, value: datetime) -> datetime:
+        if timezone.is_naive(value):
+            self.fail("zone")
+        return super().enforce_timezone(value)
+
     def to_internal_value(self, data: Any) -> datetime:
         moment = super().to_internal_value(data)
-        if datetime.fromisoformat(data).tzinfo is None:
-            self.fail("zone")
         if moment > timezone.now():
             self.fail("future")
         return moment

@@ -95,6 +95,13 @@ def test_a_moment_that_is_none_is_refused(client, zoe, moment):
         assert list(error["fields"]) == ["as_of"]
 
 
+@pytest.mark.parametrize("moment", ["２０２６-０３-０２T０９:３０:００Z", "2026-3-2 9:30Z"])
+def test_whatever_is_read_as_a_moment_is_answered(client, zoe, moment):
+    assert client.get(f"users/zoe/memories/?as_of={quote(moment)}")[0] == 200
+    naive = quote(moment.removesuffix("Z"))
+    assert_error(client.get(f"users/zoe/memories/?as_of={naive}"), 400, "invalid")
+
+
 def test_a_moment_a_minute_ahead_is_in_the_future(client, zoe):
     soon = timezone.now() + timedelta(minutes=1)
     error = assert_error(client.get(f"users/zoe/memories/{at(soon)}"), 400)
