@@ -49,7 +49,7 @@ class WorkAdmin(UserRowAdmin):
     actions = ["try_again"]
     task = ""
 
-    @admin.action(description="Try the selected work again", permissions=["operate"])
+    @admin.action(description="Try the selected work again")
     def try_again(self, request: HttpRequest, works: QuerySet) -> None:
         stuck = works.filter(state__in=[Work.State.FAILED, Work.State.QUARANTINED])
         users = sorted(set(stuck.values_list("end_user_id", flat=True)))

@@ -6,9 +6,15 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 # Threads of one long-lived process share connections; commands and workers keep their own.
 os.environ.setdefault("MIO_DATABASE_POOL", "1")
 
+from django.conf import settings
 from django.core.asgi import get_asgi_application
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from mio_site import database
 
 database.ensure_running()
-application = get_asgi_application()
+# Whom nobody trusts can't choose the address that his wrong passwords are counted for.
+application = ProxyHeadersMiddleware(
+    get_asgi_application(),  # type: ignore[arg-type]  # the two type ASGI differently
+    settings.MIO_TRUSTED_PROXIES,
+)

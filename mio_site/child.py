@@ -31,6 +31,7 @@ def serve_web(descriptor: int) -> None:
         "mio_site.asgi:application",
         lifespan="off",
         access_log=False,
+        proxy_headers=False,  # mio_site.asgi believes those of MIO_TRUSTED_PROXIES
         log_level="warning",
         timeout_graceful_shutdown=GRACE,
     )

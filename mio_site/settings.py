@@ -17,27 +17,26 @@ env = environ.Env()
 environ.Env.read_env(BASE_DIR / ".env")
 
 # Django itself
-DEBUG = env.bool("DEBUG", default=True)
+DEBUG = env.bool("DEBUG", default=False)
 MIO_HOME = Path(env.str("MIO_HOME", default=".mio"))
 if not MIO_HOME.is_absolute():
     MIO_HOME = BASE_DIR / MIO_HOME
 
 
 def _secret_key() -> str:
-    """The key in SECRET_KEY, or one generated once into MIO_HOME while DEBUG is on."""
-    given = env.str("SECRET_KEY", default="")
-    if given or not DEBUG:
-        return given
-    MIO_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return kept_secret(MIO_HOME / "secret_key", 50)
+    """The key in SECRET_KEY, or one generated once into MIO_HOME."""
+    return env.str("SECRET_KEY", default="") or kept_secret(MIO_HOME / "secret_key", 50)
 
 
 SECRET_KEY = _secret_key()
-ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "localhost", "[::1]"])
+LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOOPBACK)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
+# Addresses and networks of the proxies whose X-Forwarded-For and -Proto are believed.
+MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "mio_site.superuser_admin.SuperuserAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -63,7 +62,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
+    "mio_site.static_files.StaticFiles",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -101,9 +100,8 @@ USE_I18N = True
 LOCALE_PATHS = [BASE_DIR / "locale"]
 USE_TZ = True
 STATIC_URL = "static/"
-# While debugging, files are served from where they lie; otherwise collectstatic brings them.
-STATIC_ROOT = None if DEBUG else BASE_DIR / "staticfiles"
-SERVESTATIC_USE_FINDERS = DEBUG
+# Files are served from where they lie, so nothing is to be collected.
+SERVESTATIC_USE_FINDERS = True
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # Signing in
@@ -113,12 +111,15 @@ AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
 ]
-# So many wrong passwords lock a name for the address they came from, so that nobody can lock
-# an operator out from elsewhere.
+# So many wrong passwords lock a name for the address they came from, and several times as many
+# for all addresses.
 AXES_FAILURE_LIMIT = 6
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_HANDLER = "dashboard.sign_in_limit.SignInLimit"
 AXES_RESET_ON_SUCCESS = True
+# What is tried while a name is locked doesn't keep it locked.
+AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_LOCKOUT_CALLABLE = "dashboard.views.account.locked"
 AXES_VERBOSE = False
 SESSION_COOKIE_AGE = 12 * 3600
@@ -141,7 +142,8 @@ SECURE_HSTS_SECONDS = 0 if DEBUG else env.int("SECURE_HSTS_SECONDS", default=0)
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG
+# Under another name than this machine's own, cookies travel over HTTPS only.
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = not DEBUG and not set(ALLOWED_HOSTS) <= set(LOOPBACK)
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 X_FRAME_OPTIONS = "DENY"
 # Larger bodies are refused with 413 before they are read into memory.

@@ -2,7 +2,8 @@
 
 from django.contrib import admin
 from django.urls import include, path, re_path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from django.views.generic import RedirectView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from accounts import errors
 from mio_site import health
@@ -21,7 +22,9 @@ urlpatterns = [
     path("metrics", health.metrics),
     path("api/v1/", include(api)),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("api/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    # Its script is a file of ours, not a part of the page, which the Content-Security-Policy blocks.
+    path("api/docs/", SpectacularSwaggerSplitView.as_view(url_name="schema"), name="docs"),
+    path("api/docs", RedirectView.as_view(pattern_name="docs", query_string=True)),
     re_path("^api/", errors.unknown_address),
     path("admin/", admin.site.urls),
     path("i18n/", include("django.conf.urls.i18n")),

@@ -15,6 +15,7 @@ from django.urls import reverse
 from accounts.changes import recording
 from accounts.models import ApiKey, App, EndUser
 from contacts.models import Relation
+from dashboard.models import Operator
 from memories.models import Batch, Consolidation, Edge, ModelCall, Retrieval
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory, make_message
 from tests.queue import queued
@@ -137,14 +138,18 @@ def test_work_in_quarantine_is_tried_again(admin_client: Client, someone: EndUse
     assert queued() == ["memories.tasks.extract"]
 
 
-def test_who_may_only_look_can_neither_revoke_nor_retry(client: Client, someone: EndUser) -> None:
-    viewer = User.objects.create(username="viewer", is_staff=True)
-    viewer.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))
-    client.force_login(viewer)
-    act(client, "accounts_apikey", "revoke", ApiKey.objects.get().pk)
-    act(client, "memories_batch", "try_again", Batch.objects.get().pk)
+def test_only_superusers_of_all_apps_enter(client: Client, someone: EndUser) -> None:
+    staff = User.objects.create(username="staff", is_staff=True)
+    staff.user_permissions.set(Permission.objects.all())
+    limited = User.objects.create(username="limited", is_staff=True, is_superuser=True)
+    Operator.objects.create(user=limited).apps.set([someone.app])
+    for user in (staff, limited):
+        client.force_login(user)
+        act(client, "accounts_apikey", "revoke", ApiKey.objects.get().pk)
+        for model in OURS:
+            page = client.get(at(model, "changelist"))
+            assert page["Location"].startswith("/admin/login/"), model._meta.label
     assert ApiKey.objects.get().revoked_at is None
-    assert Batch.objects.get().state == "quarantined"
 
 
 def test_what_the_user_is_called_is_all_that_is_edited(
