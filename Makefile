@@ -8,7 +8,7 @@ PIP := $(PYTHON) -m pip install -qq --no-input --disable-pip-version-check --roo
 # One thread for local embeddings: more of them wait for each other on a busy machine.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help run setup demo test lint bench dev
+.PHONY: help run dev setup demo test lint bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -16,15 +16,18 @@ help: ## this list
 run: setup ## everything: database, migrations, demo data, web at http://127.0.0.1:8000, worker (PORT=…)
 	@PORT=$(PORT) exec $(PYTHON) manage.py serve
 
-setup: $(VENV)/.run ## only the environment; then .venv/bin/python manage.py … works
+dev: setup ## the same with DEBUG on: errors in full, files served as they are edited
+	@DEBUG=on PORT=$(PORT) exec $(PYTHON) manage.py serve
+
+setup: $(VENV)/.run ## only the environment; then bin/mio COMMAND works
 
 demo: setup ## the pipeline over the demo conversation, printed
 	@exec $(PYTHON) manage.py demo
 
-test: dev ## all tests
+test: $(VENV)/.dev ## all tests
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup
 
-lint: dev ## format, rules, templates, types, import layers, migrations, translations (needs gettext)
+lint: $(VENV)/.dev ## format, rules, templates, types, import layers, migrations, translations (needs gettext)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	find . -path ./$(VENV) -prune -o -name '*.html' -print | xargs -r $(VENV)/bin/djade --check --target-version 5.2
@@ -33,10 +36,8 @@ lint: dev ## format, rules, templates, types, import layers, migrations, transla
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	$(PYTHON) -m tools check_translations
 
-bench: setup ## latency of context, search and ingest, as JSON
-	@exec $(PYTHON) manage.py bench latency --json
-
-dev: $(VENV)/.dev
+bench: setup ## latency of context, search and ingest, as JSON; progress on stderr
+	@exec $(PYTHON) manage.py bench latency
 
 $(VENV)/bin/pip:
 	@for python in python3.13 python3.12 python3.11 python3; do \
@@ -53,11 +54,11 @@ $(VENV)/bin/pip:
 	exit 1
 
 $(VENV)/.run: requirements.txt | $(VENV)/bin/pip
-	@echo "Installing what Mio needs into $(VENV) (the first time takes a minute or two)"
+	@echo "Installing what Mio needs into $(VENV) (the first time takes a minute or two)" >&2
 	@$(PIP) -r requirements.txt
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.txt $(VENV)/.run
-	@echo "Installing the tools of tests and lint into $(VENV)"
+	@echo "Installing the tools of tests and lint into $(VENV)" >&2
 	@$(PIP) -r requirements-dev.txt
 	@touch $@

@@ -23,7 +23,9 @@ from django.core.management.base import BaseCommand, CommandError
 try:
     from playwright.sync_api import Browser, Page, sync_playwright
 except ModuleNotFoundError as error:
-    raise CommandError("The screenshots need the tools of tests: make dev") from error
+    raise CommandError(
+        "The screenshots need the tools of tests: make test installs them"
+    ) from error
 
 from memories import demo
 
@@ -145,12 +147,11 @@ def serving(home: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     kept = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
-    process = subprocess.Popen(  # noqa: S603 our own command
-        [sys.executable, "manage.py", "serve", "--port", str(port)],
-        cwd=settings.BASE_DIR,
-        env={**kept, "MIO_HOME": str(home), "MIO_OPERATOR_PASSWORD": PASSWORD, "MIO_LLM": "offline",
-             "DEBUG": "true"},
-    )  # fmt: skip
+    env = {**kept, "MIO_HOME": str(home), "MIO_OPERATOR_PASSWORD": PASSWORD, "MIO_LLM": "offline"}
+    manage: Any = [sys.executable, "manage.py"]
+    root = settings.BASE_DIR
+    subprocess.run([*manage, "demo"], cwd=root, env=env, stdout=subprocess.DEVNULL, check=True)  # noqa: S603
+    process = subprocess.Popen([*manage, "serve", "--port", str(port)], cwd=root, env=env)  # noqa: S603
     try:
         wait_for(process, f"http://127.0.0.1:{port}/readyz")
         yield f"http://127.0.0.1:{port}"

@@ -1,12 +1,12 @@
 """Every page for everyone: no barrier that axe knows, both themes, a phone's width, no errors."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import axe_playwright_python
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Response, expect
 
 from tests.dashboard.addresses import KINDS
 from tests.e2e.conftest import WAIT, Site
@@ -82,4 +82,15 @@ def test_a_page_has_no_barrier_in_either_theme_and_fits_a_phone(
     page.set_viewport_size(PHONE)
     width = page.evaluate("document.scrollingElement.scrollWidth")
     assert width <= PHONE["width"]
+    assert watched.wrong() == []
+
+
+@pytest.mark.parametrize("path", ["/api/docs/", "/api/docs"])
+def test_the_page_of_the_api_lists_its_endpoints(
+    path: str, site: Site, enter: Callable[[], Page]
+) -> None:
+    watched = Watched(enter())
+    watched.page.goto(site.url + path)
+    expect(watched.page.get_by_role("heading", name="Mio")).to_be_visible()
+    expect(watched.page.locator(".opblock").first).to_be_visible()
     assert watched.wrong() == []
