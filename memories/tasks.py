@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
+from memories import demo
 from memories.corrections import auto_merge, derived
 from memories.erasure import due
 from memories.jobs import job_runs, runner, sweep
@@ -35,6 +36,10 @@ def consolidate(end_user_id: int) -> None:
 
 def process(end_user_id: int) -> None:
     run.process(end_user_id)
+
+
+def load_demo() -> None:
+    demo.load()
 
 
 def embed(end_user_id: int) -> None:

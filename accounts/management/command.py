@@ -12,6 +12,7 @@ from accounts.models import App, EndUser
 from accounts.schema import missing_migrations
 
 DEFAULT_APP = "default"
+APP_HELP = f"default: the only one with this end user, the only one, or {DEFAULT_APP!r}"
 
 
 class MioCommand(BaseCommand):
@@ -28,6 +29,8 @@ class MioCommand(BaseCommand):
             raise CommandError(
                 f"Migrations are missing: {', '.join(missing)}. Run manage.py migrate."
             )
+        if "app" in options and options["app"] is None:
+            options["app"] = self._usual_app(options.get("user"))
         return super().execute(*args, **options)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -35,8 +38,18 @@ class MioCommand(BaseCommand):
             parser.add_argument(
                 "--user", required=self.user_required, help="the app's own id of the end user"
             )
-            parser.add_argument("--app", default=DEFAULT_APP, help=f"name (default: {DEFAULT_APP})")
+            parser.add_argument("--app", help=APP_HELP)
         parser.add_argument("--json", action="store_true", help="print one JSON object at the end")
+
+    def _usual_app(self, external_id: str | None) -> str:
+        """The name of the app that is meant where none is named. Raises CommandError."""
+        names = App.objects.order_by("name").values_list("name", flat=True)
+        holding = list(names.filter(end_users__external_id=external_id)) if external_id else []
+        if len(holding) > 1:
+            apps = ", ".join(holding)
+            raise CommandError(f"End user {external_id!r} is in several apps ({apps}): say --app.")
+        only = holding or list(names[:2])
+        return only[0] if len(only) == 1 else DEFAULT_APP
 
     def find_user(self, app: str, external_id: str) -> EndUser:
         """The end user. Raises CommandError."""

@@ -11,6 +11,7 @@ from django.db.models.functions import TruncDate
 from django.utils import timezone
 
 from accounts.models import EndUser
+from memories import demo
 from memories.models import Batch, Consolidation, Erasure, Message, ModelCall, Retrieval, Work
 
 DAYS = 14
@@ -31,12 +32,14 @@ def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """``oldest`` is when the first message came that no batch has read; None when all are."""
+    """``oldest`` is when the first message came that no batch has read; None when all are.
+    ``demo``: the demo conversation is among what is unread."""
 
     oldest: datetime | None
     unread: int
     failed: int
     running: int
+    demo: bool
 
 
 def health(users: QuerySet[EndUser]) -> Health:
@@ -52,7 +55,8 @@ def health(users: QuerySet[EndUser]) -> Health:
         for name, count in found.items():
             totals[name] += count
     oldest: datetime | None = first.order_by().aggregate(at=Min("received_at"))["at"]
-    return Health(oldest, unread, **totals)
+    demo_unread = bool(unread) and behind.filter(**demo.WHO).exists()
+    return Health(oldest, unread, **totals, demo=demo_unread)
 
 
 @dataclass(frozen=True, slots=True)

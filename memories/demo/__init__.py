@@ -4,12 +4,15 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+from django.db import transaction
+
 from accounts.models import App, EndUser
 from memories.corrections import auto_merge
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 
 APP, USER = "demo", "demo"
+WHO = {"app__name": APP, "external_id": USER}
 QUESTION = "她最近怎么样了"
 CONVERSATION = Path(__file__).with_name("conversation.jsonl")
 LAST_SESSION = "d5"
@@ -22,10 +25,16 @@ def conversation() -> list[Incoming]:
     return [Incoming(**{**r, "created_at": datetime.fromisoformat(r["created_at"])}) for r in rows]
 
 
+@transaction.atomic
+def start() -> EndUser:
+    """The demo end user with the messages stored; doing it again adds nothing."""
+    app, _ = App.objects.get_or_create(name=APP)
+    return receive(app, USER, conversation()).end_user
+
+
 def load() -> EndUser:
     """The demo end user after the whole pipeline ran; loading it again adds nothing."""
-    app, _ = App.objects.get_or_create(name=APP)
-    end_user = receive(app, USER, conversation()).end_user
+    end_user = start()
     run.process(end_user.pk)
     auto_merge.suggest_merges(end_user)
     end_user.refresh_from_db()

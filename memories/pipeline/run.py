@@ -181,7 +181,8 @@ def _fail(work: Work, error: ProviderError) -> None:
         finished_at=now,
         leased_until=None,
     )
-    log.warning("%s %s failed: %s", work._meta.model_name, work.pk, type(error).__name__)
+    # Errors of providers are words of ours, without any of the chat's.
+    log.warning("%s %s failed: %s", work._meta.model_name, work.pk, error)
 
 
 def retry(work: Work) -> bool:

@@ -17,6 +17,7 @@ django.setup()  # before the imports of models
 
 from django.conf import settings
 from django.utils import timezone
+from django_q.models import Success
 
 from accounts.models import ApiKey, App, EndUser
 from contacts.models import Contact
@@ -25,6 +26,7 @@ from memories.models import Batch, Work
 from memories.pipeline.buffer import Incoming, receive
 from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
+from tests.mio_site.waiting import eventually
 
 
 def household(role: str) -> dict[str, Any]:
@@ -81,9 +83,10 @@ _documents: list[dict[str, Any]] = []
 
 
 def _demo() -> dict[str, Any]:
-    """The demo end user as the server's own pipeline made it."""
+    """The demo end user as a worker of the server made it after the first start."""
     if not _documents:
-        one = EndUser.objects.get(app__name=demo.APP, external_id=demo.USER)
+        assert eventually(Success.objects.filter(func="memories.tasks.load_demo").exists)
+        one = EndUser.objects.get(**demo.WHO)
         _documents.append(json.loads(json.dumps(portability.export_user(one))))
     return json.loads(json.dumps(_documents[0]))
 

@@ -1,21 +1,26 @@
-"""The first operator, so that a fresh installation can be entered."""
+"""The first operator and the first app, so that a fresh installation can be used."""
 
 import secrets
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.core.management.base import BaseCommand
+from django.core.management.base import BaseCommand, CommandError
 
+from accounts.management.command import DEFAULT_APP
+from accounts.models import App
 from dashboard import permissions
 
 NAME = "admin"
+FILE = "operator_password"  # in MIO_HOME
 
 
 class Command(BaseCommand):
     help = (
-        f"Make the roles, and the operator {NAME} if there is no administrator, with MIO_OPERATOR_PASSWORD or "
-        "a generated password that is printed this once."
+        f"Make the roles and, if there is no administrator, the app {DEFAULT_APP} and the operator "
+        f"{NAME} with MIO_OPERATOR_PASSWORD or a generated password, which is kept in {FILE} "
+        "in MIO_HOME and printed this once to a terminal, never into a log."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -23,7 +28,28 @@ class Command(BaseCommand):
         users = get_user_model().objects
         if users.filter(is_superuser=True).exists():
             return
-        password = settings.MIO_OPERATOR_PASSWORD or secrets.token_urlsafe(12)
+        App.objects.get_or_create(name=DEFAULT_APP)
+        password, said = settings.MIO_OPERATOR_PASSWORD, "as MIO_OPERATOR_PASSWORD says"
+        if not password:
+            password = secrets.token_urlsafe(12)
+            said = f"in {_keep(password)}"
+            if self.stdout.isatty():
+                said = f"{password} (also {said})"
         users.create_superuser(NAME, password=password)
-        shown = "MIO_OPERATOR_PASSWORD" if settings.MIO_OPERATOR_PASSWORD else password
-        self.stdout.write(f"mio: operator {NAME}, password {shown} (shown this once)")
+        self.stdout.write(f"mio: operator {NAME}, password {said}")
+        self.stdout.flush()
+
+
+def _keep(password: str) -> Path:
+    """The file that only this user may read, with the password in it."""
+    file: Path = settings.MIO_HOME / FILE
+    try:
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.touch(mode=0o600)
+        file.write_text(f"{password}\n")
+    except OSError as error:
+        raise CommandError(
+            f"The first password can't be kept in {file} ({error.strerror}): "
+            "choose one by MIO_OPERATOR_PASSWORD."
+        ) from error
+    return file

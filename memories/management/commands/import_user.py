@@ -9,7 +9,7 @@ from rest_framework.exceptions import APIException
 
 from accounts.api import check_external_id
 from accounts.errors import described
-from accounts.management.command import DEFAULT_APP, MioCommand
+from accounts.management.command import APP_HELP, MioCommand
 from accounts.models import App
 from accounts.parsers import parse
 from memories import portability
@@ -20,7 +20,7 @@ class Command(MioCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file")
-        parser.add_argument("--app", default=DEFAULT_APP, help=f"name (default: {DEFAULT_APP})")
+        parser.add_argument("--app", help=APP_HELP)
         parser.add_argument("--user", help="another id for the end user than in the file")
         super().add_arguments(parser)
 

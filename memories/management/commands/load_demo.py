@@ -1,17 +1,23 @@
-"""Loads the demo end user, once."""
+"""Has a worker load the demo end user, once."""
 
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import transaction
 
 from accounts.models import EndUser
-from memories import demo
+from memories import demo, queue
 
 
 class Command(BaseCommand):
-    help = "Load the demo end user with its bilingual conversation, if the database has no user."
+    help = (
+        "Store the messages of the demo end user, if the database has no user, and have a worker "
+        "read them: a model may be slow or away."
+    )
 
+    @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         if not EndUser.objects.exists():
-            demo.load()
-            self.stdout.write(f"Loaded the demo end user {demo.APP}/{demo.USER}.")
+            demo.start()
+            queue.enqueue("load_demo")
+            self.stdout.write(f"mio: a worker loads the demo end user {demo.APP}/{demo.USER}")

@@ -16,6 +16,7 @@ from accounts.models import ApiKey, App, EndUser
 from contacts.models import Contact
 from memories.models import Batch, Link, Memory, Message, ModelCall
 from tests.commands import run, run_json
+from tests.dashboard.signin import signed_in
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.queue import queued
 
@@ -214,6 +215,31 @@ def test_a_user_or_app_that_is_not_there_is_an_error(arguments: tuple[str, ...])
     with pytest.raises(CommandError, match=r"nobody|nothing"):
         call_command(*arguments)
     assert not App.objects.exists()
+
+
+def test_without_app_the_one_that_is_there_is_meant(talk: str) -> None:
+    App.objects.create(name="chatter")
+    run("ingest", "--user", "zoe", talk)
+    assert EndUser.objects.get().app.name == "chatter"
+    for name in ("default", "other"):
+        App.objects.create(name=name)
+    assert run_json("extract", "--user", "zoe")["batches"] == 1
+    run("ingest", "--user", "yan", talk)
+    assert EndUser.objects.get(external_id="yan").app.name == "default"
+    run("ingest", "--user", "zoe", "--app", "other", talk)
+    with pytest.raises(CommandError, match="chatter, other"):
+        run("extract", "--user", "zoe")
+
+
+def test_the_demo_is_read_by_a_worker_and_only_in_an_empty_database() -> None:
+    run("load_demo")
+    demo_user = EndUser.objects.get(external_id="demo")
+    assert (demo_user.message_seq > 0, demo_user.extracted_seq) == (True, 0)
+    assert queued() == ["memories.tasks.load_demo"]
+    run("load_demo")
+    assert queued() == ["memories.tasks.load_demo"]
+    page = signed_in("viewer").get("/").content.decode()
+    assert "The demo is being read" in page
 
 
 def test_install_schedules_twice_installs_once() -> None:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from accounts.models import EndUser
+from accounts.reasons import read
 from contacts.models import Contact
 from memories import tasks
 from memories.jobs import sweep
@@ -58,13 +59,14 @@ def test_a_model_extracts_and_every_call_is_in_the_ledger(server, end_user):
         assert not any("Madrid" in str(value) for value in vars(call).values())
 
 
-def test_a_refused_key_quarantines_the_batch_where_an_operator_sees_it(server, end_user):
+def test_a_refused_key_quarantines_the_batch_where_an_operator_sees_it(server, end_user, caplog):
     server.fail(401, times=None)
     run.extract_next(end_user.pk, everything=True)
     batch = Batch.objects.get()
     assert batch.state == "quarantined"
     assert batch.error
-    assert "Oliver" not in batch.error
+    assert "Oliver" not in batch.error + caplog.text
+    assert str(read(batch.error)) in caplog.text
     assert ModelCall.objects.get(purpose="extract").outcome == "permanent"
 
 
