@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -55,10 +55,11 @@ def snapshot(item: Tracked) -> dict[str, Any]:
 
 
 class _Exact(DjangoJSONEncoder):
-    """Times to the microsecond: what is put back equals what was."""
+    """Times to the microsecond, in UTC as the database has them: what is put back equals what
+    was."""
 
     def default(self, o: Any) -> Any:
-        return o.isoformat() if isinstance(o, datetime) else super().default(o)
+        return o.astimezone(UTC).isoformat() if isinstance(o, datetime) else super().default(o)
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Prefetch, QuerySet
 from rest_framework import serializers
 
+from accounts import time_zones
 from accounts.fields import (
     Flag,
     Identifier,
@@ -88,6 +89,14 @@ class MemoryFact(serializers.Serializer):
     person = serializers.UUIDField(allow_null=True, help_text="A contact; null for the user.")
 
 
+class _AsTold(LocalMoment):
+    """A time of a memory by the clock of whoever said it. Only given out."""
+
+    def get_attribute(self, instance: Memory) -> Any:
+        moment = super().get_attribute(instance)
+        return moment and moment.astimezone(time_zones.fixed(instance.said_offset))
+
+
 class MemorySerializer(serializers.ModelSerializer):
     """A memory as clients see it; the row comes from ``with_relations``."""
 
@@ -95,10 +104,11 @@ class MemorySerializer(serializers.ModelSerializer):
     facts = MemoryFact(many=True)
     metadata = serializers.SerializerMethodField()
     superseded_by = serializers.SerializerMethodField()
-    said_at = LocalMoment(source="said_there", help_text="By the clock of whoever said it.")
-    happens_at = LocalMoment(
-        source="happens_there", allow_null=True, help_text="By the same clock, as are its days."
-    )
+    said_at = _AsTold(help_text="By the clock of whoever said it, as all the times of a memory.")
+    happens_at = LocalMoment(source="happens_there", allow_null=True)
+    expires_at = _AsTold(allow_null=True)
+    valid_from = _AsTold(allow_null=True)
+    valid_to = _AsTold(allow_null=True)
 
     class Meta:
         model = Memory

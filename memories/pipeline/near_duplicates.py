@@ -159,9 +159,9 @@ def _compatible(one: Memory, other: Memory) -> bool:
         return False
     if (one.confidence < HEARSAY) != (other.confidence < HEARSAY):
         return False
-    for moment in ("happens_at", "valid_from", "valid_to", "expires_at"):
+    for moment in ("happens_there", "valid_from", "valid_to", "expires_at"):
         a, b = getattr(one, moment), getattr(other, moment)
-        if a and b and a != b:
+        if a and b and a.replace(tzinfo=None) != b.replace(tzinfo=None):
             return False
     if bool(one.valid_to) != bool(other.valid_to):
         return False

@@ -10,6 +10,7 @@ that turns a sentence round (not, only, maybe, used to, plans to).
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from difflib import SequenceMatcher
 
 from accounts.reasons import Reason
@@ -113,10 +114,13 @@ def _alike(one: StoredMemory, other: StoredMemory) -> bool:
         faithfulness.numbers(a) == faithfulness.numbers(b)
         and faithfulness.negations(a) == faithfulness.negations(b)
         and _turns(a) == _turns(b)
-        and (
-            one.happens_at is None or other.happens_at is None or one.happens_at == other.happens_at
-        )
+        and _at_one_time(one.happens_at, other.happens_at)
     )
+
+
+def _at_one_time(one: datetime | None, other: datetime | None) -> bool:
+    """Whether the clocks show the same, wherever they hang: the 12th is the 12th."""
+    return not (one and other) or one.replace(tzinfo=None) == other.replace(tzinfo=None)
 
 
 def _completed(one: StoredMemory, other: StoredMemory) -> str:

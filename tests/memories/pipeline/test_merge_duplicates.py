@@ -111,6 +111,13 @@ def test_memories_of_another_kind_or_time_are_not_even_proposed(end_user, nora, 
     assert calls() == 0
 
 
+def test_a_day_told_here_and_there_is_one_day(end_user, nora):
+    for content, offset in (("Nora likes chess.", 480), ("Nora really likes chess.", -300)):
+        at = SOME_DAY - timedelta(minutes=offset)
+        make_memory(end_user, content, nora, happens_at=at, happens_offset=offset)
+    assert merged(end_user)["into"] == 1
+
+
 def test_memories_about_other_people_are_not_even_proposed(end_user, nora):
     make_memory(end_user, "Nora likes chess.", nora)
     make_memory(end_user, "Nora really likes chess.", nora, make_contact(end_user, "Ivan"))

@@ -183,6 +183,8 @@ DAMAGED: dict[str, Any] = {
     "a time that is none": lambda d: d["messages"][0].update(created_at="soon"),
     "a link to nobody": lambda d: d["links"][0].update(contact_id=d["memories"][0]["id"]),
     "importance above 1": lambda d: d["memories"][0].update(importance=2),
+    "a time zone that is none": lambda d: d["user"].update(time_zone="Mars/Olympus"),
+    "an offset that is none": lambda d: d["memories"][0].update(said_offset=9000),
     "an id that is none": lambda d: d["memories"][0].update(id="x"),
     "facts of no form": lambda d: d["changes"][0].update(rows=[7]),
 }
@@ -201,6 +203,21 @@ def test_a_damaged_document_is_refused_whole(zoe: EndUser, kind: str) -> None:
     assert "Error" not in str(refused.value).split("(")[0]
     after = {model: model._base_manager.count() for model in apps.get_models()}
     assert {model for model in rows if rows[model] != after[model]} == {App}
+
+
+def test_time_zones_are_carried_and_an_export_of_before_them_is_read(zoe: EndUser) -> None:
+    zoe.settle("Asia/Shanghai")
+    zoe.messages.update(utc_offset=480)
+    document = portability.export_user(zoe)
+    copied = portability.import_user(make_app(), copy.deepcopy(document))
+    assert (str(copied.zone), copied.messages.first().utc_offset) == ("Asia/Shanghai", 480)
+
+    for row in [document["user"], *document["messages"], *document["memories"]]:
+        for name in ("time_zone", "learnt_offset", "utc_offset", "said_offset", "happens_offset"):
+            row.pop(name, None)
+    old = portability.import_user(make_app(), document)
+    memory = Memory.objects.of(old).first()
+    assert (str(old.zone), memory.said_there.tzname()) == ("UTC", "UTC")
 
 
 def test_an_existing_user_is_never_overwritten(zoe: EndUser) -> None:
