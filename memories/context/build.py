@@ -23,12 +23,13 @@ from contacts import lookup
 from contacts.types import Mention
 from memories.context import linked
 from memories.context.render import InjectedContact, InjectedMemory, render
-from memories.context.timing import Clock, Step, TimedEmbedder, since
+from memories.context.timing import Clock, Step, since
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory
 from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.outdated_weight import asks_past
+from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Hit
 
 ALL = ("cards", "linked", "search")
@@ -125,28 +126,30 @@ def trace(
     if end_user is None:
         return Trace(Injection(timing_ms=since(started)))
     clock = Clock()
+    embedding = QueryVectors(embedder(), message) if "search" in include else None
     with clock.step("who"):
         turns = _turns(end_user, session_id, history)
         mentions, cards = lookup.who_is_meant(end_user, message, turns)
         contacts = _contacts(mentions, cards)
     meant = [contact.id for contact in contacts]
     shown = contacts if "cards" in include else []
-    about, hits, timed = None, [], TimedEmbedder(embedder())
+    about, hits = None, []
     if "linked" in include and contacts:
         with clock.step("linked"):
             about = linked.about_people(end_user, meant, message, limit)
-    if "search" in include:
+    if embedding is not None:
         with clock.step("search"):
             hits = recall.search(
                 end_user,
                 message,
-                embedder=timed,
+                embedder=embedder(),
+                embedding=embedding,
                 limit=limit,
                 contact_ids=meant,
                 statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
                 heal=heal,
             )
-        clock.split("search", "embedding", timed.ms)
+        clock.split("search", "embedding", embedding.waited)
     with clock.step("prompt"):
         on_cards = {f"profile:{contact.id}" for contact in shown}
         ways = _ways(
@@ -174,7 +177,7 @@ def trace(
         ),
         tuple(clock.steps),
         about,
-        timed.failed,
+        embedding is not None and embedding.failed,
     )
 
 

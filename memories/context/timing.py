@@ -1,15 +1,12 @@
 """What the steps of an injection cost."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db import connection
-
-from memories.providers.embeddings import Embedder
-from memories.providers.errors import ProviderError
 
 NAMES = ("who", "linked", "embedding", "search", "prompt")
 
@@ -21,7 +18,7 @@ def since(started: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``name`` is one of NAMES."""
+    """``name`` is one of NAMES; ``embedding`` is what was left of it to wait for."""
 
     name: str
     ms: float
@@ -50,26 +47,3 @@ class Clock:
     def _counted(self, execute: Callable[..., Any], *args: Any) -> Any:
         self.statements += 1
         return execute(*args)
-
-
-class TimedEmbedder:
-    """An embedder that knows how long it took, and whether it failed."""
-
-    def __init__(self, inner: Embedder) -> None:
-        self._inner = inner
-        self.name, self.model, self.dimensions = inner.name, inner.model, inner.dimensions
-        self.ms = 0.0
-        self.failed = False
-
-    def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
-        return self._inner.embed_passages(texts)
-
-    def embed_query(self, text: str) -> list[float]:
-        started = time.perf_counter()
-        try:
-            return self._inner.embed_query(text)
-        except ProviderError:
-            self.failed = True
-            raise
-        finally:
-            self.ms += since(started)

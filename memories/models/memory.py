@@ -81,6 +81,13 @@ class Memory(Tracked):
     together = (("consolidated_into_id", "importance"),)
     successor = "merged_into_id"
 
+    # What finding it and telling it in a prompt go by; a row has three times as many.
+    SHOWN = (
+        "id", "content", "content_hash", "tokens", "status", "importance", "said_at",
+        "said_offset", "valid_to",
+        "outdated_at", "outdated_confidence", "updated_at", "consolidated_into_id",
+    )  # fmt: skip
+
     class Status(models.TextChoices):
         ACTIVE = "active"
         OUTDATED = "outdated"

@@ -6,16 +6,14 @@ and each word's n are exact at the moment of the search. Words said around a mem
 part (the simple BM25F of the same paper: fields weigh into the term frequency).
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from django.db import connection
 
-from accounts.models import EndUser
-from memories.models import MemoryQuerySet
-from memories.search.sql import named, statement
+from memories.search.sql import Scope, hashed, statement
 
 # How fast further occurrences of a word stop to count, and how much long texts are held
 # back: Lucene's defaults.
@@ -29,8 +27,8 @@ COVER = 0.5
 COMMON = 5000
 
 # With an entity a memory must hold one of the other words, and most hold none.
-_ANSWERING = (
-    "memory_id IN (SELECT memory_id FROM held JOIN asked USING (token) WHERE NOT of_entity)"
+_ANSWERING = hashed(
+    "memory_id", "SELECT memory_id FROM held JOIN asked USING (token) WHERE NOT of_entity"
 )
 # The words of entities that are not common; each is counted that far only.
 _TELLING = """
@@ -54,26 +52,21 @@ class Question:
 
 @dataclass(slots=True)
 class Found:
-    """``ids`` with their ``scores``, best first; ``tokens`` are those of the first. ``corpus``,
-    how many memories were searched, is known where anything was found."""
+    """``ids`` with their ``scores``, best first, and those of the best ``inside``; ``tokens`` are
+    those of the first. ``corpus``, how many memories were searched, is known where anything was
+    found."""
 
     ids: list[UUID]
     scores: list[float]
     tokens: list[str]
     corpus: float | None = None
+    inside: list[UUID] = field(default_factory=list)
 
 
-def search(
-    end_user: EndUser,
-    statuses: Collection[str],
-    questions: Sequence[Question],
-    limit: int,
-    within: MemoryQuerySet | None = None,
-) -> list[Found]:
+def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Found]:
     """For each question the memories that hold any of its words, in one statement.
 
-    Word statistics are those of the end user's memories of these ``statuses``; results may
-    be narrowed to those ``within``.
+    Word statistics are those of all the end user's memories of the scope's statuses.
     """
     asked = [
         (part, token, weight, of_entity)
@@ -84,18 +77,15 @@ def search(
     found = [Found([], [], []) for _ in questions]
     if not asked:
         return found
-    wanted, read, params = ["true"], "%(words)s::text[]", dict[str, Any]()
+    wanted, read = ["true"], "%(words)s::text[]"
     words = {token for _, token, _, of_entity in asked if not of_entity}
     entities = {token for _, token, _, of_entity in asked if of_entity} - words
     if any(question.entity for question in questions):
         wanted.append(_ANSWERING)
         read = f"{read} || ARRAY({_TELLING})"
-    if within is not None:
-        ids, params = named(within.values("id"), "within")
-        wanted.append(f"memory_id IN ({ids})")
-    params |= {
-        "end_user": end_user.pk,
-        "statuses": [str(status) for status in statuses],
+    if scope.within:
+        wanted.append(hashed("memory_id", scope.within.sql))
+    params: dict[str, Any] = scope.params | {
         "parts": [part for part, _, _, _ in asked],
         "tokens": [token for _, token, _, _ in asked],
         "weights": [weight for _, _, weight, _ in asked],
@@ -108,10 +98,17 @@ def search(
         "cover": COVER,
         "limit": limit,
     }
-    sql = _SQL.format(wanted=" AND ".join(wanted), read=read)
+    sql = _SQL.format(
+        wanted=" AND ".join(wanted),
+        read=read,
+        inside=hashed("id", scope.inside.sql) if scope.inside else "false",
+    )
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        for part, pk, score, tokens, corpus in cursor.fetchall():
+        for part, inside, pk, score, tokens, corpus in cursor.fetchall():
+            if inside:
+                found[part].inside.append(pk)
+                continue
             found[part].ids.append(pk)
             found[part].scores.append(score)
             if tokens is not None:

@@ -30,15 +30,19 @@ WITH asked AS (
     WHERE {wanted}
     GROUP BY part, memory_id
 ), best AS (
-    SELECT entities.part, top.id, top.score,
-        row_number() OVER (PARTITION BY entities.part ORDER BY top.score DESC, top.id) AS rank
-    FROM entities CROSS JOIN LATERAL (
+    SELECT entities.part, sought.inside, top.id, top.score, row_number() OVER (
+        PARTITION BY entities.part, sought.inside ORDER BY top.score DESC, top.id) AS rank
+    FROM entities
+    CROSS JOIN (VALUES (false, %(limit)s), (true, %(inside_limit)s)) sought (inside, size)
+    CROSS JOIN LATERAL (
         SELECT id, score FROM scored
         WHERE scored.part = entities.part
             AND (NOT entities.asked OR answers AND shared >= %(cover)s * entities.idf)
-        ORDER BY score DESC, id LIMIT %(limit)s) top
+            AND (NOT sought.inside OR {inside})
+        ORDER BY score DESC, id LIMIT sought.size) top
 )
-SELECT part, id, score,
-    CASE WHEN rank = 1 THEN (SELECT m.tokens FROM memories_memory m WHERE m.id = best.id) END,
+SELECT part, inside, id, score,
+    CASE WHEN rank = 1 AND NOT inside
+        THEN (SELECT m.tokens FROM memories_memory m WHERE m.id = best.id) END,
     CASE WHEN rank = 1 THEN corpus.size END
-FROM best CROSS JOIN corpus ORDER BY part, rank
+FROM best CROSS JOIN corpus ORDER BY part, inside, rank

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from memories.graph import Neighbour
-from memories.models import Edge, Memory, MemoryQuerySet
+from memories.models import Memory
 from memories.search import fusion, second_hop
 from memories.search.fusion import spread
 from memories.search.outdated_weight import history_weight
-from memories.search.sql import named
+from memories.search.sql import Scope
 from memories.search.tokens import own
 
 # The part of a score that importance decides: the whole way from 0 to 1 is worth three of the
@@ -133,15 +133,14 @@ def _raise(kept: dict[int, float], given: Mapping[int, float]) -> None:
 
 
 def ordered(
-    wanted: MemoryQuerySet, found: Found, limit: int, now: datetime, *, past: bool = False
+    scope: Scope, found: Found, limit: int, now: datetime, *, past: bool = False
 ) -> list[Hit]:
     """The first memories by score, importance and age of what is outdated; a neighbour
     stands below the hit that it was reached from. What is outdated counts in full where
     ``past``, what used to be, is asked for."""
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = found.best(2 * limit + 20)
-    memories = _loaded(wanted, pool, found)
-    later = _superseding(memories)
+    memories, later = _loaded(scope, [*pool, *found.beside])
     as_of = None if past else now
     scores, lifted = _direct(memories, found, later, as_of)
     words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
@@ -167,31 +166,36 @@ def ordered(
 
 
 # Written by hand, because to put it together took longer than to run it. A union, because
-# PostgreSQL reads all of a user's rows for "these or those that …".
+# PostgreSQL reads all of a user's rows for "these or those that …". With each outdated memory
+# comes what took its place.
 _LOADED = """
-SELECT m.* FROM memories_memory m
+SELECT {columns}, CASE WHEN m.status = 'outdated' THEN ARRAY(
+    SELECT e.source_id FROM memories_edge e
+    WHERE e.target_id = m.id AND e.kind = 'supersedes' AND NOT e.inverse ORDER BY e.id DESC)
+END AS later
+FROM memories_memory m
 WHERE m.id IN (SELECT id FROM memories_memory WHERE id = ANY(%(ids)s)
                UNION SELECT consolidated_into_id FROM memories_memory WHERE id = ANY(%(ids)s))
-    AND m.id IN ({wanted})
+    AND m.end_user_id = %(end_user)s AND m.status = ANY(%(statuses)s) AND {wanted}
 """
 
 
-def _loaded(wanted: MemoryQuerySet, pool: Collection[UUID], found: Found) -> dict[UUID, Memory]:
-    """The memories of the pool and beside it, and the profiles that speak for them."""
-    sql, params = named(wanted.values("id"), "wanted")
-    rows = Memory.objects.raw(_LOADED.format(wanted=sql), params | {"ids": [*pool, *found.beside]})
-    return {memory.pk: memory for memory in rows}
-
-
-def _superseding(memories: Mapping[UUID, Memory]) -> dict[UUID, tuple[UUID, ...]]:
-    """What took the place of each outdated memory. No statement where none is."""
-    old = [pk for pk, memory in memories.items() if memory.status == Memory.Status.OUTDATED]
-    later: dict[UUID, tuple[UUID, ...]] = {}
-    if old:
-        edges = Edge.objects.filter(kind=Edge.Kind.SUPERSEDES, target__in=old).order_by("-pk")
-        for source, target in edges.values_list("source", "target"):
-            later[target] = (*later.get(target, ()), source)
-    return later
+def _loaded(
+    scope: Scope, ids: Sequence[UUID]
+) -> tuple[dict[UUID, Memory], dict[UUID, tuple[UUID, ...]]]:
+    """These memories and the profiles that speak for them, with what a search and a prompt go
+    by; and what took the place of each outdated one."""
+    sql = _LOADED.format(
+        columns=", ".join(f"m.{column}" for column in Memory.SHOWN),
+        wanted=f"m.id IN ({scope.within.sql})" if scope.within else "true",
+    )
+    params = {
+        "ids": ids,
+        "end_user": scope.end_user.pk,
+        "statuses": [str(status) for status in scope.statuses],
+    }
+    rows = list(Memory.objects.raw(sql, params | (scope.within.params if scope.within else {})))
+    return {row.pk: row for row in rows}, {row.pk: tuple(row.later) for row in rows if row.later}
 
 
 def _direct(

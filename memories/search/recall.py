@@ -1,12 +1,11 @@
 """Hybrid search: word search and meaning search, fused, each result with its reasons."""
 
-import logging
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from uuid import UUID
 
-from django.db.models import DateTimeField, Exists, ExpressionWrapper, F, OuterRef, Value
+from django.db.models import DateTimeField, ExpressionWrapper, F, Value
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -14,17 +13,16 @@ from accounts.models import EndUser
 from memories import graph
 from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
-from memories.providers.errors import ProviderError
 from memories.search import bm25, second_hop
 from memories.search.dense import nearest
 from memories.search.outdated_weight import asks_past
 from memories.search.query import WEIGHTS, Intent, infer, parts
+from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Found, Hit, ordered
+from memories.search.sql import Scope, Subset
 from memories.search.time_range import Span, span
 from memories.search.tokens import query_weights
 from memories.search.vectors import space
-
-log = logging.getLogger(__name__)
 
 # How far down each arm is read; below, a reciprocal rank hardly moves the order.
 DEPTH = 300
@@ -69,6 +67,7 @@ def search(
     hops: int = 1,
     heal: bool = True,
     vector: Sequence[float] | None = None,
+    embedding: QueryVectors | None = None,
     now: datetime | None = None,
 ) -> list[Hit]:
     """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
@@ -80,113 +79,73 @@ def search(
     ``hops`` edges from the best come below those; outdated ones count less with time, but not where
     the query asks for what used to be.
     Edges to archived memories that are met on the way are removed, unless not to ``heal``.
-    ``vector`` is the query's embedding where the caller has it already; when the embedder
-    fails, words alone decide. At most five SQL statements, one more for a further hop, two
-    for a time and one for outdated memories, whatever the number of memories.
+    ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
+    that was begun; when the embedder fails, words alone decide. At most five SQL statements
+    and one more for a further hop, whatever the number of memories.
     """
     if limit <= 0:
         return []
+    if vector is None:
+        embedding = embedding or QueryVectors(embedder, query)
     understood = understand(query, intent, now, end_user.zone)
-    corpus = Memory.objects.of(end_user).filter(status__in=list(statuses))
-    wanted = _during(_narrowed(corpus, contact_ids, types, min_importance), since, until)
-    arms = _Arms(end_user, statuses, query, embedder, understood.intent, vector)
-    found = Found()
-    arms.read(found, max(DEPTH, limit), None if wanted is corpus else wanted)
-    if understood.span and not (since or until):
-        arms.read_range(found, limit, _in_days(wanted, understood.span))
+    about = within = inside = None
+    if contact_ids:
+        links = Link.objects.of(end_user).standing().filter(contact__in=list(contact_ids))
+        about = within = Subset.of(links.values("memory"), "about")
+    rows = Memory.objects.of(end_user).filter(status__in=list(statuses))
+    narrowed = _during(_narrowed(rows, types, min_importance), since, until)
+    if narrowed is not rows:
+        within = Subset.of(narrowed.values("id"), among=about)
+    if (asked := understood.span) and not (since or until):
+        told = _in_days(narrowed, asked).values("id")
+        inside = Subset.of(told, "inside", among=about)
+    scope = Scope(end_user, statuses, within, inside, limit)
+    vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
+    found = _found(scope, query, understood.intent, max(DEPTH, limit), space(embedder), vectors)
     seeds = found.best(SEEDS)
     if hops:
         found.beside = graph.neighbours(end_user, seeds, hops=hops, limit=limit, heal=heal)
-    return ordered(wanted, found, limit, now or timezone.now(), past=asks_past(query))
+    return ordered(scope, found, limit, now or timezone.now(), past=asks_past(query))
 
 
-@dataclass
-class _Arms:
-    """The two searches for the questions of one query."""
-
-    end_user: EndUser
-    statuses: Collection[str]
-    query: str
-    embedder: Embedder
-    intent: Intent
-    vector: Sequence[float] | None
-    asked: list[Mapping[str, float]] = field(init=False)
-    vectors: list[Sequence[float]] = field(init=False)
-    corpus: float | None = field(init=False, default=None)
-
-    def __post_init__(self) -> None:
-        questions = parts(self.query)
-        self.asked = [query_weights(question) for question in questions]
-        self.vectors = (
-            self._embedded(questions) if self.vector is None else [self.vector] * len(questions)
-        )
-
-    @property
-    def weights(self) -> tuple[float, float]:
-        return WEIGHTS[self.intent] if self.vectors else (1.0, 0.0)
-
-    def read(self, found: Found, depth: int, within: MemoryQuerySet | None) -> None:
-        """Both arms over all that is wanted, and the step on from the best hit by words."""
-        first = self._words([bm25.Question(dict(words), {}) for words in self.asked], depth, within)
-        steps = [
-            second_hop.onward(words, best.tokens)
-            for words, best in zip(self.asked, first, strict=True)
-        ]
-        second = self._words([step or bm25.Question({}, {}) for step in steps], depth, within)
-        meaning, others = self._meaning(depth, within)
-        for n in range(len(self.asked)):
-            found.add(
-                self.weights,
-                first[n].ids,
-                meaning[n] if meaning else [],
-                first[n].ids[:1] + second[n].ids if second[n].ids else [],
-            )
-        found.add_others(others)
-
-    def read_range(self, found: Found, depth: int, within: MemoryQuerySet) -> None:
-        """Both arms over the memories of a time."""
-        words = self._words([bm25.Question(dict(w), {}) for w in self.asked], depth, within)
-        meaning, others = self._meaning(depth, within)
-        for n in range(len(self.asked)):
-            found.add_in_range(self.weights, words[n].ids, meaning[n] if meaning else [])
-        found.add_in_range((0.0, 1.0), [], others)
-
-    def _words(
-        self, questions: Sequence[bm25.Question], depth: int, within: MemoryQuerySet | None
-    ) -> list[bm25.Found]:
-        found = bm25.search(self.end_user, self.statuses, questions, depth, within)
-        self.corpus = self.corpus or next((f.corpus for f in found if f.corpus), None)
-        return found
-
-    def _meaning(
-        self, depth: int, within: MemoryQuerySet | None
-    ) -> tuple[list[list[UUID]], list[UUID]]:
-        where = space(self.embedder)
-        return nearest(
-            self.end_user, self.statuses, where, self.vectors, depth, within, size=self.corpus
-        )
-
-    def _embedded(self, questions: Sequence[str]) -> list[Sequence[float]]:
-        try:
-            return [self.embedder.embed_query(question) for question in questions]
-        except ProviderError as error:
-            log.warning("Searching by words alone: %s", type(error).__name__)
-            return []
+def _found(
+    scope: Scope,
+    query: str,
+    intent: Intent,
+    depth: int,
+    where: str,
+    embedded: Callable[[], list[Sequence[float]]],
+) -> Found:
+    """What both arms find for the questions of a query, and the step on from the best hit by
+    words. The words come first: meanwhile the query is embedded."""
+    asked = [query_weights(question) for question in parts(query)]
+    first = bm25.search(scope, [bm25.Question(words, {}) for words in asked], depth)
+    steps = map(second_hop.onward, asked, (best.tokens for best in first))
+    further = [step or bm25.Question({}, {}) for step in steps]
+    second = bm25.search(replace(scope, inside=None), further, depth)
+    size = next((one.corpus for one in first if one.corpus), None)
+    vectors = embedded()
+    meaning, inside = nearest(scope, where, vectors, depth, size=size)
+    weights = WEIGHTS[intent] if vectors else (1.0, 0.0)
+    found = Found()
+    for n, (words, more) in enumerate(zip(first, second, strict=True)):
+        onward = words.ids[:1] + more.ids if more.ids else []
+        found.add(weights, words.ids, meaning.ranked[n] if vectors else [], onward)
+        if scope.inside:
+            found.add_in_range(weights, words.inside, inside.ranked[n] if vectors else [])
+    found.add_others(meaning.others)
+    if scope.inside:
+        found.add_in_range((0.0, 1.0), [], inside.others)
+    return found
 
 
 def _narrowed(
-    memories: MemoryQuerySet,
-    contact_ids: Collection[UUID],
-    types: Collection[str],
-    min_importance: float,
+    memories: MemoryQuerySet, types: Collection[str], min_importance: float
 ) -> MemoryQuerySet:
     if types:
         memories = memories.filter(type__in=list(types))
     if min_importance > 0:
         memories = memories.filter(importance__gte=min_importance)
-    if contact_ids:
-        about = Link.objects.standing().filter(memory=OuterRef("pk"))
-        memories = memories.filter(Exists(about.filter(contact__in=list(contact_ids))))
     return memories
 
 

@@ -14,6 +14,7 @@ from memories.models import AROUND_SHARE, Memory
 from memories.models.memory import content_hash
 from memories.search import bm25
 from memories.search.bm25 import Question
+from memories.search.sql import Scope, Subset
 from memories.search.tokens import AROUND
 from tests.factories import make_end_user, make_memory
 
@@ -73,7 +74,7 @@ def test_scores_are_those_of_the_formula(
     # Another user's words and a memory that is no longer true change nothing.
     stored(make_end_user(), documents[:1])
     make_memory(end_user, "outdated", tokens=["tea"] * 5, status="outdated")
-    found = bm25.search(end_user, ACTIVE, [Question(query, {}) for query in queries], 50)
+    found = bm25.search(Scope(end_user, ACTIVE), [Question(query, {}) for query in queries], 50)
     for query, answer in zip(queries, found, strict=True):
         expected = plain_bm25(documents, query) if documents else []
         positive = {m.pk: s for m, s in zip(memories, expected, strict=True) if s > 0}
@@ -84,7 +85,7 @@ def test_scores_are_those_of_the_formula(
 def test_equal_scores_come_in_one_order() -> None:
     end_user = make_end_user()
     memories = stored(end_user, [["tea"]] * 5)
-    (found,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {})], 3)
+    (found,) = bm25.search(Scope(end_user, ACTIVE), [Question({"tea": 1.0}, {})], 3)
     assert found.ids == sorted(memory.pk for memory in memories)[:3]
     assert found.tokens == ["tea"]
 
@@ -93,17 +94,27 @@ def test_narrowing_the_results_leaves_the_statistics_alone() -> None:
     end_user = make_end_user()
     memories = stored(end_user, [["tea"], ["tea", "run"], ["run"]])
     question = Question({"tea": 1.0}, {})
-    (everything,) = bm25.search(end_user, ACTIVE, [question], 9)
-    only = Memory.objects.of(end_user).filter(pk=memories[1].pk)
-    (one,) = bm25.search(end_user, ACTIVE, [question], 9, only)
+    (everything,) = bm25.search(Scope(end_user, ACTIVE), [question], 9)
+    only = Subset.of(Memory.objects.of(end_user).filter(pk=memories[1].pk).values("pk"))
+    (one,) = bm25.search(Scope(end_user, ACTIVE, only), [question], 9)
     assert one.ids == [memories[1].pk]
     assert one.scores[0] == everything.scores[everything.ids.index(memories[1].pk)]
+
+
+def test_those_inside_are_ranked_besides() -> None:
+    end_user = make_end_user()
+    memories = stored(end_user, [["tea"], ["tea", "run"], ["tea", "tea"]])
+    some = Memory.objects.of(end_user).filter(pk__in=[m.pk for m in memories[:2]]).values("pk")
+    scope = Scope(end_user, ACTIVE, None, Subset.of(some, "inside"), inside_limit=1)
+    (found,) = bm25.search(scope, [Question({"tea": 1.0}, {})], 9)
+    assert len(found.ids) == len(found.scores) == 3
+    assert found.inside == [pk for pk in found.ids if pk != memories[2].pk][:1]
 
 
 def test_with_an_entity_only_what_is_about_it_and_answers_counts() -> None:
     end_user = make_end_user()
     about, other, silent = stored(end_user, [["小红", "tea"], ["tea"], ["小红", "run"]])
-    (found,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {"小红": 1.0})], 9)
+    (found,) = bm25.search(Scope(end_user, ACTIVE), [Question({"tea": 1.0}, {"小红": 1.0})], 9)
     assert found.ids == [about.pk]
     assert {other.pk, silent.pk}.isdisjoint(found.ids)
 
@@ -116,21 +127,23 @@ def test_common_words_of_an_entity_say_nothing_about_which_is_meant(
     about, _, _, _ = stored(
         end_user, [["小红", "run", "tea"], ["run", "tea"], ["run", "tea"], ["run"]]
     )
-    (found,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {"小红": 1.0, "run": 1.0})], 9)
+    (found,) = bm25.search(
+        Scope(end_user, ACTIVE), [Question({"tea": 1.0}, {"小红": 1.0, "run": 1.0})], 9
+    )
     assert found.ids == [about.pk]
-    (none,) = bm25.search(end_user, ACTIVE, [Question({"tea": 1.0}, {"run": 1.0})], 9)
+    (none,) = bm25.search(Scope(end_user, ACTIVE), [Question({"tea": 1.0}, {"run": 1.0})], 9)
     assert none.ids == []
 
 
 def test_no_words_cost_no_statement(django_assert_num_queries: Any) -> None:
     with django_assert_num_queries(0):
-        assert bm25.search(EndUser(pk=1), ACTIVE, [Question({}, {})], 5)[0].ids == []
+        assert bm25.search(Scope(EndUser(pk=1), ACTIVE), [Question({}, {})], 5)[0].ids == []
 
 
 def test_words_with_sql_in_them_are_only_words() -> None:
     end_user = make_end_user()
     odd = "'); DROP TABLE memories_memory; --%s{}"
     (memory,) = stored(end_user, [[odd]])
-    (found,) = bm25.search(end_user, ACTIVE, [Question({odd: 1.0}, {})], 5)
+    (found,) = bm25.search(Scope(end_user, ACTIVE), [Question({odd: 1.0}, {})], 5)
     assert found.ids == [memory.pk]
     assert connection.introspection.table_names()

@@ -13,6 +13,7 @@ from memories.bench.synthetic import Source, fill
 from memories.models import Memory, Vector
 from memories.search import ann
 from memories.search.dense import nearest
+from memories.search.sql import Scope, Subset
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +57,7 @@ def always_along_graph(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_vector_by_itself_is_exact(large_user: EndUser) -> None:
     end_user = large_user
     for vector in Source(384, seed=9).vectors(3).tolist():
-        ((found,), others) = nearest(end_user, ACTIVE, SPACE, [vector], 100)
+        ((found,), others) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 100)[0]
         assert len(set(found) & set(by_hand(end_user, vector, 100))) >= 99  # halves round
         assert others == []
 
@@ -68,7 +69,7 @@ def test_the_graph_finds_99_of_100_neighbours(
     assert ann.pay(end_user.pk, SPACE, 100)
     shares = []
     for vector in Source(384, seed=9).vectors(20).tolist():
-        ((found,), others) = nearest(end_user, ACTIVE, SPACE, [vector], 100)
+        ((found,), others) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 100)[0]
         assert len(found) == len(set(found)) == 100
         assert others == []
         shares.append(len(set(found) & set(by_hand(end_user, vector, 100))) / 100)
@@ -80,7 +81,7 @@ def test_the_graph_is_asked_with_an_index_and_yields_the_right_order(
 ) -> None:
     end_user = large_user
     (vector,) = Source(384, seed=9).vectors(1).tolist()
-    ((found,), _) = nearest(end_user, ACTIVE, SPACE, [vector], 50)
+    ((found,), _) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 50)[0]
     places = {pk: place for place, pk in enumerate(by_hand(end_user, vector, LARGE))}
     assert [places[pk] for pk in found] == sorted(places[pk] for pk in found)
     with connection.cursor() as cursor:
@@ -103,7 +104,7 @@ def test_along_the_graph_never_fewer_are_found_than_exist(
     left = Memory.objects.of(end_user).active().count()
     assert left < LARGE
     (vector,) = Source(384, seed=9).vectors(1).tolist()
-    ((found,), others) = nearest(end_user, ACTIVE, SPACE, [vector], LARGE)
+    ((found,), others) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], LARGE)[0]
     assert len(found) + len(others) == left
 
 
@@ -111,7 +112,7 @@ def test_a_space_without_an_index_is_searched_exactly(always_along_graph: None) 
     end_user = make_end_user()
     one = make_memory(end_user, "one", embedding=[1.0, 0.0], space="other/2")
     assert not ann.pay(end_user.pk, "other/2", 10)
-    assert nearest(end_user, ACTIVE, "other/2", [[1.0, 0.0]], 10)[0] == [[one.pk]]
+    assert nearest(Scope(end_user, ACTIVE), "other/2", [[1.0, 0.0]], 10)[0][0] == [[one.pk]]
 
 
 @pytest.mark.parametrize("size", [None, 100.0])
@@ -122,7 +123,7 @@ def test_small_users_are_compared_one_by_one(large_user: EndUser, size: float | 
 def test_a_known_size_spares_a_statement(django_assert_num_queries: Any) -> None:
     end_user = make_end_user()
     with django_assert_num_queries(1):
-        nearest(end_user, ACTIVE, SPACE, [[1.0] + [0.0] * 383], 10, size=10.0)
+        nearest(Scope(end_user, ACTIVE), SPACE, [[1.0] + [0.0] * 383], 10, size=10.0)
 
 
 def test_what_no_vector_ranks_comes_after_the_rest_latest_first() -> None:
@@ -131,12 +132,12 @@ def test_what_no_vector_ranks_comes_after_the_rest_latest_first() -> None:
     old, new = (
         make_memory(end_user, f"{year}", said_at=f"{year}-01-01T00:00Z") for year in (2020, 2024)
     )
-    assert nearest(end_user, ACTIVE, "other/2", [[1.0, 0.0]], 3) == (
+    assert nearest(Scope(end_user, ACTIVE), "other/2", [[1.0, 0.0]], 3)[0] == (
         [[ranked.pk]],
         [new.pk, old.pk],
     )
-    assert nearest(end_user, ACTIVE, "other/2", [[1.0, 0.0]], 1) == ([[ranked.pk]], [])
-    assert nearest(end_user, ACTIVE, "other/2", [], 2) == ([], [ranked.pk, new.pk])
+    assert nearest(Scope(end_user, ACTIVE), "other/2", [[1.0, 0.0]], 1)[0] == ([[ranked.pk]], [])
+    assert nearest(Scope(end_user, ACTIVE), "other/2", [], 2)[0] == ([], [ranked.pk, new.pk])
 
 
 def test_results_can_be_narrowed() -> None:
@@ -144,7 +145,22 @@ def test_results_can_be_narrowed() -> None:
     one, two, _ = (
         make_memory(end_user, name, embedding=[1.0, 0.0], space="other/2") for name in "abc"
     )
-    within = Memory.objects.of(end_user).filter(pk__in=[one.pk, two.pk])
-    ((found,), others) = nearest(end_user, ACTIVE, "other/2", [[1.0, 0.0]], 10, within)
+    within = Subset.of(Memory.objects.of(end_user).filter(pk__in=[one.pk, two.pk]).values("pk"))
+    ((found,), others) = nearest(Scope(end_user, ACTIVE, within), "other/2", [[1.0, 0.0]], 10)[0]
     assert set(found) == {one.pk, two.pk}
     assert others == []
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_those_inside_are_ranked_besides(
+    large_user: EndUser, graph: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ann, "STEP", 0 if graph else 10**9)
+    (vector,) = Source(384, seed=9).vectors(1).tolist()
+    some = Memory.objects.of(large_user).filter(content__contains="w1 ").values("pk")
+    wanted = set(some.values_list("pk", flat=True))
+    inside = Scope(large_user, ACTIVE, None, Subset.of(some, "inside"), inside_limit=LARGE)
+    everything, found = nearest(inside, SPACE, [vector], 100)
+    assert everything == nearest(Scope(large_user, ACTIVE), SPACE, [vector], 100)[0]
+    ((order,), _) = nearest(Scope(large_user, ACTIVE), SPACE, [vector], LARGE)[0]
+    assert found == ([[pk for pk in order if pk in wanted]], [])
