@@ -12,7 +12,8 @@ from accounts.reasons import Reason
 from contacts.models import Contact
 from memories import queue
 from memories.models import Link, Memory, Retrieval
-from memories.search.tokens import query_tokens, tokenise
+from memories.search import concepts
+from memories.search.tokens import own, query_tokens, tokenise
 
 # How many of a contact's latest memories compete for a place in the prompt: bounds the cost
 # whatever the contact's history is. Older ones are on the card, or found by search.
@@ -50,7 +51,7 @@ def about_people(end_user: EndUser, contact_ids: Sequence[UUID], message: str, l
     unlinked = []
     if len(found) < limit:
         for contact in Contact.objects.of(end_user).filter(pk__in=contact_ids).light():
-            naming = unlinked_naming(contact).defer("tokens")[:limit]
+            naming = unlinked_naming(contact).only(*Memory.SHOWN)[:limit]
             fresh = [m for m in naming if m.id not in linked]
             if fresh:
                 unlinked.append(contact.id)
@@ -77,19 +78,20 @@ def _latest_linked(end_user: EndUser, contact_ids: Sequence[UUID]) -> dict[UUID,
         .values_list("memory", flat=True)[:WINDOW]
         for contact_id in contact_ids
     ]
-    latest = list(first.union(*rest, all=True)) if rest else list(first)
-    return Memory.objects.of(end_user).active().facts().defer("tokens").in_bulk(latest)
+    latest = first.union(*rest, all=True) if rest else first
+    rows = Memory.objects.of(end_user).active().facts().filter(pk__in=latest)
+    return {memory.pk: memory for memory in rows.only(*Memory.SHOWN)}
 
 
 def _ranked(
     memories: Sequence[Memory], message: str, reason: Reason, names: UUID | None = None
 ) -> list[Found]:
     wanted = set(query_tokens(message))
-    newest_first = sorted(memories, key=lambda memory: memory.said_at, reverse=True)
+    newest_first = sorted(memories, key=lambda memory: (memory.said_at, memory.id), reverse=True)
     return [
         Found(
             memory,
-            OVERLAP_WEIGHT * _overlap(wanted, memory.content)
+            OVERLAP_WEIGHT * _overlap(wanted, memory.tokens)
             + IMPORTANCE_WEIGHT * memory.importance
             + RECENCY_WEIGHT / (1 + place),
             reason,
@@ -99,9 +101,11 @@ def _ranked(
     ]
 
 
-def _overlap(wanted: set[str], content: str) -> float:
-    """The share of the message's words that the memory holds, in 0..1."""
-    return len(wanted & set(query_tokens(content))) / len(wanted) if wanted else 0.0
+def _overlap(wanted: set[str], tokens: Sequence[str]) -> float:
+    """The share of the message's words that the memory holds itself, in 0..1. That it has a
+    time, any time, is no word of it."""
+    held = wanted.intersection(own(tokens)) - {concepts.HAS_TIME}
+    return len(held) / len(wanted) if wanted else 0.0
 
 
 def _count(end_user: EndUser, fell_back: bool) -> None:
