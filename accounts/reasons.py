@@ -6,10 +6,14 @@ what a person typed and what a model said stays text all the way.
 """
 
 import json
+import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from string import Formatter
 from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
 def _(text: str) -> str:
@@ -202,11 +206,15 @@ TEMPLATES: dict[str, str] = {
     "not_active": _("Only memories that hold now can be split, trimmed or merged."),
     # What failed in the background.
     "process_gone": _("The process that ran it is gone."),
+    "step_failed": _("It failed with {error} at {where}."),
+    "server_refuses": _("{cause} It is tried again as soon as the model server takes it."),
     "of_users": "{errors}",
     "of_user": _("User {user}: {error}"),
     "server_status": _("The model server answered {status}."),
     "server_timeout": _("The model server did not answer in {seconds} s."),
     "connection_failed": _("The connection to the model server failed."),
+    "web_page": _("A web page answers where the model server should be."),
+    "answer_too_large": _("The model server's answer is larger than {megabytes} MB."),
     "answer_broken_off": _("The model server broke its answer off with an error."),
     "reply_broken_off": _("The model server broke its reply off."),
     "client_refused": _("The model client refused the call: {error}."),
@@ -288,6 +296,20 @@ class CodedError(Exception):
     def __init__(self, reason: Reason | str) -> None:
         super().__init__(reason)
         self.reason = reason
+
+
+def fault(error: BaseException) -> Reason | str:
+    """Why something failed. Of an error that has no reason only its type and place: its words
+    may hold chat text."""
+    if isinstance(error, CodedError):
+        return error.reason
+    ours = [
+        f"{frame.filename.removeprefix(f'{ROOT}/')}:{frame.lineno}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename.startswith(f"{ROOT}/") and "/site-packages/" not in frame.filename
+    ]
+    where = ours[-1] if ours else "?"
+    return Reason("step_failed", error=type(error).__name__, where=where)
 
 
 def stored(reason: Reason | str) -> str:

@@ -81,7 +81,9 @@ class Step:
     content: str | None = None
     finish_reason: str = "stop"
     refusal: str | None = None
-    act: Literal["reply", "hang", "close", "cut", "stall", "garbage", "lose"] = "reply"
+    act: Literal[
+        "reply", "hang", "close", "cut", "stall", "garbage", "lose", "trickle", "flood"
+    ] = "reply"
 
 
 class FakeOpenAI:
@@ -137,9 +139,11 @@ class FakeOpenAI:
         """A chat completion; ``finish_reason`` and ``refusal`` may be given."""
         self._add("chat", Step(content=content, **step), times)
 
-    def reply_body(self, body: Any, times: int | None = 1, on: Endpoint = "chat") -> None:
-        """A 200 with ``body`` as it is: a string is sent as text/html, the rest as JSON."""
-        self._add(on, Step(body=body), times)
+    def reply_body(
+        self, body: Any, times: int | None = 1, on: Endpoint = "chat", status: int = 200
+    ) -> None:
+        """``body`` as it is: a string is sent as text/html, the rest as JSON."""
+        self._add(on, Step(status, body), times)
 
     def reply_vectors(self, vectors: dict[int, list[float]], times: int | None = 1) -> None:
         """Embeddings by index, in the order given, whatever was asked."""
@@ -170,6 +174,14 @@ class FakeOpenAI:
     def close_early(self, times: int | None = 1, on: Endpoint = "chat") -> None:
         """Announces a body and closes the connection in the middle of it."""
         self._add(on, Step(act="close"), times)
+
+    def trickle(self, status: int = 200, times: int | None = 1, on: Endpoint = "chat") -> None:
+        """A blank every few milliseconds, as servers that queue requests send, without an end."""
+        self._add(on, Step(status, act="trickle"), times)
+
+    def flood(self, status: int = 200, times: int | None = 1, on: Endpoint = "chat") -> None:
+        """300 MB of JSON."""
+        self._add(on, Step(status, act="flood"), times)
 
     def cut_stream(self, content: str, *, stall: bool = False) -> None:
         """A streamed completion that ends after half of ``content``, without its end, or
@@ -267,8 +279,9 @@ class FakeOpenAI:
         last = {"index": 0, "delta": {}, "finish_reason": step.finish_reason}
         yield {**_head("chat.completion.chunk"), "choices": [last], "usage": self.usage}
 
-    def wait_until_closed(self) -> None:
-        self._closing.wait(timeout=30)
+    def wait_until_closed(self, timeout: float = 30) -> bool:
+        """Whether the server was closed within ``timeout`` seconds."""
+        return self._closing.wait(timeout)
 
 
 def _endpoint(target: str) -> Endpoint | None:
@@ -342,6 +355,8 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
+        elif step.act in ("trickle", "flood"):
+            self._pour(step)
         elif step.body is None and streamed:
             self._stream(step)
         elif isinstance(step.body, str):
@@ -349,6 +364,16 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             body = self.server.fake.completion(step) if step.body is None else step.body
             self._send(step, "application/json", json.dumps(body, ensure_ascii=False))
+
+    def _pour(self, step: Step) -> None:
+        flood = step.act == "flood"
+        self.close_connection = True
+        self._send_head(step.status, "application/json", {"Connection": "close"})
+        piece, times = (b" " * 1_000_000, 300) if flood else (b" ", 3_000)
+        for _ in range(times):
+            self.wfile.write(piece)
+            if not flood and self.server.fake.wait_until_closed(0.01):
+                return
 
     def _send(self, step: Step, kind: str, text: str) -> None:
         data = text.encode()

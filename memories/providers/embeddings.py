@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from accounts.reasons import Reason
 from contacts.text import encodable, middle_cut
-from memories.providers.errors import PermanentError
+from memories.providers.errors import PermanentError, RefusedError
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
 
@@ -130,7 +130,7 @@ class OpenAIEmbedder:
 
     def _unit(self, vector: list[float]) -> list[float]:
         if len(vector) != self.dimensions:
-            raise PermanentError(
+            raise RefusedError(
                 Reason("wrong_dimensions", model=self.model, size=len(vector), set=self.dimensions)
             )
         length = math.hypot(*vector)

@@ -19,5 +19,12 @@ class PermanentError(ProviderError):
     """Wrong key, unknown model, refused request: another try gives the same answer."""
 
 
+class RefusedError(PermanentError):
+    """The server refuses whatever is asked: a wrong key, an unknown model or address, a page of
+    a proxy. No fault of the work, which waits until somebody mends it."""
+
+    opens = False  # whether it is the first since the server last answered
+
+
 class OutputError(ProviderError):
     """The model answered, but not in the agreed form, and one repair did not mend it."""

@@ -1,5 +1,6 @@
 """The providers that the settings ask for, one instance a process."""
 
+from collections.abc import Callable
 from functools import cache
 
 from django.conf import settings
@@ -57,6 +58,19 @@ def batch_server() -> BatchServer | None:
     if settings.MIO_LLM != "openai":
         return None
     return BatchServer(_server())
+
+
+def probes() -> dict[tuple[str, str], Callable[[], object]]:
+    """For the provider and model of each server that the settings name a call as small as can
+    be, which raises ProviderError where the model can't be asked."""
+    made: dict[tuple[str, str], Callable[[], object]] = {}
+    if settings.MIO_LLM == "openai":
+        for model in (settings.MIO_LLM_MODEL, settings.MIO_LLM_REVIEW_MODEL):
+            made["openai", model] = openai_provider(model).probe
+    vectors = embedder()
+    if vectors.name == "openai":
+        made[vectors.name, vectors.model] = lambda: vectors.embed_query("hello")
+    return made
 
 
 def _server() -> ModelServer:

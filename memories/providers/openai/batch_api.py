@@ -67,7 +67,10 @@ class ServerBatch(BaseModel):
 
     @property
     def expiry(self) -> datetime | None:
-        return datetime.fromtimestamp(self.expires_at, UTC) if self.expires_at else None
+        try:
+            return datetime.fromtimestamp(self.expires_at, UTC) if self.expires_at else None
+        except (ValueError, OverflowError, OSError):  # no year of this calendar
+            return None
 
 
 class ServerFile(BaseModel):

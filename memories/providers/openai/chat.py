@@ -1,5 +1,6 @@
 """A conversation with a model, its reply piece by piece as it is written."""
 
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -48,15 +49,16 @@ class ChatModel:
     def stream(self, messages: Sequence[ChatMessage]) -> Iterator[str]:
         """The reply, each piece as it comes; what was yielded stands whatever follows.
 
-        Raises TransientError when the server is overloaded, silent for too long or breaks
-        off, PermanentError when it or the model refuses, OutputError when what comes
-        is no stream of the protocol or the reply was cut at its length limit. Only before
-        the first piece is another try made. Closing the iterator ends the reply.
+        Raises TransientError when the server is overloaded, takes too long or breaks off,
+        PermanentError when it or the model refuses, OutputError when what comes is no stream
+        of the protocol or the reply was cut at its length limit. Only before the first piece
+        is another try made. Closing the iterator ends the reply.
         """
         pieces = self._server.open(partial(self._send, messages=messages), MAX_ATTEMPTS)
         with closing(pieces):
             ended = False
-            while True:
+            deadline = time.monotonic() + self._server.deadline_s
+            while time.monotonic() < deadline:
                 chunk = self._server.once(partial(_next, pieces))
                 if chunk is None:
                     break

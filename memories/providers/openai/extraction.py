@@ -7,7 +7,7 @@ what refers to an id that was never given is dropped.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -36,6 +36,7 @@ MAX_TURN = 6000  # code points of one message that are sent
 MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
 MAX_USER_NAMES = 5
 YEARS = range(1800, 2201)  # what a date in somebody's life may be
+LARGEST_OFFSET = timedelta(hours=14)  # from UTC: Kiribati
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SPOKEN = frozenset({"user", "assistant"})
 USER = "user"
@@ -310,7 +311,7 @@ def person_as_json(person: Person, short_id: str = "") -> dict[str, Any]:
 
 def moment(text: str | None, said_at: datetime) -> datetime | None:
     """An ISO 8601 date or time as an aware datetime, in the time zone of ``said_at`` when it
-    names none; None when it cannot be read or is far out of any life."""
+    names none that there is; None when it cannot be read or is far out of any life."""
     if not text:
         return None
     try:
@@ -319,7 +320,10 @@ def moment(text: str | None, said_at: datetime) -> datetime | None:
         return None
     if found.year not in YEARS:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=said_at.tzinfo)
+    offset = found.utcoffset()
+    if offset is None or abs(offset) > LARGEST_OFFSET:
+        return found.replace(tzinfo=said_at.tzinfo)
+    return found
 
 
 def _fact(out: FactOut, refs: Mapping[str, str]) -> Fact | None:

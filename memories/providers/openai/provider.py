@@ -69,6 +69,10 @@ class OpenAIProvider:
         self.model = model
         self._answers = AnswerModel(server, model)
 
+    def probe(self) -> None:
+        """Asks for nothing in particular. Raises ProviderError where the model can't be asked."""
+        self._answers.probe()
+
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         """The memories and people in a batch of turns; no call when the user said nothing."""
         prompt = ExtractionPrompt(request)

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
 from string import Template
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import openai
 from openai.types.chat import ChatCompletionMessageParam
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ValidationError
 
 from accounts.reasons import Reason
 from contacts.attributes import ATTRIBUTES
@@ -26,6 +26,7 @@ PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 # How an answer's form can be asked for, the strictest first.
 FORMATS = ("json_schema", "json_object", "text")
 MAX_REPORTED_ERRORS = 8
+MOST_TOKENS = 10**9  # that are believed of one call
 MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
 
 W = TypeVar("W", bound=Wire)
@@ -42,9 +43,12 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
+Count = Annotated[int, AfterValidator(lambda count: min(max(count, 0), MOST_TOKENS))]
+
+
 class _Tokens(BaseModel):
-    prompt_tokens: int
-    completion_tokens: int
+    prompt_tokens: Count
+    completion_tokens: Count
 
 
 class _Completion(BaseModel):
@@ -67,6 +71,11 @@ class AnswerModel:
         messages = _messages(instructions, question)
         text, usage = self._complete(messages, answer)
         return self._usable(messages, text, usage, answer)
+
+    def probe(self) -> None:
+        """One try at a request that any model takes."""
+        hello: Messages = [{"role": "user", "content": "hello"}]
+        self.server.call(partial(self._send, messages=hello, optional={}), attempts=1)
 
     def body(self, instructions: str, question: str, answer: type[Wire]) -> dict[str, Any]:
         """The same request as the body of a line in a batch file."""

@@ -9,19 +9,36 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import openai
-from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+from tenacity import (
+    RetryCallState,
+    Retrying,
+    retry_if_exception,
+    stop_after_attempt,
+    stop_after_delay,
+)
 from tenacity.wait import wait_random_exponential
 
 from accounts.reasons import Reason
-from memories.providers.errors import PermanentError, ProviderError, TransientError
+from memories.providers.errors import (
+    OutputError,
+    PermanentError,
+    ProviderError,
+    RefusedError,
+    TransientError,
+)
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 60.0  # of silence
+# One reply, however steadily it trickles, and the time after which no further try is begun.
+# Servers that queue requests send blank lines meanwhile.
+DEADLINE_S = 180.0
+# Twice the largest honest reply: vectors of 3,072 numbers for 256 texts.
+MOST_BYTES = 32_000_000
 MAX_ATTEMPTS = 4
 # Full jitter: a random wait below 1, 2, 4 … seconds. Source: M. Brooker, "Exponential
 # Backoff And Jitter", AWS Architecture Blog, 2015.
@@ -29,10 +46,14 @@ BACKOFF_S = 1.0
 BACKOFF_CAP_S = 20.0
 # A server that asks for more than this is left to the queue's own retry.
 RETRY_AFTER_CAP_S = 60.0
+# And none is believed that asks for more than this.
+LONGEST_RETRY_AFTER_S = 3600.0
 # Spread over which clients that were given the same Retry-After come back.
 RETRY_AFTER_JITTER = 0.1
 
 TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
+# Of the key, the address or a proxy, whatever is asked.
+REFUSED_STATUS = frozenset({401, 402, 403, 405, 407})
 # Parameters a compatible server may not know, with the words by which it refuses them.
 OPTIONAL_PARAMETERS = {
     "response_format": re.compile(r"response.?format|json.?schema|json.?object|structured", re.I),
@@ -55,8 +76,20 @@ class UnsupportedParameterError(PermanentError):
         self.parameters = parameters
 
 
-class NotFoundError(PermanentError):
+class NotFoundError(RefusedError):
     """The server has nothing of that name."""
+
+
+class _TooSlow(openai.OpenAIError):
+    """The reply took longer than DEADLINE_S."""
+
+
+class _TooLarge(openai.OpenAIError):
+    """The reply is larger than MOST_BYTES."""
+
+
+class _WebPage(openai.OpenAIError):
+    """What answers is no server of the protocol."""
 
 
 class RawReply(Protocol):
@@ -64,6 +97,46 @@ class RawReply(Protocol):
 
     @property
     def text(self) -> str: ...
+
+
+class _BoundedClient(openai.DefaultHttpxClient):
+    """An HTTP client that gives up on a reply without an end. A stream of pieces is bounded by
+    whoever reads it."""
+
+    def __init__(self, timeout_s: float, deadline_s: float) -> None:
+        super().__init__(timeout=timeout_s)
+        self._deadline_s = deadline_s
+
+    def send(self, request: Any, *, stream: bool = False, **options: Any) -> Any:
+        """The reply, read to its end unless it is a ``stream``."""
+        deadline = time.monotonic() + self._deadline_s
+        response = super().send(request, stream=True, **options)
+        page = response.headers.get("content-type", "").startswith("text/html")
+        if stream and not response.is_error and not page:
+            return response
+        try:
+            body = _read(response.iter_bytes(), deadline)
+        finally:
+            response.close()
+        if page and not response.is_error and body.lstrip().startswith(b"<"):
+            raise _WebPage
+        kept = {
+            name: value
+            for name, value in response.headers.items()
+            if name not in ("content-encoding", "content-length", "transfer-encoding")
+        }
+        return type(response)(response.status_code, headers=kept, content=body, request=request)
+
+
+def _read(chunks: Iterable[bytes], deadline: float) -> bytes:
+    body = bytearray()
+    for chunk in chunks:
+        body += chunk
+        if len(body) > MOST_BYTES:
+            raise _TooLarge
+        if time.monotonic() > deadline:
+            raise _TooSlow
+    return bytes(body)
 
 
 class ModelServer:
@@ -79,12 +152,14 @@ class ModelServer:
         base_url: str,
         timeout_s: float = TIMEOUT_S,
         max_attempts: int = MAX_ATTEMPTS,
+        deadline_s: float = DEADLINE_S,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._api_key = api_key
         self._base_url = base_url
         self._timeout_s = timeout_s
         self._max_attempts = max_attempts
+        self.deadline_s = deadline_s
         self._sleep = sleep
         self._owner: tuple[int, openai.OpenAI] | None = None
 
@@ -95,7 +170,8 @@ class ModelServer:
         ``attempts`` are fewer than usual for what must not be done twice.
 
         Raises TransientError when no attempt got through, PermanentError when another
-        would be refused again, UnsupportedParameterError when less may be asked for.
+        would be refused again, RefusedError when any request would be, OutputError for a reply
+        without an end, UnsupportedParameterError when less may be asked for.
         """
         spent = 0.0
 
@@ -113,7 +189,8 @@ class ModelServer:
         """What ``send`` returns, with the same tries and errors: a stream, say, whose reading
         is then up to the caller."""
         retrying = Retrying(
-            stop=stop_after_attempt(attempts or self._max_attempts),
+            stop=stop_after_attempt(attempts or self._max_attempts)
+            | stop_after_delay(self.deadline_s),
             retry=retry_if_exception(_worth_waiting_for),
             wait=_wait,
             sleep=self._sleep,
@@ -137,6 +214,12 @@ class ModelServer:
             error = TransientError(Reason("connection_failed"))
         except openai.APIError:
             error = TransientError(Reason("answer_broken_off"))
+        except _TooSlow:
+            error = TransientError(Reason("server_timeout", seconds=f"{self.deadline_s:g}"))
+        except _TooLarge:
+            error = OutputError(Reason("answer_too_large", megabytes=MOST_BYTES // 1_000_000))
+        except _WebPage:
+            error = RefusedError(Reason("web_page"))
         except openai.OpenAIError as exc:
             error = PermanentError(Reason("client_refused", error=type(exc).__name__))
         # Raised outside the handlers: the client's exception may hold chat text, and would
@@ -151,6 +234,7 @@ class ModelServer:
                 base_url=self._base_url or None,
                 timeout=self._timeout_s,
                 max_retries=0,
+                http_client=_BoundedClient(self._timeout_s, self.deadline_s),
             )
             owner = self._owner = (os.getpid(), client)
         return owner[1]
@@ -170,6 +254,8 @@ def status_error(
         return TransientError(reason, retry_after)
     if status == 404:
         return NotFoundError(reason)
+    if status in REFUSED_STATUS or status < 400:
+        return RefusedError(reason)
     if status in _REFUSING_STATUS:
         refused = frozenset(
             name
@@ -193,7 +279,8 @@ def _said(exc: openai.APIStatusError) -> str:
 
 
 def _retry_after(header: str | None) -> float | None:
-    """Seconds to wait, from a Retry-After header in either form of RFC 9110, 10.2.3."""
+    """Seconds to wait, an hour at most, from a Retry-After header in either form of RFC 9110,
+    10.2.3."""
     if not header:
         return None
     try:
@@ -201,10 +288,12 @@ def _retry_after(header: str | None) -> float | None:
     except ValueError:
         try:
             at = parsedate_to_datetime(header)
-        except ValueError:
+            seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
+        except (ValueError, TypeError, OverflowError):
             return None
-        seconds = (at.replace(tzinfo=at.tzinfo or UTC) - datetime.now(UTC)).total_seconds()
-    return max(0.0, seconds) if math.isfinite(seconds) else None
+    if not math.isfinite(seconds):
+        return None
+    return min(max(0.0, seconds), LONGEST_RETRY_AFTER_S)
 
 
 def _worth_waiting_for(error: BaseException) -> bool:

@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 
 from contacts.text import middle_cut
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
-from memories.providers.errors import PermanentError, ProviderError, TransientError
+from memories.providers.errors import (
+    OutputError,
+    PermanentError,
+    ProviderError,
+    TransientError,
+)
 from memories.providers.openai.transport import ModelServer
 from tests.servers import FakeOpenAI, embedding_of
 
@@ -227,6 +232,13 @@ class TestOpenAI:
         with pytest.raises(PermanentError, match=r"5 dimensions.*MIO_EMBEDDING_DIMENSIONS is 8"):
             remote.embed_query("tea")
         assert len(server.requests) == 1
+
+    @pytest.mark.parametrize(("act", "kind"), [("trickle", TransientError), ("flood", OutputError)])
+    def test_a_reply_without_an_end_is_given_up(self, server, act, kind):
+        getattr(server, act)(on="embeddings")
+        hasty = OpenAIEmbedder(ModelServer("k", server.base_url, deadline_s=1), "m", 8)
+        with pytest.raises(kind):
+            hasty.embed_query("tea")
 
     @pytest.mark.parametrize("indices", [(), (0,), (0, 1, 2), (0, 2), (1, 2), (-1, 0)], ids=str)
     def test_a_wrong_count_or_index_is_permanent(self, server, remote, indices):

@@ -3,13 +3,20 @@
 import json
 import logging
 import os
+import resource
 import traceback
 
 import pytest
 
-from memories.providers.errors import OutputError, PermanentError, ProviderError, TransientError
+from memories.providers.errors import (
+    OutputError,
+    PermanentError,
+    ProviderError,
+    RefusedError,
+    TransientError,
+)
 from memories.providers.openai.provider import OpenAIProvider
-from memories.providers.openai.transport import ModelServer
+from memories.providers.openai.transport import LONGEST_RETRY_AFTER_S, ModelServer
 from memories.types import (
     MemoryType,
 )
@@ -103,6 +110,54 @@ class TestTalkingToTheServer:
         provider.extract(request())
         assert 27 <= slept[0] <= 31
 
+    @pytest.mark.parametrize(
+        ("header", "seconds"),
+        [
+            ("Fri, 31 Dec 9999 23:59:59 GMT", LONGEST_RETRY_AFTER_S),
+            ("Fri, 31 Dec 9999 23:59:59 -2359", LONGEST_RETRY_AFTER_S),
+            ("99999999999999", LONGEST_RETRY_AFTER_S),
+            ("9" * 400, None),
+            ("nan", None),
+            ("Mon, 99 Foo 99999 99:99:99 +9999", None),
+            ("Sat, 01 Jan 0001 00:00:00 +2359", 0.0),
+            ("-5", 0.0),
+        ],
+    )
+    def test_an_absurd_retry_after_is_capped_or_ignored(self, server, slept, header, seconds):
+        server.fail(429, retry_after=header)
+        once = ModelServer(KEY, server.base_url, max_attempts=1, sleep=slept.append)
+        with pytest.raises(TransientError) as caught:
+            OpenAIProvider(once, "m").extract(request())
+        assert caught.value.retry_after == seconds
+
+    @pytest.mark.parametrize("status", [200, 401, 500])
+    def test_a_reply_without_an_end_is_given_up(self, server, slept, status):
+        hasty = OpenAIProvider(
+            ModelServer(KEY, server.base_url, deadline_s=0.2, sleep=slept.append), "m"
+        )
+        server.trickle(status)
+        with pytest.raises(TransientError, match=r"0\.2 s"):
+            hasty.extract(request())
+        assert len(server.requests) == 1, "no time is left for another try"
+
+    @pytest.mark.parametrize("status", [200, 500])
+    def test_a_flood_is_not_taken_into_memory(self, server, provider, status):
+        server.flood(status)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        with pytest.raises(OutputError, match="MB"):
+            provider.extract(request())
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        assert grown < 150_000, "KiB, of which the server in this process has some"
+
+    @pytest.mark.parametrize("status", [200, 301, 401, 402, 403, 404, 405])
+    def test_a_wrong_key_or_address_or_a_page_of_a_proxy_is_told_from_a_refused_request(
+        self, server, provider, slept, status
+    ):
+        server.reply_body("<html>Please sign in</html>", status=status)
+        with pytest.raises(RefusedError):
+            provider.extract(request())
+        assert slept == []
+
     def test_a_server_that_asks_for_an_hour_is_left_to_the_queue(self, server, provider, slept):
         server.fail(429, retry_after=3600, times=None)
         with pytest.raises(TransientError) as caught:
@@ -178,9 +233,7 @@ class TestTalkingToTheServer:
             provider.extract(request())
         assert len(server.requests) == 3
 
-    @pytest.mark.parametrize(
-        "body", ["<html>Welcome to the proxy</html>", {"choices": []}, {"choices": None}, [], {}]
-    )
+    @pytest.mark.parametrize("body", [{"choices": []}, {"choices": None}, [], {}])
     def test_a_reply_that_is_no_completion_is_an_output_error(self, server, provider, body):
         server.reply_body(body)
         with pytest.raises(OutputError):
