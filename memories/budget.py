@@ -1,4 +1,42 @@
-"""How much one run of a job may still do."""
+"""How much one run of a job may still do, and how long a piece of work may take."""
+
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+
+class TimeLimitExceeded(Exception):
+    """The work took longer than it may."""
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Ends what is done in it after so long, wherever it is: in a pattern, in SQL, waiting for
+    a model. Raises TimeLimitExceeded. Only in a process's main thread, where the workers of the
+    queue and the commands do all they do; a request's thread is not interrupted.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(_signal: int, _frame: FrameType | None) -> None:
+        raise TimeLimitExceeded
+
+    outer, _ = signal.getitimer(signal.ITIMER_REAL)  # the queue's own limit for the whole task
+    started = time.monotonic()
+    handler = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, min(seconds, outer) if outer else seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, handler)
+        if outer:
+            left = outer - (time.monotonic() - started)
+            signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
 
 
 class Budget:

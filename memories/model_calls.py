@@ -5,10 +5,11 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from accounts.models import EndUser
+from accounts.reasons import stored
 from contacts.text import estimate_tokens
-from memories.models import ModelCall
+from memories.models import ModelCall, Outage
 from memories.providers.embeddings import Embedder
-from memories.providers.errors import OutputError, PermanentError, ProviderError
+from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
 from memories.providers.interface import LanguageProvider
 from memories.types import Reply, Usage
 
@@ -22,7 +23,7 @@ def ask(
     try:
         reply = call()
     except ProviderError as error:
-        _write(end_user, provider, purpose, Usage(0, 0, 0.0), _outcome(error))
+        _write_failure(end_user, provider, purpose, error)
         raise
     _write(end_user, provider, purpose, reply.usage, ModelCall.Outcome.OK)
     return reply.value
@@ -37,12 +38,27 @@ def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[l
     try:
         vectors = embedder.embed_passages(texts)
     except ProviderError as error:
-        _write(end_user, embedder, "embed", Usage(0, 0, 0.0), _outcome(error))
+        _write_failure(end_user, embedder, "embed", error)
         raise
     tokens = sum(map(estimate_tokens, texts))
     taken = (time.perf_counter() - started) * 1000
     _write(end_user, embedder, "embed", Usage(tokens, 0, taken), ModelCall.Outcome.OK)
     return vectors
+
+
+def is_refused(asked: LanguageProvider | Embedder) -> bool:
+    """Whether the model's server refuses whatever is asked."""
+    return Outage.objects.filter(provider=asked.name, model=asked.model).exists()
+
+
+def _write_failure(
+    end_user: EndUser, asked: LanguageProvider | Embedder, purpose: str, error: ProviderError
+) -> None:
+    if isinstance(error, RefusedError):
+        _, error.opens = Outage.objects.get_or_create(
+            provider=asked.name, model=asked.model, defaults={"error": stored(error.reason)}
+        )
+    _write(end_user, asked, purpose, Usage(0, 0, 0.0), _outcome(error))
 
 
 def _outcome(error: ProviderError) -> ModelCall.Outcome:

@@ -4,10 +4,11 @@ import logging
 from collections import Counter
 from uuid import UUID
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import fault
 from memories.corrections import erasure_requests
 from memories.erasure.erase import Forgotten, forget_these
 from memories.models import Erasure
@@ -20,12 +21,19 @@ MOST = 500
 
 def erase_due() -> dict[str, int]:
     """Erases all that is due, each in a transaction of its own, so that a run that is killed
-    loses nothing and the next one goes on. Returns how many erasures were carried out, and
-    how many contacts, memories and messages went with them."""
+    loses nothing and the next one goes on. Returns how many erasures were carried out or
+    failed, and how many contacts, memories and messages went with them."""
     effect: Counter[str] = Counter(erasures=0, contacts=0, memories=0, messages=0)
     due = Erasure.objects.filter(state=Erasure.State.PENDING, due_at__lte=timezone.now())
     for pk in due.order_by("due_at").values_list("pk", flat=True)[:MOST]:
-        gone = erase(pk)
+        try:
+            gone = erase(pk)
+        except (InterfaceError, OperationalError):
+            raise
+        except Exception as error:  # noqa: BLE001 the next run tries again; the others go now
+            log.warning("erasure %s failed: %s", pk, fault(error))
+            effect["failed"] += 1
+            continue
         if gone is not None:
             effect.update(
                 erasures=1,

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.reasons import Reason, stored
 from memories.models import JobRun
+from memories.models.work import ServerStart, lease_is_void
 
 State = JobRun.State
 
@@ -33,7 +34,9 @@ def claim(job: str, lease: timedelta) -> JobRun | None:
     end_dead(now, job)
     try:
         with transaction.atomic():
-            run = JobRun.objects.create(job=job, started_at=now, leased_until=now + lease)
+            run = JobRun.objects.create(
+                job=job, started_at=now, leased_until=now + lease, server_start=ServerStart()
+            )
     except IntegrityError:
         return None
     before = JobRun.objects.filter(job=job).exclude(pk=run.pk).first()
@@ -76,7 +79,7 @@ def _write(run: JobRun, **fields: object) -> None:
 
 def dead(now: datetime) -> QuerySet[JobRun]:
     """Runs whose process is gone."""
-    return JobRun.objects.filter(state=State.RUNNING, leased_until__lte=now)
+    return JobRun.objects.filter(lease_is_void(now), state=State.RUNNING)
 
 
 def end_dead(now: datetime, job: str | None = None) -> int:

@@ -5,7 +5,6 @@ from django.db.models import QuerySet
 
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import consolidate
-from memories.pipeline.run import MAX_ATTEMPTS
 from memories.queue import enqueue
 
 # Tries beyond those that the pipeline makes itself: with one every six hours a model server
@@ -31,7 +30,8 @@ def retry_failed() -> dict[str, int]:
 
 def _stuck(model: type[Batch] | type[Consolidation]) -> QuerySet:
     return model.objects.filter(
-        state=Work.State.QUARANTINED, attempts__range=(MAX_ATTEMPTS, MAX_ATTEMPTS + ROUNDS - 1)
+        state=Work.State.QUARANTINED,
+        attempts__range=(Work.MAX_ATTEMPTS, Work.MAX_ATTEMPTS + ROUNDS - 1),
     ).order_by("pk")
 
 

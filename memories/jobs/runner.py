@@ -5,21 +5,25 @@ leaves a cursor, from which the next one goes on. One run of a job at a time, on
 machine.
 """
 
+import logging
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 from django_q.models import Schedule
 
-from accounts.reasons import Reason
+from accounts.reasons import Reason, fault
 from memories.budget import Budget
 from memories.jobs import job_runs
 from memories.jobs.schedules import JOBS, PREFIX, EachUser, Effect, Job
 from memories.models import JobRun
-from memories.providers.errors import ProviderError, TransientError
+from memories.providers.errors import ProviderError, RefusedError, TransientError
+
+log = logging.getLogger(__name__)
 
 # A user with whom a job died, met a model server that was away, or came to the end of its
 # budget is tried so often; then the next one has their turn.
@@ -39,7 +43,8 @@ def run(
     """Runs a job now, from where its last run stopped; with ``only`` for this end user alone,
     and the cursor stays as it was. ``visited`` is called after each user.
 
-    The run returned has failed when a provider did; any other error fails it and is raised.
+    The run returned has failed when a visit did, which the others outlive; an error of a job
+    that is not done user by user, or of the database's connection, is raised.
     A run with a cursor has stopped at its bound. Raises AlreadyRunning, and ValueError for
     ``only`` with a job that is not done user by user.
     """
@@ -55,7 +60,7 @@ def run(
     except job_runs.LostRun:
         held.refresh_from_db()
     except BaseException as error:
-        job_runs.finish(held, f"{type(error).__name__}: {error}"[:2000])
+        job_runs.finish(held, fault(error))
         raise
     return held
 
@@ -117,9 +122,13 @@ class _Visit:
         self.effect["users"] += 1
         try:
             self.effect.update(self.work.step(pk, self.budget))
-        except ProviderError as error:
-            self.errors.append(Reason("of_user", user=pk, error=error.reason))
-            return not isinstance(error, TransientError)
+        except (InterfaceError, OperationalError):
+            raise
+        except Exception as error:  # noqa: BLE001 the other users are visited
+            reason = fault(error)
+            log.warning("%s of user %s failed: %s", self.job.name, pk, reason)
+            self.errors.append(Reason("of_user", user=pk, error=reason))
+            return not isinstance(error, TransientError | RefusedError)
         finally:
             self.effect["calls"] = self.work.calls - self.budget.calls
             self.held.effect = _told(self.effect)

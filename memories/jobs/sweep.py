@@ -1,19 +1,25 @@
 """Finding work that nothing else triggers, and queueing it."""
 
-from datetime import timedelta
+import logging
+from datetime import datetime, timedelta
 
 from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.models import Contact
+from memories import model_calls
 from memories.jobs import job_runs
-from memories.models import Batch, Consolidation
+from memories.models import Batch, Consolidation, Outage
 from memories.pipeline import cadence
 from memories.pipeline.remote import submit
+from memories.providers import factory
+from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder
 from memories.queue import enqueue
 from memories.search.vectors import space, waiting_users
+
+log = logging.getLogger(__name__)
 
 # Twice the interval of the job, so that a late run misses nothing; comparing again is harmless.
 SUGGEST_BACK = timedelta(hours=2)
@@ -28,6 +34,8 @@ def sweep() -> dict[str, int]:
     Returns how many tasks of each kind it queued, and what it handed to the model server.
     """
     now = timezone.now()
+    buried = Batch.objects.bury(now) + Consolidation.objects.bury(now)
+    _probe(now)
     ready = cadence.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
     idle = EndUser.objects.unextracted().filter(ready)
     left = Batch.objects.claimable(now)
@@ -36,7 +44,8 @@ def sweep() -> dict[str, int]:
     for end_user_id in urgent:
         enqueue("extract", end_user_id)
     submitted = submit.submit_due()
-    unembedded = waiting_users(space(embedder()))[:EMBED_AT_ONCE]
+    refused = model_calls.is_refused(embedder())
+    unembedded = [] if refused else waiting_users(space(embedder()))[:EMBED_AT_ONCE]
     for end_user_id in unembedded:
         enqueue("embed", end_user_id)
     waiting = Consolidation.objects.claimable(now).values_list("end_user", flat=True)
@@ -51,8 +60,26 @@ def sweep() -> dict[str, int]:
         "embed": len(unembedded),
         "consolidate": len(unconsolidated),
         "resume": len(stopped),
+        "quarantined": buried,
         **submitted,
     }
+
+
+def _probe(now: datetime) -> None:
+    """Asks the models that refused everything whether they still do; where one takes a request,
+    or is not named by the settings any more, all that waited for one is due."""
+    for outage in Outage.objects.all():
+        probe = factory.probes().get((outage.provider, outage.model))
+        try:
+            if probe is not None:
+                probe()
+        except (RefusedError, TransientError):
+            continue
+        except ProviderError as error:
+            log.info("%s refused the probe alone: %s", outage, error.reason)
+        outage.delete()
+        for model in (Batch, Consolidation):
+            model.objects.refused().update(retry_at=now)
 
 
 def suggest_merges() -> dict[str, int]:

@@ -39,6 +39,25 @@ class ModelCall(models.Model):
         return f"{self.purpose} by {self.provider}"
 
 
+class Outage(models.Model):
+    """A model whose server refuses whatever is asked, from the first refusal until it takes a
+    request again."""
+
+    provider = models.CharField(max_length=50)
+    model = models.CharField(max_length=100)
+    error = models.TextField()
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["since", "pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["provider", "model"], name="outage_once_a_model")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.model}"
+
+
 class Retrieval(models.Model):
     """A day's count of how people's memories were found, to watch the text fallback fade."""
 
@@ -143,6 +162,7 @@ class JobRun(models.Model):
     started_at = models.DateTimeField(default=timezone.now)
     finished_at = models.DateTimeField(null=True, blank=True)
     leased_until = models.DateTimeField(null=True, blank=True)
+    server_start = models.DateTimeField(null=True, blank=True, editable=False)
 
     class Meta:
         ordering = ["-started_at", "-pk"]

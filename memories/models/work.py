@@ -1,7 +1,7 @@
 """What comes in, and the units of pipeline work on it."""
 
 from datetime import datetime, timedelta, tzinfo
-from typing import Self
+from typing import Any, Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import RangeOperators
@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet
+from accounts.reasons import Reason
 from contacts.models import Contact
 from memories.types import Turn
 
@@ -64,27 +65,50 @@ class Message(models.Model):
         return Turn(self.pk, self.role, self.content, self.said_in(zone), self.session_id)
 
 
+class ServerStart(Func):
+    """When the database server was started. A lease holds for one life of it: whatever ended
+    the server has ended what its clients were at."""
+
+    function = "pg_postmaster_start_time"
+    output_field = models.DateTimeField()
+
+
+def lease_is_void(now: datetime) -> Q:
+    """Leases that ran out, or were given by a server that has been started again since."""
+    other = Q(server_start__lt=ServerStart()) | Q(server_start__gt=ServerStart())
+    return Q(leased_until__lte=now) | other
+
+
 class WorkQuerySet(ScopedQuerySet):
     def claimable(self, now: datetime) -> Self:
         """Work that nobody does: new, due for another try, or left by a dead worker."""
         return self.filter(
             Q(state=Work.State.PENDING)
             | Q(state=Work.State.FAILED, retry_at__lte=now)
-            | Q(state=Work.State.RUNNING, leased_until__lte=now)
+            | (Q(state=Work.State.RUNNING, attempts__lt=Work.MAX_ATTEMPTS) & lease_is_void(now))
         )
+
+    def bury(self, now: datetime) -> int:
+        """Quarantines work whose worker died at every try; returns how many."""
+        dead = self.filter(state=Work.State.RUNNING, attempts__gte=Work.MAX_ATTEMPTS)
+        return dead.filter(lease_is_void(now)).update(
+            state=Work.State.QUARANTINED,
+            error=Reason("process_gone").stored,
+            finished_at=now,
+            leased_until=None,
+        )
+
+    def refused(self) -> Self:
+        """Work that waits until a model server takes requests again."""
+        refused = '{"code": "server_refuses"'
+        return self.filter(state=Work.State.FAILED, error__startswith=refused)
 
     def claim(self, pk: int, now: datetime) -> bool:
         """Takes the row for this worker; False when another was quicker."""
         return bool(
             self.claimable(now)
             .filter(pk=pk)
-            .update(
-                state=Work.State.RUNNING,
-                attempts=F("attempts") + 1,
-                leased_until=now + Work.LEASE,
-                started_at=now,
-                retry_at=None,
-            )
+            .update(attempts=F("attempts") + 1, retry_at=None, **Work.held(now))
         )
 
 
@@ -100,8 +124,10 @@ class Work(models.Model):
         QUARANTINED = "quarantined"  # waits for an operator
         CANCELLED = "cancelled"
 
-    # Longer than the slowest honest run: a model call with all its tries and its repair.
+    # Longer than a run may take, so that one which holds its lease is alive.
     LEASE = timedelta(minutes=10)
+    TIME_LIMIT = timedelta(minutes=8)
+    MAX_ATTEMPTS = 5
 
     state = models.CharField(max_length=11, choices=State, default=State.PENDING)
     attempts = models.PositiveSmallIntegerField(default=0)
@@ -109,6 +135,7 @@ class Work(models.Model):
     provider = models.CharField(max_length=100, blank=True, default="")
     result = models.JSONField(default=dict, blank=True)
     leased_until = models.DateTimeField(null=True, blank=True)
+    server_start = models.DateTimeField(null=True, blank=True, editable=False)
     retry_at = models.DateTimeField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
@@ -118,6 +145,16 @@ class Work(models.Model):
 
     class Meta:
         abstract = True
+
+    @staticmethod
+    def held(now: datetime) -> dict[str, Any]:
+        """What a row says while a worker has it."""
+        return {
+            "state": Work.State.RUNNING,
+            "leased_until": now + Work.LEASE,
+            "server_start": ServerStart(),
+            "started_at": now,
+        }
 
 
 class RemoteBatch(models.Model):

@@ -141,12 +141,7 @@ def _recall(batch: Batch, now: datetime) -> Batch | None:
     answer is of an attempt that is over, and nobody's when it comes."""
     submitted = Batch.objects.filter(pk=batch.pk, state=Batch.State.SUBMITTED)
     recalled = submitted.update(
-        state=Batch.State.RUNNING,
-        attempts=F("attempts") + 1,
-        leased_until=now + Batch.LEASE,
-        started_at=now,
-        remote=None,
-        result={},
+        attempts=F("attempts") + 1, remote=None, result={}, **Batch.held(now)
     )
     return Batch.objects.get(pk=batch.pk) if recalled else None
 

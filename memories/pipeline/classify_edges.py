@@ -12,18 +12,18 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
-from accounts.reasons import stored
+from accounts.reasons import fault, stored
 from memories import graph, model_calls
 from memories.budget import Budget
 from memories.corrections import edit_memories
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import tag_entities
-from memories.providers.errors import ProviderError, TransientError
+from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, language_provider
 from memories.providers.thresholds import Calibration, calibration_of
 from memories.search.vectors import space
@@ -61,12 +61,20 @@ def relate(end_user_id: int, budget: Budget) -> dict[str, int]:
     """Looks for entities and edges of a user's new memories until none is left or the budget
     is spent; returns counts of ``memories``, ``entities``, ``edges`` and ``calls``.
 
-    Raises TransientError when the provider can't be reached now: the rest waits. A batch that
+    Raises TransientError or RefusedError when the provider can't be asked now: the rest waits. A batch that
     the provider can never answer keeps its entities and is not asked again.
     """
     done = {"memories": 0, "entities": 0, "edges": 0, "calls": 0}
+    size = BATCH
     while budget.left:
-        counts = _batch(end_user_id)
+        try:
+            counts = _batch(end_user_id, size)
+        except (TransientError, RefusedError, InterfaceError, OperationalError):
+            raise
+        except Exception as error:  # noqa: BLE001 one memory must not keep the others waiting
+            log.warning("no relations for user %s: %s", end_user_id, fault(error))
+            counts = _left_out(end_user_id) if size == 1 else dict.fromkeys(done, 0)
+            size = 1
         if not counts:
             break
         budget.spend(calls=counts["calls"], rows=sum(counts.values()) - counts["calls"])
@@ -80,12 +88,20 @@ def _due() -> QuerySet[Memory]:
     return active.exclude(embedding_model="")
 
 
-def _batch(end_user_id: int) -> dict[str, int]:
+def _left_out(end_user_id: int) -> dict[str, int]:
+    """Notes that the first memory that waits was looked at, which it can't be."""
+    memory = _due().filter(end_user=end_user_id).order_by("pk").first()
+    if memory is not None:
+        mark(memory.end_user, [memory])
+    return {"memories": 1, "entities": 0, "edges": 0, "calls": 0}
+
+
+def _batch(end_user_id: int, size: int) -> dict[str, int]:
     """One batch; empty when nothing waits."""
     with transaction.atomic():
         end_user = EndUser.objects.lock(end_user_id)
         due = _due().filter(end_user=end_user_id).order_by("pk").defer("tokens")
-        memories = list(due[:BATCH]) if end_user else []
+        memories = list(due[:size]) if end_user else []
         if end_user is None or not memories:
             return {}
         tagged = tag_entities.tag(end_user, memories)
@@ -97,10 +113,10 @@ def _batch(end_user_id: int) -> dict[str, int]:
             found = model_calls.ask(
                 end_user, provider, "classify", lambda: provider.classify(cases)
             )
-        except TransientError:
+        except (TransientError, RefusedError):
             raise
         except ProviderError as error:
-            log.warning("No relations for user %s: %s", end_user_id, type(error).__name__)
+            log.warning("no relations for user %s: %s", end_user_id, error.reason)
     with transaction.atomic():
         if EndUser.objects.lock(end_user_id) is None:
             return {}

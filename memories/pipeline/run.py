@@ -10,13 +10,16 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from tenacity import retry as retrying
+from tenacity import retry_if_exception_type, stop_after_delay, wait_fixed
 
 from accounts.models import EndUser
-from accounts.reasons import stored
+from accounts.reasons import Reason, fault, stored
 from memories import model_calls
+from memories.budget import TimeLimitExceeded, time_limit
 from memories.corrections import denials
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import (
@@ -29,14 +32,20 @@ from memories.pipeline import (
     store_memories,
     sync_contacts,
 )
-from memories.providers.errors import ProviderError, TransientError
+from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, language_provider
 from memories.search.vectors import space
 from memories.types import Draft, Extraction, ExtractionRequest
 
 log = logging.getLogger(__name__)
 
-MAX_ATTEMPTS = 5
+# Tries of what raises an error of our own: another may help where two workers met.
+MAX_FAULTS = 3
+# A model server that refuses everything is probed every minute by the sweep, and work that
+# waits for it is due when it takes the probe; without a sweep, after this.
+REFUSED_AGAIN = timedelta(minutes=15)
+# A database server that is started again is back by then.
+RECONNECT_S = 30
 
 
 class LostClaim(Exception):
@@ -126,7 +135,9 @@ def consolidate_contact(end_user_id: int, contact_id: UUID) -> int:
     while work := consolidate.claim(end_user_id, contact_id, timezone.now()):
         progressed = with_outcome(work, partial(_consolidate, work))
         runs += 1
-        if not progressed or contact_id not in consolidate.contacts_due(end_user_id):
+        if progressed and contact_id not in consolidate.contacts_due(end_user_id):
+            break
+        if not progressed and not Consolidation.objects.claimable(timezone.now()).contains(work):
             break
     return runs
 
@@ -155,34 +166,77 @@ def process(end_user_id: int) -> None:
 
 
 def with_outcome(work: Work, step: Callable[[], None]) -> bool:
-    """Runs ``step`` and writes its failure on the row: another try later when it may help,
-    quarantine when it can't or was tried often enough. True when it succeeded."""
+    """Runs ``step`` within its time and writes its failure on the row, whatever it was: another
+    try later when it may help, quarantine when it can't or was tried often enough. True when
+    it succeeded."""
     try:
-        step()
+        with time_limit(work.TIME_LIMIT.total_seconds()):
+            step()
     except LostClaim:
         log.warning("%s %s was taken over by another worker", work._meta.model_name, work.pk)
         return False
-    except ProviderError as error:
+    except Exception as error:  # noqa: BLE001 what fails is this work alone
         _fail(work, error)
         return False
     return True
 
 
-def _fail(work: Work, error: ProviderError) -> None:
-    final = not isinstance(error, TransientError) or work.attempts >= MAX_ATTEMPTS
-    wait = timedelta(minutes=4 ** min(work.attempts - 1, MAX_ATTEMPTS))
-    if isinstance(error, TransientError) and error.retry_after:
-        wait = max(wait, timedelta(seconds=error.retry_after))
+def _fail(work: Work, error: Exception) -> None:
+    reason = fault(error)
+    most, wait = _another_try(work, error)
+    attempts = work.attempts
+    if isinstance(error, RefusedError):
+        reason = Reason("server_refuses", cause=reason)
+        attempts -= not error.opens  # no fault of the work, unless others are not refused
+    final = attempts >= most
     now = timezone.now()
-    _mine(work).update(
+    _write_failure(
+        work,
         state=Work.State.QUARANTINED if final else Work.State.FAILED,
-        error=stored(error.reason),
+        attempts=attempts,
+        error=stored(reason),
         retry_at=None if final else now + wait,
         finished_at=now,
         leased_until=None,
     )
-    # Errors of providers are words of ours, without any of the chat's.
-    log.warning("%s %s failed: %s", work._meta.model_name, work.pk, error)
+    log.warning(
+        "%s %s failed at try %s%s: %s",
+        work._meta.model_name,
+        work.pk,
+        attempts,
+        ", the last" if final else "",
+        reason,
+    )
+
+
+def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
+    """How many tries are made in all after such an error, and how long the next one waits."""
+    backoff = timedelta(minutes=4 ** min(work.attempts - 1, Work.MAX_ATTEMPTS))
+    match error:
+        case RefusedError():
+            return Work.MAX_ATTEMPTS, REFUSED_AGAIN
+        case TransientError():
+            return Work.MAX_ATTEMPTS, max(backoff, timedelta(seconds=error.retry_after or 0))
+        case ProviderError():
+            return 0, backoff
+        case OperationalError() | InterfaceError():  # the connection, or the whole server, went
+            return Work.MAX_ATTEMPTS, timedelta()
+        case TimeLimitExceeded():
+            return MAX_FAULTS, backoff
+        case _:
+            return MAX_FAULTS, timedelta()
+
+
+@retrying(
+    retry=retry_if_exception_type((OperationalError, InterfaceError)),
+    stop=stop_after_delay(RECONNECT_S),
+    wait=wait_fixed(0.5),
+    reraise=True,
+)
+def _write_failure(work: Work, **fields: object) -> None:
+    if not connection.in_atomic_block:
+        connection.close_if_unusable_or_obsolete()
+    _mine(work).update(**fields)
 
 
 def retry(work: Work) -> bool:

@@ -82,7 +82,7 @@ def give_back(batches: QuerySet[Batch], why: Reason) -> int:
     they had enough of them; returns how many."""
     ours = batches.filter(state__in=(Work.State.RUNNING, Work.State.SUBMITTED))
     fields: dict[str, Any] = {"error": why.stored, "leased_until": None, "result": {}}
-    tried = ours.filter(attempts__gte=run.MAX_ATTEMPTS)
+    tried = ours.filter(attempts__gte=Work.MAX_ATTEMPTS)
     ended = tried.update(state=Work.State.QUARANTINED, finished_at=timezone.now(), **fields)
     return ended + ours.update(state=Work.State.PENDING, **fields)
 
@@ -105,11 +105,7 @@ def _claim(remote: RemoteBatch, custom_id: str) -> Batch | None:
     if not (pk.isdecimal() and attempt.isdecimal() and len(custom_id) < 30):
         return None
     now = timezone.now()
-    claimed = (
-        waiting(remote)
-        .filter(pk=int(pk), attempts=int(attempt))
-        .update(state=Work.State.RUNNING, leased_until=now + Work.LEASE, started_at=now)
-    )
+    claimed = waiting(remote).filter(pk=int(pk), attempts=int(attempt)).update(**Work.held(now))
     return Batch.objects.select_related("end_user").filter(pk=pk).first() if claimed else None
 
 

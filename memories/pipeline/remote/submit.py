@@ -22,8 +22,8 @@ from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
 from accounts.models import EndUser
-from accounts.reasons import Reason, stored
-from memories import remote_batches
+from accounts.reasons import Reason, fault, stored
+from memories import model_calls, remote_batches
 from memories.models import Batch, RemoteBatch, Work
 from memories.pipeline import buffer, cadence, run
 from memories.pipeline.remote import cleanup as traces
@@ -85,7 +85,7 @@ def submit_due() -> dict[str, int]:
     """Hands what is due of all end users to the model server as one batch; returns how many
     ``requests`` it has. Nothing while MIO_LLM_BATCH is off."""
     provider, server = batching_provider(), batch_server()
-    if provider is None or server is None:
+    if provider is None or server is None or model_calls.is_refused(provider):
         return {}
     requests = list(_claimed(timezone.now()))
     remote = _announce(requests, provider.model) if requests else None
@@ -126,15 +126,22 @@ def _users_due(now: datetime) -> QuerySet[EndUser, int]:
 
 
 def _request_of(batch: Batch) -> _Request | None:
-    provider = batching_provider()
-    request = buffer.request_for(batch)
-    body, shown = provider.extraction_body(request) if provider else ({}, [])
-    if not body:
-        run.with_outcome(batch, partial(run.take_in, batch, request, Extraction()))
-        return None
-    from_seq = max(1, batch.first_seq - len(request.context))
-    line = request_line(answers.custom_id(batch), body)
-    return _Request(batch, line, shown, from_seq, remote_batches.fingerprint(batch, from_seq))
+    made: list[_Request] = []
+
+    def make() -> None:
+        provider = batching_provider()
+        request = buffer.request_for(batch)
+        body, shown = provider.extraction_body(request) if provider else ({}, [])
+        if not body:
+            run.take_in(batch, request, Extraction())
+            return
+        from_seq = max(1, batch.first_seq - len(request.context))
+        line = request_line(answers.custom_id(batch), body)
+        said = remote_batches.fingerprint(batch, from_seq)
+        made.append(_Request(batch, line, shown, from_seq, said))
+
+    run.with_outcome(batch, make)
+    return made[0] if made else None
 
 
 def _announce(requests: list[_Request], model: str) -> RemoteBatch | None:
@@ -232,11 +239,12 @@ def _try(step: Callable[[], Counter[str]], remote: RemoteBatch | None = None) ->
     """A server that fails is asked again by the next poll; its error shows on the row."""
     try:
         return step()
-    except ProviderError as error:
-        log.warning("remote batch %s: %s", remote and remote.pk, type(error).__name__)
+    except Exception as error:  # noqa: BLE001 the other remote batches go on
+        reason = fault(error)
+        log.warning("remote batch %s: %s", remote and remote.pk, reason)
         if remote is not None:
             row = RemoteBatch.objects.filter(pk=remote.pk)
-            row.update(error=stored(error.reason), checked_at=timezone.now())
+            row.update(error=stored(reason), checked_at=timezone.now())
         return Counter(errors=1)
 
 

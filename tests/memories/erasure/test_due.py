@@ -205,6 +205,20 @@ def test_without_a_grace_period_the_next_worker_erases(end_user, settings):
     assert places_of("小兰") == []
 
 
+def test_an_erasure_that_fails_keeps_no_other_waiting(caplog):
+    ann, ben = make_end_user(), make_end_user()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"ALTER TABLE memories_erasure ADD CHECK (state <> 'erased' OR end_user_id <> {ann.pk})"
+        )
+    for user in (ann, ben):
+        Erasure.objects.create(end_user=user, due_at=timezone.now(), words=["secret"])
+    effect = due.erase_due()
+    assert (effect["erasures"], effect["failed"]) == (1, 1)
+    assert "IntegrityError at memories/erasure/due.py" in caplog.text
+    assert "secret" not in caplog.text
+
+
 def test_the_assistants_echo_goes_with_what_it_echoes(end_user):
     receive(
         end_user.app, "ann",

@@ -5,10 +5,9 @@ from django_q.models import OrmQ
 
 from accounts.models import EndUser
 from memories.jobs import retry
-from memories.models import Batch, Consolidation, Memory
+from memories.models import Batch, Consolidation, Memory, Work
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
-from memories.pipeline.run import MAX_ATTEMPTS
 from tests.factories import make_app, make_contact, make_memory
 from tests.queue import queued
 from tests.servers import FakeOpenAI
@@ -31,7 +30,7 @@ def batch(end_user: EndUser) -> Batch:
         first_seq=1,
         last_seq=1,
         state="quarantined",
-        attempts=MAX_ATTEMPTS,
+        attempts=Work.MAX_ATTEMPTS,
         error="The model server is away.",
     )
 
@@ -54,7 +53,7 @@ def test_a_batch_that_used_up_its_tries_is_extracted_when_the_server_is_back(
 def test_a_poison_batch_gets_so_many_rounds_of_one_try_and_stays_in_sight(
     batch: Batch, server: FakeOpenAI
 ) -> None:
-    Batch.objects.update(attempts=MAX_ATTEMPTS + retry.ROUNDS - 2)
+    Batch.objects.update(attempts=Work.MAX_ATTEMPTS + retry.ROUNDS - 2)
     for _ in range(2):
         server.fail(status=500, times=20)
         assert retry.retry_failed()["batches"] == 1
@@ -63,7 +62,7 @@ def test_a_poison_batch_gets_so_many_rounds_of_one_try_and_stays_in_sight(
         batch.refresh_from_db()
         assert batch.state == "quarantined"
         assert batch.error
-    assert batch.attempts == MAX_ATTEMPTS + retry.ROUNDS
+    assert batch.attempts == Work.MAX_ATTEMPTS + retry.ROUNDS
     assert retry.retry_failed()["batches"] == 0
 
 
@@ -74,11 +73,11 @@ def test_what_another_try_cannot_help_is_left_to_the_operators(batch: Batch) -> 
 
 
 def test_an_operators_retry_starts_the_rounds_anew(batch: Batch) -> None:
-    Batch.objects.update(attempts=MAX_ATTEMPTS + retry.ROUNDS)
+    Batch.objects.update(attempts=Work.MAX_ATTEMPTS + retry.ROUNDS)
     assert retry.retry_failed()["batches"] == 0
     batch.refresh_from_db()
     assert run.retry(batch)
-    Batch.objects.update(state="quarantined", attempts=MAX_ATTEMPTS)
+    Batch.objects.update(state="quarantined", attempts=Work.MAX_ATTEMPTS)
     assert retry.retry_failed()["batches"] == 1
 
 
@@ -90,7 +89,7 @@ def test_a_consolidation_is_tried_again_only_while_there_is_something_to_consoli
     make_memory(end_user, "Otto hums.", busy)
     for contact in (idle, busy):
         Consolidation.objects.create(
-            end_user=end_user, contact=contact, state="quarantined", attempts=MAX_ATTEMPTS
+            end_user=end_user, contact=contact, state="quarantined", attempts=Work.MAX_ATTEMPTS
         )
     assert retry.retry_failed() == {"batches": 0, "consolidations": 1}
     assert Consolidation.objects.get(contact=idle).state == "quarantined"
@@ -103,7 +102,7 @@ def test_a_consolidation_whose_contact_has_another_open_one_is_left(end_user: En
     make_memory(end_user, "Otto hums.", otto)
     for state in ("quarantined", "pending"):
         Consolidation.objects.create(
-            end_user=end_user, contact=otto, state=state, attempts=MAX_ATTEMPTS
+            end_user=end_user, contact=otto, state=state, attempts=Work.MAX_ATTEMPTS
         )
     assert retry.retry_failed()["consolidations"] == 0
     assert not OrmQ.objects.exists()

@@ -39,6 +39,15 @@ def remember(end_user: EndUser, *contents: str) -> list[Memory]:
     return memories
 
 
+def test_a_memory_that_cannot_be_looked_at_is_left_out_alone(zoe: EndUser) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("ALTER TABLE memories_entity ADD CHECK (name <> 'Berlin')")
+    remember(zoe, "Marcus lives in Berlin.", INJURY, STOPPED)
+    assert classify_edges.relate(zoe.pk, plenty())["memories"] == 3
+    assert Edge.objects.get().kind == "causes"
+    assert not classify_edges.users_due()
+
+
 def test_a_cause_is_joined_to_what_came_of_it(zoe: EndUser) -> None:
     injury, stopped, _ = remember(zoe, INJURY, STOPPED, CAT)
     assert classify_edges.users_due() == [zoe.pk]

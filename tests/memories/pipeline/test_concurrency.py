@@ -135,6 +135,19 @@ def test_a_worker_killed_in_the_middle_of_consolidation_leaves_no_trace():
     assert knowledge(end_user) == undisturbed()
 
 
+def test_a_worker_that_lost_its_connection_goes_on_at_once():
+    end_user = receive(make_app(), "ann", incoming()).end_user
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("LOCK TABLE memories_memory IN EXCLUSIVE MODE")
+        worker = start(PROCESS, end_user.pk)
+        wait_until_blocked(cursor)
+        end_other_sessions(cursor)  # as when the server recovers from a crash
+    worker.finish()
+    batch = Batch.objects.get(end_user=end_user)
+    assert (batch.state, batch.attempts) == ("done", 2)
+    assert knowledge(end_user) == undisturbed()
+
+
 def test_a_worker_that_lost_its_claim_writes_nothing():
     end_user = receive(make_app(), "ann", incoming()).end_user
     with transaction.atomic(), connection.cursor() as cursor:

@@ -6,8 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.reasons import read
-from memories.models import Batch, Memory, ModelCall, RemoteBatch
-from memories.pipeline import run
+from memories.models import Batch, Memory, ModelCall, RemoteBatch, Work
 from memories.pipeline.remote import submit
 from tests.memories.pipeline.remote.answers import (
     KEY,
@@ -124,7 +123,7 @@ class TestPartialFailure:
 
     def test_a_request_that_is_never_answered_ends_in_quarantine(self, server, app):
         ann = told(app, "ann")
-        for attempt in range(1, run.MAX_ATTEMPTS + 1):
+        for attempt in range(1, Work.MAX_ATTEMPTS + 1):
             assert submit.submit_due() == {"requests": 1}
             assert Batch.objects.of(ann).get().attempts == attempt
             latest = list(server.remote.batches)[-1]

@@ -27,7 +27,7 @@ class TestHandingOver:
             "failed",
             "The model server answered 503 (error).",
         )
-        server.fail(403, on="files", message=KEY)
+        server.fail(400, on="files", message=KEY)
         Batch.objects.update(retry_at=timezone.now())
         submit.submit_due()
         assert state_of(ann) == "quarantined"
