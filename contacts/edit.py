@@ -13,6 +13,7 @@ from django.db import IntegrityError, transaction
 from django_q.tasks import async_task
 
 from accounts.changes import recording
+from accounts.fair_queue import of_user
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import merge, names, relations, store
@@ -150,6 +151,7 @@ def _follow(contact: Contact) -> None:
         settings.MIO_CONTACT_CHANGED,
         str(contact.id),
         task_name=f"contact_changed {contact.id}",
+        broker=of_user(contact.end_user_id),
     )
 
 

@@ -1,5 +1,6 @@
 """What the queue runs: each takes ids, does one pipeline call, and may run twice."""
 
+import time
 from uuid import UUID
 
 from django.db import transaction
@@ -19,23 +20,38 @@ from memories.pipeline.remote import submit
 from memories.providers.factory import embedder
 from memories.queue import enqueue
 
+# Seconds after which a task leaves the rest of its user's work to another, behind all that
+# waits meanwhile.
+TURN = 30.0
+
 
 def extract(end_user_id: int) -> None:
     """Extracts what is due for an end user, then consolidates when that is due. What may
     wait for a batch of the model server is left to the sweep."""
+    until = time.monotonic() + TURN
     while submit.is_urgent(end_user_id) and run.extract_next(end_user_id):
-        pass
+        if time.monotonic() > until:
+            enqueue("extract", end_user_id)
+            return
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None and cadence.consolidation_due(end_user):
         enqueue("consolidate", end_user_id)
 
 
 def consolidate(end_user_id: int) -> None:
-    run.consolidate_user(end_user_id)
+    until = time.monotonic() + TURN
+    if run.consolidate_user(end_user_id, until) and time.monotonic() > until:
+        enqueue("consolidate", end_user_id)
 
 
 def process(end_user_id: int) -> None:
-    run.process(end_user_id)
+    """Extracts all that waits for an end user, due or not, then consolidates."""
+    until = time.monotonic() + TURN
+    while run.extract_next(end_user_id, everything=True):
+        if time.monotonic() > until:
+            enqueue("process", end_user_id)
+            return
+    consolidate(end_user_id)
 
 
 def load_demo() -> None:
@@ -44,9 +60,12 @@ def load_demo() -> None:
 
 def embed(end_user_id: int) -> None:
     """Embeds what a correction left without a vector."""
+    until = time.monotonic() + TURN
     end_user = EndUser.objects.filter(pk=end_user_id).first()
-    if end_user is not None:
-        embed_missing(end_user, embedder())
+    if end_user is None:
+        return
+    if embed_missing(end_user, embedder(), until) and time.monotonic() > until:
+        enqueue("embed", end_user_id)
 
 
 def render_cards(end_user_id: int) -> None:

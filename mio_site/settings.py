@@ -174,6 +174,8 @@ DATABASES = {
 Q_CLUSTER = {
     "name": "mio",
     "orm": "default",
+    "broker_class": "accounts.fair_queue.FairQueue",
+    "queue_limit": 1,  # what is fetched ahead can't give way to another app
     "workers": env.int("MIO_WORKERS", default=2),
     "timeout": 900,
     "retry": 960,

@@ -65,7 +65,7 @@ def note(end_user: EndUser, about: About) -> None:
     """Hands contacts for whom links were not enough to the background linker, so that the
     fallback is needed less and less, and counts how often it was."""
     for contact_id in about.unlinked:
-        queue.enqueue("link_backfill", str(contact_id))
+        queue.enqueue("link_backfill", str(contact_id), end_user_id=end_user.pk)
     _count(end_user, bool(about.unlinked))
 
 

@@ -52,7 +52,7 @@ def schedule(
     )
     report_until(end_user, erasure.due_at + REPORTED_FOR)
     if erasure.due_at <= now:
-        queue.enqueue("erase", str(erasure.id))
+        queue.enqueue("erase", str(erasure.id), end_user_id=end_user.pk)
     return erasure
 
 

@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 # budget is tried so often; then the next one has their turn.
 MOST_TRIES = 3
 MOST_ERRORS = 20  # kept of a run
-# Seconds after which a run stops at the next user, far below the queue's timeout.
-MOST_SECONDS = 240
+# Seconds after which a run stops at the next user, so that other work has its turn.
+MOST_SECONDS = 60
 
 
 class AlreadyRunning(Exception):

@@ -1,5 +1,6 @@
 """Fills in vectors that a correction or a consolidation left open, outside any lock."""
 
+import time
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -16,21 +17,24 @@ from memories.search.vectors import Embedded
 CHUNK = 128
 
 
-def embed_missing(end_user: EndUser, embedder: Embedder) -> int:
+def embed_missing(end_user: EndUser, embedder: Embedder, until: float = float("inf")) -> int:
     """Embeds the end user's memories that have no vector in the embedder's space; returns how
-    many. Vectors that ``reembed`` has prepared are taken as they are.
+    many. Vectors that ``reembed`` has prepared are taken as they are. ``until`` is a
+    ``time.monotonic()`` after which no further chunk is begun.
 
     A memory whose words change meanwhile stays open for the next call.
     """
     space = vectors.space(embedder)
     prepared = Vector.objects.of(end_user).filter(space=space, memory=OuterRef("pk"))
     done = 0
-    while rows := list(
-        Memory.objects.of(end_user)
-        .exclude(embedding_model=space)
-        .annotate(prepared=Exists(prepared))
-        .order_by("id")
-        .values_list("id", "content", "prepared", "embedding_model")[:CHUNK]
+    while time.monotonic() < until and (
+        rows := list(
+            Memory.objects.of(end_user)
+            .exclude(embedding_model=space)
+            .annotate(prepared=Exists(prepared))
+            .order_by("id")
+            .values_list("id", "content", "prepared", "embedding_model")[:CHUNK]
+        )
     ):
         if any(old not in ("", space) for *_, old in rows):
             _forget_other_sizes(end_user, embedder.dimensions)

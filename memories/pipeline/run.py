@@ -5,6 +5,7 @@ and a claim that was lost (a worker that was thought dead) writes nothing.
 """
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -119,13 +120,15 @@ def _mentions(drafts: Sequence[Draft]) -> dict[str, list[datetime]]:
     return times
 
 
-def consolidate_user(end_user_id: int) -> int:
+def consolidate_user(end_user_id: int, until: float = float("inf")) -> int:
     """Consolidates every contact of an end user that has something new; returns how many
-    runs were made. Nothing new makes no provider call."""
+    runs were made. Nothing new makes no provider call. ``until`` is a ``time.monotonic()``
+    after which no further contact is begun."""
     EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
     return sum(
         consolidate_contact(end_user_id, contact_id)
         for contact_id in consolidate.contacts_due(end_user_id)
+        if time.monotonic() < until
     )
 
 

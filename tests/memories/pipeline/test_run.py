@@ -271,6 +271,17 @@ def test_a_task_for_a_forgotten_user_returns_quietly():
     assert not OrmQ.objects.exists()
 
 
+@pytest.mark.parametrize("task", [tasks.extract, tasks.process])
+def test_a_task_does_its_turn_and_leaves_the_rest_to_another(task, settings, monkeypatch):
+    settings.MIO_EXTRACT_EVERY = 1
+    talk = [Incoming("user", "Oliver likes tea.")] * 10
+    end_user = receive(make_app(), "ann", talk).end_user
+    monkeypatch.setattr(tasks, "TURN", 0.0)
+    task(end_user.pk)
+    assert EndUser.objects.get(pk=end_user.pk).extracted_seq == cadence.longest_batch()
+    assert queued() == [f"memories.tasks.{task.__name__}"]
+
+
 def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
     EndUser.objects.update(last_message_at=timezone.now() - timedelta(minutes=6))
     sweep.sweep()

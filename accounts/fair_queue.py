@@ -1,0 +1,73 @@
+"""The queue's order: at most one task of an end user at a time, and apps in turn.
+
+A queued task bears the end user's id behind the cluster's name in its key. Whoever has the
+fewest tasks under way is served first, the older task among equals; a task of a user who has
+one under way stays where it is, so that it neither waits in a worker nor is lost.
+"""
+
+import logging
+from datetime import timedelta
+from time import sleep
+
+from django.db import InterfaceError, OperationalError, connections
+from django.utils import timezone
+from django_q.brokers.orm import ORM
+from django_q.conf import Conf
+
+log = logging.getLogger(__name__)
+
+# A task whose worker died counts as under way for so long.
+ALIVE = timedelta(minutes=10)
+
+_NEXT = """
+WITH tasks AS (
+    SELECT task.id, task.key, task.payload, task.lock, u.app_id
+    FROM django_q_ormq task
+    LEFT JOIN accounts_enduser u ON u.id = nullif(split_part(task.key, ':', 2), '')::bigint
+    WHERE task.key = %(name)s OR task.key LIKE %(name)s || ':%%'
+), under_way AS MATERIALIZED (
+    SELECT key, app_id FROM tasks
+    WHERE lock > %(alive)s AND lock > pg_postmaster_start_time() + %(retry)s
+), apps AS (
+    SELECT app_id, count(*) AS busy FROM under_way GROUP BY app_id
+)
+SELECT waiting.id, waiting.payload, waiting.lock FROM tasks waiting
+LEFT JOIN apps ON apps.app_id IS NOT DISTINCT FROM waiting.app_id
+WHERE waiting.lock < %(now)s AND (waiting.key = %(name)s OR waiting.key NOT IN (
+    SELECT key FROM under_way))
+ORDER BY coalesce(apps.busy, 0), waiting.id LIMIT 1
+"""
+
+
+class FairQueue(ORM):
+    """The broker of the queue, with the database as its table."""
+
+    def dequeue(self) -> list[tuple[int, str]]:
+        """The next task for a free worker, as a list of one; none after a short sleep, also
+        while the database server is away."""
+        try:
+            taken = self._take()
+        except (OperationalError, InterfaceError) as error:
+            log.warning("the queue could not be read: %s", type(error).__name__)
+            taken = []
+        if not taken:
+            sleep(Conf.POLL)
+        return taken
+
+    def _take(self) -> list[tuple[int, str]]:
+        rows = self.get_connection()  # closes a connection that is stale
+        now, retry = timezone.now(), timedelta(seconds=Conf.RETRY)
+        with connections[Conf.ORM].cursor() as cursor:
+            times = {"now": now, "retry": retry, "alive": now + retry - ALIVE}
+            cursor.execute(_NEXT, {"name": self.list_key, **times})
+            found = cursor.fetchone()
+        if found is None:
+            return []
+        pk, payload, lock = found
+        mine = rows.filter(pk=pk, lock=lock).update(lock=self.timeout(None))
+        return [(pk, payload)] if mine else []
+
+
+def of_user(end_user_id: int) -> FairQueue:
+    """Where tasks of an end user are queued."""
+    return FairQueue(f"{Conf.CLUSTER_NAME}:{end_user_id}")
