@@ -86,6 +86,7 @@ COUNTS = {
     "embed": _("users to embed"),
     "consolidate": _("consolidations queued"),
     "resume": _("jobs resumed"),
+    "quarantined": _("quarantined"),
     "requests": _("requests"),
     "open": _("open"),
     "answered": _("answered"),

@@ -12,7 +12,17 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories import demo
-from memories.models import Batch, Consolidation, Erasure, Message, ModelCall, Retrieval, Work
+from memories.models import (
+    Batch,
+    Consolidation,
+    Erasure,
+    Message,
+    ModelCall,
+    Outage,
+    Retrieval,
+    Work,
+)
+from memories.models.work import REFUSED
 
 DAYS = 14
 STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
@@ -28,6 +38,28 @@ def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:
     """What users asked to forget and is not erased yet, the next one due first."""
     rows = Erasure.objects.filter(end_user__in=users, state=Erasure.State.PENDING)
     return rows.select_related("end_user__app").order_by("due_at", "pk")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why model servers refuse everything, since when, and how much work waits for them."""
+
+    causes: list[str]
+    since: datetime
+    waiting: int
+
+
+def refusal(users: QuerySet[EndUser]) -> Refusal | None:
+    """None while every model server takes requests."""
+    outages = list(Outage.objects.all())
+    if not outages:
+        return None
+    waiting = sum(
+        model.objects.filter(end_user__in=users).refused().count()
+        for model in (Batch, Consolidation)
+    )
+    causes = list(dict.fromkeys(outage.error for outage in outages))
+    return Refusal(causes, outages[0].since, waiting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +80,8 @@ def health(users: QuerySet[EndUser]) -> Health:
     unread = behind.aggregate(count=Sum(F("message_seq") - F("extracted_seq")))["count"] or 0
     first = Message.objects.filter(end_user__in=behind, seq=F("end_user__extracted_seq") + 1)
     states = Q(state__in=[*STUCK, Work.State.RUNNING])
-    counts = {"failed": Count("pk", Q(state__in=STUCK)), "running": Count("pk", Q(state="running"))}
+    failed = Q(state__in=STUCK) & ~Q(error__startswith=REFUSED)  # these wait, and not for a person
+    counts = {"failed": Count("pk", failed), "running": Count("pk", Q(state="running"))}
     totals = {"failed": 0, "running": 0}
     for model in (Batch, Consolidation):
         found = model.objects.filter(states, end_user__in=users).order_by().aggregate(**counts)

@@ -27,6 +27,7 @@ def home(request: HttpRequest) -> HttpResponse:
         "counts": counts,
         "total": sum(counts.values()),
         **{name: rows[:FIRST] for name, rows in queues.items()},
+        "refusal": queries.refusal(users),
         "health": queries.health(users),
         "provider": language_provider(),
         "embedder": embedder(),

@@ -79,6 +79,10 @@ def lease_is_void(now: datetime) -> Q:
     return Q(leased_until__lte=now) | other
 
 
+# How the error of work begins that waits until a model server takes requests again.
+REFUSED = '{"code": "server_refuses"'
+
+
 class WorkQuerySet(ScopedQuerySet):
     def claimable(self, now: datetime) -> Self:
         """Work that nobody does: new, due for another try, or left by a dead worker."""
@@ -100,8 +104,7 @@ class WorkQuerySet(ScopedQuerySet):
 
     def refused(self) -> Self:
         """Work that waits until a model server takes requests again."""
-        refused = '{"code": "server_refuses"'
-        return self.filter(state=Work.State.FAILED, error__startswith=refused)
+        return self.filter(state=Work.State.FAILED, error__startswith=REFUSED)
 
     def claim(self, pk: int, now: datetime) -> bool:
         """Takes the row for this worker; False when another was quicker."""

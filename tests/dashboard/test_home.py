@@ -10,9 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from dashboard.charts import HEIGHT, bars
 from dashboard.queries.home import DAYS
-from memories.models import Batch, Erasure, Link, Message, ModelCall, Retrieval
+from memories.models import Batch, Erasure, Link, Message, ModelCall, Outage, Retrieval
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
 
@@ -45,6 +46,24 @@ def test_everything_that_waits_is_counted_and_listed(zoe: EndUser) -> None:
         "merges": 0, "links": 1, "conflicts": 0, "quarantined": 1, "forgetting": 1
     }  # fmt: skip
     assert context["total"] == 3
+
+
+def test_a_model_server_that_refuses_everything_is_one_cause(zoe: EndUser) -> None:
+    cause = Reason("server_status", status="401 (invalid_api_key)")
+    for number in range(1, 4):
+        Batch.objects.create(
+            end_user=zoe, first_seq=number, last_seq=number, state="failed",
+            error=Reason("server_refuses", cause=cause).stored,
+        )  # fmt: skip
+    for model in ("one", "two"):
+        Outage.objects.create(provider="openai", model=model, error=cause.stored)
+    response = signed_in("viewer").get(reverse("dashboard:home"))
+    page = response.content.decode()
+    assert page.count("The model server answered 401 (invalid_api_key).") == 1
+    assert "3 pieces of work wait" in page
+    assert response.context["health"].failed == 0
+    limited = home(signed_in("admin", [make_app(name="other")]))
+    assert limited["refusal"].waiting == 0
 
 
 def test_who_works_for_another_app_sees_none_of_it(zoe: EndUser) -> None:
