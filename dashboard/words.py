@@ -108,6 +108,7 @@ COUNTS = {
     "erasures": _("wishes fulfilled"),
     "injections": _("notes of injections"),
     "left_out": _("users left out"),
+    "indexes": _("indexes"),
 }
 
 EDGES = {

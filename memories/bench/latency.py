@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from django.db import connection
+from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from tqdm import tqdm
@@ -23,14 +23,17 @@ from contacts.models import Contact, ContactKey
 from memories.bench import large
 from memories.bench.measure import percentiles, timed
 from memories.bench.scratch import scratch_database
+from memories.bench.synthetic import Source
 from memories.context import build
 from memories.models import Link, Memory
 from memories.models.memory import content_hash
+from memories.pipeline import store_memories
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.tokens import tokenise
 from memories.search.vectors import add, space
+from memories.types import Draft, ExtractedMemory, MemoryType, Subtype
 
 USERS = 1000
 CONTACTS = (10, 500, 5000)
@@ -38,6 +41,7 @@ MEMORIES = (50, 1800, 10_000)
 ROUNDS = 200
 SEARCH_ROUNDS = 30
 INGEST_MESSAGES = 1000
+STORED = 2000
 CHUNK = 2000
 
 _SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏"
@@ -64,6 +68,7 @@ def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> di
             "context_full": _measure(lambda: _full(usual), SEARCH_ROUNDS),
             "search": _measure(lambda: _search(usual, vector), SEARCH_ROUNDS),
             "ingest": {"messages_per_s": _ingest(app)},
+            "store": {"memories_per_s": _store(app)},
             "scale": {
                 "contacts": _compare({n: partial(_cards, u) for n, u in by_contacts.items()}),
                 "memories": _compare({n: partial(_cards, u) for n, u in by_memories.items()}),
@@ -205,3 +210,23 @@ def _ingest(app: App) -> float:
         ]
         receive(app, "ingest", chunk)
     return round(len(texts) / (time.perf_counter() - started), 1)
+
+
+def _store(app: App) -> float:
+    """Memories a second through the storing step of the pipeline, ten at a time, with vectors
+    made before."""
+    end_user = EndUser.objects.create(app=app, external_id="store", language="zh")
+    vectors = Source(embedder().dimensions, seed=3).vectors(STORED).tolist()
+    drafts = [_draft(n, vector) for n, vector in enumerate(vectors)]
+    started = time.perf_counter()
+    for at in range(0, STORED, 10):
+        with transaction.atomic():
+            store_memories.store(end_user, drafts[at : at + 10], {}, space(embedder()))
+    return round(STORED / (time.perf_counter() - started), 1)
+
+
+def _draft(number: int, vector: list[float]) -> Draft:
+    text = f"小红{_TOPICS[number % len(_TOPICS)]}，第{number}次提起"
+    said = ExtractedMemory(text, MemoryType.PERSONAL, Subtype.FRIEND, (number,), quote=text)
+    key, tokens = content_hash(text), tokenise(text)
+    return Draft(key, text, timezone.now(), said, (), vector, tokens)

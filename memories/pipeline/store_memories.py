@@ -1,9 +1,11 @@
 """Drafts become rows: what is new is inserted, what it replaces becomes outdated."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
+
+from django.utils import timezone
 
 from accounts import reasons
 from accounts.models import EndUser
@@ -105,19 +107,23 @@ def _insert(
     vectors.add(end_user.pk, space, [(row, new[row.content_hash].embedding) for row in added])
 
 
-def _note_repeats(end_user: EndUser, drafts: Iterable[Draft], stored: Stored) -> None:
+def _note_repeats(end_user: EndUser, drafts: Sequence[Draft], stored: Stored) -> None:
     """A memory that was said again keeps the new source beside the old."""
+    if not drafts:
+        return
+    rows = Memory.objects.of(end_user).only("source_message_ids", "confidence", "mention_count")
+    held = rows.in_bulk({stored.ids[draft.key] for draft in drafts})
     for draft in drafts:
-        memory = Memory.objects.of(end_user).filter(pk=stored.ids[draft.key]).first()
+        memory = held.get(stored.ids[draft.key])
         if memory is None:
             continue
         more = [i for i in draft.extracted.turn_ids if i not in memory.source_message_ids]
         memory.source_message_ids = [*memory.source_message_ids, *more]
         memory.confidence = max(memory.confidence, draft.extracted.confidence)
         memory.mention_count += bool(more)
-        memory.save(
-            update_fields=["source_message_ids", "confidence", "mention_count", "updated_at"]
-        )
+        memory.updated_at = timezone.now()
+    fields = ["source_message_ids", "confidence", "mention_count", "updated_at"]
+    Memory.objects.bulk_update(held.values(), fields)
 
 
 def _relate(

@@ -175,7 +175,7 @@ def drop_others(space: str) -> None:
             cursor.execute(f"DROP INDEX {index}")
 
 
-def _column(sql: str, *params: object) -> list[str]:
+def _column(sql: str, *params: str | int) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return [value for (value,) in cursor.fetchall()]

@@ -36,19 +36,27 @@ def space(embedder: Embedder) -> str:
 
 def add(end_user_id: int, space: str, memories: Iterable[tuple[Memory, Sequence[float]]]) -> None:
     """Gives memories that were just stored their vectors. The caller holds the user's lock."""
-    Vector.objects.bulk_create(
-        [
-            Vector(
-                end_user_id=end_user_id,
-                memory_id=memory.pk,
-                space=space,
-                status=memory.status,
-                embedding=vector,
-            )
-            for memory, vector in memories
-        ],
-        ignore_conflicts=True,
-    )
+    rows = list(memories)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO memories_vector (end_user_id, memory_id, space, status, embedding)
+               SELECT %s, id, %s, status, embedding::halfvec
+               FROM unnest(%s::uuid[], %s::text[], %s::text[]) new (id, status, embedding)
+               ON CONFLICT DO NOTHING""",
+            [
+                end_user_id,
+                space,
+                [memory.pk for memory, _ in rows],
+                [str(memory.status) for memory, _ in rows],
+                [_text(vector) for _, vector in rows],
+            ],
+        )
+
+
+def _text(vector: Sequence[float]) -> str:
+    """A vector as pgvector reads it, to twice the digits that a half has: writing all that a
+    float has takes a fifth of the time of storing a memory."""
+    return f"[{'%.6g,' * (len(vector) - 1)}%.6g]" % tuple(vector)
 
 
 def put(end_user_id: int, space: str, embedded: Sequence[Embedded], *, current: bool) -> int:

@@ -3,12 +3,14 @@
 from datetime import UTC, datetime
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
 from accounts.models import Change
-from memories.models import Edge, Memory
+from memories.models import Edge, Memory, Vector
 from memories.models.memory import content_hash
 from memories.pipeline.store_memories import retract, store
 from memories.search.tokens import tokenise
@@ -70,6 +72,19 @@ def test_what_another_writer_stored_meanwhile_is_taken_as_it_is(end_user):
     assert stored.added == []
     held.refresh_from_db()
     assert held.source_message_ids == [7]
+
+
+def test_storing_takes_as_many_statements_however_many_memories(end_user):
+    def statements(count, said):
+        drafts = [draft(f"Anna said {n} of {count}", n, said) for n in range(count)]
+        with CaptureQueriesContext(connection) as queries:
+            store(end_user, drafts, {}, "model/384")
+        return len(queries)
+
+    assert statements(2, 1) == statements(40, 1)
+    assert statements(2, 2) == statements(40, 2)  # each was said before
+    assert Memory.objects.of(end_user).filter(source_message_ids__contains=[2]).count() == 42
+    assert Vector.objects.of(end_user).count() == 42
 
 
 def test_a_superseded_memory_stays_as_history_with_who_and_why(end_user):
