@@ -58,8 +58,10 @@ class FairQueue(ORM):
         rows = self.get_connection()  # closes a connection that is stale
         now, retry = timezone.now(), timedelta(seconds=Conf.RETRY)
         with connections[Conf.ORM].cursor() as cursor:
-            times = {"now": now, "retry": retry, "alive": now + retry - ALIVE}
-            cursor.execute(_NEXT, {"name": self.list_key, **times})
+            alive = now + retry - ALIVE
+            cursor.execute(
+                _NEXT, {"name": self.list_key, "now": now, "retry": retry, "alive": alive}
+            )
             found = cursor.fetchone()
         if found is None:
             return []

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import nlargest
+from typing import Any
 from uuid import UUID
 
 from accounts.reasons import Reason
@@ -194,7 +195,8 @@ def _loaded(
         "end_user": scope.end_user.pk,
         "statuses": [str(status) for status in scope.statuses],
     }
-    rows = list(Memory.objects.raw(sql, params | (scope.within.params if scope.within else {})))
+    params |= scope.within.params if scope.within else {}
+    rows: list[Any] = list(Memory.objects.raw(sql, params))  # with a column that is no field
     return {row.pk: row for row in rows}, {row.pk: tuple(row.later) for row in rows if row.later}
 
 
