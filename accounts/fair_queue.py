@@ -27,7 +27,7 @@ WITH tasks AS (
     WHERE task.key = %(name)s OR task.key LIKE %(name)s || ':%%'
 ), under_way AS MATERIALIZED (
     SELECT key, app_id FROM tasks
-    WHERE lock > %(alive)s AND lock > pg_postmaster_start_time() + %(retry)s
+    WHERE lock > %(alive)s AND lock > pg_postmaster_start_time() + make_interval(secs => %(retry)s)
 ), apps AS (
     SELECT app_id, count(*) AS busy FROM under_way GROUP BY app_id
 )
@@ -60,7 +60,7 @@ class FairQueue(ORM):
         with connections[Conf.ORM].cursor() as cursor:
             alive = now + retry - ALIVE
             cursor.execute(
-                _NEXT, {"name": self.list_key, "now": now, "retry": retry, "alive": alive}
+                _NEXT, {"name": self.list_key, "now": now, "retry": Conf.RETRY, "alive": alive}
             )
             found = cursor.fetchone()
         if found is None:
