@@ -181,11 +181,11 @@ _QUOTATION = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]{4,
 # fillers, variation selectors and tag characters. Kept are a selector that makes an emoji of a
 # sign, and the joiners of emoji (UTS #51) and within words (RFC 5892, appendix A.1 and A.2).
 _INVISIBLE = regex.compile(
-    r"""(?V1)(?!(?<=[\p{ExtPict}--\p{EPres}])\ufe0f|(?<=[0-9\#*])\ufe0f(?=\u20e3)
+    r"""(?!(?<=[\p{ExtPict}--\p{EPres}])\ufe0f|(?<=[0-9\#*])\ufe0f(?=\u20e3)
     |(?<=\p{ExtPict}\ufe0f?|\p{EMod})\u200d(?=\p{ExtPict})|(?<=\p{ccc=9})[\u200c\u200d]
     |(?<=[\p{jt=L}\p{jt=D}][\p{jt=T}--\p{DI}]*)\u200c(?=[\p{jt=T}--\p{DI}]*[\p{jt=R}\p{jt=D}]))
     [\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{DI}\p{NChar}]""",
-    regex.X,
+    regex.V1 | regex.X,
 )
 _SURROGATE = regex.compile(r"\p{Cs}")
 _SPACE = regex.compile(r"[\s\p{Z}\u2800]+")
@@ -196,11 +196,11 @@ _LEADING = regex.compile(r"^[\s#>*+=~|-]+")
 # The parties of a conversation with a model as transcripts and chat templates name them, in the
 # normal form, and what stands between that and the next word.
 _ROLES = (
-    r"(?<![^\W_])(?:system|assistant|user|human|ai|(?:chat)?bot|developer|tool|function|model"
+    r"(?<![^\W\d_])(?:system|assistant|user|human|ai|(?:chat)?bot|developer|tool|function|model"
     r"|instructions?|prompt|input|output|response|系统|助手|助理|用户|使用者|人类|开发者?|工具|函数"
     r"|模型|机器人|指令|提示词?)(?:[\W_]*(?:prompt|message|instructions?|提示词?|消息|指令))?"
 )
-_ROLE_HEAD = re.compile(rf"[\W_]*{_ROLES}(?![^\W_])(?P<between>[\W_]*)")
+_ROLE_HEAD = re.compile(rf"[\W\d_]*{_ROLES}(?![^\W_])(?P<between>[\W_]*)")
 _ROLE_END = re.compile(rf"{_ROLES}[\W_]*\Z")
 _COLON = re.compile("[:：﹕︓∶꞉ː]")
 _ROLE_WIDTH = 32  # code points before a colon that are looked at for the name of a role

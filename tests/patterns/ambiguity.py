@@ -26,7 +26,7 @@ Items = Sequence[tuple[Any, Any]]
 _UNBOUNDED = 64
 _SEARCHED = 5000
 _TYPICAL = "aZ09 _-!.,'\"\n\0中的，。：é'—"
-_PROPERTY = re.compile(r"\\([pP])\{(\w+)\}|\\X")
+_PROPERTY = re.compile(r"\\([pP])\{([\w=]+)\}|\\X")
 _STANDS_FOR = {"Han": "一-龥", "Lu": "A-Z", "Ll": "a-z", "L": "A-Za-zé一-龥", "Latin": "A-Za-zé",
                "Z": " ", "N": "0-9", "Nd": "0-9"}  # fmt: skip
 _CATEGORIES: dict[Any, Callable[[str], bool]] = {
