@@ -20,6 +20,7 @@ from memories.models import (
     Memory,
     Message,
     ModelCall,
+    Outage,
     RemoteBatch,
     Retrieval,
     Work,
@@ -166,6 +167,13 @@ class JobRunAdmin(ReadOnlyAdmin):
     list_display = ["job", "state", "started_at", "finished_at", "effect"]
     list_filter = ["job", "state"]
     search_fields = ["job"]
+
+
+@admin.register(Outage)
+class OutageAdmin(ReadOnlyAdmin):
+    list_display = ["provider", "model", worded("error"), "since"]
+    list_filter = ["provider"]
+    search_fields = ["model"]
 
 
 @admin.register(RemoteBatch)

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from memories.doctor.findings import GRACE, Check, Finding, Fix, stated
 from memories.jobs import job_runs, schedules, sweep
-from memories.models import Batch, Consolidation, Work
+from memories.models import Batch, Consolidation, JobRun, Work
 
 messages_have_no_gaps = stated(
     "messages_have_no_gaps", "messages are missing or numbered with gaps"
@@ -31,7 +31,8 @@ def no_work_is_abandoned() -> Iterator[Finding]:
 
 def no_job_is_abandoned() -> Iterator[Finding]:
     """No maintenance job is held by a process that is gone: the sweep would have gone on."""
-    for run in job_runs.dead(timezone.now() - GRACE):
+    held = JobRun.objects.filter(state=JobRun.State.RUNNING)
+    for run in held.filter(leased_until__lte=timezone.now() - GRACE):
         yield Finding(None, f"job {run.job}", "was left by its process")
 
 

@@ -111,5 +111,5 @@ def left_lying(now: datetime) -> list[str]:
 
 def _stopped(run: JobRun, now: datetime) -> bool:
     if run.state == State.RUNNING:
-        return run.leased_until is not None and run.leased_until <= now
+        return dead(now).contains(run)
     return bool(run.cursor)
