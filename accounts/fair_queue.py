@@ -13,6 +13,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
+from django_q.models import OrmQ
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ WITH tasks AS (
     WHERE task.key = %(name)s OR task.key LIKE %(name)s || ':%%'
 ), under_way AS MATERIALIZED (
     SELECT key, app_id FROM tasks
-    WHERE lock > %(alive)s AND lock > pg_postmaster_start_time() + make_interval(secs => %(retry)s)
+    WHERE lock > %(alive)s AND lock > pg_postmaster_start_time() + %(retry)s::interval
 ), apps AS (
     SELECT app_id, count(*) AS busy FROM under_way GROUP BY app_id
 )
@@ -60,7 +61,7 @@ class FairQueue(ORM):
         with connections[Conf.ORM].cursor() as cursor:
             alive = now + retry - ALIVE
             cursor.execute(
-                _NEXT, {"name": self.list_key, "now": now, "retry": Conf.RETRY, "alive": alive}
+                _NEXT, {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
             )
             found = cursor.fetchone()
         if found is None:
@@ -73,3 +74,9 @@ class FairQueue(ORM):
 def of_user(end_user_id: int) -> FairQueue:
     """Where tasks of an end user are queued."""
     return FairQueue(f"{Conf.CLUSTER_NAME}:{end_user_id}")
+
+
+def users_waiting() -> set[int]:
+    """The end users of whom a task waits for a worker."""
+    waiting = OrmQ.objects.filter(key__startswith=f"{Conf.CLUSTER_NAME}:", lock__lte=timezone.now())
+    return {int(key.partition(":")[2]) for key in waiting.values_list("key", flat=True).distinct()}

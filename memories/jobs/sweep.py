@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts.fair_queue import users_waiting
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories import model_calls
@@ -31,7 +32,9 @@ def sweep() -> dict[str, int]:
     """Queues what no message will trigger: idle users, failed tries that are due, what a dead
     worker left behind, memories that wait for a vector, and jobs that stopped midway.
 
-    Returns how many tasks of each kind it queued, and what it handed to the model server.
+    A user of whom a task waits already has the rest queued by a later sweep, so that the queue
+    does not grow while there are too few workers. Returns how many tasks of each kind it
+    queued, and what it handed to the model server.
     """
     now = timezone.now()
     buried = Batch.objects.bury(now) + Consolidation.objects.bury(now)
@@ -39,17 +42,19 @@ def sweep() -> dict[str, int]:
     ready = cadence.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
     idle = EndUser.objects.unextracted().filter(ready)
     left = Batch.objects.claimable(now)
-    users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)}
+    queued = users_waiting()
+    users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)} - queued
     urgent = [end_user_id for end_user_id in sorted(users) if submit.is_urgent(end_user_id)]
     for end_user_id in urgent:
         enqueue("extract", end_user_id)
     submitted = submit.submit_due()
     refused = model_calls.is_refused(embedder())
     unembedded = [] if refused else waiting_users(space(embedder()))[:EMBED_AT_ONCE]
+    unembedded = [end_user_id for end_user_id in unembedded if end_user_id not in queued]
     for end_user_id in unembedded:
         enqueue("embed", end_user_id)
     waiting = Consolidation.objects.claimable(now).values_list("end_user", flat=True)
-    unconsolidated = sorted(set(waiting))
+    unconsolidated = sorted(set(waiting) - queued)
     for end_user_id in unconsolidated:
         enqueue("consolidate", end_user_id)
     stopped = job_runs.left_lying(now)

@@ -23,7 +23,11 @@ USER_COLUMNS = (
 ADDED = ("time_zone", "learnt_offset")  # not in the exports of earlier releases
 # What is not carried over of each table: whose it is (the document's user) and what is derived.
 _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
-    Batch: ("remote_id", "leased_until", "server_start"),  # a server's and a worker's that are not here
+    Batch: (
+        "remote_id",
+        "leased_until",
+        "server_start",
+    ),  # a server's and a worker's that are not here
     Contact: ("embedding", "memory_ids", "card", "sort_key"),
     Memory: ("embedding_model", "tokens"),
     Edge: ("inverse",),

@@ -285,6 +285,7 @@ def test_a_task_does_its_turn_and_leaves_the_rest_to_another(task, settings, mon
 def test_the_sweep_hands_on_what_no_message_will_trigger(end_user):
     EndUser.objects.update(last_message_at=timezone.now() - timedelta(minutes=6))
     sweep.sweep()
+    sweep.sweep()
     assert queued() == ["memories.tasks.extract"]
     tasks.extract(end_user.pk)
     assert EndUser.objects.get().extracted_seq == 1
