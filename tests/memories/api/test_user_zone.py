@@ -9,6 +9,8 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.models import Memory, Message
+from memories.providers.factory import embedder
+from memories.search import recall
 from tests.api import assert_error
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -88,6 +90,16 @@ def test_a_question_asks_about_the_days_of_the_user(client, zoe):
         since, until = map(datetime.fromisoformat, (found["since"], found["until"]))
         assert (f"{since:%H:%M %z}", until - since) == ("00:00 +0800", timedelta(days=1))
         assert timedelta(0) <= timezone.now() - until <= timedelta(days=1)
+
+
+def test_a_search_reads_the_days_of_a_question_in_the_users_zone(client, zoe):
+    """It is half past midnight in Shanghai, and still the day before in UTC."""
+    zoe.settle("Asia/Shanghai")
+    now = datetime(2026, 3, 2, 16, 30, tzinfo=UTC)
+    morning = datetime(2026, 3, 2, 2, tzinfo=UTC)
+    make_memory(zoe, "小红去了博物馆", said_at=morning, said_offset=480)
+    (hit,) = recall.search(zoe, "昨天小红去了哪里？", embedder=embedder(), now=now)
+    assert hit.in_range
 
 
 def test_an_event_stays_in_its_days_wherever_its_user_is(client, zoe):

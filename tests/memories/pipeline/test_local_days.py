@@ -30,11 +30,13 @@ ZONES = ("Asia/Shanghai", "Europe/Berlin", "America/Havana", "America/Sao_Paulo"
 def test_yesterday_is_the_day_before_the_local_day(moment, offset, zone):
     message = Message(pk=1, created_at=moment, utc_offset=offset)
     said_at = message.turn_in(ZoneInfo(zone)).said_at
+    here = moment.astimezone(ZoneInfo(zone))
+    local = here if offset is None else moment + timedelta(minutes=offset)
     for text, chinese in (("昨天去了博物馆", True), ("I went there yesterday", False)):
         (hit,) = find_dates(text, said_at, chinese)
         memory = Memory()
         memory.happen(hit.at)
-        assert memory.happens_there.date() == said_at.date() - timedelta(days=1)
+        assert memory.happens_there.date() == local.date() - timedelta(days=1)
         assert f"{memory.happens_there:%Y-%m-%d}" == hit.text
 
 
