@@ -6,20 +6,37 @@ Weeks start on Monday. A day is written ISO (2024-03-13), a month 2024年5月 / 
 import re
 from datetime import datetime
 
-from memories.dates.date_words import DateHit, overlaps
+from memories.dates.date_words import DateHit, Finder, overlaps
 from memories.dates.dates_en import ENGLISH
 from memories.dates.dates_zh import CHINESE
 
+# What is told of lies within; every calendar calculation can hold it, in every time zone.
+_YEARS = range(1000, 3000)
+# Letters that patterns take for s, i and k where case doesn't count, and tables don't.
+_PLAIN = str.maketrans("ſıİK", "siIK")
+
 
 def find_dates(text: str, said_at: datetime, chinese: bool) -> list[DateHit]:
-    """The dates of ``text``, in order, not overlapping, longest reading first."""
+    """The dates of ``text``, in order, not overlapping, longest reading first. What no calendar
+    holds (3000年前, 9999-12-31, 0000-00-00) is no date."""
     found: list[DateHit] = []
+    plain = text.translate(_PLAIN)
     for pattern, finder in [*CHINESE, *ENGLISH] if chinese else [*ENGLISH, *CHINESE]:
-        for match in pattern.finditer(text):
-            hit = finder(match, said_at, chinese)
+        for match in pattern.finditer(plain):
+            hit = _read(finder, match, said_at, chinese)
             if hit is not None and not overlaps(hit.start, hit.end, found):
                 found.append(hit)
     return sorted(found, key=lambda hit: hit.start)
+
+
+def _read(finder: Finder, match: re.Match[str], said_at: datetime, chinese: bool) -> DateHit | None:
+    """The date that ``match`` means: here alone arithmetic of dates can leave the calendar."""
+    try:
+        hit = finder(match, said_at, chinese)
+    except (OverflowError, ValueError):
+        return None
+    moments = (hit.at, hit.until) if hit else ()
+    return hit if all(one is None or one.year in _YEARS for one in moments) else None
 
 
 def write_dates(text: str, said_at: datetime, chinese: bool) -> str:

@@ -82,3 +82,52 @@ def test_dates_never_overlap_and_stay_inside_the_text(text: str, chinese: bool):
     hits = find_dates(text, SAID, chinese)
     assert all(0 <= hit.start < hit.end <= len(text) for hit in hits)
     assert all(left.end <= right.start for left, right in pairwise(hits))
+
+
+NUMBERS = st.one_of(
+    st.integers(0, 10**30).map(str),
+    st.sampled_from(
+        ["３０００", "九千九百九十九", "三百万", "十十", "〇〇〇〇", "٣", "a couple of", "ſix"]
+    ),
+)
+UNITS = st.sampled_from(
+    "年前 年后 个月前 周后 天前 年 月 月底 日 号 点半 -12-31 /1/1 月31日到32日 weeks|ago years|ago months|from|now th|of|May"
+    " in|Auguſt laſt|week next|May May|31,|9999".split()
+).map(lambda unit: unit.replace("|", " "))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "今天在博物馆看到了3000年前的青铜器",
+        "证书有效期到9999年12月31日",
+        "0000-00-00",
+        "5000000 weeks ago",
+        "in 99 years",
+        "9999-12-31 23点",
+        "0001年1月1日",
+        "一一一一一一一一一天后",
+        "12月" + "9" * 600 + "日",
+        "laſt week, 3 dayſ ago, next monday 25点",
+    ],
+)
+@pytest.mark.parametrize("said_at", [SAID, SAID.replace(year=1970), SAID.replace(year=2999)])
+def test_what_no_calendar_holds_is_no_date(text: str, said_at: datetime):
+    for chinese in (True, False):
+        assert all(
+            1000 <= moment.year < 3000
+            for hit in find_dates(text, said_at, chinese)
+            for moment in (hit.at, hit.until)
+            if moment
+        )
+
+
+def test_a_year_that_no_calendar_holds_is_left_as_it_was_said():
+    assert write_dates("3000年前的青铜器", SAID, chinese=True) == "3000年前的青铜器"
+    assert write_dates("有效期到9999年12月31日", SAID, chinese=True) == "有效期到9999年12月31日"
+
+
+@given(st.lists(st.one_of(NUMBERS, UNITS, st.text(max_size=3)), max_size=8), st.booleans())
+def test_no_number_of_any_unit_is_too_much(parts: list[str], chinese: bool):
+    write_dates("".join(parts), SAID, chinese)
+    write_dates(" ".join(parts), SAID, chinese)
