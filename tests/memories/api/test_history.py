@@ -86,7 +86,8 @@ def test_pages_of_a_moment_follow_each_other_in_a_constant_number_of_statements(
 
 @pytest.mark.parametrize(
     "moment",
-    ["2026-03-02T09:30:00", "2026-03-02", "yesterday", "", "2999-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
+    ["2026-03-02T09:30:00", "2026-03-02", "yesterday", "", "2999-01-01T00:00:00Z", "0001-01-01T00:00:00Z",
+     "２０２６-03-02T09:30:00", "٢٠٢٦-03-02T09:30"],
 )  # fmt: skip
 def test_a_moment_that_is_none_is_refused(client, zoe, moment):
     bob = make_contact(zoe, "Bob")
