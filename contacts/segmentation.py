@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
+from itertools import accumulate
 from typing import Any
 
 import jieba
@@ -20,6 +21,7 @@ from contacts.lexicon import words
 # Rarer entries of the dictionary are noise of the corpus that it was counted on.
 _LEAST_FREQUENCY = 3
 _LONGEST = 8
+_SHORT = 64
 _UNKNOWN = 1.0
 # A user's own name weighs as much as a fairly common word.
 NAME_FREQUENCY = 1000
@@ -85,9 +87,26 @@ def tagged(text: str) -> tuple[tuple[str, str], ...]:
     return tuple((pair.word, pair.flag) for pair in _tagger().cut(text))
 
 
+@lru_cache(maxsize=256)
+def tagged_by_start(text: str) -> Mapping[int, tuple[str, str]]:
+    """The pairs of :func:`tagged` by where the word starts."""
+    pairs = tagged(text)
+    return dict(zip(accumulate((len(word) for word, _ in pairs), initial=0), pairs, strict=False))
+
+
 def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:
     """``text`` (one stretch of Chinese) as words; ``names`` maps further words to their
     frequencies, which win over the dictionary's when higher."""
+    # The same few words around a place are asked for by one rule after the other.
+    return list(_cut_again(text)) if not names and len(text) <= _SHORT else _cut(text, names)
+
+
+@lru_cache(maxsize=4096)
+def _cut_again(text: str) -> tuple[Word, ...]:
+    return tuple(_cut(text, None))
+
+
+def _cut(text: str, names: Mapping[str, float] | None) -> list[Word]:
     table, log_total = _dictionary()
     extra = {name: math.log(weight) for name, weight in (names or {}).items()}
     longest = max(_LONGEST, *map(len, extra)) if extra else _LONGEST

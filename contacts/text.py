@@ -8,6 +8,7 @@ simplified Chinese (OpenCC's character table), case folding, accents dropped fro
 import re
 import threading
 import unicodedata
+from collections.abc import Mapping
 from functools import cache, lru_cache
 
 import regex
@@ -176,7 +177,8 @@ def _simple(char: str) -> str:
     return new if len(new) == 1 else char
 
 
-_QUOTATION = re.compile(r"“[^”]*”|「[^」]*」|『[^』]*』|‘[^’]{4,}’|《[^》]*》|\"[^\"]*\"|`[^`]*`")
+_QUOTATION = re.compile(r"[“「『‘《\"`]")
+_CLOSING = {"“": "”", "「": "」", "『": "』", "‘": "’", "《": "》", "【": "】", '"': '"', "`": "`"}
 # What is not seen, or only as a gap: controls and format characters (bidi overrides among them),
 # fillers, variation selectors and tag characters. Kept are a selector that makes an emoji of a
 # sign, and the joiners of emoji (UTS #51) and within words (RFC 5892, appendix A.1 and A.2).
@@ -217,7 +219,33 @@ def stem(word: str) -> str:
 
 def quotations(text: str) -> list[tuple[int, int]]:
     """Spans of ``text`` in quotation marks or code."""
-    return [match.span() for match in _QUOTATION.finditer(text)]
+    return enclosed(text, _QUOTATION, {"‘": 4})
+
+
+def enclosed(
+    text: str, opening: re.Pattern[str], least: Mapping[str, int], to_the_end: str = ""
+) -> list[tuple[int, int]]:
+    """What marks enclose, the marks included, from left to right, none within another: at least
+    so many characters. One that is never closed encloses nothing, or all behind it where it is
+    in ``to_the_end``. Linear, where a pattern would look for each one's end anew."""
+    found: list[tuple[int, int]] = []
+    closing: dict[str, int] = {}
+    after = 0
+    for match in opening.finditer(text):
+        start, close = match.start(), _CLOSING[match[0]]
+        if start < after:
+            continue
+        if closing.get(close, 0) <= start:
+            closing[close] = text.find(close, start + 1) % (len(text) + 1)
+        end = closing[close]
+        if end < len(text) and end - start > least.get(match[0], 0):
+            after = end + 1
+        elif end == len(text) and match[0] in to_the_end:
+            after = end
+        else:
+            continue
+        found.append((start, after))
+    return found
 
 
 def truncate(text: str, limit: int) -> str:

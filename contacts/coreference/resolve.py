@@ -143,7 +143,8 @@ def _steps(talk: _Conversation, turn: Turn) -> list[tuple[int, Mention | Anaphor
         *((a.start, 1, a) for a in anaphors),
         *((o.start, 2, o) for o in (*relatives, *strangers)),
     ]
-    return [(start, step) for start, _, step in sorted(steps, key=lambda step: step[:2])]
+    ordered = sorted(steps, key=lambda step: step[:2])
+    return [(start, step) for start, _, step in ordered[: w.MOST_STEPS]]
 
 
 def _role_words(focus: Focus, turn: Turn, relatives: Sequence[Other]) -> list[Anaphor]:

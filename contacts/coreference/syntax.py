@@ -7,6 +7,7 @@ classes of Chinese words are those of jieba's dictionary.
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal
 
 from contacts.lexicon import groups, words
@@ -44,6 +45,7 @@ _APPOSITION_EN = re.compile(
 )
 
 
+@lru_cache(maxsize=1024)
 def words_zh(text: str) -> tuple[tuple[str, str], ...]:
     """``text`` cut into (word, first letter of its class); what is not Chinese is one word
     of class ``x``, a person's name is ``N``."""

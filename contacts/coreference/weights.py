@@ -27,6 +27,8 @@ HISTORY_TURNS: Final = 12
 LAST_SESSION_TURNS: Final = 8
 MESSAGE_CHARACTERS: Final = 2000
 HISTORY_CHARACTERS: Final = 600
+# Words that point to somebody, in one turn.
+MOST_STEPS: Final = 100
 # How far on either side within a clause words are said of someone; few clauses are so long.
 CLUE_REACH: Final = 50
 

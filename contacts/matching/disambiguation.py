@@ -18,6 +18,8 @@ from contacts.types import Mention
 # Among hits at the same place the surest kind of match silences the others.
 _RANK = {kind: rank for rank, kind in enumerate(KINDS)}
 _SURE = ("name", "alias")
+# Characters behind a role word that say whether a name follows.
+_NAME_REACH = 24
 
 
 def mentions(reading: Reading, hits: list[Hit]) -> list[Mention]:
@@ -114,6 +116,7 @@ def _names_stranger(reading: Reading, word: RoleWord) -> bool:
     that the user has named before, the role is not of a known person either."""
     if is_han(word.text[0]):
         end = max(word.end, reading.stretch(word.start, word.end)[1])
+        end = min(end, word.end + _NAME_REACH)
         after = reading.cut(word.end, end, {})
         return bool(after) and _is_chinese_name(after)
     index = reading.starts.get(word.end + 1)

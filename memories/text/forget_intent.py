@@ -3,7 +3,7 @@
 import re
 
 from contacts.lexicon.rules import Row, patterns, rows
-from memories.text.own_words import own_words
+from memories.text.own_words import excerpt
 from memories.text.sentences import sentences
 
 RE = patterns(__file__)
@@ -11,10 +11,11 @@ _REQUESTS = rows(__file__, "requests")
 
 
 def may_ask(content: str) -> bool:
-    """Whether a whole message may ask to forget something: cheap, for every message."""
+    """Whether a whole message may ask to forget something: cheap, for every message. Of a long
+    one only what is read of it counts."""
     if not RE.triggers.search(content):
         return False
-    return any(asks(sentence.text) for sentence in sentences(own_words(content)))
+    return any(asks(sentence.text) for sentence in sentences(excerpt(content)))
 
 
 def can_ask(text: str) -> bool:

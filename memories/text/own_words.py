@@ -2,14 +2,14 @@
 
 import re
 
-from contacts.text import names_role, quotations
+from contacts.text import enclosed, middle_cut, names_role, quotations
 
 # An opening tag may be cut off: all behind it is injected anyway.
 _TAG = re.compile(r"<mio-memory\b|<(?P<closes>/)mio-memory\b[^<>]{0,500}>", re.I)
 _CODE = re.compile(r"```.*?(```|\Z)|~~~.*?(~~~|\Z)", re.S)
 _MARKUP = re.compile(r"<!--.*?(-->|\Z)", re.S)
-_BRACKETED = re.compile(r"「[^」]*(」|\Z)|【[^】]*】|『[^』]*(』|\Z)")
-_PASTED = re.compile(r"“[^”]{12,}”|\"[^\"]{30,}\"|(?<!\w)‘[^’]{30,}’")
+_BRACKET = re.compile(r"[「【『]")
+_PASTE, _PASTED = re.compile(r"[“\"]|(?<!\w)‘"), {"“": 12, '"': 30, "‘": 30}
 # Tokens of chat templates, behind which somebody else speaks, and placeholders.
 _TOKEN = re.compile(
     r"[<＜][|｜][^<>＜＞|｜\n]{1,40}[|｜][>＞]|</?s>|<</?SYS>>|</?(?:start|end)_of_turn>"
@@ -19,6 +19,10 @@ _TOKEN = re.compile(
 _PLACEHOLDER = re.compile(r"\{[{%][^{}\n]{0,200}[}%]\}")
 _LINE = re.compile(r"^.+$", re.M)
 _QUOTE_LINE = re.compile(r"^[ \t]*>.*$", re.M)
+
+# Characters that are read of one message: a longer one is a paste, whose beginning and end hold
+# the user's own words.
+LONGEST = 6000
 
 _Span = tuple[int, int]
 
@@ -30,9 +34,17 @@ def own_words(content: str) -> str:
     for pattern in (_CODE, _MARKUP, _QUOTE_LINE):
         content = _blanked(content, [match.span() for match in pattern.finditer(content)])
     content = _blanked(content, _forged_turns(content))
-    for pattern in (_BRACKETED, _PASTED):
-        content = _blanked(content, [match.span() for match in pattern.finditer(content)])
-    return content
+    content = _blanked(content, _bracketed(content))
+    return _blanked(content, enclosed(content, _PASTE, _PASTED))
+
+
+def excerpt(content: str) -> str:
+    """The user's own words as they are read for what they state and ask: of more than LONGEST
+    characters, blanks not counted, the beginning and the end."""
+    own = own_words(content)
+    if len(own) > LONGEST:
+        own = re.sub(r"  +", " ", own)
+    return middle_cut(own, LONGEST)
 
 
 def unquoted(content: str) -> str:
@@ -43,17 +55,22 @@ def unquoted(content: str) -> str:
 
 def quoted_parts(content: str) -> str:
     """The bracketed or quoted passages of ``content``: a pasted text."""
-    found = [match.group() for match in _BRACKETED.finditer(content)]
-    found += [match.group() for match in _PASTED.finditer(content)]
-    return "\n".join(found)
+    spans = _bracketed(content) + enclosed(content, _PASTE, _PASTED)
+    return "\n".join(content[start:end] for start, end in spans)
+
+
+def _bracketed(content: str) -> list[_Span]:
+    return enclosed(content, _BRACKET, {}, to_the_end="「『")
 
 
 def without_injected(content: str) -> str:
     """``content`` without ``<mio-memory> … </mio-memory>`` blocks: what Mio put into a
     conversation never comes back as a memory."""
-    for start, end in reversed(_injected(content)):
-        content = content[:start] + content[end:]
-    return content
+    parts, at = [], 0
+    for start, end in _injected(content):
+        parts.append(content[at:start])
+        at = end
+    return "".join([*parts, content[at:]])
 
 
 def _injected(content: str) -> list[_Span]:
@@ -86,6 +103,8 @@ def _forged_turns(content: str) -> list[_Span]:
 
 
 def _blanked(content: str, spans: list[_Span]) -> str:
+    parts, at = [], 0
     for start, end in spans:
-        content = content[:start] + " " * (end - start) + content[end:]
-    return content
+        parts += [content[at:start], " " * (end - start)]
+        at = end
+    return "".join([*parts, content[at:]])

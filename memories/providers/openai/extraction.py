@@ -17,7 +17,7 @@ from contacts.text import clean, encodable, folded, middle_cut
 from contacts.types import Person
 from memories.providers.openai.forgetting import ForgetReader
 from memories.providers.openai.schemas import ExtractionOut, FactOut, MemoryOut, PersonOut
-from memories.text.own_words import without_injected
+from memories.text.own_words import LONGEST, without_injected
 from memories.types import (
     ExtractedMemory,
     ExtractedPerson,
@@ -32,7 +32,6 @@ MAX_CONTENT = 1000  # graphemes; the limit of TiMemory
 MAX_NAME = 80
 MAX_VALUE = 200
 MAX_QUOTE = 300
-MAX_TURN = 6000  # code points of one message that are sent
 MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
 MAX_USER_NAMES = 5
 YEARS = range(1800, 2201)  # what a date in somebody's life may be
@@ -120,7 +119,7 @@ class ExtractionPrompt:
             "role": turn.role,
             "at": turn.said_at.isoformat(timespec="minutes"),
             "day": WEEKDAYS[turn.said_at.weekday()],
-            "text": middle_cut(self._said[turn.id].strip(), MAX_TURN),
+            "text": middle_cut(self._said[turn.id].strip(), LONGEST),
         }
 
     def read(self, out: ExtractionOut) -> Extraction:

@@ -25,7 +25,7 @@ from memories.providers.offline.extraction.speech_acts import (
     until_override,
 )
 from memories.providers.offline.extraction.statements import read_sentence, read_statement
-from memories.text.own_words import own_words, quoted_parts
+from memories.text.own_words import excerpt, quoted_parts
 from memories.text.sentences import Sentence, sentences
 from memories.types import Extraction, ExtractionRequest, Turn
 
@@ -82,7 +82,7 @@ def _session(reading: Reading, turn: Turn) -> None:
 
 def _listen(reading: Reading, turn: Turn) -> None:
     """What the assistant says only helps to understand the answer to it."""
-    text = own_words(turn.content)
+    text = excerpt(turn.content)
     look_up_contacts(reading, text)
     questions = [s.text for s in sentences(text) if s.end_mark[:1] in {"?", "？"}]
     reading.asked = questions[-1] if questions else ""
@@ -105,7 +105,7 @@ def _listen(reading: Reading, turn: Turn) -> None:
 
 
 def _turn(reading: Reading, turn: Turn) -> None:
-    text = until_override(own_words(turn.content))
+    text = until_override(excerpt(turn.content))
     _learn_own_names(reading, text)
     look_up_contacts(reading, text)
     pets = note_excluded(reading, text)

@@ -110,7 +110,7 @@ def _places(text: str) -> tuple[str, ...]:
     words += [
         place
         for place in english_places()
-        if re.search(rf"(?<![A-Za-z]){re.escape(place)}(?![A-Za-z])", text)
+        if place in text and re.search(rf"(?<![A-Za-z]){re.escape(place)}(?![A-Za-z])", text)
     ]
     return tuple(sorted(set(words), key=lambda word: (-len(word), word)))
 

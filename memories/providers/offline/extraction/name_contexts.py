@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 
 from contacts.lexicon import alternation, titles_used, words
-from contacts.segmentation import tagged
+from contacts.segmentation import tagged_by_start
 from contacts.text import normalise
 from memories.providers.offline.extraction.name_spans import (
     LATIN_NAME,
@@ -44,14 +44,7 @@ def is_ordinary_phrase(text: str) -> bool:
 
 def inside_word(text: str, start: int) -> bool:
     """Whether a segmenter's word runs across ``start``."""
-    position = 0
-    for word, _ in tagged(text):
-        if position == start:
-            return False
-        if position > start:
-            return True
-        position += len(word)
-    return position > start
+    return start < len(text) and start not in tagged_by_start(text)
 
 
 def in_title(text: str, start: int) -> bool:

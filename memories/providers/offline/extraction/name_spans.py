@@ -4,7 +4,7 @@ import re
 
 from contacts.lexicon import alternation, titles_used, words
 from contacts.lexicon.rules import patterns
-from contacts.segmentation import frequency, tag, tagged
+from contacts.segmentation import frequency, tag, tagged, tagged_by_start
 from contacts.text import HAN, normalise
 from memories.providers.offline.lexicons import english_places, given_names, surnames
 
@@ -123,7 +123,7 @@ def name_beside_role(text: str, start: int) -> int | None:
 def _full_name_beside(text: str, start: int) -> int | None:
     """我同学高远在…: surname and given name that are a quality or a manner in the dictionary,
     where neither can stand."""
-    word, flag = _token_at(text, start) or ("", "")
+    word, flag = tagged_by_start(text).get(start) or ("", "")
     fits = len(word) == 2 and word[0] in surnames() and word[0] != word[1]
     if not fits or flag[0] not in "adzb" or is_ordinary(word):
         return None
@@ -148,7 +148,7 @@ def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
     room = len(run.group()) - size if run else 0
     if room < 1:
         return 0
-    token = _token_at(text, start)
+    token = tagged_by_start(text).get(start)
     if size == 1 and _rare_given(text, start, token):
         return 2
     if (
@@ -209,30 +209,19 @@ def _rare_given(text: str, start: int, token: tuple[str, str] | None) -> bool:
 
 def _surely_name(text: str, start: int) -> bool:
     """A surname that is an everyday word begins a name only where the segmenter sees one."""
-    token = _token_at(text, start)
+    token = tagged_by_start(text).get(start)
     return token is not None and token[1].startswith("nr") and len(token[0]) >= 2
 
 
 def _weak_given(text: str, start: int, size: int) -> bool:
     """Without announcement a surname begins a name only if no common word starts there."""
-    token = _token_at(text, start)
+    token = tagged_by_start(text).get(start)
     if token is None:
         return False
     word, flag = token
     return flag.startswith("nr") or (
         len(word) == size and not (frequency(text[start : start + size + 1]) > 0)
     )
-
-
-def _token_at(text: str, start: int) -> tuple[str, str] | None:
-    position = 0
-    for word, flag in tagged(text):
-        if position == start:
-            return word, flag
-        position += len(word)
-        if position > start:
-            return None
-    return None
 
 
 def _unusual(text: str, start: int) -> int | None:

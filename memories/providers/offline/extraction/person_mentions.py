@@ -56,6 +56,8 @@ from memories.providers.offline.extraction.role_spans import (
 from memories.providers.offline.lexicons import relations
 
 RE = patterns(__file__)
+# Characters before a name within which a word can say what its bearer is to the user.
+_BESIDE = 80
 SURE = 0.5  # a mention with less confidence is a guess
 _FEMALE_NOUN = frozenset({"woman", "lady", "girl"})
 
@@ -338,7 +340,8 @@ def _role_beside(text: str, spots: list[Spot], start: int, end: int) -> str:
     """What a name's bearer is to the user by a word right beside it (同事张伟, an intern
     named Sam; Sam, my landlord), or ""."""
     roles = role_patterns()
-    for match in (m for p in (roles.bare_zh, roles.bare_en) for m in p.finditer(text, 0, start)):
+    near = max(0, start - _BESIDE)
+    for match in (m for p in (roles.bare_zh, roles.bare_en) for m in p.finditer(text, near, start)):
         sort = relations()[key_of(match.group("word"))].subtype
         if RE.to_name.fullmatch(text, match.end(), start) and not (
             RE.of_others.search(text[: match.start()])

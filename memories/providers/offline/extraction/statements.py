@@ -50,7 +50,7 @@ from memories.providers.offline.extraction.subjects import (
     touch_people,
 )
 from memories.text.secrets import holds_secret
-from memories.text.sentences import Sentence, clauses, sentences
+from memories.text.sentences import LONGEST_CLAUSE, Sentence, clauses, cut, sentences
 from memories.types import Turn
 
 RE = patterns(__file__)
@@ -294,7 +294,7 @@ def _clauses_of(sentence: Sentence) -> list[Sentence]:
     found, at = [], 0
     for part in parts:
         at = sentence.text.index(part, at)
-        found.append(Sentence(part, sentence.start + at, sentence.end_mark))
+        found += cut(Sentence(part, sentence.start + at, sentence.end_mark), LONGEST_CLAUSE)
         at += len(part)
     return found
 
