@@ -3,6 +3,7 @@
 import re
 
 from contacts.lexicon.rules import Row, patterns, rows
+from memories.text import forget_people
 from memories.text.own_words import excerpt
 from memories.text.sentences import sentences
 
@@ -13,15 +14,16 @@ _REQUESTS = rows(__file__, "requests")
 def may_ask(content: str) -> bool:
     """Whether a whole message may ask to forget something: cheap, for every message. Of a long
     one only what is read of it counts."""
-    if not RE.triggers.search(content):
-        return False
-    return any(asks(sentence.text) for sentence in sentences(excerpt(content)))
+    said = [sentence.text for sentence in sentences(excerpt(content))]
+    return any(
+        (RE.triggers.search(text) and asks(text)) or forget_people.may_ask(text) for text in said
+    )
 
 
 def can_ask(text: str) -> bool:
     """Whether ``text`` has a word without which nobody asks to forget; whether it does ask is
     for a model to say."""
-    return RE.can_ask.search(text) is not None
+    return RE.can_ask.search(text) is not None or forget_people.may_ask(text)
 
 
 def asks(text: str) -> bool:

@@ -357,10 +357,14 @@ def _role_beside(text: str, spots: list[Spot], start: int, end: int) -> str:
 
 def known_spots(reading: Reading, text: str) -> list[Spot]:
     """Known people in the assistant's words; nobody is met there."""
-    before = list(reading.book.people)
     mirrored = re.sub(r"你(?!们好)", "我", text)
-    mirrored = re.sub(r"\byour\b", "my", mirrored, flags=re.I)
-    spots = find_spots(reading, mirrored)
+    return people_in(reading, re.sub(r"\byour\b", "my", mirrored, flags=re.I))
+
+
+def people_in(reading: Reading, text: str) -> list[Spot]:
+    """Known people in the user's words, where nobody is to be met."""
+    before = list(reading.book.people)
+    spots = find_spots(reading, text)
     for person in [p for p in reading.book.people if p not in before]:
         reading.book.people.remove(person)
     known = set(map(id, before))

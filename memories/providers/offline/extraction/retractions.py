@@ -1,6 +1,7 @@
 """Carrying out corrections, retractions and requests to forget on what has been drafted."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from contacts.segmentation import tagged
@@ -9,14 +10,19 @@ from memories.dates import find_dates
 from memories.providers.offline import forget_phrases
 from memories.providers.offline.extraction import repairs
 from memories.providers.offline.extraction.draft import Draft, Piece
-from memories.providers.offline.extraction.person_mentions import known_spots
+from memories.providers.offline.extraction.name_spans import (
+    chinese_name_at,
+    latin_names,
+    surname_end,
+)
+from memories.providers.offline.extraction.person_mentions import known_spots, people_in
 from memories.providers.offline.extraction.reading_state import Reading
 from memories.providers.offline.extraction.referents import Book, Someone
 from memories.providers.offline.extraction.speech_acts import is_joke_confession
 from memories.providers.offline.extraction.stated_values import Value
 from memories.providers.offline.extraction.statements import read_statement
 from memories.providers.offline.lexicons import english_places, relations, surnames
-from memories.text import forget_intent
+from memories.text import forget_intent, forget_people
 from memories.text.sentences import Sentence
 from memories.types import ForgetRequest, Turn
 
@@ -24,6 +30,8 @@ from memories.types import ForgetRequest, Turn
 def take_back(reading: Reading, turn: Turn, sentence: Sentence, rest: list[Sentence]) -> bool:
     """Corrections and retractions; True when the sentence did nothing else."""
     text = sentence.text
+    if _forget_people(reading, turn, text):
+        return True
     if forget_intent.asks(text):
         alone = forget_intent.stands_alone(text)
         _carry_out_forget(reading, turn, forget_intent.request(text), alone=alone)
@@ -228,6 +236,36 @@ def _rewrite(piece: Piece, old: Someone, new: Someone) -> None:
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
 
 
+def _forget_people(reading: Reading, turn: Turn, text: str) -> bool:
+    """Carries out a request to forget people altogether; False where ``text`` is none."""
+    if not forget_people.may_ask(text):
+        return False
+    before = list(reading.drafts)
+    spots = people_in(reading, text)
+    wanted = forget_people.asked(text, [(spot.start, spot.end) for spot in spots])
+    people = dict.fromkeys(who for n in wanted if (who := spots[n].who) is not None)
+    requests = [_forget_person(reading, person) for person in people]
+    if not requests and (not forget_intent.asks(text) or forget_intent.needs_somebody(text)):
+        requests = [ForgetRequest(words=words) for words in _strangers(text)]
+    if requests:
+        _ask(reading, turn, requests, before)
+    return bool(requests)
+
+
+def _strangers(text: str) -> list[tuple[str, ...]]:
+    """The names of people whom nobody knows that ``text`` asks to forget; none of a name for a
+    pronoun that means nobody."""
+    latin = [(start, surname_end(text, end)) for start, end, _ in latin_names(text)]
+    ends = [(start, chinese_name_at(text, start, strong=False)) for start in range(len(text))]
+    names = [*latin, *((start, end) for start, end in ends if end is not None)]
+    spans = [(a, b) for a, b in names if text[a:b] not in english_places()]
+    found: list[tuple[str, ...]] = [
+        (text[a:b],) for a, b in spans if forget_people.asked(text, [(a, b)])
+    ]
+    pronouns = [match.span() for match in forget_phrases.RE.pronoun_in.finditer(text)]
+    return found or [() for span in pronouns if forget_people.asked(text, [span])]
+
+
 def _carry_out_forget(reading: Reading, turn: Turn, text: str, *, alone: bool) -> None:
     """Drop from the drafts what a request names, and ask for what was kept to be hidden.
     Without a person or a matter it means all that is kept where it says so, else the last
@@ -239,11 +277,26 @@ def _carry_out_forget(reading: Reading, turn: Turn, text: str, *, alone: bool) -
     if not (people or matter.keys) and forget_intent.needs_somebody(text):
         return
     before = list(reading.drafts)
+    repeats = reading.book.clock - reading.asked_to_forget <= REPEATED
     requests = _forget_named(reading, people, matter, text, called)
     turn_ids = [] if alone else [turn.id]
     if requests is None:
         requests = []
         turn_ids += _forget_last(reading, turn, people) if alone else []
+    if not (requests or turn_ids or repeats or len(reading.drafts) < len(before)):
+        requests = [ForgetRequest()]  # it found nothing, which is to be told
+    _ask(reading, turn, requests, before, turn_ids)
+
+
+def _ask(
+    reading: Reading,
+    turn: Turn,
+    requests: list[ForgetRequest],
+    before: list[Draft],
+    turn_ids: Sequence[int] = (),
+) -> None:
+    """Notes the requests of a turn, with the turns of drafts that were dropped since."""
+    turn_ids = [*turn_ids]
     for draft in (d for d in before if d not in reading.drafts):
         turn_ids += [draft.turn.id, *draft.extra_turns]
     if turn_ids:
