@@ -167,6 +167,8 @@ TEMPLATES: dict[str, str] = {
     "user_forgotten_already": _("This end user has been forgotten already."),
     "no_such_contact": _("There is no such contact."),
     "no_such_memory": _("There is no such memory."),
+    "no_such_forgetting": _("This user has asked for no such thing."),
+    "not_undecided": _("This is not among what is undecided."),
     "no_such_contact_or_memory": _("There is no such contact or memory."),
     "no_contact_of_id": _("There is no contact {id}."),
     "name_taken": _("Another contact has this name. Send namesake: true for another person."),

@@ -42,6 +42,8 @@ ENDPOINTS = [
     (CHANGE, changes.OneChange, "change"),
     (f"{CHANGE}undo/", changes.Undo, "change-undo"),
     ("forgetting/", erasures.Forgettings, "forgettings"),
+    ("forgetting/<uuid:erasure_id>/", erasures.OneForgetting, "forgetting"),
+    ("forgetting/<uuid:erasure_id>/decide/", erasures.Decide, "forgetting-decide"),
     ("forgetting/<uuid:erasure_id>/erase/", erasures.Erase, "forgetting-erase"),
     ("export/", users.Export, "export"),
     ("forget/", users.Forget, "forget"),

@@ -77,6 +77,8 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-memory-history": {"GET": None},
     "api-contact-history": {"GET": None},
     "api-forgettings": {"GET": None},
+    "api-forgetting": {"GET": None},
+    "api-forgetting-decide": {"POST": {"redact": [1]}},
     "api-forgetting-erase": {"POST": {}},
     "api-changes": {"GET": None},
     "api-change": {"GET": None},

@@ -73,6 +73,19 @@ def resolve(
     return _read(talk, message, w.MESSAGE_CHARACTERS)
 
 
+def resolve_all(
+    sessions: Sequence[Sequence[Utterance]], relations: Sequence[Relation] = ()
+) -> list[list[Mention]]:
+    """The same for every turn of ``sessions`` in a single reading, one list a turn."""
+    talk = _Conversation(relations)
+    found = []
+    for session in sessions:
+        talk.focus.begin_session()
+        talk.previous = talk.last_user = None
+        found += [_read(talk, turn, w.MESSAGE_CHARACTERS) for turn in session]
+    return found
+
+
 @dataclass(slots=True)
 class _Conversation:
     """What has been read of a conversation up to the next turn."""

@@ -1,15 +1,18 @@
 """End users: who there are, and what is kept of one."""
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Count, QuerySet
 
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact
-from memories.models import Edge, Link, Memory, Message
+from memories.models import Edge, Erasure, Link, Memory, Message
 
+UNDECIDED = 20  # erasures
 SAMPLE = 500  # rows of a table from which its size is estimated
 
 
@@ -46,6 +49,39 @@ def kept(end_user: EndUser) -> list[Kept]:
         count = rows.count()
         found.append(Kept(what, count, round(count * _row_size(model, end_user)) if count else 0))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """What the erasure ``pk`` left to be decided."""
+
+    pk: UUID
+    requested_at: datetime
+    messages: list[Message]
+    contacts: list[Contact]
+
+
+def undecided(end_user: EndUser) -> list[Undecided]:
+    """What the latest erasures left to be decided."""
+    wishes = Erasure.objects.of(end_user).exclude(unsure_message_ids=[], unsure_contact_ids=[])
+    wishes = wishes.defer("words", "names")[:UNDECIDED]
+    messages = Message.objects.of(end_user).in_bulk(
+        [pk for wish in wishes for pk in wish.unsure_message_ids]
+    )
+    contacts = (
+        Contact.objects.of(end_user)
+        .light()
+        .in_bulk([pk for wish in wishes for pk in wish.unsure_contact_ids])
+    )
+    return [
+        Undecided(
+            wish.pk,
+            wish.requested_at,
+            [messages[pk] for pk in wish.unsure_message_ids if pk in messages],
+            [contacts[pk] for pk in wish.unsure_contact_ids if pk in contacts],
+        )
+        for wish in wishes
+    ]
 
 
 def _row_size(model: Any, end_user: EndUser) -> float:

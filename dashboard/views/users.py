@@ -1,6 +1,7 @@
 """End users and apps: who they are, what is kept of them, keys, export, and erasing."""
 
 import json
+from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
@@ -17,10 +18,12 @@ from dashboard import access, feedback, pager
 from dashboard.queries import users as queries
 from memories import portability, queue
 from memories.erasure import erase
+from memories.erasure.decide import decide
 from memories.models import Erasure
 
 MAX_NAME = 100
 SHOWN_ERASURES = 10
+MAX_DIGITS = 19  # of an id
 
 
 @access.page
@@ -114,6 +117,37 @@ def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     return redirect("dashboard:users")
 
 
+@access.page
+def undecided(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Messages and people of whom only a person can say whether they were to be forgotten."""
+    context = {"end_user": end_user, "wishes": queries.undecided(end_user)}
+    return render(request, "users/undecided.html", context)
+
+
+def _numbers(sent: list[str]) -> list[int]:
+    return [int(pk) for pk in sent if pk.isdecimal() and len(pk) < MAX_DIGITS]
+
+
+@access.admin_action
+def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> HttpResponse:
+    """Erases or keeps one of these messages or people."""
+    sent = request.POST
+    try:
+        decide(
+            end_user,
+            wish,
+            redact=_numbers(sent.getlist("redact")),
+            keep=_numbers(sent.getlist("keep")),
+            forget=access.valid_ids(sent.getlist("forget")),
+            keep_people=access.valid_ids(sent.getlist("keep_people")),
+        )
+    except erase.NothingToForget as error:
+        feedback.refused(request, str(error))
+    else:
+        feedback.done(request, _("Decided."))
+    return redirect("dashboard:undecided", end_user.pk)
+
+
 @access.admin_page
 def apps(request: HttpRequest, app: int = 0) -> HttpResponse:  # noqa: ARG001
     """Apps with their keys; also what is left of the page that showed a key when it is reloaded."""
@@ -194,6 +228,8 @@ urls = [
     path("u/<int:user>/time-zone/", access.form(one_user, user_time_zone), name="user-time-zone"),
     path("u/<int:user>/read/", read_now, name="read-now"),
     path("u/<int:user>/export/", export, name="export"),
+    path("u/<int:user>/undecided/", undecided, name="undecided"),
+    path("u/<int:user>/undecided/<uuid:wish>/", decide_undecided, name="decide-undecided"),
     path("u/<int:user>/forget/", before_forgetting, name="before-forgetting"),
     path("u/<int:user>/forget/now/", forget_user, name="forget-user"),
 ]

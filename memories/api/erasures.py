@@ -11,26 +11,76 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError, conflict
-from accounts.fields import Strict
+from accounts.fields import Identifier, Strict, Whole
 from accounts.paging import Page, PageQuery, page
+from contacts.models import Contact
 from memories.context import build
 from memories.erasure import due
-from memories.models import Erasure
+from memories.erasure.decide import decide
+from memories.erasure.erase import NothingToForget
+from memories.models import Erasure, Message
 
-STATES = ["hidden", "erased", "cancelled"]
+MOST = 500  # decisions in one call
+STATES = ["hidden", "erased", "cancelled", "not_found"]
 
 
 class ForgettingSerializer(serializers.Serializer):
     """Something that a user asked in a chat to forget."""
 
     id = serializers.UUIDField()
-    state = serializers.ChoiceField(STATES, help_text="cancelled: the hiding was undone.")
+    state = serializers.ChoiceField(
+        STATES,
+        help_text="cancelled: the hiding was undone. not_found: nothing kept was meant.",
+    )
     memories = serializers.IntegerField(help_text="How many.")
     contacts = serializers.IntegerField(help_text="How many.")
+    undecided = serializers.IntegerField(
+        help_text="How many messages and contacts may be about forgotten people."
+    )
     requested_at = serializers.DateTimeField()
     erased_after = serializers.DateTimeField(help_text="When it is, or was, erased for good.")
     change_id = serializers.UUIDField(
         allow_null=True, help_text="Undo it with changes/{id}/undo/; null when nothing is hidden."
+    )
+
+
+class UndecidedMessage(serializers.ModelSerializer):
+    """A message that may mean a forgotten person."""
+
+    class Meta:
+        model = Message
+        fields = ["id", "role", "content", "session_id", "created_at"]
+
+
+class UndecidedContact(serializers.ModelSerializer):
+    """A contact that may be the same person under another name."""
+
+    class Meta:
+        model = Contact
+        fields = ["id", "name", "aliases", "relationship"]
+
+
+class ForgettingDetail(ForgettingSerializer):
+    """The report of an erasure: what it left to be decided."""
+
+    undecided_messages = UndecidedMessage(many=True)
+    undecided_contacts = UndecidedContact(many=True)
+
+
+class DecideBody(Strict):
+    """What is to become of messages and contacts that are undecided."""
+
+    redact = serializers.ListField(
+        child=Whole(), default=list, max_length=MOST, help_text="Messages that mean the person."
+    )
+    keep = serializers.ListField(
+        child=Whole(), default=list, max_length=MOST, help_text="Messages that do not."
+    )
+    forget = serializers.ListField(
+        child=Identifier(), default=list, max_length=MOST, help_text="Contacts that are the same."
+    )
+    keep_people = serializers.ListField(
+        child=Identifier(), default=list, max_length=MOST, help_text="Contacts that are not."
     )
 
 
@@ -47,6 +97,16 @@ def _shown(rows: Sequence[Erasure]) -> list[dict[str, Any]]:
     return list(ForgettingSerializer(found, many=True).data)
 
 
+def _detail(erasure: Erasure) -> dict[str, Any]:
+    messages = Message.objects.of(erasure.end_user_id).filter(pk__in=erasure.unsure_message_ids)
+    contacts = Contact.objects.of(erasure.end_user_id).light()
+    found = asdict(build.forgetting(erasure)) | {
+        "undecided_messages": messages.order_by("seq"),
+        "undecided_contacts": contacts.filter(pk__in=erasure.unsure_contact_ids).order_by("name"),
+    }
+    return dict(ForgettingDetail(found).data)
+
+
 class Forgettings(UserView):
     @documented(
         responses={200: ForgettingPage},
@@ -55,8 +115,40 @@ class Forgettings(UserView):
         summary="What the user asked in a chat to forget, the latest first",
     )
     def get(self, request: Request, **_path: Any) -> Response:
-        rows = Erasure.objects.of(self.end_user).defer("words", "message_ids")
+        rows = Erasure.objects.of(self.end_user).defer("words", "names", "message_ids")
         return page(request, rows, "requested_at", self.query(PageQuery), _shown)
+
+
+class OneForgetting(UserView):
+    @documented(
+        responses={200: ForgettingDetail},
+        operation_id="forgetting_retrieve",
+        summary="What an erasure left to be decided",
+        description="Messages that may mean the forgotten person, and contacts that may be them.",
+    )
+    def get(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+        found = Erasure.objects.of(self.end_user).filter(pk=erasure_id).first()
+        if found is None:
+            raise ApiError(404, "unknown_forgetting", "This user has asked for no such thing.")
+        return Response(_detail(found))
+
+
+class Decide(UserView):
+    @documented(
+        request=DecideBody,
+        responses={200: ForgettingDetail},
+        operation_id="forgetting_decide",
+        summary="Decide what an erasure left undecided",
+        description="What is redacted or forgotten is erased for good; what is kept is not asked "
+        "about again. 404 when something is not among what is undecided.",
+    )
+    def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
+        asked = self.body(DecideBody)
+        try:
+            found = decide(self.end_user, erasure_id, **asked)
+        except NothingToForget as error:
+            raise ApiError(404, "unknown_forgetting", str(error)) from error
+        return Response(_detail(found))
 
 
 class Erase(UserView):

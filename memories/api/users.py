@@ -48,6 +48,10 @@ Forgotten = inline_serializer(
         "contacts": serializers.IntegerField(),
         "memories": serializers.IntegerField(),
         "messages": serializers.IntegerField(),
+        "report": serializers.UUIDField(
+            allow_null=True, help_text="Of a person: see forgetting/{id}/."
+        ),
+        "unsure": serializers.IntegerField(help_text="How much that report leaves undecided."),
     },
 )
 

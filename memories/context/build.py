@@ -41,12 +41,14 @@ JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was
 class Forgetting:
     """What the user asked in a chat to forget: ``hidden``, then ``erased``. While it is hidden
     an undo of ``change_id`` brings it back, until ``erased_after``. ``memories`` and
-    ``contacts`` are how many."""
+    ``contacts`` are how many; ``undecided`` are so many messages and contacts that may be
+    about forgotten people. ``not_found``: nothing that is kept was meant."""
 
     id: UUID
     state: str
     memories: int
     contacts: int
+    undecided: int
     requested_at: datetime
     erased_after: datetime
     change_id: UUID | None
@@ -204,16 +206,20 @@ def forgetting(erasure: Erasure) -> Forgetting:
         state="hidden" if pending else erasure.state,
         memories=len(erasure.memory_ids),
         contacts=len(erasure.contact_ids),
+        undecided=len(erasure.unsure_message_ids) + len(erasure.unsure_contact_ids),
         requested_at=erasure.requested_at,
         erased_after=erasure.due_at if pending else erasure.finished_at or erasure.due_at,
         change_id=erasure.change_id,
     )
 
 
-def _just_asked(asked: Sequence[Erasure], session_id: str) -> bool:
-    """Whether this session is one in which something was forgotten a moment ago."""
+def _just_asked(asked: Sequence[Erasure], session_id: str) -> str:
+    """What became of the latest request of this session, if it was made a moment ago."""
     since = timezone.now() - JUST_NOW
-    return any(one.session_id == session_id and one.requested_at > since for one in asked)
+    for one in asked:
+        if one.session_id == session_id and one.requested_at > since:
+            return "not_found" if one.state == Erasure.State.NOT_FOUND else "forgotten"
+    return ""
 
 
 def _turns(end_user: EndUser, session_id: str, history: Sequence[tuple[str, str]]) -> lookup.Turns:

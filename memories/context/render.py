@@ -16,6 +16,8 @@ _WORDS = {
         "people": "## People mentioned",
         "memories": "## Related memories",
         "forgotten": "The user asked to forget something that was said before. It has been done.",
+        "not_found": "The user asked to forget something, but nothing that is kept was found for it: "
+        "nothing was forgotten. Say so.",
         "outdated": " (no longer true since {})",
     },
     "zh": {
@@ -23,6 +25,7 @@ _WORDS = {
         "people": "## 提到的人",
         "memories": "## 相关记忆",
         "forgotten": "用户要求忘记之前说过的一些内容，已经照办。",
+        "not_found": "用户要求忘记一些内容，但没有找到与之相关的记忆，所以什么也没有删除。请如实说明。",
         "outdated": "（自{}起不再如此）",
     },
 }
@@ -66,12 +69,14 @@ def render(
     memories: Sequence[InjectedMemory],
     limit: int,
     token_budget: int,
-    told: bool,
+    told: str = "",
 ) -> Block:
     """The fenced block within the budget, with up to ``limit`` memories; they are the best
-    first. ``told``: it says that something was forgotten."""
+    first. ``told``: it says that something was ``forgotten``, or ``not_found``."""
     words = _WORDS[language]
-    left = token_budget - estimate_tokens("\n".join([OPEN, *words.values(), CLOSE]))
+    other = "forgotten" if told == "not_found" else "not_found"
+    fixed = [text for key, text in words.items() if key != other]
+    left = token_budget - estimate_tokens("\n".join([OPEN, *fixed, CLOSE]))
     cards = []
     for place, contact in enumerate(contacts):
         # The people still to come keep their share, so that a long card crowds nobody out.
@@ -94,7 +99,7 @@ def render(
         if memory.outdated_on or text not in on_cards:
             lines[memory.id] = line
             left -= cost
-    parts = [words["forgotten"]] if told else []
+    parts = [words[told]] if told else []
     parts += [words["people"], *cards] if cards else []
     parts += [words["memories"], *lines.values()] if lines else []
     text = "\n".join([OPEN, words["note"], *parts, CLOSE]) if parts else ""

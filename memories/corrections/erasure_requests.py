@@ -4,19 +4,17 @@ Callers that write hold the end user's lock.
 """
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models import Change, EndUser
-from contacts.matching.mentions import entries_of, find_mentions
-from contacts.models import Contact
 from memories import queue
-from memories.models import Erasure, Memory, Message
+from memories.models import Erasure, Message
 from memories.search import context_tokens
 
 # How long the context tells of an erasure that is done, and how many it tells of.
@@ -24,6 +22,14 @@ REPORTED_FOR = timedelta(days=1)
 REPORTED = 5
 
 State = Erasure.State
+
+
+@dataclass(slots=True)
+class Unsure:
+    """What may mean forgotten people, or be one of them: ids of messages and contacts."""
+
+    messages: set[int] = field(default_factory=set)
+    contacts: set[UUID] = field(default_factory=set)
 
 
 def schedule(
@@ -34,10 +40,13 @@ def schedule(
     contact_ids: Collection[UUID] = (),
     message_ids: Collection[int] = (),
     words: Iterable[str] = (),
+    names: Iterable[str] = (),
+    unsure: Unsure | None = None,
     asked: Message | None = None,
 ) -> Erasure:
     """Plans the erasure of what ``change`` has hidden, after the grace period of the settings
     or, where that is none, by the next worker. ``asked`` is the message that asked for it."""
+    unsure = unsure or Unsure()
     now = timezone.now()
     erasure = Erasure.objects.create(
         end_user=end_user,
@@ -46,6 +55,9 @@ def schedule(
         contact_ids=sorted(contact_ids),
         message_ids=sorted(message_ids),
         words=sorted(set(words)),
+        names=sorted(set(names)),
+        unsure_message_ids=sorted(set(unsure.messages) - {*message_ids}),
+        unsure_contact_ids=sorted(unsure.contacts),
         session_id=asked.session_id if asked else "",
         requested_at=now,
         due_at=now + timedelta(days=settings.MIO_FORGET_GRACE_DAYS),
@@ -56,11 +68,30 @@ def schedule(
     return erasure
 
 
+def nothing_found(end_user: EndUser, asked: Message | None) -> Erasure:
+    """Notes a request that meant nothing that is kept, to be told of like any other."""
+    now = timezone.now()
+    report_until(end_user, now + REPORTED_FOR)
+    return Erasure.objects.create(
+        end_user=end_user,
+        state=State.NOT_FOUND,
+        session_id=asked.session_id if asked else "",
+        requested_at=now,
+        due_at=now,
+        finished_at=now,
+    )
+
+
 def cancel(change: Change) -> None:
     """Calls off the erasure of what a change had hidden: it was undone."""
     hidden = context_tokens.hidden(change.end_user_id)
     Erasure.objects.of(change.end_user_id).filter(change=change, state=State.PENDING).update(
-        state=State.CANCELLED, finished_at=timezone.now(), words=[]
+        state=State.CANCELLED,
+        finished_at=timezone.now(),
+        words=[],
+        names=[],
+        unsure_message_ids=[],
+        unsure_contact_ids=[],
     )
     shown = hidden - context_tokens.hidden(change.end_user_id)
     context_tokens.retokenise_beside(change.end_user_id, shown)
@@ -79,15 +110,9 @@ def reported(end_user: EndUser) -> list[Erasure]:
     now = timezone.now()
     if end_user.forgetting_until is None or end_user.forgetting_until < now:
         return []
-    lately = Q(state=State.PENDING) | Q(state=State.ERASED, finished_at__gt=now - REPORTED_FOR)
-    return list(Erasure.objects.of(end_user).filter(lately).defer("words")[:REPORTED])
-
-
-def naming(model: type[Memory] | type[Message], end_user: EndUser, contact: Contact) -> list[Any]:
-    """The ids of the user's rows whose content names the contact."""
-    names = Q()
-    for name in (contact.name, *contact.aliases):
-        names |= Q(content__icontains=name)
-    entries = entries_of([contact.person])
-    rows = model.objects.of(end_user).filter(names).values_list("pk", "content")
-    return [pk for pk, content in rows.iterator() if find_mentions(content, entries)]
+    done = Q(state__in=[State.ERASED, State.NOT_FOUND], finished_at__gt=now - REPORTED_FOR)
+    lately = Q(state=State.PENDING) | done
+    rows = Erasure.objects.of(end_user).filter(lately).defer("words", "names")
+    # What the app itself had erased was erased as it asked, and no user waits to be told.
+    asked = rows.exclude(state=State.ERASED, finished_at=F("requested_at"))
+    return list(asked[:REPORTED])

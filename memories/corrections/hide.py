@@ -1,6 +1,6 @@
 """Putting away what an end user asked in a chat to forget, until it is erased or brought back."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db import transaction
 from django.db.models import Q
@@ -10,7 +10,7 @@ from accounts.models import Change, EndUser, Tracked
 from contacts import store
 from contacts.models import Contact, Relation, Suggestion
 from memories import graph
-from memories.corrections import derived, refresh
+from memories.corrections import derived, forgotten_names, refresh
 from memories.models import Link, Memory
 
 Status = Memory.Status
@@ -49,9 +49,9 @@ def hide(
     return change
 
 
-def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) -> None:
-    """Deletes contacts with their links, relations and profile memories; the change keeps
-    the rows for its undo."""
+def _remove(end_user: EndUser, contacts: Collection[Contact], recorder: Recorder) -> None:
+    """Deletes contacts with their links, relations and profile memories, and takes their names
+    out of what is told of others; the change keeps the rows for its undo."""
     ids = [contact.id for contact in contacts]
     if not ids:
         return
@@ -61,6 +61,8 @@ def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) 
     profiles = Memory.objects.of(end_user).filter(content_hash__in=[f"profile:{pk}" for pk in ids])
     asked = Suggestion.objects.of(end_user).filter(Q(first__in=ids) | Q(second__in=ids))
     stated = Relation.objects.of(end_user).among(ids)
+    people = [*contacts, *tombstones]
+    names = forgotten_names.left_of(end_user, forgotten_names.names_of(people), ids)
     others = {at for row in stated for at in (row.subject_id, row.object_id)} - {*ids}
     bereft = derived.tracked(Memory.objects.of(end_user).filter(consolidated_into__in=profiles))
     doomed: list[list[Tracked]] = [[*links], [*asked], [*stated], [*profiles]]
@@ -71,5 +73,6 @@ def _remove(end_user: EndUser, contacts: Iterable[Contact], recorder: Recorder) 
         type(rows[0])._base_manager.filter(pk__in=[row.pk for row in rows]).delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
     refresh.point_at_profiles(end_user, (), [memory.pk for memory in bereft])
+    forgotten_names.take_out(end_user, names, recorder=recorder)
     for contact in end_user.contacts.standing().light().filter(pk__in=others):
         store.save(contact, [])

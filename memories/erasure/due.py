@@ -9,7 +9,8 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from accounts.reasons import fault
-from memories.corrections import erasure_requests
+from memories.corrections.forgotten_names import left_of
+from memories.erasure import name_hashes
 from memories.erasure.erase import Forgotten, forget_these
 from memories.models import Erasure
 
@@ -54,11 +55,23 @@ def erase(erasure_id: UUID) -> Forgotten | None:
     erasure = pending.first()
     if end_user is None or erasure is None:
         return None
+    names = left_of(end_user, erasure.names, erasure.contact_ids)
     gone = forget_these(
-        end_user, erasure.memory_ids, erasure.contact_ids, erasure.message_ids, erasure.words
+        end_user,
+        erasure.memory_ids,
+        erasure.contact_ids,
+        erasure.message_ids,
+        erasure.words,
+        erasure.names,
     )
     now = timezone.now()
-    pending.update(state=Erasure.State.ERASED, finished_at=now, words=[], change=None)
-    erasure_requests.report_until(end_user, now + erasure_requests.REPORTED_FOR)
+    pending.update(
+        state=Erasure.State.ERASED,
+        finished_at=now,
+        words=[],
+        names=[],
+        name_hashes=name_hashes.hashes_of(end_user, names.all),
+        change=None,
+    )
     log.info("erasure %s: %s memories, %s messages", erasure.pk, gone.memories, gone.messages)
     return gone

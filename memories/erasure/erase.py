@@ -1,25 +1,31 @@
 """True deletion, the only one there is: asked for by the end user or the app, and complete."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
+from django.contrib.admin.models import LogEntry
 from django.db import transaction
+from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import store
-from contacts.models import Contact
+from contacts.models import Contact, Relation
 from memories import remote_batches
 from memories.corrections import derived, erasure_requests
-from memories.erasure import redact_messages, same_statement
+from memories.corrections.forgotten_names import left_of, names_of
+from memories.erasure import name_hashes, redact_messages, same_statement
 from memories.erasure.scrub_changes import scrub
+from memories.erasure.scrub_names import scrub_names
+from memories.erasure.told_of import told_of
 from memories.models import (
     Batch,
     Consolidation,
     Entity,
     EntityLink,
+    Erasure,
     Injected,
     Memory,
     Message,
@@ -28,11 +34,14 @@ from memories.models import (
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """How many rows of each kind are gone."""
+    """How many rows of each kind are gone. Of a person, ``report`` is the erasure that holds
+    what is left to be decided: so many messages and contacts are ``unsure``."""
 
     contacts: int = 0
     memories: int = 0
     messages: int = 0
+    report: UUID | None = None
+    unsure: int = 0
 
 
 @transaction.atomic
@@ -62,28 +71,44 @@ class NothingToForget(CodedError):
 
 @transaction.atomic
 def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
-    """Erases a contact with every memory and message that is about it or names it.
+    """Erases a contact with every memory and message that is about it, and its names wherever
+    they stand. The report says which messages and contacts may mean the same person.
 
     What other contacts' profiles had learnt from those memories goes with them. Raises
     NothingToForget.
     """
     held = _held(end_user)
-    contact, ids, memories = _about(held, contact_id)
-    messages = erasure_requests.naming(Message, held, contact)
-    return _erase(held, memories, ids, messages, (contact.name, *contact.aliases))
+    people, memories = _about(held, contact_id)
+    ids, names = [person.pk for person in people], names_of(people)
+    told, now = told_of(held, people), timezone.now()
+    report = Erasure.objects.create(
+        end_user=held,
+        state=Erasure.State.ERASED,
+        memory_ids=sorted(memories),
+        contact_ids=sorted(ids),
+        message_ids=sorted(told.sure),
+        unsure_message_ids=told.unsure,
+        unsure_contact_ids=told.alike,
+        name_hashes=name_hashes.hashes_of(held, left_of(held, names, ids).all),
+        requested_at=now,
+        due_at=now,
+        finished_at=now,
+    )
+    gone = _erase(held, memories, ids, told.sure, names, names)
+    return replace(gone, report=report.pk, unsure=len(told.unsure) + len(told.alike))
 
 
-def _about(end_user: EndUser, contact_id: UUID) -> tuple[Contact, list[UUID], set[UUID]]:
-    """A contact, its id and those of all that was merged into it, and the memories that are
-    linked to one of these or name it. Raises NothingToForget."""
+def _about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], set[UUID]]:
+    """A contact with all that was merged into it, and the memories that are linked to one of
+    these or name it. Raises NothingToForget."""
     contact = store.survivor(end_user, contact_id)
     if contact is None:
         raise NothingToForget(Reason("no_such_contact"))
-    merged = end_user.contacts.all_merged_into([contact.id])
-    ids = [contact.id, *(other.id for other in merged)]
+    people = [contact, *end_user.contacts.all_merged_into([contact.id])]
+    ids = [person.pk for person in people]
     linked = Memory.objects.of(end_user).filter(links__contact__in=ids, links__rejected=False)
-    naming = erasure_requests.naming(Memory, end_user, contact)
-    return contact, ids, {*linked.values_list("pk", flat=True), *naming}
+    naming = left_of(end_user, names_of(people), ids).named_in(Memory.objects.of(end_user))
+    return people, {*linked.values_list("pk", flat=True), *naming}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +124,9 @@ def rehearse_contact(end_user: EndUser, contact_id: UUID) -> Rehearsal:
     can't differ from it. Raises NothingToForget."""
     with transaction.atomic():
         held = _held(end_user)
-        contact, _, memories = _about(held, contact_id)
+        people, memories = _about(held, contact_id)
         doomed = _doomed(held, memories)
-        gone = forget_contact(held, contact.id)
+        gone = forget_contact(held, people[0].id)
         transaction.set_rollback(True)
     return Rehearsal(gone, doomed)
 
@@ -140,11 +165,12 @@ def forget_these(
     contact_ids: Collection[UUID],
     message_ids: Collection[int],
     words: Iterable[str],
+    names: Collection[str] = (),
 ) -> Forgotten:
     """Erases what a user asked in a chat to forget: these rows, as far as they are there, and
     what is derived from them. ``words`` say what it was about: messages close by that repeat
-    one go too. Raises NothingToForget."""
-    return _erase(_held(end_user), memory_ids, contact_ids, message_ids, words)
+    one go too; ``names`` go wherever they stand. Raises NothingToForget."""
+    return _erase(_held(end_user), memory_ids, contact_ids, message_ids, words, names)
 
 
 def _held(end_user: EndUser) -> EndUser:
@@ -160,8 +186,10 @@ def _erase(
     contact_ids: Collection[UUID] = (),
     message_ids: Collection[int] = (),
     words: Iterable[str] = (),
+    names: Collection[str] = (),
 ) -> Forgotten:
-    """Deletes memories and contacts with all that is derived from them or quotes them."""
+    """Deletes memories and contacts with all that is derived from them or quotes them, and
+    those of ``names`` that nobody else bears from what is stored of others."""
     ids = same_statement.of(end_user, memory_ids)
     memories = Memory.objects.of(end_user).filter(pk__in=ids, kind=Memory.Kind.FACT)
     rows = list(memories.only("quote", "facts", "source_message_ids"))
@@ -172,7 +200,9 @@ def _erase(
     told = {fact["value"] for memory in rows for fact in memory.facts}
     entities = set(EntityLink.objects.of(end_user).filter(memory__in=ids).values_list("entity"))
     people = Contact.objects.of(end_user).filter(links__memory__in=ids).values_list("pk", flat=True)
-    around = [pk for pk in people.distinct() if pk not in contact_ids]
+    related = Relation.objects.of(end_user).among(contact_ids).values_list("subject", "object")
+    around = {*people, *(pk for pair in related for pk in pair)} - {*contact_ids}
+    left = left_of(end_user, names, contact_ids)
     derived.unlearn(end_user, ids)
     _erase_changes(end_user, [*ids, *contact_ids])
     memories.delete()
@@ -181,7 +211,9 @@ def _erase(
     orphaned.delete()
     Injected.objects.of(end_user).filter(memory_ids__overlap=list(ids)).delete()
     emptied = redact_messages.erase(end_user, quotes, message_ids, {*words, *told})
+    erasure_requests.report_until(end_user, timezone.now() + erasure_requests.REPORTED_FOR)
     contacts = _erase_contacts(end_user, contact_ids)
+    scrub_names(end_user, left)
     for work in (Batch, Consolidation):  # an error may quote what a model was given
         work.objects.of(end_user).exclude(error="").update(error="")
     remote_batches.withdraw_changed(end_user)
@@ -207,6 +239,8 @@ def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
     for subject in ids:
         Change.objects.of(end_user).filter(subjects__contains=[str(subject)]).delete()
     scrub(end_user, ids)
+    # What an operator did to them at /admin/ is logged with their words.
+    LogEntry.objects.filter(object_id__in=[str(pk) for pk in ids]).delete()
 
 
 def _erase_tasks(markers: Collection[str]) -> None:

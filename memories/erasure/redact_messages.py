@@ -6,6 +6,7 @@ Callers hold the end user's lock.
 from collections.abc import Collection, Iterable, Mapping
 
 from accounts.models import EndUser
+from memories.erasure import name_hashes
 from memories.models import Memory, Message
 from memories.search import context_tokens
 from memories.search.tokens import own, tokenise
@@ -49,10 +50,19 @@ def erase(
     changed = [row for pk, row in rows.items() if row.content != left[pk]]
     for row in changed:
         row.content = left[row.pk]
-        row.client_id = row.client_id if row.content else None
+        if not row.content and row.client_id is not None:
+            row.client_id = name_hashes.hash_of(end_user, row.client_id)
     Message.objects.bulk_update(changed, ["content", "client_id"], batch_size=500)
     context_tokens.retokenise_beside(end_user, [row.pk for row in changed])
     return sum(not row.content for row in changed)
+
+
+def erased_ids(end_user: EndUser, client_ids: Iterable[str]) -> dict[str, str]:
+    """Under what an emptied message keeps each of a client's ids, which may tell of somebody: a
+    message that is sent once more stays a duplicate. Nothing for users who forgot nothing."""
+    if end_user.forgetting_until is None:
+        return {}
+    return {name_hashes.hash_of(end_user, one): one for one in client_ids}
 
 
 def without(content: str, quotes: Iterable[str]) -> str:

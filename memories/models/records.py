@@ -100,12 +100,15 @@ class Injected(models.Model):
 
 class Erasure(models.Model):
     """What a user asked in a chat to forget: hidden at once by ``change``, erased for good at
-    ``due_at`` unless the change is undone before."""
+    ``due_at`` unless the change is undone before. Also the report of a person's erasure: what
+    is left for somebody to decide, and hashes of the names, by which older messages that are
+    read only now make nobody anew."""
 
     class State(models.TextChoices):
         PENDING = "pending"
         ERASED = "erased"
         CANCELLED = "cancelled"  # the hiding was undone
+        NOT_FOUND = "not_found"  # nothing kept was meant
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="erasures")
@@ -125,6 +128,18 @@ class Erasure(models.Model):
     )
     words = ArrayField(
         models.TextField(), default=list, help_text="What it is about; gone when it is erased."
+    )
+    names = ArrayField(
+        models.TextField(), default=list, help_text="Of the people; gone when it is erased."
+    )
+    name_hashes = ArrayField(
+        models.CharField(max_length=64), default=list, help_text="Keyed by this installation."
+    )
+    unsure_message_ids = ArrayField(
+        models.BigIntegerField(), default=list, help_text="May mean them: to be decided."
+    )
+    unsure_contact_ids = ArrayField(
+        models.UUIDField(), default=list, help_text="May be the same people: to be decided."
     )
     session_id = models.CharField(max_length=200, blank=True, default="")
     requested_at = models.DateTimeField(default=timezone.now)

@@ -1,7 +1,7 @@
 """Messages in, batches out: what arrived waits here until a worker claims a range of it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -17,10 +17,11 @@ from contacts.models import Contact
 from contacts.text import HAN
 from contacts.types import Person
 from memories import queue
+from memories.erasure import name_hashes, redact_messages
 from memories.models import Batch, Message
 from memories.pipeline import cadence
 from memories.text import forget_intent
-from memories.types import ExtractionRequest
+from memories.types import ExtractionRequest, Turn
 
 CONTEXT_MESSAGES = 6
 KNOWN_CONTACTS = 200  # beside those that are named
@@ -62,9 +63,10 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
     EndUser.objects.bulk_create([EndUser(app=app, external_id=external_id)], ignore_conflicts=True)
     end_user = EndUser.objects.select_for_update(no_key=True).get(app=app, external_id=external_id)
     ids = {item.id for item in incoming if item.id is not None}
-    seen = set(
-        Message.objects.of(end_user).filter(client_id__in=ids).values_list("client_id", flat=True)
-    )
+    erased = redact_messages.erased_ids(end_user, ids)
+    held = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
+    stored = (one for one in held.values_list("client_id", flat=True) if one is not None)
+    seen: set[str | None] = {erased.get(one, one) for one in stored}
     fresh = []
     for item in incoming:
         if item.id is not None and item.id in seen:
@@ -72,6 +74,7 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
         seen.add(item.id)
         fresh.append(item)
     now = timezone.now()
+    fresh = [_unless_forgotten(end_user, item) for item in fresh]
     end_user.app = app
     rows = [
         Message(
@@ -102,6 +105,22 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
         duplicates=len(incoming) - len(fresh),
         extraction_due=cadence.extraction_due(end_user),
     )
+
+
+def _unless_forgotten(end_user: EndUser, item: Incoming) -> Incoming:
+    """A message that only comes now and names somebody who was erased after it was said is
+    stored empty."""
+    said_at = item.created_at
+    if said_at is None or not name_hashes.said_before(end_user, item.content, said_at):
+        return item
+    return replace(item, content="")
+
+
+def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
+    """Whether the messages still say what they said: nothing of them was erased since."""
+    said = {turn.id: turn.content for turn in turns}
+    rows = Message.objects.of(end_user).filter(pk__in=said).values_list("pk", "content")
+    return dict(rows) == said
 
 
 def _asks_to_forget(item: Incoming) -> bool:

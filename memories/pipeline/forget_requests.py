@@ -12,7 +12,9 @@ from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
 from memories.corrections import erasure_requests, hide
+from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import same_statement
+from memories.erasure.told_of import told_of
 from memories.models import Link, Memory, Message
 from memories.search import context_tokens
 from memories.types import ForgetRequest
@@ -28,6 +30,8 @@ class _Meant:
     contacts: dict[UUID, Contact] = field(default_factory=dict)
     messages: set[int] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    unsure: erasure_requests.Unsure = field(default_factory=erasure_requests.Unsure)
 
 
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
@@ -41,24 +45,28 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
 
 def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
     asked = Message.objects.of(end_user).filter(pk=asked_in).first()
+    if not (what.memories or what.contacts or what.messages):
+        erasure_requests.nothing_found(end_user, asked)
+        return 0
     if asked is not None:
         what.messages.add(asked.pk)
     seen = [m for m in what.memories.values() if m.status != Memory.Status.ARCHIVED]
     gone = list(what.contacts.values())
     merged = [other.pk for other in end_user.contacts.all_merged_into(what.contacts)]
     change = hide.hide(end_user, seen, actor="extractor", why=WHY, contacts=gone)
-    if what.memories or gone or what.messages:
-        erasure_requests.schedule(
-            end_user,
-            change,
-            memory_ids=what.memories,
-            contact_ids=[*what.contacts, *merged],
-            message_ids=what.messages,
-            words=what.words,
-            asked=asked,
-        )
-        told = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
-        context_tokens.retokenise_beside(end_user, told | what.messages)
+    erasure_requests.schedule(
+        end_user,
+        change,
+        memory_ids=what.memories,
+        contact_ids=[*what.contacts, *merged],
+        message_ids=what.messages,
+        words=what.words,
+        names=what.names,
+        unsure=what.unsure,
+        asked=asked,
+    )
+    told = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
+    context_tokens.retokenise_beside(end_user, told | what.messages)
     return len(seen)
 
 
@@ -69,7 +77,14 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
     contact = store.survivor(end_user, request.contact_id) if request.contact_id else None
     whole = contact is not None and not request.words and not request.keys
     facts = Memory.objects.of(end_user).facts()
-    memories = list(facts.filter(_chosen(request, contact)).defer("tokens").distinct())
+    chosen = _chosen(request, contact)
+    people = (
+        [contact, *end_user.contacts.all_merged_into([contact.pk])] if contact and whole else []
+    )
+    if people:
+        names = left_of(end_user, names_of(people), [person.pk for person in people])
+        chosen |= Q(pk__in=names.named_in(facts))
+    memories = list(facts.filter(chosen).defer("tokens").distinct())
     if contact is None and request.words:
         memories = _closest(memories, request)
     same = same_statement.below(end_user, {memory.pk for memory in memories})
@@ -78,11 +93,29 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
     into.messages.update(request.turn_ids)
     into.words.update(request.words)
     into.words.update(fact["value"] for memory in memories for fact in memory.facts)
-    if contact is not None and whole:
-        into.words |= {contact.name, *contact.aliases}
-        into.messages.update(erasure_requests.naming(Message, end_user, contact))
-        if _only_by(contact, memories):
-            into.contacts[contact.pk] = contact
+    if contact is not None and people:
+        _gather_person(end_user, contact, people, request.asked_in, memories, into)
+
+
+def _gather_person(
+    end_user: EndUser,
+    contact: Contact,
+    people: Collection[Contact],
+    asked_in: int,
+    memories: Iterable[Memory],
+    into: _Meant,
+) -> None:
+    """What tells of a person until they are asked to be forgotten, and the person themself."""
+    names = names_of(people)
+    into.words |= names
+    told = told_of(end_user, people)
+    before = {pk for pk in told.sure if not asked_in or pk < asked_in}
+    into.messages |= before
+    into.unsure.messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
+    if _only_by(contact, memories):
+        into.contacts[contact.pk] = contact
+        into.names |= names
+        into.unsure.contacts |= {*told.alike}
 
 
 def _gather_everything(end_user: EndUser, asked_in: int, into: _Meant) -> None:
@@ -93,9 +126,10 @@ def _gather_everything(end_user: EndUser, asked_in: int, into: _Meant) -> None:
     until = Q(pk__lte=asked_in) if asked_in else Q()
     into.messages.update(told.filter(until).values_list("pk", flat=True))
     for contact in Contact.objects.of(end_user).standing():
-        into.words |= {contact.name, *contact.aliases}
+        into.words |= names_of([contact])
         if _only_by(contact, memories):
             into.contacts[contact.pk] = contact
+            into.names |= names_of([contact])
 
 
 def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
@@ -110,7 +144,7 @@ def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
             topic |= Q(facts__contains=[{"key": key, **whose}])
         chosen |= topic & _mine(contact) if contact else topic
     elif contact is not None:
-        chosen |= _mine(contact)
+        chosen |= _about(contact)
     return chosen
 
 

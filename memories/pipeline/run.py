@@ -22,6 +22,7 @@ from accounts.reasons import Reason, fault, stored
 from memories import model_calls
 from memories.budget import TimeLimitExceeded, time_limit
 from memories.corrections import denials
+from memories.erasure import name_hashes
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import (
     buffer,
@@ -76,6 +77,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
     """Everything that follows an extraction, however its answer came. Raises LostClaim and
     ProviderError; nothing is written then."""
     provider, vectors, end_user = language_provider(), embedder(), batch.end_user
+    extraction = name_hashes.without_forgotten(end_user, extraction, request.turns)
     people = candidates.people_ids(end_user, extraction)
     drafts = candidates.drafts_of(end_user, extraction, request, people, vectors)
     cases = candidates.conflict_cases(end_user, drafts, vectors)
@@ -86,6 +88,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
     )
     with transaction.atomic():
         locked = _hold(batch)
+        _check_nothing_was_erased(locked, request, extraction)
         sync_contacts.learn_user_names(locked, extraction.user_names)
         forget_requests.forget_asked(locked, extraction.forget)
         denied = denials.since(locked, request.turns)
@@ -109,6 +112,16 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
             contacts=synced.created,
         )
     embed.embed_missing(locked, vectors)
+
+
+def _check_nothing_was_erased(
+    locked: EndUser, request: ExtractionRequest, extraction: Extraction
+) -> None:
+    """Raises TransientError where the answer of a model rests on what was erased meanwhile."""
+    same = buffer.says_the_same(locked, (*request.context, *request.turns))
+    left = name_hashes.without_forgotten(locked, extraction, request.turns)
+    if not same or left != extraction:
+        raise TransientError(Reason("held_forgotten"))
 
 
 def _mentions(drafts: Sequence[Draft]) -> dict[str, list[datetime]]:

@@ -68,7 +68,7 @@ def here(
     if name == "changes":
         return [_change(row, end_user, numbers) for row in rows]
     if name == "erasures":
-        return [row | {"message_ids": _messages(row["message_ids"], numbers)} for row in rows]
+        return [_erasure(row, numbers) for row in rows]
     return rows
 
 
@@ -110,6 +110,14 @@ def _claimable(row: dict[str, Any]) -> dict[str, Any]:
     """A batch that nobody here works on is anybody's."""
     held = row["state"] in (Batch.State.RUNNING, Batch.State.SUBMITTED)
     return row | {"state": Batch.State.PENDING} if held else row
+
+
+def _erasure(row: dict[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
+    """An erasure; documents from before it was a report name no people."""
+    lists = ("names", "name_hashes", "unsure_message_ids", "unsure_contact_ids")
+    row = {key: [] for key in lists} | row
+    ids = {key: _messages(row[key], numbers) for key in ("message_ids", "unsure_message_ids")}
+    return row | ids
 
 
 def _messages(ids: Iterable[int], numbers: Mapping[str, Mapping[int, int]]) -> list[int]:

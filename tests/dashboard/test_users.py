@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import ApiKey, App, EndUser
-from memories.models import Memory, Message
+from memories.models import Erasure, Memory, Message
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
 
@@ -177,3 +177,31 @@ def test_a_time_zone_is_set_for_a_user_and_for_an_app(admin: Client, zoe: EndUse
         assert "Days are those of Asia/Shanghai now." in done.content.decode()
         row.refresh_from_db()
         assert row.time_zone == "Asia/Shanghai"
+
+
+def test_what_an_erasure_left_undecided_is_listed_and_decided_by_admins(
+    admin: Client, zoe: EndUser
+) -> None:
+    other = make_contact(zoe, "Greta Moss")
+    erased, kept = make_message(zoe, "They hummed."), make_message(zoe, "They sang.")
+    wish = Erasure.objects.create(
+        end_user=zoe,
+        state="erased",
+        due_at=zoe.created_at,
+        unsure_message_ids=[erased.pk, kept.pk],
+        unsure_contact_ids=[other.pk],
+    )
+    page = reverse("dashboard:undecided", args=[zoe.pk])
+    assert page in admin.get(reverse("dashboard:user", args=[zoe.pk])).content.decode()
+    shown = admin.get(page).content.decode()
+    assert all(text in shown for text in ("They hummed.", "They sang.", "Greta Moss"))
+    assert 'name="redact"' not in signed_in("viewer").get(page).content.decode()
+    decide = reverse("dashboard:decide-undecided", args=[zoe.pk, wish.pk])
+    assert signed_in("reviewer").post(decide, {"redact": erased.pk}).status_code == 403
+    for sent in ({"redact": erased.pk}, {"keep": kept.pk}, {"keep_people": other.pk}):
+        assert admin.post(decide, sent)["Location"] == page
+    assert dict(Message.objects.values_list("pk", "content"))[erased.pk] == ""
+    assert dict(Message.objects.values_list("pk", "content"))[kept.pk] == "They sang."
+    assert "They" not in admin.get(page).content.decode()
+    again = admin.post(decide, {"redact": kept.pk}, follow=True).content.decode()
+    assert "not among what is undecided" in again

@@ -61,7 +61,7 @@ def ids(end_user: EndUser, name: str) -> dict[str, Any]:
         model = Memory
         found = {"memory_id": model.objects.of(end_user).get().pk}
         return {**found, "edge_id": 1} if name == "api-memory-edge" else found
-    if name == "api-forgetting-erase":
+    if name.startswith("api-forgetting") and name != "api-forgettings":
         return {"erasure_id": Erasure.objects.of(end_user).get().pk}
     if name.startswith("api-change") and name != "api-changes":
         return {"change_id": Change.objects.of(end_user).get().pk}

@@ -1,0 +1,173 @@
+"""The names of people who are forgotten, and taking them out of what is told of others.
+
+Callers that write hold the end user's lock.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.db.models import Q, QuerySet
+
+from accounts.changes import Recorder
+from accounts.models import EndUser
+from contacts import store
+from contacts.matching.mentions import entries_of, find_mentions
+from contacts.models import Contact
+from contacts.names import name_key
+from contacts.roles import kinship
+from contacts.segmentation import NAME_FREQUENCY, cut
+from contacts.text import HAN, normalise_with_offsets, original_span
+from contacts.types import Person
+from memories.corrections import derived
+
+GONE, GONE_ZH = "[forgotten]", "[已忘记]"
+SHORTEST = 2  # a single character is in too many words to be taken for a name
+_LATIN = "[a-z\u00c0-\u024f]"
+_HAN_RUN = re.compile(f"{HAN.pattern}+")
+_OWNED = re.compile(r"(?P<owner>\[forgotten\])['’]s? (?P<what>[^.;]+)")
+
+Span = tuple[int, int]
+
+
+class Names:
+    """Finds in texts any of ``names``, but not inside of a longer one of ``others``, nor of a word
+    (小红 in 小红书). What somebody is called by their role alone (妈妈) is no name."""
+
+    def __init__(self, names: Iterable[str], others: Iterable[str] = ()) -> None:
+        self.all = {*names}
+        self.keys = {
+            key for name in self.all if len(key := _normal(name)) >= SHORTEST and not _is_role(name)
+        }
+        rest = sorted(name for name in self.all if _normal(name) not in self.keys)
+        self._entries = entries_of([Person(uuid4(), rest[0], (*rest[1:],))]) if rest else []
+        longer = {_normal(other) for other in others} - self.keys
+        self._longer = {one for one in longer if any(is_fuller(one, key) for key in self.keys)}
+        self._words = dict.fromkeys({*self.keys, *self._longer}, float(NAME_FREQUENCY))
+
+    def spans(self, text: str) -> list[Span]:
+        """Where the names stand, in order, not overlapping."""
+        if not self.keys:
+            return []
+        norm, offsets = normalise_with_offsets(text)
+        if not any(key in norm for key in self.keys):
+            return []
+        taken = [span for key in self._longer for span in _found(norm, key)]
+        tokens = {
+            (run.start() + word.start, run.start() + word.end - cut_off)
+            for run in _HAN_RUN.finditer(norm)
+            for word in cut(run.group(), self._words)
+            for cut_off in ((0, 1) if word.text.endswith("的") else (0,))  # 红红的
+        }
+        spans: list[Span] = []
+        for key in sorted(self.keys, key=len, reverse=True):
+            for start, end in _found(norm, key):
+                whole = _HAN_RUN.fullmatch(key) is None or (start, end) in tokens
+                if whole and not any(a < end and start < b for a, b in [*taken, *spans]):
+                    spans.append((start, end))
+        return sorted(original_span(offsets, start, end) for start, end in spans)
+
+    def named_in(self, rows: QuerySet[Any]) -> list[Any]:
+        """The ids of those rows whose content has one of the names, or a role that stands for
+        one (我妈妈)."""
+        said = Q(pk__in=())
+        for name in self.all:
+            said |= Q(content__icontains=name)
+        found = rows.filter(said).values_list("pk", "content").iterator()
+        return [pk for pk, content in found if self.spans(content) or self._by_role(content)]
+
+    def _by_role(self, content: str) -> bool:
+        return bool(self._entries) and bool(find_mentions(content, self._entries))
+
+    def without(self, text: str) -> str:
+        """``text`` with a mark for each name: ``sister of [forgotten]``, ``[已忘记]的姐姐``."""
+        whole = _OWNED.fullmatch(marked := self.marked(text))
+        return f"{whole['what']} of {whole['owner']}" if whole else marked
+
+    def marked(self, text: str) -> str:
+        """The same in the order of the words: ``[forgotten]'s sister`` still reads as a name
+        that is made of somebody's."""
+        mark = GONE_ZH if HAN.search(text) else GONE
+        for start, end in reversed(self.spans(text)):
+            text = text[:start] + mark + text[end:]
+        return text
+
+    def cleaned(self, value: Any) -> Any:
+        """``value``, any JSON, with a mark for each name in its texts and keys."""
+        if isinstance(value, str):
+            return self.without(value)
+        if isinstance(value, list):
+            return [self.cleaned(item) for item in value]
+        if isinstance(value, dict):
+            return {self.without(key): self.cleaned(item) for key, item in value.items()}
+        return value
+
+
+def names_of(contacts: Iterable[Contact]) -> set[str]:
+    return {name for contact in contacts for name in (contact.name, *contact.aliases)}
+
+
+def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -> Names:
+    """Those of ``names`` that nobody bears who stays when the contacts ``gone`` go."""
+    stays = Contact.objects.of(end_user).light().exclude(pk__in=list(gone))
+    borne = names_of(stays)
+    keys = {name_key(name) for name in borne}
+    return Names((name for name in names if name_key(name) not in keys), borne)
+
+
+def take_out(
+    end_user: EndUser, names: Names, gone: Collection[UUID] = (), recorder: Recorder | None = None
+) -> None:
+    """Puts a mark for each name in what is told of everybody but ``gone``: names made of them,
+    relationship, attributes, personality, timeline. Aliases with one go."""
+    if not names.keys:
+        return
+    for contact in Contact.objects.of(end_user).light().exclude(pk__in=list(gone)):
+        fresh = _cleaned(contact, names)
+        if not fresh:
+            continue
+        if recorder is not None:
+            recorder.watch([contact])
+        for field, value in fresh.items():
+            setattr(contact, field, value)
+        if "name" in fresh:
+            contact.name_key = name_key(contact.name)
+            contact.namesake = store.next_namesake(end_user, contact.name_key)
+        store.save(contact, [*fresh, "namesake"])
+        derived.write_profile_memory(contact, recorder)
+
+
+def _cleaned(contact: Contact, names: Names) -> Mapping[str, Any]:
+    """The fields of a contact that hold a name, without it."""
+    told = {
+        "name": names.marked(contact.name),
+        "aliases": [alias for alias in contact.aliases if not names.spans(alias)],
+        "relationship": names.without(contact.relationship),
+        "personality": names.without(contact.personality),
+        "attributes": names.cleaned(contact.attributes),
+        "timeline": names.cleaned(contact.timeline),
+    }
+    return {field: value for field, value in told.items() if value != getattr(contact, field)}
+
+
+def is_fuller(full: str, name: str) -> bool:
+    """Whether ``full`` is ``name`` with a surname or a given name more; both are name keys."""
+    if HAN.search(full):
+        return full.endswith(name) and 0 < len(full) - len(name) <= 2 <= len(name)
+    return bool(name) and set(name.split()) < set(full.split())
+
+
+def _is_role(name: str) -> bool:
+    return "的" not in name and "'" not in name and kinship(name) is not None
+
+
+def _normal(text: str) -> str:
+    return normalise_with_offsets(" ".join(text.split()))[0]
+
+
+def _found(norm: str, key: str) -> list[Span]:
+    """Where ``key`` stands in ``norm``; one in Latin letters not inside of a word."""
+    before = f"(?<!{_LATIN})" if re.match(_LATIN, key) else ""
+    after = f"(?!{_LATIN})" if re.match(_LATIN, key[-1]) else ""
+    return [found.span() for found in re.finditer(before + re.escape(key) + after, norm)]

@@ -1,0 +1,65 @@
+"""Taking the names of erased people out of everything else that is stored of an end user."""
+
+from django.db.models import Q
+
+from accounts.changes import CHUNK
+from accounts.models import Change, EndUser
+from contacts.models import Suggestion
+from memories.corrections.forgotten_names import Names, take_out
+from memories.models import Edge, Entity, EntityLink, Erasure, Memory
+
+
+def scrub_names(end_user: EndUser, names: Names) -> None:
+    """Puts a mark for each name in what is told of others, in the audit trail, in reasons and
+    in wishes to forget; entities that are called so go."""
+    if not names.keys:
+        return
+    take_out(end_user, names)
+    _scrub_memories(end_user, names)
+    _scrub_entities(end_user, names)
+    for change in Change.objects.of(end_user).iterator(CHUNK):
+        rows, why = names.cleaned(change.rows), names.without(change.why)
+        if (rows, why) != (change.rows, change.why):
+            Change.objects.filter(pk=change.pk).update(rows=rows, why=why)
+    for asked in Suggestion.objects.of(end_user):
+        evidence = names.cleaned(asked.evidence)
+        if evidence != asked.evidence:
+            Suggestion.objects.filter(pk=asked.pk).update(evidence=evidence)
+    for wish in Erasure.objects.of(end_user).exclude(words=[], names=[]):
+        kept = [
+            [word for word in held if not names.spans(word)] for held in (wish.words, wish.names)
+        ]
+        Erasure.objects.filter(pk=wish.pk).update(words=kept[0], names=kept[1])
+
+
+def _scrub_memories(end_user: EndUser, names: Names) -> None:
+    """Facts, quotes and speakers of memories that stay; one that was told anew stays as it is."""
+    said = Q(pk__in=())
+    for name in names.all:
+        said |= Q(facts__icontains=name) | Q(quote__icontains=name) | Q(speaker__icontains=name)
+        said |= Q(metadata__icontains=name)
+    for memory in Memory.objects.of(end_user).facts().filter(said).defer("tokens"):
+        if names.spans(memory.content):
+            continue
+        memory.facts = [fact for fact in memory.facts if not names.spans(fact["value"])]
+        memory.quote = "" if names.spans(memory.quote) else memory.quote
+        memory.speaker = names.without(memory.speaker)
+        memory.metadata = names.cleaned(memory.metadata)
+        memory.save(update_fields=["facts", "quote", "speaker", "metadata"])
+
+
+def _scrub_entities(end_user: EndUser, names: Names) -> None:
+    called = [
+        entity
+        for entity in Entity.objects.of(end_user)
+        if names.spans(f"{entity.name} {entity.key}")
+    ]
+    kinds = [f"{Edge.SHARES_ENTITY}{entity.name}" for entity in called]
+    Edge.objects.of(end_user).filter(kind__in=kinds).delete()
+    ids = [entity.pk for entity in called]
+    EntityLink.objects.of(end_user).filter(entity__in=ids).delete()
+    Entity.objects.of(end_user).filter(pk__in=ids).delete()
+    for edge in Edge.both_ways.of(end_user).exclude(reason=""):
+        reason = names.without(edge.reason)
+        if reason != edge.reason:
+            Edge.both_ways.filter(pk=edge.pk).update(reason=reason)

@@ -1,0 +1,121 @@
+"""The messages that tell of people who are forgotten: by name, by role, by pronoun."""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from uuid import UUID
+
+from django.db.models import Q
+
+from accounts.models import EndUser
+from contacts import relations
+from contacts.coreference.resolve import resolve_all
+from contacts.key_index import hits
+from contacts.lookup import CHARACTERS, HISTORY
+from contacts.matching.mentions import candidate_keys, find_mentions
+from contacts.models import Contact, Suggestion
+from contacts.names import name_key
+from contacts.roles import kinship
+from contacts.types import Entry, Mention, Utterance
+from memories.corrections.forgotten_names import Names, is_fuller, left_of, names_of
+from memories.models import Message
+
+SURE = 0.5  # a mention with less confidence is a guess
+# So many of the latest are asked about: nobody decides more.
+MOST_UNDECIDED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """``sure`` are the messages that tell of them, ``unsure`` those that may mean somebody
+    else, the latest first; both are ids. ``alike`` are other contacts that may be the same
+    people under another name."""
+
+    sure: frozenset[int]
+    unsure: tuple[int, ...]
+    alike: tuple[UUID, ...]
+
+
+def told_of(end_user: EndUser, contacts: Collection[Contact]) -> Told:
+    """What tells of ``contacts``, with those that were merged into them: messages that name
+    them, and those right after these that mean them by a pronoun or a role. A name that
+    others bear as well says nothing for sure."""
+    gone = [contact.pk for contact in contacts]
+    names = names_of(contacts)
+    own = left_of(end_user, names, gone)
+    rows = Message.objects.of(end_user)
+    named = set(own.named_in(rows))
+    doubtful = set(Names(names - own.all).named_in(rows))
+    near = _near(end_user, named | doubtful | _by_role(end_user, contacts))
+    for pk, meant in _meanings(end_user, near):
+        for mentions in meant:
+            who = {mention.person.id for mention in mentions}
+            if who.isdisjoint(gone):
+                continue
+            guess = max(mention.confidence for mention in mentions) < SURE
+            (doubtful if guess or not who <= {*gone} else named).add(pk)
+    unsure = sorted(doubtful - named, reverse=True)[:MOST_UNDECIDED]
+    return Told(frozenset(named), tuple(unsure), _alike(end_user, contacts))
+
+
+def _by_role(end_user: EndUser, contacts: Iterable[Contact]) -> set[int]:
+    """Messages with a word for what they are to the user (my boss), where one person is."""
+    said = Q(pk__in=())
+    for contact in contacts:
+        role = kinship(contact.relationship)
+        if role is not None and role.level != "common":
+            said |= Q(content__icontains=contact.relationship)
+    return set(Message.objects.of(end_user).filter(said).values_list("pk", flat=True))
+
+
+def _near(end_user: EndUser, ids: Collection[int]) -> list[Message]:
+    """These messages with those around them that a pronoun may reach over, in order."""
+    rows = Message.objects.of(end_user)
+    seqs = rows.filter(pk__in=ids).values_list("seq", flat=True)
+    wanted = {seq + step for seq in seqs for step in range(-HISTORY, HISTORY + 1)}
+    return list(rows.filter(seq__in=wanted).order_by("seq").exclude(content=""))
+
+
+def _meanings(
+    end_user: EndUser, rows: Sequence[Message]
+) -> Iterable[tuple[int, list[list[Mention]]]]:
+    """Whom each message means, place by place."""
+    texts = [row.content[:CHARACTERS] for row in rows]
+    keys = [candidate_keys(text) for text in texts]
+    found = hits(end_user, frozenset().union(*keys), related=True)
+    entries: dict[str, list[Entry]] = {}
+    for hit in found:
+        entries.setdefault(hit.key, []).append(hit.entry)
+    related, _cards = relations.of_hits(found)
+    said = []
+    for row, text, held in zip(rows, texts, keys, strict=True):
+        fitting = [entry for key in held for entry in entries.get(key, ())]
+        said.append(Utterance(row.role, text, tuple(find_mentions(text, fitting))))
+    sessions = [
+        [said[place] for place in places]
+        for _, places in groupby(range(len(rows)), key=lambda place: rows[place].session_id)
+    ]
+    resolved = resolve_all(sessions, related)
+    for row, utterance, meant in zip(rows, said, resolved, strict=True):
+        spots: dict[tuple[int, int], list[Mention]] = {}
+        for mention in (*utterance.mentions, *meant):
+            spots.setdefault((mention.start, mention.end), []).append(mention)
+        yield row.pk, list(spots.values())
+
+
+def _alike(end_user: EndUser, contacts: Collection[Contact]) -> tuple[UUID, ...]:
+    """Contacts that may be the same as one of these, which nobody has denied: suggested to be,
+    or one's name is the other's with a surname (小红, 王小红; Brenda, Brenda Smith)."""
+    gone = {contact.pk for contact in contacts}
+    rows = Suggestion.objects.of(end_user).filter(Q(first__in=gone) | Q(second__in=gone))
+    found, denied = set(), set()
+    for row in rows:
+        pair = {row.first_id, row.second_id} - gone
+        denied |= pair if row.state == Suggestion.State.DIFFERENT else set()
+        found |= pair
+    keys = set(map(name_key, names_of(contacts)))
+    for other in Contact.objects.of(end_user).light().exclude(pk__in=gone):
+        theirs = set(map(name_key, names_of([other])))
+        if any(is_fuller(a, b) or is_fuller(b, a) for a in theirs for b in keys):
+            found.add(other.merged_into_id or other.pk)
+    return tuple(sorted(found - denied - gone))

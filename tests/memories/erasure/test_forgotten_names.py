@@ -1,0 +1,36 @@
+"""Where the names of forgotten people stand in a text, and where only their letters do."""
+
+import pytest
+
+from memories.corrections.forgotten_names import Names
+
+BRENDA = Names(["Brenda", "Bren", "sister"], ["Anna", "Brenda Smith"])
+HONG = Names(["小红", "红红", "妈妈"], ["王小红"])
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "left"),
+    [
+        (BRENDA, "Brenda's sister", "sister of [forgotten]"),
+        (BRENDA, "sister of BRENDA", "sister of [forgotten]"),
+        (BRENDA, "likes Bren's dog", "likes [forgotten]'s dog"),
+        (BRENDA, "brenda@x.org, met_brenda", "[forgotten]@x.org, met_[forgotten]"),
+        (BRENDA, "爱Brenda的人", "爱[已忘记]的人"),
+        (BRENDA, "Brendan brings Brenda Smith", "Brendan brings Brenda Smith"),
+        (HONG, "小红的姐姐", "[已忘记]的姐姐"),
+        (HONG, "小紅的姐姐和红红的猫", "[已忘记]的姐姐和[已忘记]的猫"),
+        (HONG, "李小红", "李[已忘记]"),
+        (HONG, "王小红用小红书找小红", "王小红用小红书找[已忘记]"),
+        (HONG, "妈妈", "妈妈"),
+    ],
+)
+def test_names_go_and_words_that_hold_their_letters_stay(
+    names: Names, text: str, left: str
+) -> None:
+    assert names.without(text) == left
+    assert names.spans(left) == []
+
+
+def test_keys_and_values_of_json_lose_names() -> None:
+    value = {"desk_brenda": [{"value": "Bren"}, 3, None]}
+    assert BRENDA.cleaned(value) == {"desk_[forgotten]": [{"value": "[forgotten]"}, 3, None]}
