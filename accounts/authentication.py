@@ -10,6 +10,7 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 
+from accounts.best_effort import best_effort
 from accounts.models import ApiKey, App
 
 if TYPE_CHECKING:  # REST framework's views import this module
@@ -41,7 +42,8 @@ def _note_use(key: ApiKey) -> None:
     stale = now - USE_NOTED_EVERY
     if key.last_used_at is None or key.last_used_at < stale:
         due = Q(last_used_at=None) | Q(last_used_at__lt=stale)
-        ApiKey.objects.filter(due, pk=key.pk).update(last_used_at=now)
+        with best_effort("Use of API key", key.pk):
+            ApiKey.objects.filter(due, pk=key.pk).update(last_used_at=now)
 
 
 class HasApp(BasePermission):

@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
+from accounts.best_effort import best_effort
 from accounts.changes import Recorder
 from accounts.models import Change, EndUser
 from memories.models import Edge, Memory
@@ -182,7 +183,7 @@ WHERE met.id = ANY (%s) AND met.end_user_id = held.id
 
 
 def _remove(end_user: EndUser, edges: Sequence[int]) -> None:
-    with connection.cursor() as cursor:
+    with best_effort("Removal of edges of end user", end_user.pk), connection.cursor() as cursor:
         cursor.execute(_REMOVE, [end_user.pk, list(edges)])
 
 

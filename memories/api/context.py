@@ -1,6 +1,8 @@
 """Everything a chat model should know before it answers."""
 
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from drf_spectacular.utils import inline_serializer
@@ -75,6 +77,21 @@ Context = inline_serializer(
 )
 
 
+class _Answer(Response):
+    """A response with something left to do ``after`` it: a server closes it once it is sent, in
+    the thread and with the connection of the request."""
+
+    def __init__(self, body: Any, after: Callable[[], None]) -> None:
+        super().__init__(body)
+        self._after = after
+
+    def close(self) -> None:
+        try:
+            self._after()
+        finally:
+            super().close()
+
+
 class ContextView(UserView):
     @documented(
         request=ContextForm,
@@ -85,13 +102,15 @@ class ContextView(UserView):
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(ContextForm)
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
-        injection = build.build(
-            self.find_user(),
+        end_user, session_id = self.find_user(), asked.get("session_id") or ""
+        traced = build.trace(
+            end_user,
             asked["message"],
-            session_id=asked.get("session_id") or "",
+            session_id=session_id,
             history=turns[-HISTORY:],
             limit=asked["limit"],
             token_budget=asked["token_budget"],
             include=asked["include"],
+            heal=True,
         )
-        return Response(asdict(injection))
+        return _Answer(asdict(traced.injection), partial(build.note, end_user, traced, session_id))

@@ -4,8 +4,8 @@ Finding who is meant and rendering their cards takes at most two SQL statements 
 model. Memories about them come next: linked ones first, a text fallback for what is not
 linked yet, then hybrid search, which embeds the message and can be left out.
 
-``trace`` only reads and tells how it came to its result; ``build`` is the same with what is
-to be remembered of it.
+``trace`` only reads and tells how it came to its result; ``note`` writes what is to be remembered
+of it, which nobody waits for; ``build`` does both.
 """
 
 import time
@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.best_effort import best_effort
 from accounts.models import EndUser
 from contacts import lookup
 from contacts.types import Mention
@@ -97,13 +98,20 @@ def build(
 ) -> Injection:
     """What a chat model should know before it answers ``message``, with the ``options`` of
     ``trace``. The memories injected count as used."""
-    started = time.perf_counter()
     traced = trace(end_user, message, session_id=session_id, heal=True, **options)
-    if end_user is not None:
+    note(end_user, traced, session_id)
+    return traced.injection
+
+
+def note(end_user: EndUser | None, traced: Trace, session_id: str = "") -> None:
+    """Counts the memories injected as used, and people whom links don't suffice for go to the
+    linker. What the database doesn't take is logged with the end user's id, and lost."""
+    if end_user is None or not (traced.about or traced.injection.memories):
+        return
+    with best_effort("Use of the context of end user", end_user.pk):
         if traced.about is not None:
             linked.note(end_user, traced.about)
         _note_access(end_user, traced.injection.memories, session_id)
-    return replace(traced.injection, timing_ms=since(started))
 
 
 def trace(

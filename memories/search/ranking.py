@@ -195,8 +195,8 @@ def _loaded(
         "end_user": scope.end_user.pk,
         "statuses": [str(status) for status in scope.statuses],
     }
-    params |= scope.within.params if scope.within else {}
-    rows: list[Any] = list(Memory.objects.raw(sql, params))  # with a column that is no field
+    given = params | (scope.within.params if scope.within else {})
+    rows: list[Any] = list(Memory.objects.raw(sql, given))
     return {row.pk: row for row in rows}, {row.pk: tuple(row.later) for row in rows if row.later}
 
 

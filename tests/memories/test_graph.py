@@ -158,7 +158,7 @@ def test_an_edge_to_an_archived_memory_is_removed_when_met(
     assert Edge.both_ways.count() == 6
     with CaptureQueriesContext(connection) as statements:
         assert set(neighbours(zoe, [a.pk])) == {five[3].pk}
-    assert len(statements) == 2
+    assert len([s for s in statements if "SAVEPOINT" not in s["sql"]]) == 2
     assert list(Edge.objects.values_list("target", flat=True)) == [five[3].pk]
     assert Edge.both_ways.count() == 2
 

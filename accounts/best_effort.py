@@ -1,0 +1,20 @@
+"""Writes that nobody waits for: what an answer doesn't rest on never fails it."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db import Error, transaction
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def best_effort(what: str, pk: int) -> Iterator[None]:
+    """Writes in one transaction. Where the database takes none (a full disk, one that only reads,
+    a deadlock) that is logged with the id, and everything goes on without."""
+    try:
+        with transaction.atomic():
+            yield
+    except Error as error:
+        log.warning("%s %d: not written: %s", what, pk, type(error.__cause__ or error).__name__)
