@@ -120,7 +120,8 @@ class Found:
 
     def best(self, limit: int) -> list[UUID]:
         ids = list(self.numbers)
-        return [ids[number] for number in nlargest(limit, self.scores, key=self.total)]
+        score = self.total if self.in_range else self.scores.__getitem__
+        return [ids[number] for number in nlargest(limit, self.scores, key=score)]
 
     def _ranks(self, ids: Iterable[UUID]) -> dict[int, int]:
         known = self.numbers
