@@ -5,11 +5,11 @@ Sizes are measured in turns (A B C A B C …), so that their ratios hold on a no
 
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from django.db import connection, transaction
@@ -37,12 +37,16 @@ from memories.types import Draft, ExtractedMemory, MemoryType, Subtype
 
 USERS = 1000
 CONTACTS = (10, 500, 5000)
-MEMORIES = (50, 1800, 10_000)
+MEMORIES = (50, 1000, 1800, 5000, 20_000)
+USUAL = 1800
 ROUNDS = 200
 SEARCH_ROUNDS = 30
 INGEST_MESSAGES = 1000
 STORED = 2000
 CHUNK = 2000
+QUESTION = "小红最近怎么样了，还在忙吗"
+
+T = TypeVar("T")
 
 _SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏"
 _GIVEN = "伟芳娜敏静丽强磊军洋勇艳杰娟涛明超霞平刚玲桂鹏辉峰琳雪梅晨浩宇轩博文思远"
@@ -52,7 +56,8 @@ _TOPICS = ("在腾讯当工程师", "最近在学游泳", "养了一只橘猫", 
 def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> dict[str, Any]:
     """Percentiles in milliseconds and SQL statements; ``scale`` compares the sizes.
 
-    With ``rows`` also searches in a table of so many memories.
+    ``embedding`` is that of the message alone; ``context_full`` and ``search``, of the person
+    whom it names, hold it too. With ``rows`` also searches in a table of so many memories.
     """
     with scratch_database():
         app = App.objects.create(name="bench")
@@ -61,20 +66,27 @@ def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> di
         by_memories = {n: _user_with_memories(app, n, progress) for n in MEMORIES}
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
-        usual = by_memories[1800]
-        vector = embedder().embed_query("小红最近在忙什么")
+        usual = by_memories[USUAL]
+        asked: dict[str, Callable[[], object]] = {
+            "embedding": lambda: embedder().embed_query(QUESTION),
+            "context_full": partial(_full, usual),
+            "search": partial(_search, usual),
+        }
+        in_turns = _in_turns(asked, ROUNDS)
         return {
             "context": _measure(lambda: _cards(usual)),
-            "context_full": _measure(lambda: _full(usual), SEARCH_ROUNDS),
-            "search": _measure(lambda: _search(usual, vector), SEARCH_ROUNDS),
+            **{name: percentiles(in_turns[name]) | {"sql": _sql(asked[name])} for name in asked},
+            "context_full_over_embedding": _ratio(in_turns, "context_full", "embedding"),
             "ingest": {"messages_per_s": _ingest(app)},
             "store": {"memories_per_s": _store(app)},
             "scale": {
                 "contacts": _compare({n: partial(_cards, u) for n, u in by_contacts.items()}),
                 "memories": _compare({n: partial(_cards, u) for n, u in by_memories.items()}),
+                "context_full": _compare(
+                    {n: partial(_full, u) for n, u in by_memories.items()}, SEARCH_ROUNDS
+                ),
                 "search": _compare(
-                    {n: partial(_search, u, vector) for n, u in by_memories.items()},
-                    SEARCH_ROUNDS,
+                    {n: partial(_search, u) for n, u in by_memories.items()}, SEARCH_ROUNDS
                 ),
             },
             **({"large": large.run(app, rows, progress=progress)} if rows else {}),
@@ -82,35 +94,50 @@ def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> di
 
 
 def _cards(end_user: EndUser) -> None:
-    build.build(end_user, "小红最近怎么样了，还在忙吗", include=("cards",))
+    build.build(end_user, QUESTION, include=("cards",))
 
 
 def _full(end_user: EndUser) -> None:
-    build.build(end_user, "小红最近怎么样了，还在忙吗")
+    """What a client waits for: the writes come after the answer."""
+    build.trace(end_user, QUESTION, heal=True)
 
 
-def _search(end_user: EndUser, vector: list[float]) -> None:
-    recall.search(end_user, "小红最近在忙什么", embedder=embedder(), vector=vector)
+def _search(end_user: EndUser) -> None:
+    """A search as the context makes it."""
+    contact = Contact.objects.of(end_user).values_list("pk", flat=True).get(name="小红")
+    recall.search(end_user, QUESTION, embedder=embedder(), contact_ids=[contact])
 
 
-def _measure(call: Callable[[], None], rounds: int = ROUNDS) -> dict[str, float]:
+def _measure(call: Callable[[], object], rounds: int = ROUNDS) -> dict[str, float]:
     call()
+    return percentiles(timed([call] * rounds)) | {"sql": _sql(call)}
+
+
+def _sql(call: Callable[[], object]) -> int:
     with CaptureQueriesContext(connection) as queries:
         call()
-    return percentiles(timed([call] * rounds)) | {"sql": len(queries)}
+    return len(queries)
 
 
-def _compare(calls: dict[int, Callable[[], None]], rounds: int = ROUNDS) -> dict[str, Any]:
+def _compare(calls: dict[int, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, Any]:
     """Each size's percentiles, and the largest's median over the smallest's."""
+    times = _in_turns(calls, rounds)
+    smallest, largest = min(times), max(times)
+    return {str(size): percentiles(values) for size, values in times.items()} | {
+        f"p50_{largest}_over_{smallest}": _ratio(times, largest, smallest)
+    }
+
+
+def _in_turns(calls: Mapping[T, Callable[[], object]], rounds: int) -> dict[T, list[float]]:
+    """The times of each, after a first one that warms up."""
     for call in calls.values():
         call()
-    in_turns = timed(call for _ in range(rounds) for call in calls.values())
-    times = {size: in_turns[place :: len(calls)] for place, size in enumerate(calls)}
-    smallest, largest = min(times), max(times)
-    ratio = statistics.median(times[largest]) / statistics.median(times[smallest])
-    return {str(size): percentiles(values) for size, values in times.items()} | {
-        f"p50_{largest}_over_{smallest}": round(ratio, 3)
-    }
+    times = timed(call for _ in range(rounds) for call in calls.values())
+    return {name: times[place :: len(calls)] for place, name in enumerate(calls)}
+
+
+def _ratio(times: Mapping[T, Sequence[float]], one: T, other: T) -> float:
+    return round(statistics.median(times[one]) / statistics.median(times[other]), 3)
 
 
 def _crowd(app: App, progress: bool) -> None:

@@ -43,12 +43,6 @@ def named_in(end_user: EndUser, text: str, held: Iterable[str]) -> set[str]:
     return {hash_of(end_user, key) for key in candidate_keys(text)} & {*held}
 
 
-def said_before(end_user: EndUser, text: str, said_at: datetime) -> bool:
-    """Whether a text names somebody who was forgotten after it was said."""
-    held = {one for one, asked in forgotten(end_user).items() if said_at <= asked}
-    return bool(held) and bool(named_in(end_user, text, held))
-
-
 def without_forgotten(end_user: EndUser, found: Extraction, turns: Sequence[Turn]) -> Extraction:
     """``found`` without people whom none of the turns that were said or received after their
     erasure names, and without what it tells of them."""

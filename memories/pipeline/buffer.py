@@ -74,7 +74,8 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
         seen.add(item.id)
         fresh.append(item)
     now = timezone.now()
-    fresh = [_unless_forgotten(end_user, item) for item in fresh]
+    forgotten = name_hashes.forgotten(end_user)
+    fresh = [_unless_forgotten(end_user, item, forgotten) for item in fresh]
     end_user.app = app
     rows = [
         Message(
@@ -107,13 +108,15 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
     )
 
 
-def _unless_forgotten(end_user: EndUser, item: Incoming) -> Incoming:
+def _unless_forgotten(
+    end_user: EndUser, item: Incoming, forgotten: Mapping[str, datetime]
+) -> Incoming:
     """A message that only comes now and names somebody who was erased after it was said is
     stored empty."""
     said_at = item.created_at
-    if said_at is None or not name_hashes.said_before(end_user, item.content, said_at):
-        return item
-    return replace(item, content="")
+    since = {one for one, asked in forgotten.items() if said_at and said_at <= asked}
+    held = since and name_hashes.named_in(end_user, item.content, since)
+    return replace(item, content="") if held else item
 
 
 def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
