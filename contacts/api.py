@@ -18,11 +18,15 @@ from accounts.paging import page
 from contacts import edit, store
 from contacts.models import Contact, ContactQuerySet
 from contacts.serializers import (
+    MAX_NEW,
     ChangedContact,
     ContactDetail,
     ContactForm,
     ContactPage,
     ContactQuery,
+    CreatedContacts,
+    NewContacts,
+    created,
     detail,
     shown,
 )
@@ -60,6 +64,27 @@ class Contacts(UserView):
                 self.end_user_for_writing(), values.pop("name"), actor=self.actor, **values
             )
         return Response(detail(contact, change.id), status=status.HTTP_201_CREATED)
+
+
+class NewContactList(UserView):
+    @documented(
+        request=NewContacts,
+        responses={201: CreatedContacts},
+        operation_id="contacts_bulk_create",
+        summary=f"Add up to {MAX_NEW} people at once",
+        description="All of them are added, or none, as one change. `409 name_taken` where a name "
+        "is taken or stands twice in the list; `fields` names each by its place in the list.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        values = self.body(NewContacts)
+        with transaction.atomic(), _refusals():
+            contacts, change = edit.create_contacts(
+                self.end_user_for_writing(),
+                values["contacts"],
+                actor=self.actor,
+                why=values.get("why", ""),
+            )
+        return Response(created(contacts, change.id), status=status.HTTP_201_CREATED)
 
 
 class OneContact(UserView):
@@ -101,6 +126,13 @@ def _refusals() -> Iterator[None]:
         yield
     except edit.UnknownContact as error:
         raise ApiError(404, "unknown_contact", str(error)) from error
+    except edit.NamesTaken as error:
+        fields = {
+            f"contacts[{place}].name": [f"{error} The other is {holder or 'in the list'}."]
+            for place, holder in error.holders.items()
+        }
+        path, (problem,) = next(iter(fields.items()))
+        raise conflict(f"{path}: {problem}", "name_taken", {"fields": fields}) from error
     except edit.NameTaken as error:
         raise conflict(f"{error} The other is {error.holder}.", "name_taken") from error
 

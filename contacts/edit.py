@@ -32,6 +32,15 @@ class NameTaken(CodedError):
         self.holder = holder
 
 
+class NamesTaken(CodedError):
+    """Others bear names of the list; ``holders`` are their ids by the place in the list, None
+    where it is another of the list."""
+
+    def __init__(self, holders: Mapping[int, UUID | None]) -> None:
+        super().__init__(Reason("name_taken"))
+        self.holders = holders
+
+
 @transaction.atomic
 def create_contact(
     end_user: EndUser,
@@ -59,6 +68,41 @@ def create_contact(
         store.save(contact, [*_assign(contact, values), "aliases"])
         _follow(contact)
     return contact, change
+
+
+@transaction.atomic
+def create_contacts(
+    end_user: EndUser, people: Sequence[Mapping[str, Any]], *, actor: str, why: str = ""
+) -> tuple[list[Contact], Change]:
+    """New contacts, all or none, as one change and with as many statements however many.
+
+    Each of ``people`` holds a ``name`` and what else ``create_contact`` takes of a person.
+    Raises NamesTaken and InvalidContact.
+    """
+    held = EndUser.objects.lock(end_user.pk)
+    if held is None:
+        raise UnknownContact(Reason("user_forgotten"))
+    with recording(held, "create_contacts", actor, why) as (recorder, change):
+        contacts = [_unsaved(held, values) for values in people]
+        namesakes = {place for place, values in enumerate(people) if values.get("namesake")}
+        if taken := store.create_all(held, contacts, namesakes):
+            raise NamesTaken(taken)
+        change.subjects = [str(contact.id) for contact in contacts]
+        recorder.watch(contacts, created=True)
+        async_task(
+            settings.MIO_CONTACTS_CREATED, str(change.id), task_name=f"contacts_created {change.id}"
+        )
+    return contacts, change
+
+
+def _unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
+    name = store.clean_name(values["name"])
+    key = names.name_key(name)
+    contact = Contact(end_user=end_user, name=name, name_key=key, mention_count=0)
+    store.add_aliases(contact, values.get("aliases", ()))
+    told = {k: v for k, v in values.items() if k not in (*_NAMES, "namesake")}
+    _assign(contact, told)
+    return contact
 
 
 @transaction.atomic

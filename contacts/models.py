@@ -99,7 +99,8 @@ class Contact(Tracked):
     successor = "merged_into_id"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="contacts")
+    # Without an index of its own: beside (end_user, id) a planner without statistics takes it.
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="contacts", db_index=False)
     name = models.CharField(max_length=200)
     name_key = models.CharField(max_length=200, editable=False)
     sort_key = SortKey(max_length=200, default="", editable=False)
@@ -172,9 +173,9 @@ class Contact(Tracked):
 class ContactKey(models.Model):
     """One normalised way to find a contact in a text, derived from its names and attributes."""
 
-    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+", db_index=False)
     contact = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="keys", db_constraint=False
+        Contact, models.DO_NOTHING, related_name="keys", db_constraint=False, db_index=False
     )
     key = models.CharField(max_length=250)
     how = models.CharField(max_length=10)

@@ -17,6 +17,7 @@ MAX_ALIASES = 50
 MAX_KEYS = 100
 MAX_VALUES = 50
 MAX_VALUE = 500
+MAX_NEW = 500  # contacts in one request
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
@@ -98,6 +99,19 @@ class ContactForm(Strict):
         return [_clean(alias) for alias in value]
 
 
+class NewContact(ContactForm):
+    """One of several; why is said of all together."""
+
+    why = None  # type: ignore[assignment]  # how a serializer drops an inherited field
+
+
+class NewContacts(Strict):
+    contacts = serializers.ListField(
+        child=NewContact(), min_length=1, max_length=MAX_NEW, help_text="All are added, or none."
+    )
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
 def _clean(name: str) -> str:
     try:
         return store.clean_name(name)
@@ -171,6 +185,11 @@ class ChangedContact(ContactDetail):
         fields = [*ContactDetail.Meta.fields, "change_id"]
 
 
+class CreatedContacts(serializers.Serializer):
+    contacts = ContactSerializer(many=True, help_text="In the order of the request.")
+    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+
+
 class ContactPage(Page):
     results = ContactSerializer(many=True)
 
@@ -180,6 +199,13 @@ def shown(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
     for contact in contacts:
         contact.memory_ids = contact.latest_memory_ids  # type: ignore[attr-defined]
     return list(ContactSerializer(contacts, many=True).data)
+
+
+def created(contacts: Sequence[Contact], change_id: UUID) -> dict[str, Any]:
+    """Contacts that were just made together."""
+    for contact in contacts:
+        contact.memory_count = 0  # type: ignore[attr-defined]
+    return {"contacts": ContactSerializer(contacts, many=True).data, "change_id": change_id}
 
 
 def detail(contact: Contact, change_id: UUID | None = None) -> dict[str, Any]:

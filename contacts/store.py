@@ -3,18 +3,19 @@
 Callers hold the end user's lock (``EndUser.objects.lock``) inside a transaction.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.db import connection
 from django.utils.module_loading import import_string
 
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import attribute_index, cards, key_index, names, relations
-from contacts.models import Contact, ContactKey, Relation
+from contacts.models import Contact, Relation
 from contacts.resolution import namesakes
 from contacts.text import clean, truncate
 from contacts.types import Person
@@ -117,6 +118,39 @@ def create(
     return contact, made
 
 
+def create_all(
+    end_user: EndUser, contacts: Sequence[Contact], namesakes: Collection[int] = ()
+) -> dict[int, UUID | None]:
+    """Stores new contacts of whom nothing is known but what they hold, with their keys and
+    cards: three statements, however many. Those at ``namesakes`` (places in the list) may bear
+    a name that is taken.
+
+    Nothing is stored where names are taken: returns the places of these with the contact that
+    bears the name, None where another of the list does.
+    """
+    keys = {contact.name_key for contact in contacts}
+    standing = Contact.objects.of(end_user).standing().filter(name_key__in=keys)
+    bearers: dict[str, dict[int, UUID | None]] = {}
+    for key, number, pk in standing.values_list("name_key", "namesake", "id"):
+        bearers.setdefault(key, {})[number] = pk
+    taken = {}
+    for place, contact in enumerate(contacts):
+        same = bearers.setdefault(contact.name_key, {})
+        contact.namesake = max(same, default=-1) + 1 if place in namesakes else 0
+        if contact.namesake in same:
+            taken[place] = same[contact.namesake]
+            continue
+        same[contact.namesake] = None
+        contact.card = _card(contact, end_user.language)
+    if not taken:
+        Contact.objects.bulk_create(contacts)
+        _add_keys(
+            end_user.pk,
+            [(contact.id, *key) for contact in contacts for key in sorted(_stored_keys(contact))],
+        )
+    return taken
+
+
 def next_namesake(end_user: EndUser, key: str) -> int:
     """The next free number among those of this name."""
     taken = end_user.contacts.standing().filter(name_key=key)
@@ -136,22 +170,32 @@ def add_aliases(contact: Contact, aliases: Iterable[str]) -> bool:
     return len(contact.aliases) != before
 
 
+def _stored_keys(contact: Contact) -> set[tuple[str, str, str]]:
+    return {(k.key, k.how, k.text[:200]) for k in all_keys_of(contact)}
+
+
 def index(contact: Contact) -> None:
     """Makes the lookup keys of a contact follow from its names and attributes; a merged one
     has none."""
-    wanted = all_keys_of(contact)
-    missing = {(k.key, k.how, k.text[:200]) for k in wanted}
+    missing = _stored_keys(contact)
     held = {(k.key, k.how, k.text): k.pk for k in contact.keys.all()}
     contact.keys.filter(pk__in=[held[k] for k in held.keys() - missing]).delete()
-    ContactKey.objects.bulk_create(
-        [
-            ContactKey(
-                end_user_id=contact.end_user_id, contact=contact, key=key, how=how, text=text
-            )
-            for key, how, text in sorted(missing - held.keys())
-        ],
-        ignore_conflicts=True,
-    )
+    _add_keys(contact.end_user_id, [(contact.id, *key) for key in sorted(missing - held.keys())])
+
+
+def _add_keys(end_user_id: int, keys: Sequence[tuple[UUID, str, str, str]]) -> None:
+    """One statement: a contact has some thirty keys, of which objects would take longer to
+    make than rows to write."""
+    if not keys:
+        return
+    contact_ids, *columns = zip(*keys, strict=True)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """INSERT INTO contacts_contactkey (end_user_id, contact_id, key, how, text)
+               SELECT %s, * FROM unnest(%s::uuid[], %s::text[], %s::text[], %s::text[])
+               ON CONFLICT DO NOTHING""",
+            [end_user_id, list(contact_ids), *map(list, columns)],
+        )
 
 
 def keys_of(person: Person) -> tuple[names.NameKey, ...]:
@@ -198,6 +242,12 @@ def card_text(contact: Contact, language: str) -> str:
     """The card of a contact in ``language``, with the newest notes that its profile does not
     speak for yet; where these come from is a setting."""
     notes_of = import_string(settings.MIO_CARD_NOTES)
+    return _card(contact, language, relations.on_card(contact, language), notes_of(contact))
+
+
+def _card(
+    contact: Contact, language: str, related: Sequence[str] = (), notes: Sequence[str] = ()
+) -> str:
     return cards.render(
         name=contact.name,
         language=language,
@@ -206,8 +256,8 @@ def card_text(contact: Contact, language: str) -> str:
         attributes=contact.attributes,
         personality=contact.personality,
         timeline=contact.timeline,
-        relations=relations.on_card(contact, language),
-        notes=notes_of(contact),
+        relations=related,
+        notes=notes,
     )
 
 

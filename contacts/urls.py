@@ -5,6 +5,11 @@ from contacts import api
 urlpatterns = [
     path("users/<path:user>/contacts/", api.Contacts.as_view(), name="api-contacts"),
     path(
+        "users/<path:user>/contacts/bulk/",
+        api.NewContactList.as_view(),
+        name="api-contacts-bulk",
+    ),
+    path(
         "users/<path:user>/contacts/<uuid:contact_id>/",
         api.OneContact.as_view(),
         name="api-contact",

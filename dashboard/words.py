@@ -37,6 +37,7 @@ VERBS = {
     "confirm": _("confirmed a link"),
     "connect": _("connected memories"),
     "create_contact": _("added a person"),
+    "create_contacts": _("added people"),
     "disconnect": _("disconnected memories"),
     "edit": _("edited a memory"),
     "edit_contact": _("edited a person"),

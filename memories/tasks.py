@@ -6,7 +6,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 
-from accounts.models import EndUser
+from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import Contact
 from memories import demo
@@ -76,20 +76,36 @@ def render_cards(end_user_id: int) -> None:
 
 def contact_changed(contact_id: str) -> None:
     """Renders a contact's card and profile memory, and links the memories that name it now."""
-    contact = Contact.objects.standing().filter(pk=UUID(contact_id)).light().first()
-    if contact is None:
+    if (end_user := _follow(UUID(contact_id))) is not None:
+        embed_missing(end_user, embedder())
+
+
+def contacts_created(change_id: str) -> None:
+    """The same for all contacts that a change made; they are embedded together."""
+    change = Change.objects.filter(pk=UUID(change_id)).select_related("end_user").first()
+    if change is None:
         return
+    for contact_id in change.subjects:
+        _follow(UUID(contact_id))
+    embed_missing(change.end_user, embedder())
+
+
+def _follow(contact_id: UUID) -> EndUser | None:
+    """Everything but embedding; the contact's end user, None when there is no such contact."""
+    contact = Contact.objects.standing().filter(pk=contact_id).light().first()
+    if contact is None:
+        return None
     with transaction.atomic():
         end_user = EndUser.objects.lock(contact.end_user_id)
         if end_user is None:
-            return
+            return None
         current = end_user.contacts.standing().filter(pk=contact.pk).light().first()
         if current is None:
-            return
+            return None
         store.save(current, [])
         derived.write_profile_memory(current)
     backfill.link_contact(contact.pk)
-    embed_missing(end_user, embedder())
+    return end_user
 
 
 def link_backfill(contact_id: str) -> None:

@@ -98,7 +98,8 @@ class Memory(Tracked):
         PROFILE = "profile"
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="memories")
+    # Without an index of its own: beside (end_user, id) a planner without statistics takes it.
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="memories", db_index=False)
     kind = models.CharField(max_length=7, choices=Kind, default=Kind.FACT)
     content = models.TextField()
     content_hash = models.CharField(max_length=64, editable=False)

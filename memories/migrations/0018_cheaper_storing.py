@@ -1,9 +1,11 @@
-"""Puts vectors into a graph only where a user is so large that a search follows it.
+"""Puts vectors into a graph only where a user is so large that a search follows it, and drops
+an index that is the beginning of others.
 
 With such a user already there, the graphs stay; a job builds those that are missing.
 """
 
-from django.db import migrations
+import django.db.models.deletion
+from django.db import migrations, models
 
 DROP = """
 DO $$ BEGIN
@@ -21,9 +23,15 @@ WHERE space = 'multilingual-e5-small/384'
 
 class Migration(migrations.Migration):
     dependencies = [
+        ('accounts', '0004_find_changes'),
         ('memories', '0017_guard_memory_ids'),
     ]
 
     operations = [
         migrations.RunSQL(DROP, BUILD),
+        migrations.AlterField(
+            model_name='memory',
+            name='end_user',
+            field=models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='memories', to='accounts.enduser'),
+        ),
     ]
