@@ -60,6 +60,11 @@ def ensure_running(home: Path) -> bool:
 
     The server runs until its last user is gone. Raises ServerError.
     """
+    if sys.platform != "linux":
+        raise ServerError(
+            "The embedded PostgreSQL needs Linux: use a virtual machine or container (macOS) or "
+            "WSL (Windows), or set DATABASE_URL to use a server of your own."
+        )
     place = PostgresHome(home)
     with usable(home):
         place.make()

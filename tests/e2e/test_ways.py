@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Household
+from tests.e2e.conftest import Enter, Household, Site
 
 pytestmark = pytest.mark.xdist_group("e2e")
 
@@ -87,3 +87,16 @@ def test_a_list_that_asks_again_after_signing_out_leads_to_the_door(household: H
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/login/\?next=/pipeline/$"))
     expect(page.get_by_role("navigation")).to_have_count(0)
+
+
+def test_an_address_that_is_made_up_gives_no_further_tries(site: Site, enter: Enter) -> None:
+    browser = enter().context
+    browser.request.get(f"{site.url}/login/")
+    token = next(c["value"] for c in browser.cookies() if c["name"] == "csrftoken")
+    form = {"username": "somebody", "password": "a guess", "csrfmiddlewaretoken": token}
+
+    def guess(number: int) -> int:
+        headers = {"X-Forwarded-For": f"10.0.0.{number}"}
+        return browser.request.post(f"{site.url}/login/", form=form, headers=headers).status
+
+    assert [guess(number) for number in range(7)] == [200] * 5 + [429] * 2

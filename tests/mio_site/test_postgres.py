@@ -330,6 +330,12 @@ def test_a_user_id_without_a_name_will_do():
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
+def test_elsewhere_than_on_linux_it_is_said_what_to_use_instead(home, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(instance.ServerError, match="DATABASE_URL"):
+        instance.ensure_running(home)
+
+
 def test_a_lost_password_is_replaced_and_the_data_stay(use, home):
     user = use().joined()
     with connect(home) as connection:
