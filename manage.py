@@ -27,6 +27,8 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except (ImproperlyConfigured, database.ServerError) as error:
         sys.exit(f"mio: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)  # as a shell says of a command that Ctrl-C ended
 
 
 def prepare_database(*, migrate: bool) -> None:

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Count, F, Min, Q, QuerySet, Sum
+from django.db.models import Count, Exists, F, Min, OuterRef, Q, QuerySet, Sum
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
@@ -65,7 +65,7 @@ def refusal(users: QuerySet[EndUser]) -> Refusal | None:
 @dataclass(frozen=True, slots=True)
 class Health:
     """``oldest`` is when the first message came that no batch has read; None when all are.
-    ``demo``: the demo conversation is among what is unread."""
+    ``demo``: a worker has not read the demo conversation to its end."""
 
     oldest: datetime | None
     unread: int
@@ -88,8 +88,14 @@ def health(users: QuerySet[EndUser]) -> Health:
         for name, count in found.items():
             totals[name] += count
     oldest: datetime | None = first.order_by().aggregate(at=Min("received_at"))["at"]
-    demo_unread = bool(unread) and behind.filter(**demo.WHO).exists()
-    return Health(oldest, unread, **totals, demo=demo_unread)
+    return Health(oldest, unread, **totals, demo=_demo_unread(users))
+
+
+def _demo_unread(users: QuerySet[EndUser]) -> bool:
+    undone = [Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED]
+    reading = Batch.objects.filter(end_user=OuterRef("pk"), state__in=undone)
+    waiting = Q(message_seq__gt=F("extracted_seq")) | Exists(reading)
+    return users.filter(waiting, **demo.WHO).exists()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,13 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 
+from tqdm import tqdm
+
 
 def timed(calls: Iterable[Callable[[], object]]) -> list[float]:
     """The milliseconds that each call takes, one after the other."""
     times = []
-    for call in calls:
+    for call in tqdm(calls, unit="call", leave=False, disable=None):  # to a terminal only
         started = time.perf_counter()
         call()
         times.append((time.perf_counter() - started) * 1000)

@@ -10,6 +10,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import F
 from django_q.models import Schedule
 
 from accounts.models import ApiKey, App, EndUser
@@ -238,8 +239,13 @@ def test_the_demo_is_read_by_a_worker_and_only_in_an_empty_database() -> None:
     assert queued() == ["memories.tasks.load_demo"]
     run("load_demo")
     assert queued() == ["memories.tasks.load_demo"]
-    page = signed_in("viewer").get("/").content.decode()
-    assert "The demo is being read" in page
+    viewer = signed_in("viewer")
+    for state, reads in (("", True), ("running", True), ("failed", True), ("done", False)):
+        if state:
+            EndUser.objects.update(extracted_seq=F("message_seq"))
+            Batch.objects.create(end_user=demo_user, first_seq=1, last_seq=1, state=state)
+        assert ("The demo is being read" in viewer.get("/").content.decode()) is reads, state
+        Batch.objects.all().delete()
 
 
 def test_install_schedules_twice_installs_once() -> None:
