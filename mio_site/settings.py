@@ -279,5 +279,9 @@ LOGGING = {
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},
     # A refused request is the client's news, not ours; a failed one is.
-    "loggers": {"django": {"handlers": []}, "django.request": {"level": "ERROR"}},
+    "loggers": {
+        "django": {"handlers": []},
+        "django.request": {"level": "ERROR"},
+        "django.security": {"level": "CRITICAL"},
+    },
 }

@@ -1,5 +1,7 @@
 """What a browser gets where there is nothing, or nothing that it may see."""
 
+from typing import Any
+
 import pytest
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.http import Http404, HttpResponse
@@ -34,8 +36,9 @@ def test_a_failure_has_a_page_of_ours_in_both_languages(code: int, english: str,
         assert "private words" not in text
 
 
-def test_another_host_is_refused_with_that_page(client: Client) -> None:
+def test_another_host_is_refused_with_that_page(client: Client, capfd: Any) -> None:
     page = client.get("/", HTTP_HOST="elsewhere.example")
+    assert capfd.readouterr().err == ""
     assert (page.status_code, "Not understood" in page.content.decode()) == (400, True)
 
 
