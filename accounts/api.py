@@ -1,8 +1,13 @@
 """What the endpoints share: whose request it is, about which end user, in which form."""
 
 import unicodedata
-from typing import Any
+from collections.abc import Callable
+from inspect import isawaitable
+from typing import Any, TypeVar
 
+from asgiref.sync import sync_to_async
+from django.db import connection
+from django.http import HttpRequest
 from django.utils.functional import cached_property
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
@@ -21,6 +26,8 @@ from accounts.models import App, EndUser
 MAX_EXTERNAL_ID = 200
 # What a server puts in place of bytes that are not UTF-8: two broken ids would be one user.
 _REPLACEMENT = "\ufffd"
+
+T = TypeVar("T")
 
 ErrorEnvelope = inline_serializer(
     "Error",
@@ -120,6 +127,41 @@ class UserView(AppView):
         made, _ = EndUser.objects.get_or_create(app=self.app, external_id=self.external_id)
         made.app = self.app
         return made
+
+
+class WaitingView(UserView):
+    """A ``UserView`` whose handlers are coroutines: while one waits, it holds neither a thread nor
+    a connection to the database, and it is cancelled when the client leaves. What
+    asks the database goes through ``in_thread``."""
+
+    async def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
+        self.args, self.kwargs = args, kwargs
+        self.headers = self.default_response_headers
+        asked = self.request = self.initialize_request(request, *args, **kwargs)
+        try:
+            await in_thread(self.initial, asked, *args, **kwargs)
+            known = (request.method or "").lower() in self.http_method_names
+            handler = getattr(self, request.method.lower(), None) if known else None
+            answer = (handler or self.http_method_not_allowed)(asked, *args, **kwargs)
+            response = await answer if isawaitable(answer) else answer
+        except Exception as error:  # noqa: BLE001 as in REST framework's own
+            response = self.handle_exception(error)
+        self.response = self.finalize_response(asked, response, *args, **kwargs)
+        return self.response
+
+
+async def in_thread(ask: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """What ``ask`` returns, called in the thread of the request, whose connection to the database
+    goes back to the pool after it. When the client leaves meanwhile, ``ask`` still ends."""
+
+    def asked() -> T:
+        try:
+            return ask(*args, **kwargs)
+        finally:
+            if not connection.in_atomic_block:
+                connection.close()
+
+    return await sync_to_async(asked)()
 
 
 def check_external_id(external_id: str) -> None:

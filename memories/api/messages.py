@@ -1,6 +1,5 @@
 """Messages in, and the pipeline on request."""
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -11,10 +10,11 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserView, WaitingView, documented, in_thread
 from accounts.errors import ApiError
 from accounts.fields import Flag, PastMoment, Strict, Text
 from memories import queue
+from memories.api import waiting
 from memories.models import Message
 from memories.pipeline import buffer, catch_up
 
@@ -91,7 +91,7 @@ Processed = inline_serializer(
 )
 
 
-class Process(UserView):
+class Process(WaitingView):
     @documented(
         request=ProcessForm,
         responses={
@@ -101,18 +101,28 @@ class Process(UserView):
         operation_id="process_create",
         summary="Extract, link and consolidate everything received so far",
         description="With `wait` it answers 200 when that is done, 503 when the model is not "
-        f"to be had, and 504 after {WAIT_SECONDS:.0f} s. Without, 202 at once.",
+        f"to be had, and 504 after {WAIT_SECONDS:.0f} s. Without, 202 at once. What is sent "
+        f"meanwhile is not waited for. At most {waiting.MOST} requests of an app wait at a time; "
+        "one more is refused with 429.",
     )
-    def post(self, _request: Request, **_path: Any) -> Response:
-        wait = self.body(ProcessForm)["wait"]
-        end_user = self.end_user
-        if not wait:
-            queue.enqueue("process", end_user.pk)
-            return Response({"pending": catch_up.pending(end_user.pk)}, status=202)
+    async def post(self, _request: Request, **_path: Any) -> Response:
+        end_user_id, pending = await in_thread(self._asked)
+        if pending is not None:
+            return Response({"pending": pending}, status=status.HTTP_202_ACCEPTED)
         try:
-            done = catch_up.catch_up(end_user.pk, until=time.monotonic() + WAIT_SECONDS)
+            done = await waiting.until_done(self.app.pk, end_user_id, WAIT_SECONDS)
+        except waiting.TooMany as error:
+            raise ApiError(429, "too_many_wait", str(error), retry_after=5) from error
         except catch_up.OutOfTime as error:
             raise ApiError(504, "timeout", str(error), retry_after=1) from error
         except catch_up.Postponed as error:
             raise ApiError(503, "postponed", str(error), retry_after=error.seconds) from error
         return Response(asdict(done))
+
+    def _asked(self) -> tuple[int, int | None]:
+        """The end user, and how many messages are pending if nobody waits for them."""
+        wait, end_user_id = self.body(ProcessForm)["wait"], self.end_user.pk
+        if wait:
+            return end_user_id, None
+        queue.enqueue("process", end_user_id)
+        return end_user_id, catch_up.pending(end_user_id)

@@ -1,15 +1,20 @@
-"""Running everything that is due for an end user to its end, together with other workers."""
+"""Running what has come of an end user up to now to its end, together with other workers.
+
+What comes or is corrected meanwhile is no part of it, so that it ends however busy the user is.
+"""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
+from uuid import UUID
 
-from django.db.models import F, QuerySet, Sum
+from django.db.models import F, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories.models import Batch, Consolidation, Work
+from memories.models import Batch, Consolidation, Link, Work
 from memories.pipeline import run
 
 # Between looks at what another worker is doing.
@@ -29,6 +34,9 @@ class CaughtUp:
 class OutOfTime(Exception):
     """Work is left after the time that was given."""
 
+    def __init__(self, pending: int) -> None:
+        super().__init__(f"{pending} messages are still pending; they go on in the background.")
+
 
 class Postponed(Exception):
     """Work is left that waits for another try in ``seconds``."""
@@ -44,23 +52,38 @@ def catch_up(
     until: float = float("inf"),
     progress: Callable[[int], object] = lambda _pending: None,
 ) -> CaughtUp:
-    """Extracts and consolidates until nothing is left, waiting for what others have claimed.
+    """Extracts and consolidates what has come up to now, waiting for what others have claimed.
 
     ``progress`` is told how many messages are pending, after each step. ``until`` is a
     ``time.monotonic()``. Raises OutOfTime and Postponed.
     """
     started = timezone.now()
-    while True:
-        while run.extract_next(end_user_id, everything=True):
-            progress(pending(end_user_id))
-            _check(until, end_user_id)
-        run.consolidate_user(end_user_id)
-        if _others_work(end_user_id):
+    for step in steps(end_user_id):
+        if not step():
             time.sleep(POLL)
-        elif not _unclaimed(end_user_id):
-            break
         progress(pending(end_user_id))
-        _check(until, end_user_id)
+        if time.monotonic() > until:
+            raise OutOfTime(pending(end_user_id))
+    return outcome(end_user_id, started)
+
+
+def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
+    """What is left to be done of that which has come before the first step: each a batch or a
+    contact, and false where nothing could be done since another worker has it."""
+    received = EndUser.objects.filter(pk=end_user_id).values_list("message_seq", flat=True)
+    last = received.first() or 0
+    while _unread(end_user_id, last):
+        yield partial(run.extract_next, end_user_id, everything=True)
+    started = timezone.now()
+    newest = Link.objects.of(end_user_id).aggregate(pk=Max("pk"))["pk"] or 0
+    run.begin_consolidation(end_user_id)
+    while due := _unconsolidated(end_user_id, newest, started):
+        for contact in due:
+            yield partial(run.consolidate_contact, end_user_id, contact)
+
+
+def outcome(end_user_id: int, started: datetime) -> CaughtUp:
+    """What came of it since ``started``. Raises Postponed."""
     if wait := _next_try(end_user_id):
         raise Postponed(wait)
     return _summary(end_user_id, started)
@@ -69,12 +92,6 @@ def catch_up(
 def pending(end_user_id: int) -> int:
     """Messages received and not extracted yet; those in quarantine wait for an operator."""
     return _unclaimed(end_user_id) + _messages(_open(end_user_id))
-
-
-def _check(until: float, end_user_id: int) -> None:
-    if time.monotonic() > until:
-        left = pending(end_user_id)
-        raise OutOfTime(f"{left} messages are still pending; they go on in the background.")
 
 
 def _open(end_user_id: int) -> QuerySet[Batch]:
@@ -96,13 +113,25 @@ def _unclaimed(end_user_id: int) -> int:
     return waiting.values_list(F("message_seq") - F("extracted_seq"), flat=True).first() or 0
 
 
-def _others_work(end_user_id: int) -> bool:
-    return any(
-        work.objects.of(end_user_id)
-        .filter(state__in=(Work.State.RUNNING, Work.State.SUBMITTED))
-        .exists()
-        for work in (Batch, Consolidation)
-    )
+def _unread(end_user_id: int, last: int) -> bool:
+    """Whether messages up to ``last`` are in no batch, or in one that is under way or due."""
+    if EndUser.objects.filter(pk=end_user_id, extracted_seq__lt=last).exists():
+        return True
+    tried = Q(state=Work.State.FAILED, retry_at__gt=timezone.now())
+    return _open(end_user_id).filter(first_seq__lte=last).exclude(tried).exists()
+
+
+def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUID]:
+    """The contacts whose profile has not read all links up to ``newest``, but those that were
+    tried since ``started`` or wait for another try."""
+    links = Link.objects.of(end_user_id).unconsolidated()
+    due = links.filter(pk__lte=newest, contact__merged_into=None).values("contact")
+    work = Consolidation.objects.of(end_user_id).filter(contact__in=due)
+    ended = [Work.State.DONE, Work.State.FAILED, Work.State.QUARANTINED]
+    tried = Q(started_at__gte=started, state__in=ended)
+    waits = Q(state=Work.State.FAILED, retry_at__gt=timezone.now())
+    settled = set(work.filter(tried | waits).values_list("contact", flat=True))
+    return set(due.values_list("contact", flat=True)) - settled
 
 
 def _next_try(end_user_id: int) -> int:

@@ -137,12 +137,17 @@ def consolidate_user(end_user_id: int, until: float = float("inf")) -> int:
     """Consolidates every contact of an end user that has something new; returns how many
     runs were made. Nothing new makes no provider call. ``until`` is a ``time.monotonic()``
     after which no further contact is begun."""
-    EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
+    begin_consolidation(end_user_id)
     return sum(
         consolidate_contact(end_user_id, contact_id)
         for contact_id in consolidate.contacts_due(end_user_id)
         if time.monotonic() < until
     )
+
+
+def begin_consolidation(end_user_id: int) -> None:
+    """Notes that all that is extracted is being consolidated."""
+    EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
 
 
 def consolidate_contact(end_user_id: int, contact_id: UUID) -> int:
