@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
 from django.core.signals import got_request_exception
+from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
@@ -14,6 +15,9 @@ from rest_framework import exceptions, status
 from rest_framework.response import Response
 
 log = logging.getLogger(__name__)
+
+# A lock was not had in time, or was part of a deadlock: PostgreSQL's codes.
+_BUSY = ("55P03", "40P01")
 
 API_PREFIX = "/api/"
 UNREACHED = "There is nothing at this address. Addresses of the API end in a slash."
@@ -70,6 +74,8 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         exc = ApiError(413, "too_large", "The body is too large. Send it in smaller parts.")
     elif isinstance(exc, SuspiciousOperation):
         exc = exceptions.ParseError("The request is malformed.")
+    elif isinstance(exc, OperationalError):
+        exc = _unavailable(exc, context)
     if not isinstance(exc, exceptions.APIException):
         return _unforeseen(exc, context)
     headers = {}
@@ -109,9 +115,23 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
         yield path, [str(item) for item in (detail if isinstance(detail, list) else [detail])]
 
 
+def _unavailable(exc: OperationalError, context: dict[str, Any]) -> ApiError:
+    """The database can't do now what it will do later: every verb is one transaction."""
+    cause = exc.__cause__
+    state, view = getattr(cause, "sqlstate", None), type(context["view"]).__name__
+    log.warning("%s %s in %s", type(cause or exc).__name__, state or "", view)
+    if state in _BUSY:
+        told = "This user is being written to by another request. Nothing was changed; try again."
+        return ApiError(503, "busy", told, retry_after=2)
+    told = "The database is not to be had now. Nothing was changed; try again."
+    return ApiError(503, "no_database", told, retry_after=5)
+
+
 def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:
     frames = "".join(traceback.format_tb(exc.__traceback__))
-    log.error("%s in %s\n%s", type(exc).__name__, type(context["view"]).__name__, frames)
+    constraint = getattr(getattr(exc.__cause__, "diag", None), "constraint_name", None) or ""
+    view = type(context["view"]).__name__
+    log.error("%s %s in %s\n%s", type(exc).__name__, constraint, view, frames)
     got_request_exception.send(sender=None, request=context["request"]._request)
     return Response(envelope("internal", INTERNAL), status=500)
 

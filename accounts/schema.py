@@ -2,12 +2,12 @@
 
 from functools import cache
 
-from django.db import connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
 
-def missing_migrations() -> list[str]:
+def missing_migrations(connection: BaseDatabaseWrapper) -> list[str]:
     """The newest migration of each app that is not applied. One statement."""
     applied = MigrationRecorder(connection).applied_migrations()
     return [f"{app}.{name}" for app, name in _newest() if (app, name) not in applied]

@@ -160,12 +160,17 @@ DATABASES = {
         "ENGINE": "django.db.backends.postgresql",
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
-            **_connection.get("OPTIONS", {}),
+            # Where clients wait, none does so for a lock until it gives up: a write to a user is
+            # over in a second, or it is one of very many rows.
             **(
-                {"pool": {"min_size": 1, "max_size": 20, "timeout": 10}}
+                {
+                    "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
+                    "options": "-c lock_timeout=10s",
+                }
                 if env.bool("MIO_DATABASE_POOL", default=False)
                 else {}
             ),
+            **_connection.get("OPTIONS", {}),
         },
     }
 }

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
+from django.db import connection
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
@@ -25,7 +26,7 @@ class MioCommand(BaseCommand):
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Refuses a database that is behind the code with words, not with a traceback."""
-        if missing := missing_migrations():
+        if missing := missing_migrations(connection):
             raise CommandError(
                 f"Migrations are missing: {', '.join(missing)}. Run manage.py migrate."
             )

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -284,8 +285,13 @@ def _note_access(end_user: EndUser, memories: Sequence[InjectedMemory], session_
         Injected.objects.create(
             end_user=end_user, session_id=session_id, memory_ids=[memory.id for memory in memories]
         )
-        Memory.objects.filter(pk__in=[memory.id for memory in memories]).update(
-            access_count=F("access_count") + 1,
-            last_accessed_at=timezone.now(),
-            last_accessed_day=end_user.activity_days,
-        )
+        with transaction.atomic():
+            # What somebody writes to at this moment is left out: nobody waits for a count, and
+            # two that wait for each other would be a deadlock.
+            free = Memory.objects.filter(pk__in=[memory.id for memory in memories])
+            free = free.select_for_update(skip_locked=True, no_key=True, of=("self",))
+            Memory.objects.filter(pk__in=free.values("pk")).update(
+                access_count=F("access_count") + 1,
+                last_accessed_at=timezone.now(),
+                last_accessed_day=end_user.activity_days,
+            )

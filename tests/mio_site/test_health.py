@@ -4,7 +4,7 @@ import json
 
 import pytest
 from django.core.management import call_command
-from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.utils import timezone
 from django_q.tasks import async_task
@@ -35,10 +35,11 @@ def test_readyz_is_200_when_every_migration_is_applied(client: Client) -> None:
     assert client.get("/readyz").status_code == 200
 
 
+@pytest.mark.django_db(transaction=True)
 def test_readyz_is_503_in_json_while_a_migration_is_missing(client: Client) -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM django_migrations WHERE app = 'memories'")
+    MigrationRecorder.Migration.objects.filter(app="memories").update(app="other")
     response = client.get("/readyz")
+    MigrationRecorder.Migration.objects.filter(app="other").update(app="memories")
     assert response.status_code == 503
     assert response.json()["error"]["code"] == "not_migrated"
     assert "memories." in response.json()["error"]["message"]

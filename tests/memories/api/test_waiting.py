@@ -1,0 +1,153 @@
+"""Clients that wait hold up nobody: a real web process, and a model server that hangs."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection
+
+import pytest
+from django.db import connection
+
+from accounts.models import EndUser
+from memories.api import waiting
+from memories.models import Batch, Memory
+from memories.pipeline import catch_up
+from tests.api import ApiClient, assert_error
+from tests.factories import make_contact, make_end_user, make_memory, make_message
+from tests.mio_site.waiting import eventually
+from tests.processes import end_other_sessions, start
+from tests.servers import FakeOpenAI
+
+WEB = """
+import socket
+from mio_site.child import serve_web
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+serve_web(listener.fileno())
+"""
+
+
+@dataclass
+class Web:
+    """The web process."""
+
+    port: int
+
+    def ask(self, secret: str, address: str, body: object = None, timeout: float = 30) -> int:
+        """The status of the answer; 0 when none came in time."""
+        http = HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            headers = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
+            http.request("POST" if body else "GET", address, json.dumps(body), headers)
+            return http.getresponse().status
+        except TimeoutError:
+            return 0
+        except ConnectionError:
+            return -1
+        finally:
+            http.close()
+
+
+@pytest.fixture
+def models() -> Iterator[FakeOpenAI]:
+    with FakeOpenAI() as server:
+        yield server
+
+
+@pytest.fixture
+def web(models: FakeOpenAI) -> Iterator[Web]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    env = {"MIO_LLM": "openai", "MIO_EMBEDDINGS": "openai", "OPENAI_API_KEY": "none"}
+    process = start(WEB, port, **env, OPENAI_BASE_URL=models.base_url)
+    site = Web(port)
+    assert eventually(lambda: site.ask("", "/readyz") == 200)
+    yield site
+    process.kill()
+    with connection.cursor() as cursor:
+        end_other_sessions(cursor)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_clients_that_wait_for_a_stuck_user_hold_up_nobody(web: Web, models: FakeOpenAI) -> None:
+    models.hang(times=None)
+    patient, other = ApiClient(), ApiClient()
+    make_message(make_end_user(app=patient.app, external_id="stuck"))
+    make_message(make_end_user(app=other.app, external_id="zoe"))
+    process = "/api/v1/users/stuck/process/"
+    said = b'{"wait": true}'
+    head = (
+        f"POST {process} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {patient.secret}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(said)}\r\n\r\n"
+    )
+
+    def one_more() -> int:
+        return web.ask(patient.secret, process, {"wait": True}, timeout=0.3)
+
+    def others_are_answered() -> None:
+        for _ in range(5):
+            asked = "/api/v1/users/zoe/context/", {"message": "How is Greta?"}
+            assert web.ask(other.secret, *asked, timeout=5) == 200
+            assert web.ask("", "/readyz", timeout=5) == 200
+
+    waiters = [socket.create_connection(("127.0.0.1", web.port)) for _ in range(waiting.MOST)]
+    for waiter in waiters:
+        waiter.sendall(head.encode() + said)
+    assert eventually(lambda: one_more() == 429)
+    assert models.arrived.acquire(timeout=10)
+    others_are_answered()
+    for waiter in waiters:
+        waiter.close()
+    assert eventually(lambda: one_more() == 0)  # it may wait again
+    others_are_answered()
+    assert Batch.objects.get().state == Batch.State.RUNNING  # one asked the model, for all
+
+
+@pytest.mark.django_db
+def test_waiting_ends_however_much_the_user_goes_on_to_say() -> None:
+    end_user = make_end_user()
+    make_message(end_user, "My friend Greta moved to Oslo.")
+
+    def say_more(_pending: int) -> None:
+        busy = EndUser.objects.get(pk=end_user.pk)
+        make_message(busy, f"My friend Greta visited {busy.message_seq} museums.")
+
+    done = catch_up.catch_up(end_user.pk, until=time.monotonic() + 20, progress=say_more)
+    assert (done.extracted, done.consolidated) == (1, 1)
+    assert done.pending > 0
+
+
+@contextmanager
+def held(sql: str, *values: object) -> Iterator[None]:
+    """Rows that another session has locked; who waits for them here gives up soon."""
+    holder = connection.copy()
+    with holder.cursor() as lock, connection.cursor() as cursor:
+        lock.execute(f"BEGIN; {sql} FOR UPDATE", values)
+        cursor.execute("SET lock_timeout = '50ms'")
+        yield
+        cursor.execute("RESET lock_timeout")
+    holder.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_context_waits_for_nobody_who_writes_to_a_memory() -> None:
+    client = ApiClient()
+    end_user = make_end_user(app=client.app, external_id="zoe")
+    greta = make_contact(end_user, "Greta")
+    taken, free = (make_memory(end_user, f"Greta {does}.", greta) for does in ("sings", "hums"))
+    with held("SELECT FROM memories_memory WHERE id = %s", taken.pk):
+        status, body = client.post("users/zoe/context/", {"message": "How is Greta?"})
+    assert (status, len(body["memories"])) == (200, 2)
+    counts = Memory.objects.in_bulk([taken.pk, free.pk])
+    assert [counts[one.pk].access_count for one in (taken, free)] == [0, 1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_write_to_a_user_that_is_locked_is_refused_for_now() -> None:
+    client = ApiClient()
+    end_user = make_end_user(app=client.app, external_id="zoe")
+    with held("SELECT FROM accounts_enduser WHERE id = %s", end_user.pk):
+        assert_error(client.post("users/zoe/contacts/", {"name": "Bob"}), 503, "busy")
+    assert client.reply.headers["Retry-After"] == "2"
