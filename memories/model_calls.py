@@ -2,7 +2,10 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
+
+from django.db import IntegrityError, transaction
 
 from accounts.models import EndUser
 from accounts.reasons import stored
@@ -76,13 +79,14 @@ def _write(
     usage: Usage,
     outcome: str,
 ) -> None:
-    ModelCall.objects.create(
-        end_user=end_user,
-        provider=provider.name,
-        model=provider.model,
-        purpose=purpose,
-        tokens_in=usage.tokens_in,
-        tokens_out=usage.tokens_out,
-        latency_ms=usage.latency_ms,
-        outcome=outcome,
-    )
+    with suppress(IntegrityError), transaction.atomic():  # the user may be forgotten by now
+        ModelCall.objects.create(
+            end_user=end_user,
+            provider=provider.name,
+            model=provider.model,
+            purpose=purpose,
+            tokens_in=usage.tokens_in,
+            tokens_out=usage.tokens_out,
+            latency_ms=usage.latency_ms,
+            outcome=outcome,
+        )

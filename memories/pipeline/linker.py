@@ -15,7 +15,9 @@ def link(
 ) -> int:
     """Links memories to contacts with a confidence in 0..1; returns how many links are new.
 
-    A link that exists stays as it is, so one that an operator rejected is never made again.
+    A link that exists stays as it is, so one that an operator rejected is never made again. A
+    memory that is gone by now, or was merged into another, is about nobody. Call it inside a
+    transaction that holds the end user's lock.
     """
     links = [
         Link(
@@ -27,15 +29,16 @@ def link(
         )
         for memory, contact, confidence in memory_contacts
     ]
+    ids = {link.memory_id for link in links}
     held = set(
-        Link.objects.of(end_user)
-        .filter(memory__in={link.memory_id for link in links})
-        .values_list("memory_id", "contact_id")
+        Link.objects.of(end_user).filter(memory__in=ids).values_list("memory_id", "contact_id")
     )
+    memories = Memory.objects.of(end_user).filter(merged_into=None)
+    there = set(memories.filter(pk__in=ids).values_list("pk", flat=True))
     fresh = {
         (link.memory_id, link.contact_id): link
         for link in links
-        if (link.memory_id, link.contact_id) not in held
+        if link.memory_id in there and (link.memory_id, link.contact_id) not in held
     }
     Link.objects.bulk_create(fresh.values(), ignore_conflicts=True)
     return len(fresh)

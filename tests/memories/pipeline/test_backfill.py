@@ -9,7 +9,7 @@ from contacts import store
 from contacts.models import Contact
 from memories.context import build
 from memories.models import Memory
-from memories.pipeline import backfill
+from memories.pipeline import backfill, linker
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.queue import queued
 
@@ -147,3 +147,13 @@ def test_whoever_has_no_name_but_a_role_is_linked_by_it(end_user, name, content)
     contact = make_contact(end_user, name)
     make_memory(end_user, content)
     assert backfill.link_contact(contact.id) == 1
+
+
+def test_a_memory_that_was_merged_or_erased_meanwhile_is_linked_to_nobody(end_user) -> None:
+    greta = make_contact(end_user, "Greta")
+    into, merged, gone = (make_memory(end_user, f"Greta {n}.") for n in range(3))
+    Memory.objects.filter(pk=merged.pk).update(status="archived", merged_into=into)
+    Memory.objects.filter(pk=gone.pk).delete()
+    pairs = [(memory.pk, greta, 0.7) for memory in (into, merged, gone)]
+    assert linker.link(end_user, pairs, "backfill") == 1
+    assert Memory.objects.get(links__contact=greta) == into
