@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.models import QuerySet
 
 from accounts.changes import Recorder, Rows
@@ -46,6 +46,8 @@ def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list
                 take_back(end_user, one)
                 mark_undone(one, actor)
                 erasure_requests.cancel(one)
+            # Not at the end of the transaction: what points at nothing is found out here.
+            connection.check_constraints()
     except IntegrityError as error:
         raise CannotUndo(Reason("collides")) from error
     return later

@@ -17,7 +17,7 @@ from memories import remote_batches
 from memories.corrections import derived, erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import name_hashes, redact_messages, same_statement
-from memories.erasure.scrub_changes import scrub
+from memories.erasure.scrub_changes import only_in, scrub
 from memories.erasure.scrub_names import scrub_names
 from memories.erasure.told_of import told_of
 from memories.models import (
@@ -235,10 +235,17 @@ def _erase_contacts(end_user: EndUser, ids: Collection[UUID]) -> int:
 
 
 def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
-    """Deletes the audit rows about what is forgotten, and takes its words out of others."""
-    for subject in ids:
-        Change.objects.of(end_user).filter(subjects__contains=[str(subject)]).delete()
-    scrub(end_user, ids)
+    """Deletes the audit rows about what is forgotten, and about what only these could bring back,
+    and takes the words of all that out of others."""
+    gone: set[str] = set()
+    waiting = {str(pk) for pk in ids}
+    while waiting:
+        subject = waiting.pop()
+        gone.add(subject)
+        doomed = Change.objects.of(end_user).filter(subjects__contains=[subject])
+        waiting = waiting.union(*map(only_in, doomed.filter(undone_at=None))) - gone
+        doomed.delete()
+    scrub(end_user, gone)
     # What an operator did to them at /admin/ is logged with their words.
     LogEntry.objects.filter(object_id__in=[str(pk) for pk in ids]).delete()
 

@@ -3,17 +3,20 @@
 import json
 from collections.abc import Collection
 from typing import Any
-from uuid import UUID
 
 from accounts.changes import CHUNK, UUIDS
 from accounts.models import Change, EndUser
 
 
-def scrub(end_user: EndUser, ids: Collection[UUID]) -> None:
+def scrub(end_user: EndUser, ids: Collection[str]) -> None:
     """Takes out of the audit trail the rows with these ids, what points at them, every value
     that rests on them, the reasons given for such changes, and what profiles told as text
-    (which undoing writes anew). Only for true deletion: an undo does not bring them back."""
-    gone = {str(pk) for pk in ids}
+    (which undoing writes anew). Only for true deletion: an undo does not bring them back, nor
+    what it would have brought back with them, so that no other points at that."""
+    gone = set(ids)
+    standing = Change.objects.of(end_user).filter(undone_at=None)
+    while lost := {pk for one in standing.iterator(CHUNK) for pk in only_in(one, gone)} - gone:
+        gone |= lost
     for change in Change.objects.of(end_user).iterator(CHUNK):
         hit = not gone.isdisjoint(UUIDS.findall(json.dumps(change.rows)))
         rows = [_untold(row) for row in change.rows]
@@ -23,6 +26,24 @@ def scrub(end_user: EndUser, ids: Collection[UUID]) -> None:
         if hit or rows != change.rows:
             change.rows = rows
             change.save(update_fields=["rows", "why"])
+
+
+def only_in(change: Change, gone: Collection[str] = ()) -> set[str]:
+    """The ids of contacts and memories that only this change could bring back, since it deleted
+    them; with ``gone``, of those whose rows point at one of these."""
+    return {
+        row["id"]
+        for row in change.rows
+        if row["after"] is None
+        and UUIDS.fullmatch(row["id"])
+        and not (gone and _named(row).isdisjoint(gone))
+    }
+
+
+def _named(row: dict[str, Any]) -> set[str]:
+    """The ids of a row and of those that it points at."""
+    sides = [side for side in (row["before"], row["after"]) if side is not None]
+    return {row["id"], *(side[name] for side in sides for name in side if name.endswith("_id"))}
 
 
 def _untold(row: dict[str, Any]) -> dict[str, Any]:
@@ -35,10 +56,9 @@ def _untold(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _scrubbed(row: dict[str, Any], gone: Collection[str]) -> dict[str, Any] | None:
-    sides = [side for side in (row["before"], row["after"]) if side is not None]
-    held = {row["id"], *(side[name] for side in sides for name in side if name.endswith("_id"))}
-    if not held.isdisjoint(gone):
+    if not _named(row).isdisjoint(gone):
         return None
+    sides = [side for side in (row["before"], row["after"]) if side is not None]
     told = {pk for side in sides for pk in side.get("personality_sources", ())}
     # A text that changed while what it rests on did not names no sources in this row.
     sourced = any("personality_sources" in side for side in sides)

@@ -3,6 +3,7 @@ at any time."""
 
 from typing import Any
 
+from django.db import connection
 from django.utils import timezone
 
 from accounts.models import EndUser
@@ -78,7 +79,9 @@ def absorbed(contact: Contact, memory: Memory, key: str = "", value: str = "", e
 
 
 def assert_sound(end_user: EndUser) -> None:
-    """Every invariant that the doctor knows of, but those that wait for workers."""
+    """Every invariant that the doctor knows of, but those that wait for workers, and those that
+    the database looks at only when a transaction ends."""
+    connection.check_constraints()
     problems = [
         f"{check.__name__}: {finding.problem} ({finding.subject})"
         for check in CHECKS

@@ -2,10 +2,12 @@
 meanwhile is lost or doubled."""
 
 import os
+from contextlib import suppress
 from copy import copy
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ from contacts.text import normalise
 from memories.corrections import edit_memories, merge_contacts, rewrite
 from memories.corrections import hide as hiding
 from memories.corrections.undo import undo_change
+from memories.erasure import erase
 from memories.models import Consolidation, Link, Memory
 from memories.pipeline import consolidate, linker
 from memories.types import AttributeValue, ProfilePatch, TimelineEvent
@@ -181,6 +184,13 @@ class World:
             undo_change(changes[a % len(changes)], actor=ANN, with_later=b % 2 == 0)
             self.still_there()
 
+    def forget(self, a: int, b: int, c: int) -> None:
+        if c % 3 == 0 and len(self.people) > 3:
+            erase.forget_contact(self.end_user, self.at(a).id)
+        else:
+            erase.forget_memory(self.end_user, self.memory(b).id)
+        self.still_there()
+
     def do(self, step: tuple[str, int, int, int]) -> None:
         verb, *numbers = step
         try:
@@ -190,6 +200,7 @@ class World:
             InvalidMerge,
             NameTaken,
             edit_memories.InvalidCorrection,
+            erase.NothingToForget,
         ) as refusal:
             note(f"{step}: {refusal}")
         else:
@@ -320,6 +331,18 @@ class Undo(TestCase):
         told = facts.filter(content__startswith="Memory").values_list("pk", flat=True)
         about = Link.objects.standing().filter(contact__merged_into=None)
         assert set(told) <= set(about.values_list("memory", flat=True))
+
+    @FEW
+    @given(steps(MACHINE + PEOPLE + ["undo", "forget", "forget"], NUMBER, 20))
+    def test_what_was_erased_for_good_is_no_undo_s_to_bring_back(self, done: Any) -> None:
+        world = self.shared[0].again()
+        for step in done:
+            world.do(step)
+        for change in changes_of(world):
+            with suppress(CannotUndo):
+                undo_change(change, actor=ANN, with_later=True)
+                connection.check_constraints()
+        assert_sound(world.end_user)
 
 
 def _tracked(state: dict[str, Any], kind: str, pk: str) -> list[dict[str, Any]]:

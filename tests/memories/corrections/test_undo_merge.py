@@ -5,6 +5,7 @@ import pytest
 from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo, LaterChanges
 from contacts import store
+from contacts.merge import not_the_same
 from contacts.models import json_value
 from memories.corrections import derived, edit_memories, merge_contacts
 from memories.corrections.undo import undo_change
@@ -195,3 +196,21 @@ def test_a_rejected_link_stays_rejected_unless_an_operator_linked_the_memory(end
     assert linker.link(end_user, pairs, Link.MadeBy.BACKFILL) == 0
     undo_change(change, actor=ANN)
     assert_same(knowledge(end_user), before)
+
+
+@pytest.mark.parametrize("order", ["abcd", "dcba", "badc", "cadb"])
+def test_people_told_apart_stay_so_through_merges_and_their_undo(end_user, order):
+    people = sorted((make_contact(end_user, name) for name in "abcd"), key=lambda one: one.pk)
+    a, b, c, d = (people[order.index(name)].pk for name in "abcd")
+    not_the_same(end_user, a, b, actor=ANN)
+    not_the_same(end_user, b, c, actor=ANN)
+    before = knowledge(end_user)
+    first = merge_contacts.merge(end_user, a, c, actor=ANN)
+    second = merge_contacts.merge(end_user, b, d, actor=ANN)
+    with pytest.raises(LaterChanges) as refused:
+        undo_change(first, actor=ANN)
+    assert refused.value.changes == [second]
+    assert_sound(end_user)
+    undo_change(first, actor=ANN, with_later=True)
+    assert_same(knowledge(end_user), before)
+    assert_sound(end_user)

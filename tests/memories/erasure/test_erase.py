@@ -4,14 +4,19 @@ from django.db import connection
 from django_q.models import OrmQ, Success
 
 from accounts.models import Change, EndUser
+from contacts import edit
+from contacts.merge import not_the_same
 from contacts.models import Contact
 from memories import queue
-from memories.corrections import edit_memories
+from memories.corrections import edit_memories, merge_contacts
+from memories.corrections.hide import hide
+from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Link, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
+from tests.memories.snapshots import assert_sound
 
 pytestmark = pytest.mark.django_db
 
@@ -120,3 +125,27 @@ def test_what_is_not_there_or_not_yours_can_not_be_forgotten(end_user, verb):
         with pytest.raises(erase.NothingToForget):
             verb(end_user, pk)
     assert Link.objects.of(other).count() == 1
+
+
+def test_what_only_an_erased_change_could_bring_back_is_in_no_other():
+    end_user = make_end_user(language="en")
+    ada, bea, zoe = (make_contact(end_user, name) for name in ("Ada", "Bea", "Zoe"))
+    said = make_memory(end_user, "Zoe sings.", zoe)
+    for one in (ada, bea):
+        not_the_same(end_user, one.id, zoe.id, actor="operator:ann")
+    # The two questions about Zoe become one; the other is only in the change.
+    merge = merge_contacts.merge(end_user, ada.id, bea.id, actor="operator:ann")
+    hide(end_user, [said], actor="extractor", contacts=[zoe])
+    erase.forget_memory(end_user, said.id)
+    assert str(zoe.id) not in everything_stored()
+    undo_change(Change.objects.get(pk=merge.pk), actor="operator:ann")
+    assert_sound(end_user)
+
+
+def test_cards_of_others_no_longer_name_an_erased_contact():
+    end_user = make_end_user(language="en")
+    ada, zoe = make_contact(end_user, "Ada"), make_contact(end_user, "Zoe")
+    edit.add_relation(end_user, zoe.id, "sister", ada.id, actor="operator:ann")
+    erase.forget_contact(end_user, zoe.id)
+    assert "Zoe" not in Contact.objects.get(pk=ada.pk).card
+    assert_sound(end_user)
