@@ -96,6 +96,13 @@ def absorb(loser: Contact, survivor: Contact, recorder: Recorder, *, actor: str)
     store.render_around(end_user, [survivor.id])
 
 
+def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
+    """Gives the survivor the relations and questions that a merged contact came to hold again."""
+    _move_relations(survivor.end_user, tombstone, survivor, Recorder())
+    _settle_suggestions(survivor.end_user, tombstone, survivor, Recorder(), actor)
+    store.render_around(survivor.end_user, [survivor.id])
+
+
 def rehearse(loser: Contact, survivor: Contact) -> None:
     """As ``absorb`` as far as the survivor's card can tell, in a transaction that is rolled
     back: the survivor is not saved."""

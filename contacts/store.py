@@ -76,9 +76,11 @@ def named(
 
 def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:
     """The contact with this id, or the one that it was merged into; None if there is none."""
-    contact = end_user.contacts.filter(pk=contact_id).first()
+    contact, met = end_user.contacts.filter(pk=contact_id).first(), set()
     while contact is not None and contact.merged_into_id:
-        contact = end_user.contacts.filter(pk=contact.merged_into_id).first()
+        met.add(contact.pk)
+        further = end_user.contacts.filter(pk=contact.merged_into_id).exclude(pk__in=met)
+        contact = further.first()
     return contact
 
 

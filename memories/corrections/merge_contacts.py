@@ -104,6 +104,19 @@ def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> l
     return list(twins)
 
 
+def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
+    """Gives the survivor all that a merged contact came to hold again. The caller holds the end
+    user's lock; it is no change, since no one asked for it."""
+    end_user, nobody = survivor.end_user, Recorder()
+    about = list(tombstone.links.exclude(memory__kind=Memory.Kind.PROFILE))
+    hand_over(about, survivor, nobody)
+    rename_in_facts(end_user, tombstone.id, survivor.id, nobody)
+    identities.hand_on(tombstone, survivor, actor=actor)
+    _one_profile(tombstone, survivor, nobody)
+    refresh.cancel_consolidations(end_user, [tombstone.id])
+    refresh.settle(end_user, [survivor.id], [link.memory_id for link in about])
+
+
 def link_of_both(twin: Link, link: Link) -> None:
     if twin.rejected != link.rejected:
         standing = link if twin.rejected else twin

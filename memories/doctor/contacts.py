@@ -9,7 +9,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey
 from memories import profiles
-from memories.corrections import derived, refresh
+from memories.corrections import derived, merge_contacts, refresh
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, stated
 from memories.doctor.index import embed_users
 from memories.models import CONSOLIDATED_IMPORTANCE, Memory
@@ -68,6 +68,13 @@ def merged_contacts_have_no_keys() -> Iterator[Finding]:
 merged_contacts_hold_nothing = stated(
     "merged_contacts_hold_nothing", "was merged but still holds something"
 )
+
+
+def _hand_on(findings: Sequence[Finding]) -> None:
+    for tombstone in _locked_contacts(findings):
+        survivor = store.survivor(tombstone.end_user, tombstone.id)
+        if survivor is not None:
+            merge_contacts.hand_on(tombstone, survivor, actor="doctor")
 
 
 profiles_rest_on_their_own_memories = stated(
@@ -135,6 +142,6 @@ CHECKS: dict[Check, Fix | None] = {
     cards_are_current: _render_cards,
     keys_are_current: _rebuild_keys,
     merged_contacts_have_no_keys: _rebuild_keys,
-    merged_contacts_hold_nothing: None,
+    merged_contacts_hold_nothing: _hand_on,
     sources_step_back: _point_at_profiles,
 }
