@@ -140,8 +140,8 @@ class WaitingView(UserView):
         asked = self.request = self.initialize_request(request, *args, **kwargs)
         try:
             await in_thread(self.initial, asked, *args, **kwargs)
-            known = (request.method or "").lower() in self.http_method_names
-            handler = getattr(self, request.method.lower(), None) if known else None
+            method = (request.method or "").lower()
+            handler = getattr(self, method, None) if method in self.http_method_names else None
             answer = (handler or self.http_method_not_allowed)(asked, *args, **kwargs)
             response = await answer if isawaitable(answer) else answer
         except Exception as error:  # noqa: BLE001 as in REST framework's own

@@ -33,7 +33,7 @@ TEXTS = (
     "2026-01-01T00:00:00-23:59", "", " ", "\n" * 50, "http://[::1", "\ufeff\ufffd",
 )  # fmt: skip
 NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, -0.0, 1e308)
-ODD = (None, True, [], {}, [[]], {"a": {"b": {}}}, *NUMBERS)
+ODD: tuple[Any, ...] = (None, True, [], {}, [[]], {"a": {"b": {}}}, *NUMBERS)
 HOSTILE = 0.3  # share of values that have nothing to do with what is asked for
 BROKEN = 0.03  # share of bodies that are cut or changed after they were written
 SLOW = 30.0  # seconds after which an answer counts as none; the pipeline may be waited for longer

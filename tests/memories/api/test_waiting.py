@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -120,7 +121,7 @@ def test_waiting_ends_however_much_the_user_goes_on_to_say() -> None:
 
 
 @contextmanager
-def held(sql: str, *values: object) -> Iterator[None]:
+def held(sql: str, *values: Any) -> Iterator[None]:
     """Rows that another session has locked; who waits for them here gives up soon."""
     holder = connection.copy()
     with holder.cursor() as lock, connection.cursor() as cursor:
