@@ -332,7 +332,7 @@ class Undo(TestCase):
         about = Link.objects.standing().filter(contact__merged_into=None)
         assert set(told) <= set(about.values_list("memory", flat=True))
 
-    @FEW
+    @settings(FEW, max_examples=FEW.max_examples // 3)
     @given(steps(MACHINE + PEOPLE + ["undo", "forget", "forget"], NUMBER, 20))
     def test_what_was_erased_for_good_is_no_undo_s_to_bring_back(self, done: Any) -> None:
         world = self.shared[0].again()
