@@ -240,7 +240,7 @@ def _language(end_user: EndUser, up_to_seq: int) -> str:
     language = detect_language(list(texts), end_user.language)
     if language != end_user.language:
         EndUser.objects.filter(pk=end_user.pk).update(language=language)
-        if end_user.language:
+        if end_user.contacts.exists():
             queue.enqueue("render_cards", end_user.pk)
         end_user.language = language
     return language

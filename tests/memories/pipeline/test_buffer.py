@@ -2,12 +2,18 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.utils import timezone
+from django_q.models import OrmQ
 
 from accounts.models import EndUser
+from contacts.edit import create_contact
+from contacts.models import Contact
+from memories import tasks
 from memories.models import Batch, Message
-from memories.pipeline import buffer, cadence
+from memories.pipeline import buffer, cadence, run
 from memories.pipeline.buffer import Incoming, detect_language, receive
-from tests.factories import make_app, make_contact
+from tests.factories import make_app, make_contact, make_end_user
+from tests.memories.snapshots import assert_sound
+from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -139,3 +145,17 @@ def test_a_submitted_batch_holds_the_user_back_unless_somebody_waits():
 )
 def test_the_language_is_the_users_own_and_does_not_flicker(texts, current, expected):
     assert detect_language(texts, current) == expected
+
+
+def test_cards_made_before_the_language_was_known_are_rendered_in_it():
+    end_user = make_end_user()
+    contact, _ = create_contact(
+        end_user, "小红", actor="app:chat", attributes={"company": ["Acme"]}
+    )
+    receive(end_user.app, end_user.external_id, [Incoming("user", "我喜欢喝乌龙茶。")])
+    OrmQ.objects.all().delete()
+    run.process(end_user.pk)
+    assert "memories.tasks.render_cards" in queued()
+    tasks.render_cards(end_user.pk)
+    assert_sound(end_user)
+    assert "公司" in Contact.objects.get(pk=contact.pk).card
