@@ -5,7 +5,12 @@ import traceback
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    ObjectDoesNotExist,
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+)
 from django.core.signals import got_request_exception
 from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -66,7 +71,7 @@ def envelope(code: str, message: str, fields: dict[str, list[str]] | None = None
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     """Any exception of a view as a response; one that we did not foresee becomes a 500 that
     says nothing of its cause, which goes to the log without its message (it may hold text)."""
-    if isinstance(exc, Http404):
+    if isinstance(exc, Http404 | ObjectDoesNotExist):  # erased while its user's lock was waited for
         exc = exceptions.NotFound()
     elif isinstance(exc, PermissionDenied):
         exc = exceptions.PermissionDenied()

@@ -4,6 +4,7 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -13,13 +14,14 @@ import pytest
 from django.db import connection
 
 from accounts.models import EndUser
+from contacts.edit import create_contact
 from memories.api import waiting
 from memories.models import Batch, Memory
 from memories.pipeline import catch_up
-from tests.api import ApiClient, assert_error
+from tests.api import ApiClient, Reply, assert_error
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 from tests.mio_site.waiting import eventually
-from tests.processes import end_other_sessions, start
+from tests.processes import end_other_sessions, start, wait_until_blocked
 from tests.servers import FakeOpenAI
 
 WEB = """
@@ -152,3 +154,27 @@ def test_a_write_to_a_user_that_is_locked_is_refused_for_now() -> None:
     with held("SELECT FROM accounts_enduser WHERE id = %s", end_user.pk):
         assert_error(client.post("users/zoe/contacts/", {"name": "Bob"}), 503, "busy")
     assert client.reply.headers["Retry-After"] == "2"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_erased_while_a_verb_waits_for_the_user_is_not_found() -> None:
+    client = ApiClient()
+    end_user = make_end_user(app=client.app, external_id="zoe")
+    _, change = create_contact(end_user, "Greta", actor="app:chat")
+
+    def undo() -> Reply:
+        try:
+            return client.post(f"users/zoe/changes/{change.pk}/undo/")
+        finally:
+            connection.close()
+
+    eraser = connection.copy()
+    with eraser.cursor() as cursor, ThreadPoolExecutor(1) as threads:
+        cursor.execute(
+            "BEGIN; SELECT FROM accounts_enduser FOR UPDATE; DELETE FROM accounts_change"
+        )
+        reply = threads.submit(undo)
+        wait_until_blocked(cursor)
+        cursor.execute("COMMIT")
+        assert_error(reply.result(), 404, "not_found")
+    eraser.close()
