@@ -7,7 +7,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0005_time_zones'),
-        ('memories', '0018_graph_where_it_pays'),
+        ('memories', '0018_cheaper_storing'),
     ]
 
     operations = [

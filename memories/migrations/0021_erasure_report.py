@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0017_guard_memory_ids'),
+        ('memories', '0020_leases_and_outages'),
     ]
 
     operations = [
