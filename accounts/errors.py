@@ -19,6 +19,8 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from accounts.reasons import CodedError
+
 log = logging.getLogger(__name__)
 
 # A lock was not had in time, or was part of a deadlock: PostgreSQL's codes.
@@ -81,6 +83,8 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         exc = exceptions.ParseError("The request is malformed.")
     elif isinstance(exc, OperationalError):
         exc = _unavailable(exc, context)
+    elif isinstance(exc, CodedError):  # of a verb, which a race can bring where none is foreseen
+        exc = conflict(str(exc))
     if not isinstance(exc, exceptions.APIException):
         return _unforeseen(exc, context)
     headers = {}

@@ -157,7 +157,17 @@ def test_a_write_to_a_user_that_is_locked_is_refused_for_now() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_is_erased_while_a_verb_waits_for_the_user_is_not_found() -> None:
+@pytest.mark.parametrize(
+    ("erased", "status", "code"),
+    [
+        (["accounts_change"], 404, "not_found"),
+        (["accounts_change", "contacts_contactkey", "contacts_contact", "accounts_enduser"],
+         409, "conflict"),
+    ],
+)  # fmt: skip
+def test_what_is_erased_while_a_verb_waits_for_the_user_is_no_error_of_ours(
+    erased: list[str], status: int, code: str
+) -> None:
     client = ApiClient()
     end_user = make_end_user(app=client.app, external_id="zoe")
     _, change = create_contact(end_user, "Greta", actor="app:chat")
@@ -170,11 +180,10 @@ def test_what_is_erased_while_a_verb_waits_for_the_user_is_not_found() -> None:
 
     eraser = connection.copy()
     with eraser.cursor() as cursor, ThreadPoolExecutor(1) as threads:
-        cursor.execute(
-            "BEGIN; SELECT FROM accounts_enduser FOR UPDATE; DELETE FROM accounts_change"
-        )
+        deleted = "; ".join(f"DELETE FROM {table}" for table in erased)
+        cursor.execute(f"BEGIN; SELECT FROM accounts_enduser FOR UPDATE; {deleted}")
         reply = threads.submit(undo)
         wait_until_blocked(cursor)
         cursor.execute("COMMIT")
-        assert_error(reply.result(), 404, "not_found")
+        assert_error(reply.result(), status, code)
     eraser.close()
