@@ -20,6 +20,7 @@ ACTORS = {
     "suggestions": _("search for doubles"),
     "forgetting": _("forgetting"),
     "refiner": _("tidying"),
+    "doctor": _("doctor"),
 }
 PURPOSES = {
     "extract": _("extract memories"),

@@ -62,6 +62,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-context": {"POST": {"message": "How is Zoe?"}},
     "api-search": {"POST": {"query": "Zoe"}},
     "api-contacts": {"GET": None, "POST": {"name": "Bob"}},
+    "api-contacts-bulk": {"POST": {"contacts": [{"name": "Bob"}]}},
     "api-contact": {"GET": None, "PATCH": {"relationship": "friend"}},
     "api-contact-merge": {"POST": {"into": str(uuid4())}},
     "api-contact-split": {"POST": {"memories": [str(uuid4())], "name": "Bob"}},

@@ -32,6 +32,11 @@ def whole_person(text: str, called: list[str]) -> bool:
     return bool(RE.bare.search(text)) and not any(map(RE.pronoun.fullmatch, called))
 
 
+def pronoun_spans(text: str) -> list[tuple[int, int]]:
+    """Where ``text`` points to somebody by a pronoun."""
+    return [match.span() for match in RE.pronoun_in.finditer(text)]
+
+
 # Verbs that many memories share: they name no matter beside a word that does.
 _COMMON = words("grammar_en", "shared_verbs") | words("grammar_zh", "shared_verbs")
 

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.django_db
 EMPTY_ANSWERS = {"api-context", "api-search"}
 # These make the app's own user of that id.
 WRITERS = {("api-messages", "POST"), ("api-contacts", "POST"), ("api-memories", "POST"),
+           ("api-contacts-bulk", "POST"),
            ("api-user", "PATCH")}  # fmt: skip
 
 
@@ -55,7 +56,7 @@ def victim() -> EndUser:
 def ids(end_user: EndUser, name: str) -> dict[str, Any]:
     """The ids of the user's rows that an endpoint's address needs."""
     model: type[Any] | None = None
-    if name.startswith("api-contact") and name != "api-contacts":
+    if name.startswith("api-contact") and not name.startswith("api-contacts"):
         return {"contact_id": Contact.objects.of(end_user).get().pk}
     if name.startswith("api-memory"):
         model = Memory
@@ -101,7 +102,8 @@ def test_another_apps_user_is_unknown_and_stays_untouched(
 @pytest.mark.parametrize(
     ("name", "method"),
     [(n, m) for n in ENDPOINTS for m in ENDPOINTS[n] if n.rstrip("s") == n and n not in
-     ("api-export", "api-forget", "api-search", "api-context", "api-memories-merge", "api-user")],
+     ("api-export", "api-forget", "api-search", "api-context", "api-memories-merge", "api-user",
+      "api-contacts-bulk")],
 )  # fmt: skip
 def test_rows_of_another_user_of_the_same_app_are_404(
     victim: EndUser, name: str, method: str

@@ -43,7 +43,7 @@ def block(name, key, value, memory, language="en", stored=""):
     )
     who = InjectedContact(uuid4(), name, "name", name, 1.0, card)
     said = InjectedMemory(uuid4(), memory, 1.0, "", "2024-05-01", "2024-06-01")
-    return render(language, [who], [said], 9, 9000, told=True).text
+    return render(language, [who], [said], 9, 9000, told="forgotten").text
 
 
 def assert_reads_as_data(text):

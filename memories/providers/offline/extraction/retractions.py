@@ -262,7 +262,7 @@ def _strangers(text: str) -> list[tuple[str, ...]]:
     found: list[tuple[str, ...]] = [
         (text[a:b],) for a, b in spans if forget_people.asked(text, [(a, b)])
     ]
-    pronouns = [match.span() for match in forget_phrases.RE.pronoun_in.finditer(text)]
+    pronouns = forget_phrases.pronoun_spans(text)
     return found or [() for span in pronouns if forget_people.asked(text, [span])]
 
 
