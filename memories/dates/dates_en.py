@@ -108,16 +108,17 @@ def _en_season(match: re.Match[str], unit: str, step: int, said_at: datetime) ->
 def _en_month_day(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit | None:
     month = MONTHS[match.group("month").lower()]
     day = match.group("day") or None
-    year = int(match.group("year")) if match.group("year") else None
+    year = int(given) if (given := match.group("year")) else None
     past = leans_past(match.string, chinese=False)
     if day is None:
-        near = year or nearest_year(month, said_at.day, said_at, past)
+        near = nearest_year(month, said_at.day, said_at, past) if year is None else year
         start, end = month_span(near, month, said_at)
         return DateHit(match.start("month"), match.end(), month_text(start, zh), start, end)
     if year is None and YEARLESS.search(match.string):
         written = f"{month}月{int(day)}日" if zh else f"{calendar.month_name[month]} {int(day)}"
         return DateHit(match.start(), match.end(), written)
-    when = day_of(year or nearest_year(month, int(day), said_at, past), month, int(day), said_at)
+    near = nearest_year(month, int(day), said_at, past) if year is None else year
+    when = day_of(near, month, int(day), said_at)
     return single_day(when, match, zh=False)
 
 

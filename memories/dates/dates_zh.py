@@ -136,7 +136,7 @@ def _zh_bare_day(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit 
 
 def _iso(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit | None:
     year, month, day = map(int, match.groups())
-    return single_day(day_of(year, month, day, said_at), match, zh)
+    return single_day(midnight(said_at).replace(year, month, day), match, zh)
 
 
 _DAY_NUMBER = rf"(?P<day>{NUMBER_ZH}|[二三]十[一二三四五六七八九]?)\s?"

@@ -122,9 +122,16 @@ def test_what_no_calendar_holds_is_no_date(text: str, said_at: datetime):
         )
 
 
-def test_a_year_that_no_calendar_holds_is_left_as_it_was_said():
-    assert write_dates("3000年前的青铜器", SAID, chinese=True) == "3000年前的青铜器"
-    assert write_dates("有效期到9999年12月31日", SAID, chinese=True) == "有效期到9999年12月31日"
+@pytest.mark.parametrize("day", [1, 13, 21, 30])
+@pytest.mark.parametrize(
+    "text",
+    ["3000年前的青铜器", "有效期到9999年12月31日", "2026年2月30日见", "2026年13月5日", "0000-12-31",
+     "valid until December 31, 9999", "on 31 December 0000", "9999-12-31 23:00"],
+)  # fmt: skip
+def test_what_no_calendar_holds_is_left_as_it_was_said_in_all_its_parts(text: str, day: int):
+    said_at = SAID.replace(month=11, day=day)
+    for chinese in (True, False):
+        assert write_dates(text, said_at, chinese) == text
 
 
 @given(st.lists(st.one_of(NUMBERS, UNITS, st.text(max_size=3)), max_size=8), st.booleans())
