@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 from django.db.models import Q, QuerySet
 
-from accounts.changes import Recorder
+from accounts.changes import UUIDS, Recorder
 from accounts.models import EndUser
 from contacts import store
 from contacts.matching.mentions import entries_of, find_mentions
@@ -26,6 +26,9 @@ GONE, GONE_ZH = "[forgotten]", "[已忘记]"
 SHORTEST = 2  # a single character is in too many words to be taken for a name
 _LATIN = "[a-z\u00c0-\u024f]"
 _HAN_RUN = re.compile(f"{HAN.pattern}+")
+# JSON columns in which so many levels of keys are words of a user or an app; others are ours.
+KEYED = {"attributes": 1, "metadata": float("inf")}
+_NO_TEXT = re.compile(rf"{UUIDS.pattern}|\d{{4}}-\d\d(?:-\d\d(?:T[\d:.+Z-]+)?)?")
 _OWNED = re.compile(r"(?P<owner>\[forgotten\])['’]s? (?P<what>[^.;]+)")
 
 Span = tuple[int, int]
@@ -93,15 +96,23 @@ class Names:
             text = text[:start] + mark + text[end:]
         return text
 
-    def cleaned(self, value: Any) -> Any:
-        """``value``, any JSON, with a mark for each name in its texts and keys."""
+    def cleaned(self, value: Any, keyed: float = 0) -> Any:
+        """``value``, any JSON, with a mark for each name in its texts, and in the keys of so many
+        levels, which are somebody's words. Ids and dates are no texts, whatever they spell."""
         if isinstance(value, str):
-            return self.without(value)
+            return value if _NO_TEXT.fullmatch(value) else self.without(value)
         if isinstance(value, list):
-            return [self.cleaned(item) for item in value]
+            return [self.cleaned(item, keyed) for item in value]
         if isinstance(value, dict):
-            return {self.without(key): self.cleaned(item) for key, item in value.items()}
+            return {
+                self.without(key) if keyed > 0 else key: self.cleaned(item, keyed - 1)
+                for key, item in value.items()
+            }
         return value
+
+    def cleaned_in(self, column: str, value: Any) -> Any:
+        """The same for a column of a contact, a memory, a relation or an edge."""
+        return self.cleaned(value, KEYED.get(column, 0))
 
 
 def names_of(contacts: Iterable[Contact]) -> set[str]:
@@ -145,8 +156,8 @@ def _cleaned(contact: Contact, names: Names) -> Mapping[str, Any]:
         "aliases": [alias for alias in contact.aliases if not names.spans(alias)],
         "relationship": names.without(contact.relationship),
         "personality": names.without(contact.personality),
-        "attributes": names.cleaned(contact.attributes),
-        "timeline": names.cleaned(contact.timeline),
+        "attributes": names.cleaned_in("attributes", contact.attributes),
+        "timeline": names.cleaned_in("timeline", contact.timeline),
     }
     return {field: value for field, value in told.items() if value != getattr(contact, field)}
 

@@ -1,5 +1,8 @@
 """Taking the names of erased people out of everything else that is stored of an end user."""
 
+from typing import Any
+
+from django.apps import apps
 from django.db.models import Q
 
 from accounts.changes import CHUNK
@@ -7,6 +10,13 @@ from accounts.models import Change, EndUser
 from contacts.models import Suggestion
 from memories.corrections.forgotten_names import Names, take_out
 from memories.models import Edge, Entity, EntityLink, Erasure, Memory
+
+# Columns of recorded rows that hold words; the others hold ids, hashes and states, which a name
+# may be spelt like.
+TOLD = frozenset(
+    "name name_key aliases relationship attributes personality timeline card kind evidence content"
+    " tokens speaker quote facts metadata reason".split()
+)
 
 
 def scrub_names(end_user: EndUser, names: Names) -> None:
@@ -18,7 +28,8 @@ def scrub_names(end_user: EndUser, names: Names) -> None:
     _scrub_memories(end_user, names)
     _scrub_entities(end_user, names)
     for change in Change.objects.of(end_user).iterator(CHUNK):
-        rows, why = names.cleaned(change.rows), names.without(change.why)
+        rows = [_cleaned_row(row, names) for row in change.rows]
+        why = names.without(change.why)
         if (rows, why) != (change.rows, change.why):
             Change.objects.filter(pk=change.pk).update(rows=rows, why=why)
     for asked in Suggestion.objects.of(end_user):
@@ -30,6 +41,20 @@ def scrub_names(end_user: EndUser, names: Names) -> None:
             [word for word in held if not names.spans(word)] for held in (wish.words, wish.names)
         ]
         Erasure.objects.filter(pk=wish.pk).update(words=kept[0], names=kept[1])
+
+
+def _cleaned_row(row: dict[str, Any], names: Names) -> dict[str, Any]:
+    fields = apps.get_model(row["model"])._meta.concrete_fields
+    told = {field.attname for field in fields if field.attname in TOLD and not field.choices}
+    sides = {
+        at: row[at]
+        and {
+            column: names.cleaned_in(column, value) if column in told else value
+            for column, value in row[at].items()
+        }
+        for at in ("before", "after")
+    }
+    return {**row, **sides}
 
 
 def _scrub_memories(end_user: EndUser, names: Names) -> None:
@@ -44,7 +69,7 @@ def _scrub_memories(end_user: EndUser, names: Names) -> None:
         memory.facts = [fact for fact in memory.facts if not names.spans(fact["value"])]
         memory.quote = "" if names.spans(memory.quote) else memory.quote
         memory.speaker = names.without(memory.speaker)
-        memory.metadata = names.cleaned(memory.metadata)
+        memory.metadata = names.cleaned_in("metadata", memory.metadata)
         memory.save(update_fields=["facts", "quote", "speaker", "metadata"])
 
 

@@ -2,7 +2,11 @@
 
 import pytest
 
+from contacts.edit import edit_contact
 from memories.corrections.forgotten_names import Names
+from memories.corrections.undo import undo_change
+from memories.erasure.scrub_names import scrub_names
+from tests.factories import make_contact, make_end_user
 
 BRENDA = Names(["Brenda", "Bren", "sister"], ["Anna", "Brenda Smith"])
 HONG = Names(["小红", "红红", "妈妈"], ["王小红"])
@@ -33,4 +37,27 @@ def test_names_go_and_words_that_hold_their_letters_stay(
 
 def test_keys_and_values_of_json_lose_names() -> None:
     value = {"desk_brenda": [{"value": "Bren"}, 3, None]}
-    assert BRENDA.cleaned(value) == {"desk_[forgotten]": [{"value": "[forgotten]"}, 3, None]}
+    left = {"desk_[forgotten]": [{"value": "[forgotten]"}, 3, None]}
+    assert BRENDA.cleaned_in("attributes", value) == left
+
+
+def test_keys_and_ids_of_ours_stay_whatever_they_spell() -> None:
+    fact = {"value": "Value", "at": "2024-05", "person": "0abe1f00-0000-4000-8000-00000000abe1"}
+    cleaned = Names(["Value", "Abe", "At"], []).cleaned_in("timeline", [fact])
+    assert cleaned == [{**fact, "value": "[forgotten]"}]
+
+
+@pytest.mark.django_db
+def test_a_change_is_taken_back_after_people_whose_names_its_columns_and_ids_spell_are_gone() -> (
+    None
+):
+    end_user = make_end_user()
+    ora = make_contact(end_user, "Ora")
+    told = {"relationship": "aunt of Abe"}
+    _, change = edit_contact(end_user, ora.pk, told, actor="operator:x")
+    scrub_names(end_user, Names(["Abe", "name", "contact", "id", *"abcdef"], ["Ora"]))
+    change.refresh_from_db()
+    assert "aunt of Abe" not in str(change.rows)
+    undo_change(change, actor="operator:x")
+    ora.refresh_from_db()
+    assert (ora.name, ora.relationship) == ("Ora", "")
