@@ -151,6 +151,6 @@ def extract_all(client: Client) -> Iterator[str]:
             answer = client.call("POST", address, {"wait": True})
             if answer.status not in (409, 429, 503) or time.monotonic() > deadline:
                 break
-            time.sleep(min(5, answer.retry_after or 1))
+            time.sleep(min(2, answer.retry_after or 1))  # the server drops idle connections
         if answer.status != 200:
             yield f"process of user {end_user.pk} answered {answer.status}: {answer.body}"
