@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from accounts.reasons import read
-from accounts.time_zones import GREENWICH
+from accounts.time_zones import GREENWICH, told_offset
 
 EARLIEST_MESSAGE = datetime(1970, 1, 1, tzinfo=UTC)
 # A client's clock may be wrong by hours or in another zone, not by days.
@@ -90,7 +90,8 @@ class Identifier(_Uncoerced, serializers.UUIDField):
 
 
 class Moment(_Uncoerced, serializers.DateTimeField):
-    """An ISO 8601 string, kept in its own offset; one without a zone is read as UTC."""
+    """An ISO 8601 string, kept in the offset of its place; one that names none is read as UTC, and
+    put into UTC where no place has its offset."""
 
     takes = (str,)
     default_error_messages = {
@@ -110,7 +111,8 @@ class Moment(_Uncoerced, serializers.DateTimeField):
             moment = moment.replace(tzinfo=GREENWICH)
         if not EARLIEST_FACT <= moment < LATEST_FACT:
             self.fail("far")
-        return moment
+        # The database takes no offset that no place has.
+        return moment.astimezone(UTC) if told_offset(moment) is None else moment
 
 
 class LocalMoment(serializers.DateTimeField):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from accounts import time_zones
 from accounts.fields import Moment
+from accounts.fields import Moment
 from accounts.models import App, EndUser
 from tests.factories import make_app, make_end_user
 
@@ -121,3 +122,10 @@ def test_utc_written_as_an_offset_is_a_place_only_after_another_offset(known, of
 def test_the_database_holds_no_offset_that_no_clock_can_show():
     with pytest.raises(IntegrityError):
         make_end_user(app=make_app(), learnt_offset=1440)
+
+
+@pytest.mark.parametrize("offset", ["-23:59", "+23:59", "-15:59", "+14:01"])
+def test_a_moment_with_an_offset_of_no_place_is_taken_in_utc(offset):
+    moment = Moment().run_validation(f"2026-01-01T00:00:00{offset}")
+    assert moment == at(f"2026-01-01T00:00:00{offset}")
+    assert moment.utcoffset() == timedelta(0)
