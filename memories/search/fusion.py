@@ -38,24 +38,32 @@ def fuse(arms: Sequence[tuple[float, Mapping[T, int]]]) -> dict[T, float]:
 # score that a full repetition loses. Overlaps of 0.6 to 0.7 measured alike; a half was set.
 ALIKE = 0.65
 LOSS = 0.5
-# So many places are spread; the cost grows with this times the number of memories.
+# So many of the best are spread, among each other: what many memories say of one person is much
+# alike, and to somebody who asks for them all, a repetition is worth more than what somebody
+# else's memory says.
 SPREAD = 50
 
 
 def spread(scores: Mapping[T, float], tokens: Mapping[T, Set[str]], limit: int) -> dict[T, float]:
     """The first ``limit`` of ``scores`` (given best first), in a new order, with the scores
-    lowered of those that repeat one before them. Nothing is left out for repeating."""
-    left = dict(scores)
+    lowered of those that repeat one before them. Of the first ``SPREAD`` none falls behind what
+    comes after these, so that whoever asks for as many gets them all.
+
+    Greedy as maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998), which likewise
+    chooses among the best by relevance alone.
+    """
+    best_first = list(scores)
+    left = {best: scores[best] for best in best_first[:SPREAD]}
     chosen: dict[T, float] = {}
-    while left and len(chosen) < min(limit, SPREAD):
+    while left and len(chosen) < limit:
         best = max(left, key=left.__getitem__)
         chosen[best] = left.pop(best)
         for other in left:
             overlap = _overlap(tokens[best], tokens[other])
             if overlap >= ALIKE:
                 left[other] = min(left[other], scores[other] * (1 - LOSS * overlap))
-    rest = sorted(left, key=left.__getitem__, reverse=True)[: limit - len(chosen)]
-    return chosen | {other: left[other] for other in rest}
+    lowest = min(chosen.values(), default=0.0)
+    return chosen | {other: min(scores[other], lowest) for other in best_first[SPREAD:limit]}
 
 
 def _overlap(one: Set[str], other: Set[str]) -> float:

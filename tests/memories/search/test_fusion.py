@@ -79,6 +79,13 @@ def test_nothing_is_lost_and_scores_never_rise(
     assert list(shown.values()) == sorted(shown.values(), reverse=True)
 
 
+def test_repetitions_among_the_first_give_way_to_nothing_further_down() -> None:
+    scores = {n: 1 / (1 + n / 100) for n in range(2 * SPREAD)}
+    tokens = {n: {"hers", "works"} if n < SPREAD else {str(n)} for n in scores}
+    assert set(spread(scores, tokens, SPREAD)) == set(range(SPREAD))
+    assert set(list(spread(scores, tokens, 2 * SPREAD))[:SPREAD]) == set(range(SPREAD))
+
+
 def test_long_lists_keep_their_end_and_their_order() -> None:
     scores = {n: 1 / (n + 1) for n in range(5 * SPREAD)}
     tokens = {n: {"same"} if n % 7 else {str(n)} for n in scores}
