@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from accounts import time_zones
 from accounts.fields import Moment
-from accounts.fields import Moment
 from accounts.models import App, EndUser
 from tests.factories import make_app, make_end_user
 
