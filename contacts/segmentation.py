@@ -29,6 +29,9 @@ NAME_FREQUENCY = 1000
 _BRAND_FREQUENCY = 5000
 # Words newer than the dictionary, or missing from it.
 _ADDED_FREQUENCY = 300
+# jieba's logarithm of what was never counted.
+_NEVER = -3.14e100
+_Scores = Mapping[Any, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,40 @@ def _tagger() -> Any:
     words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
     words.initialized = True
     # Imported on first use: its tables take half a second, and most commands tag nothing.
-    return import_module("jieba.posseg").POSTokenizer(words)
+    posseg: Any = import_module("jieba.posseg")
+    posseg.viterbi = viterbi
+    return posseg.POSTokenizer(words)
+
+
+def viterbi(
+    text: str, states: Mapping[str, Any], start: _Scores, steps: Any, emissions: Any
+) -> tuple[float, list[Any]]:
+    """jieba's tagging of characters that no dictionary word joins, with the same results and ties.
+    Its own tries each pair of 256 states, 10 ms for a character that it has never seen, though
+    one in twelve pairs can follow each other: here only those are tried."""
+    states_of = [states.get(char, steps.keys()) for char in text]
+    scores = {one: start[one] + emissions[one].get(text[0], _NEVER) for one in states_of[0]}
+    paths: list[dict[Any, tuple[float, Any]]] = []
+    for char, own in zip(text[1:], states_of[1:], strict=True):
+        following = {after for before in scores for after in steps[before]}
+        emitted = {
+            after: emissions[after].get(char, _NEVER)
+            for after in following.intersection(own) or following
+        }
+        best: dict[Any, tuple[float, Any]] = {}
+        for before, score in scores.items():
+            for after, step in steps[before].items():
+                if after in emitted:
+                    found = (score + step + emitted[after], before)
+                    if after not in best or found > best[after]:
+                        best[after] = found
+        paths.append(best)
+        scores = {after: score for after, (score, _) in best.items()}
+    total, last = max((score, state) for state, score in scores.items())
+    route = [last]
+    for best in reversed(paths):
+        route.append(best[route[-1]][1])
+    return total, route[::-1]
 
 
 @lru_cache(maxsize=4096)

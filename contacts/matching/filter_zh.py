@@ -1,7 +1,9 @@
 """Is a Chinese name meant here, or do its characters only happen to stand side by side?"""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
+from operator import attrgetter
 
 from contacts import segmentation
 from contacts.lexicon import alternation, table, word_sets, words
@@ -133,11 +135,14 @@ class Guard:
     def _straddles(self, start: int, end: int) -> bool:
         """Whether, names forgotten, words reach over both ends: 行李|雷同 for 李雷."""
         plain = self._plain(start, end)
-        across = {edge for word in plain for edge in (start, end) if word.start < edge < word.end}
+        # The words that reach into the name or up to it, in order.
+        first = bisect_right(plain, start - 1, key=attrgetter("start")) - 1
+        near = plain[max(0, first) : bisect_left(plain, end, key=attrgetter("start"))]
+        across = {edge for word in near for edge in (start, end) if word.start < edge < word.end}
         if len(across) == 2:
             return True
         # 国王 in 国王晨起: what would be left of the longer word is no word to stand there.
-        for word in plain:
+        for word in near:
             if word.start == start - 1 and word.end > start:
                 alone = segmentation.tag(word.text[0])[:1]
                 return alone in _HELD and segmentation.frequency(word.text) >= _WORD_FREQUENCY * 25

@@ -148,7 +148,7 @@ CHINESE: Patterns = [
     (re.compile(r"(?<!每)(?<!每个)(?<!以后)(?<!每逢)(?<!一到)(?P<step>下下|上上|上|下|这|本)?个?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])?(?![年岁边围围期报刊到])"), _zh_weekday),
     (re.compile(rf"({alternation(_DAYS_ZH)})"), _zh_relative_day),
     (re.compile(rf"(?P<year>今年|明年|去年|前年|后年|\d{{4}}年)?(?<![个\d第半几])(?P<month>{NUMBER_ZH})\s?月(?:份)?(?P<part>初|底|中旬|上旬|下旬|末)?(?P<day>)?(?P<last>)?(?![子亮饼嫂光经季票薪租费卡供])"), _zh_month_day),
-    (re.compile(r"(?P<n>\d+|[一二三四五六七八九十两]+)\s?(?P<unit>天|周|个?星期|个?礼拜|个?月|年)(?P<half>半)?\s?(?P<side>以后|之后|后(?![天面来])|以前|之前|前(?![天面]))"), _zh_offset),
+    (re.compile(r"(?P<n>(?<!\d)\d+|(?<![一二三四五六七八九十两])[一二三四五六七八九十两]+)\s?(?P<unit>天|周|个?星期|个?礼拜|个?月|年)(?P<half>半)?\s?(?P<side>以后|之后|后(?![天面来])|以前|之前|前(?![天面]))"), _zh_offset),
     (re.compile(rf"(?P<year>去年|前年|明年|后年|大前年|今年(?={_SEASONS_ZH})|(?=[上下]半年|年底|年初))(?P<season>{_SEASONS_ZH})?"), _zh_year_alone),
     (re.compile(r"(?<![\d第.])(?P<day>\d{1,2}|[二三]?十[一二三四五六七八九]?)\s?[号日](?![线楼院店码门车栋机])"), _zh_bare_day),
 ]  # fmt: skip

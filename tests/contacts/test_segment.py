@@ -1,8 +1,10 @@
 """Chinese text as words, with and without the names of one user."""
 
 import tempfile
+from importlib import import_module
 
 import pytest
+from jieba import posseg
 
 from contacts import segmentation
 
@@ -33,3 +35,12 @@ def test_the_tagger_leaves_no_file_in_the_shared_folder(fresh_tagger, tmp_path, 
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     assert ("上海", "ns") in segmentation.tagged("她在上海")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["赵晓楠", "乂王乄", "红小红妈的", "王李张刘陈杨赵黄周吴", "一二十〇"]
+)
+def test_characters_without_a_word_are_tagged_as_jieba_tags_them(text: str):
+    theirs = import_module("jieba.posseg.viterbi").viterbi
+    tables = (posseg.char_state_tab_P, posseg.start_P, posseg.trans_P, posseg.emit_P)
+    assert segmentation.viterbi(text, *tables) == theirs(text, *tables)

@@ -22,6 +22,8 @@ _NAMES_TOO = words("names_zh", "also_names")
 # Parts of speech (jieba's) that may follow the subject of a clause.
 _PREDICATE = frozenset("vdpctrumayfxe")
 _PLACES = frozenset({"ns", "nsf"})
+# Characters that decide which word comes next.
+_NEAR = 50
 RARE_CHARACTER = 3000  # occurrences in the segmenter's dictionary
 
 
@@ -167,7 +169,7 @@ def _given_length(text: str, start: int, size: int, *, strong: bool) -> int:
         return 0
     if room == 1 or len(given) < 2 or given[1] in _NOT_GIVEN:
         return 1
-    following = tagged(text[start + size + 1 :])
+    following = tagged(text[start + size + 1 : start + size + 1 + _NEAR])
     single = following and len(following[0][0]) == 1
     if single and following[0][1][0] in "vdpcurym" and room > 2:
         return 1
