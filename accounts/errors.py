@@ -19,7 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
-from accounts.reasons import CodedError
+from accounts.reasons import CodedError, Reason
 
 log = logging.getLogger(__name__)
 
@@ -50,9 +50,12 @@ class ApiError(exceptions.APIException):
 
 
 def conflict(
-    message: str, code: str = "conflict", details: Mapping[str, Any] | None = None
+    why: str | CodedError, code: str = "conflict", details: Mapping[str, Any] | None = None
 ) -> ApiError:
-    return ApiError(status.HTTP_409_CONFLICT, code, message, details=details)
+    """A refusal since it contradicts what is stored; of a verb with its reason's code."""
+    reason = why.reason if isinstance(why, CodedError) else None
+    coded = {"reason": reason.code} if isinstance(reason, Reason) else {}
+    return ApiError(status.HTTP_409_CONFLICT, code, str(why), details={**coded, **(details or {})})
 
 
 def too_large(limit: int) -> ApiError:
@@ -84,7 +87,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     elif isinstance(exc, OperationalError):
         exc = _unavailable(exc, context)
     elif isinstance(exc, CodedError):  # of a verb, which a race can bring where none is foreseen
-        exc = conflict(str(exc))
+        exc = conflict(exc)
     if not isinstance(exc, exceptions.APIException):
         return _unforeseen(exc, context)
     headers = {}

@@ -44,6 +44,14 @@ class Text(serializers.CharField):
         return data
 
 
+class WhyQuery(Strict):
+    """The query string of a DELETE, whose body nobody may rely on."""
+
+    why = serializers.CharField(
+        max_length=500, allow_blank=True, required=False, help_text="For the audit trail."
+    )
+
+
 class StoredReason(serializers.CharField):
     """A column that keeps words or a stored reason, in English. Only given out."""
 

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from uuid import UUID
 
-from django.db.models import QuerySet
+from django.core.exceptions import ValidationError
+from django.db.models import DateTimeField, QuerySet
 from django.utils.encoding import escape_uri_path
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -22,13 +22,6 @@ class PageQuery(Strict):
 
     limit = serializers.IntegerField(min_value=1, max_value=MAX_LIMIT, default=DEFAULT_LIMIT)
     cursor = serializers.CharField(required=False, max_length=200)
-
-    def validate_cursor(self, value: str) -> tuple[datetime, UUID]:
-        try:
-            moment, pk = keyset.values_of(value, 2)
-            return datetime.fromisoformat(moment).astimezone(UTC), UUID(pk)
-        except (ValueError, TypeError, AttributeError, OverflowError) as error:
-            raise serializers.ValidationError("This is not a cursor of this list.") from error
 
 
 class Page(serializers.Serializer):
@@ -48,12 +41,30 @@ def page(
     """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then id."""
     count, order = rows.count(), (f"-{newest_by}", "pk")
     if cursor := query.get("cursor"):
-        rows = rows.filter(keyset.behind(order, cursor))
+        rows = rows.filter(keyset.behind(order, _place(rows, order, cursor)))
     limit = query["limit"]
     found = list(rows.order_by(*order)[: limit + 1])
     more, found = len(found) > limit, found[:limit]
     following = _address(request, keyset.cursor_of(found[-1], order)) if more else None
     return Response({"count": count, "next": following, "results": show(found)})
+
+
+def _place(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:
+    """The values of a cursor as those of the columns. Raises ValidationError."""
+    meta = rows.model._meta
+    columns = [meta.pk if name == "pk" else meta.get_field(name.lstrip("-")) for name in order]
+    try:
+        values = keyset.values_of(cursor, len(order))
+        return [_read(*pair) for pair in zip(columns, values, strict=True)]
+    except (ValueError, TypeError, OverflowError, ValidationError) as error:
+        problem = "This is not a cursor of this list."
+        raise serializers.ValidationError({"cursor": [problem]}) from error
+
+
+def _read(column: Any, value: str) -> Any:
+    if isinstance(column, DateTimeField):
+        return datetime.fromisoformat(value).astimezone(UTC)
+    return column.to_python(value)
 
 
 def _address(request: Request, cursor: str) -> str:

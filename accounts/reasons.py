@@ -181,6 +181,7 @@ TEMPLATES: dict[str, str] = {
     "merge_with_self": _("A contact can't be merged into itself."),
     "parted_before": _("{one} and {other} were told apart before."),
     "differs_from_self": _("A contact can't differ from itself."),
+    "not_asked": _("Whether these two are one person is not asked, or was decided already."),
     "memories_of_other": _("Choose memories that are about {name}."),
     "no_such_value": _("{name} has no {key} of this value."),
     "merged_memory": _("Another memory speaks for it now: undo that merge instead."),

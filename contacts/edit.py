@@ -205,7 +205,7 @@ class InvalidRelation(CodedError):
 
 @transaction.atomic
 def add_relation(
-    end_user: EndUser, subject_id: UUID, kind: str, object_id: UUID, *, actor: str
+    end_user: EndUser, subject_id: UUID, kind: str, object_id: UUID, *, actor: str, why: str = ""
 ) -> Change | None:
     """Says that ``subject_id`` is the ``kind`` of ``object_id``. What a person says rests on
     no memory, so no correction of one takes it away. None when that was known. Raises
@@ -215,7 +215,7 @@ def add_relation(
     if subject.pk == other.pk:
         raise InvalidRelation(Reason("relation_to_self"))
     known = {row.pk: row for row in Relation.objects.of(held).among([subject.pk])}
-    kind = " ".join(kind.split())[: relations.MAX_KIND]
+    kind = relations.cleaned(kind)
     if not kind:
         raise InvalidRelation(Reason("relation_without_kind"))
     if any(
@@ -223,10 +223,8 @@ def add_relation(
         for row in known.values()
     ):
         return None
-    with recording(held, "add_relation", actor, subjects=[subject.pk, other.pk]) as (
-        recorder,
-        change,
-    ):
+    subjects = [subject.pk, other.pk]
+    with recording(held, "add_relation", actor, why, subjects) as (recorder, change):
         recorder.watch(known.values())
         made = relations.state(held, subject, kind, other)
         if made is not None and made.pk not in known:
@@ -237,14 +235,14 @@ def add_relation(
 
 
 @transaction.atomic
-def remove_relation(end_user: EndUser, relation_id: int, *, actor: str) -> Change:
+def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str = "") -> Change:
     """Says that a relation does not hold. Raises InvalidRelation."""
     held = merge.hold(end_user)
     row = Relation.objects.of(held).filter(pk=relation_id).first()
     if row is None:
         raise InvalidRelation(Reason("no_such_relation"))
     people = [row.subject_id, row.object_id]
-    with recording(held, "remove_relation", actor, subjects=people) as (recorder, change):
+    with recording(held, "remove_relation", actor, why, people) as (recorder, change):
         recorder.watch([row])
         row.delete()
         for pk in people:

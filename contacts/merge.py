@@ -217,6 +217,19 @@ def not_the_same(
     return change
 
 
+@transaction.atomic
+def put_off(end_user: EndUser, first_id: UUID, second_id: UUID, *, actor: str) -> None:
+    """Puts the question whether two contacts are one person behind all others. Raises
+    InvalidMerge when it is not open."""
+    held = hold(end_user)
+    first, second = sorted((first_id, second_id))
+    waiting = Suggestion.objects.of(held).filter(first=first, second=second)
+    pair = waiting.filter(state__in=[State.OPEN, State.LATER]).first()
+    if pair is None:
+        raise InvalidMerge(Reason("not_asked"))
+    _decide(pair, State.LATER, actor)
+
+
 def tell_apart(one: Contact, other: Contact, recorder: Recorder, *, actor: str) -> None:
     """Remembers that two contacts are two people."""
     first, second = sorted((one.id, other.id))

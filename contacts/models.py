@@ -204,8 +204,11 @@ class RelationQuerySet(ScopedQuerySet):
     def among(self, contact_ids: Iterable[uuid.UUID]) -> Self:
         """The relations that one of these contacts takes part in, with both of their people."""
         ids = list(contact_ids)
-        found = self.filter(Q(subject__in=ids) | Q(object__in=ids))
-        return found.select_related("subject", "object").defer(
+        return self.filter(Q(subject__in=ids) | Q(object__in=ids)).with_people()
+
+    def with_people(self) -> Self:
+        """With both of their people, in the same statement."""
+        return self.select_related("subject", "object").defer(
             "subject__memory_ids", "subject__embedding", "object__memory_ids", "object__embedding"
         )
 
@@ -247,6 +250,14 @@ class Relation(Tracked):
         return f"{self.kind} {self.pk}"
 
 
+class SuggestionQuerySet(ScopedQuerySet):
+    def with_people(self) -> Self:
+        """With both contacts, in the same statement."""
+        return self.select_related("first", "second").defer(
+            "first__memory_ids", "first__embedding", "second__memory_ids", "second__embedding"
+        )
+
+
 class Suggestion(Tracked):
     """Two contacts that may be one person. ``first`` has the smaller id, so a pair is one row.
 
@@ -285,7 +296,7 @@ class Suggestion(Tracked):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = ScopedQuerySet.as_manager()
+    objects = SuggestionQuerySet.as_manager()
 
     class Meta:
         constraints = [

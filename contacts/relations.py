@@ -14,6 +14,11 @@ from contacts.models import Contact, Relation
 MAX_KIND = 50
 
 
+def cleaned(kind: str) -> str:
+    """What the one is to the other, as it is stored."""
+    return " ".join(kind.split())[:MAX_KIND]
+
+
 def relate(
     end_user: EndUser, subject: Contact, kind: str, other: Contact, sources: Iterable[UUID] = ()
 ) -> Relation | None:
@@ -22,7 +27,7 @@ def relate(
 
     None when both are the same contact or ``kind`` is empty.
     """
-    kind = " ".join(kind.split())[:MAX_KIND]
+    kind = cleaned(kind)
     if not kind or subject.id == other.id:
         return None
     relation, made = Relation.objects.get_or_create(

@@ -125,6 +125,14 @@ class ContactQuery(PageQuery):
     )
 
 
+class Named(serializers.ModelSerializer):
+    """Whom an id means."""
+
+    class Meta:
+        model = Contact
+        fields = ["id", "name"]
+
+
 class TimelineEntry(serializers.Serializer):
     text = serializers.CharField()
     at = serializers.CharField(help_text="As precise as known: 2024, 2024-05 or 2024-05-17.")

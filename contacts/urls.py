@@ -9,9 +9,4 @@ urlpatterns = [
         api.NewContactList.as_view(),
         name="api-contacts-bulk",
     ),
-    path(
-        "users/<path:user>/contacts/<uuid:contact_id>/",
-        api.OneContact.as_view(),
-        name="api-contact",
-    ),
 ]

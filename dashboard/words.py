@@ -53,6 +53,7 @@ VERBS = {
     "split": _("split a person in two"),
     "split_memory": _("split a memory"),
     "trim": _("shortened a memory"),
+    "link": _("said whom a memory is about"),
     "unlink": _("took a memory off a person"),
 }
 JOBS = {

@@ -1,6 +1,5 @@
 from django.urls import path
 
-from accounts.api import UserEndpoint
 from memories.api import (
     changes,
     contacts,
@@ -8,10 +7,13 @@ from memories.api import (
     edges,
     erasures,
     history,
+    links,
     memories,
     messages,
+    relations,
     rewrite,
     search,
+    suggestions,
     users,
 )
 
@@ -28,16 +30,23 @@ ENDPOINTS = [
     ("memories/", memories.Memories, "memories"),
     ("memories/merge/", rewrite.MergeMemories, "memories-merge"),
     (MEMORY, memories.OneMemory, "memory"),
+    (f"{MEMORY}links/", links.MemoryLinks, "memory-links"),
+    (f"{MEMORY}links/<uuid:contact_id>/", links.OneLink, "memory-link"),
     (f"{MEMORY}split/", rewrite.SplitMemory, "memory-split"),
     (f"{MEMORY}move/", memories.Move, "memory-move"),
     (f"{MEMORY}edges/", edges.MemoryEdges, "memory-edges"),
     (f"{MEMORY}edges/<int:edge_id>/", edges.OneEdge, "memory-edge"),
     (f"{MEMORY}history/", history.MemoryHistory, "memory-history"),
+    (CONTACT, contacts.Person, "contact"),
     (f"{CONTACT}history/", history.ContactHistory, "contact-history"),
     (f"{CONTACT}merge/", contacts.Merge, "contact-merge"),
     (f"{CONTACT}split/", contacts.Split, "contact-split"),
     (f"{CONTACT}not-the-same/", contacts.NotTheSame, "contact-not-the-same"),
     (f"{CONTACT}resolve/", contacts.Resolve, "contact-resolve"),
+    ("relations/", relations.Relations, "relations"),
+    ("relations/<int:relation_id>/", relations.OneRelation, "relation"),
+    ("suggestions/", suggestions.Suggestions, "suggestions"),
+    ("suggestions/<int:suggestion_id>/decide/", suggestions.DecideSuggestion, "suggestion-decide"),
     ("changes/", changes.Changes, "changes"),
     (CHANGE, changes.OneChange, "change"),
     (f"{CHANGE}undo/", changes.Undo, "change-undo"),
@@ -47,7 +56,7 @@ ENDPOINTS = [
     ("forgetting/<uuid:erasure_id>/erase/", erasures.Erase, "forgetting-erase"),
     ("export/", users.Export, "export"),
     ("forget/", users.Forget, "forget"),
-    ("", UserEndpoint, "user"),  # the last: whatever else follows an id may be part of it
+    ("", users.User, "user"),  # the last: whatever else follows an id may be part of it
 ]
 
 urlpatterns = [

@@ -214,6 +214,8 @@ SPECTACULAR_SETTINGS = {
         "MemoryTypeEnum": "memories.api.serializers.TYPES",
         "MemoryStatusEnum": "memories.models.Memory.Status",
         "MemoryKindEnum": "memories.models.Memory.Kind",
+        "SuggestionStateEnum": "contacts.models.Suggestion.State",
+        "ForgettingStateEnum": "memories.api.erasures.STATES",
         "StatedEdgeEnum": "memories.api.edges.KINDS",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -47,6 +47,9 @@ class ApiClient:
     def post(self, address: str, body: Any = None, **options: Any) -> Reply:
         return self.call("POST", address, body, **options)
 
+    def delete(self, address: str, **options: Any) -> Reply:
+        return self.call("DELETE", address, **options)
+
     def patch(self, address: str, body: Any = None, **options: Any) -> Reply:
         return self.call("PATCH", address, body, **options)
 
@@ -63,13 +66,15 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-search": {"POST": {"query": "Zoe"}},
     "api-contacts": {"GET": None, "POST": {"name": "Bob"}},
     "api-contacts-bulk": {"POST": {"contacts": [{"name": "Bob"}]}},
-    "api-contact": {"GET": None, "PATCH": {"relationship": "friend"}},
+    "api-contact": {"GET": None, "PATCH": {"relationship": "friend"}, "DELETE": None},
     "api-contact-merge": {"POST": {"into": str(uuid4())}},
     "api-contact-split": {"POST": {"memories": [str(uuid4())], "name": "Bob"}},
     "api-contact-not-the-same": {"POST": {"other": str(uuid4())}},
     "api-contact-resolve": {"POST": {"key": "location", "value": "Rome"}},
     "api-memories": {"GET": None, "POST": {"content": "Bob sings."}},
-    "api-memory": {"GET": None, "PATCH": {"importance": 0.4}},
+    "api-memory": {"GET": None, "PATCH": {"importance": 0.4}, "DELETE": None},
+    "api-memory-links": {"GET": None, "POST": {"contact": str(uuid4())}},
+    "api-memory-link": {"DELETE": None},
     "api-memory-edges": {"GET": None, "POST": {"target": str(uuid4()), "kind": "causes"}},
     "api-memory-edge": {"DELETE": None},
     "api-memories-merge": {"POST": {"ids": [str(uuid4()), str(uuid4())], "content": "Bob sings."}},
@@ -77,6 +82,13 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-memory-move": {"POST": {"from": str(uuid4()), "to": str(uuid4())}},
     "api-memory-history": {"GET": None},
     "api-contact-history": {"GET": None},
+    "api-relations": {
+        "GET": None,
+        "POST": {"subject": str(uuid4()), "kind": "boss", "object": str(uuid4())},
+    },
+    "api-relation": {"DELETE": None},
+    "api-suggestions": {"GET": None},
+    "api-suggestion-decide": {"POST": {"decision": "merge"}},
     "api-forgettings": {"GET": None},
     "api-forgetting": {"GET": None},
     "api-forgetting-decide": {"POST": {"redact": [1]}},
@@ -86,7 +98,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-change-undo": {"POST": {}},
     "api-export": {"GET": None},
     "api-forget": {"POST": {"everything": True}},
-    "api-user": {"GET": None, "PATCH": {"time_zone": "Asia/Shanghai"}},
+    "api-user": {"GET": None, "PATCH": {"time_zone": "Asia/Shanghai"}, "DELETE": None},
 }
 
 
@@ -96,7 +108,7 @@ def assert_error(reply: Reply, status: int, code: str | None = None) -> dict[str
     assert given == status, reply
     assert set(body) == {"error"}
     error = body["error"]
-    assert set(error) <= {"code", "message", "fields", "changes"}
+    assert set(error) <= {"code", "message", "fields", "changes", "reason"}
     assert error["message"]
     if code:
         assert error["code"] == code

@@ -7,11 +7,10 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from contacts.merge import InvalidMerge, not_the_same
+from contacts.merge import InvalidMerge, not_the_same, put_off
 from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
 from dashboard.queries import review as queries
@@ -110,20 +109,13 @@ def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> H
                     change,
                 )
             case "later":
-                _put_off(end_user, stays.pk, goes.pk, actor)
+                put_off(end_user, stays.pk, goes.pk, actor=actor)
                 feedback.done(request, _("Put at the end of the queue."))
             case _:
                 feedback.refused(request, _("Choose merge, not the same, or later."))
     except InvalidMerge as error:
         feedback.refused(request, error.reason)
     return feedback.back(request, "dashboard:review")
-
-
-def _put_off(end_user: EndUser, one: UUID, other: UUID, actor: str) -> None:
-    first, second = sorted((one, other))
-    Suggestion.objects.of(end_user).filter(first=first, second=second).update(
-        state=Suggestion.State.LATER, decided_by=actor, decided_at=timezone.now()
-    )
 
 
 @access.page

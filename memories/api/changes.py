@@ -103,11 +103,9 @@ class Undo(UserView):
                 undo_change(change, actor=self.actor, with_later=with_later)
                 queue.enqueue("embed", self.end_user.pk)
         except LaterChanges as error:
-            raise conflict(
-                str(error), "later_changes", {"changes": _shown(error.changes)}
-            ) from error
+            raise conflict(error, "later_changes", {"changes": _shown(error.changes)}) from error
         except CannotUndo as error:
-            raise conflict(str(error), "cannot_undo") from error
+            raise conflict(error, "cannot_undo") from error
         change.refresh_from_db()
         return Response(ChangeSerializer(change).data)
 

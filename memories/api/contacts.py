@@ -3,6 +3,7 @@ contact endpoints, since memories follow."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -15,10 +16,13 @@ from accounts.errors import ApiError, conflict
 from accounts.fields import Identifier, Strict, Text
 from accounts.models import Change
 from contacts import store
+from contacts.api import OneContact
 from contacts.merge import InvalidMerge, UnknownPerson, not_the_same
 from contacts.models import Contact
 from contacts.serializers import ChangedContact, detail
+from memories.api.requested import Forgotten
 from memories.corrections import merge_contacts
+from memories.erasure import erase
 
 MAX_SPLIT = 5000
 
@@ -58,12 +62,13 @@ class ResolveForm(_Reasoned):
     value = Text(max_length=500)
 
 
-class _PersonView(UserView):
-    """An endpoint about one contact."""
+class PersonView(UserView):
+    """An endpoint about contacts."""
 
-    def contact(self, *, or_survivor: bool) -> Contact:
-        """The contact of the address, or of a merged one the survivor. Raises a 404."""
-        pk: UUID = self.kwargs["contact_id"]
+    def contact(self, pk: UUID | None = None, *, or_survivor: bool) -> Contact:
+        """The contact of this id or of the address, or of a merged one the survivor. Raises a
+        404."""
+        pk = pk or self.kwargs["contact_id"]
         found = store.survivor(self.end_user, pk)
         if found is None:
             raise ApiError(404, "unknown_contact", "This user has no such contact.")
@@ -80,7 +85,23 @@ class _PersonView(UserView):
         return Response(detail(contact, change.id), status=code)
 
 
-class Merge(_PersonView):
+class Person(OneContact):
+    @documented(
+        responses={200: Forgotten},
+        operation_id="contacts_destroy",
+        summary="Erase a person for good",
+        description="As `forget/` with `contact`: the memories and messages about them go too, and "
+        "their names wherever they stand. This can't be undone; to keep the memories, `merge` or "
+        "`split`.",
+    )
+    def delete(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
+        try:
+            return Response(asdict(erase.forget_contact(self.end_user, contact_id)))
+        except erase.NothingToForget as error:
+            raise ApiError(404, "unknown_contact", str(error)) from error
+
+
+class Merge(PersonView):
     @documented(
         request=MergeForm,
         responses={200: ChangedContact},
@@ -95,14 +116,14 @@ class Merge(_PersonView):
         asked = self.body(MergeForm)
         loser = self.contact(or_survivor=False)
         survivor = self.other("into", asked["into"])
-        with _refusals():
+        with refusals():
             change = merge_contacts.merge(
                 self.end_user, loser.id, survivor, actor=self.actor, why=asked.get("why", "")
             )
         return self.changed(survivor, change)
 
 
-class Split(_PersonView):
+class Split(PersonView):
     @documented(
         request=SplitForm,
         responses={201: ChangedContact},
@@ -114,7 +135,7 @@ class Split(_PersonView):
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(SplitForm)
         contact = self.contact(or_survivor=True)
-        with _refusals():
+        with refusals():
             new, change = merge_contacts.split(
                 self.end_user,
                 contact.id,
@@ -127,7 +148,7 @@ class Split(_PersonView):
         return self.changed(new.id, change, status.HTTP_201_CREATED)
 
 
-class NotTheSame(_PersonView):
+class NotTheSame(PersonView):
     @documented(
         request=NotTheSameForm,
         responses={200: ChangedContact},
@@ -139,14 +160,14 @@ class NotTheSame(_PersonView):
         asked = self.body(NotTheSameForm)
         contact = self.contact(or_survivor=False)
         other = self.other("other", asked["other"])
-        with _refusals():
+        with refusals():
             change = not_the_same(
                 self.end_user, contact.id, other, actor=self.actor, why=asked.get("why", "")
             )
         return self.changed(contact.id, change)
 
 
-class Resolve(_PersonView):
+class Resolve(PersonView):
     @documented(
         request=ResolveForm,
         responses={200: ChangedContact},
@@ -158,7 +179,7 @@ class Resolve(_PersonView):
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(ResolveForm)
         contact = self.contact(or_survivor=True)
-        with _refusals():
+        with refusals():
             _, change = merge_contacts.resolve_attribute(
                 self.end_user,
                 contact.id,
@@ -171,10 +192,10 @@ class Resolve(_PersonView):
 
 
 @contextmanager
-def _refusals() -> Iterator[None]:
+def refusals() -> Iterator[None]:
     try:
         yield
     except UnknownPerson as error:
         raise ApiError(404, "unknown_contact", str(error)) from error
     except InvalidMerge as error:
-        raise conflict(str(error)) from error
+        raise conflict(error) from error

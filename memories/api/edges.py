@@ -12,7 +12,7 @@ from accounts.api import UserView, documented
 from accounts.errors import ApiError
 from accounts.fields import Identifier, StoredReason, Strict, Text
 from memories import graph
-from memories.api.requested import check_memory, refusals
+from memories.api.requested import TakenAway, check_memory, refusals
 from memories.corrections import edit_edges
 from memories.models import Edge, Memory
 
@@ -88,10 +88,6 @@ class StatedEdge(serializers.Serializer):
     )
 
 
-class EdgeTakenAway(serializers.Serializer):
-    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
-
-
 class MemoryEdges(UserView):
     @documented(
         responses={200: Edges},
@@ -148,7 +144,7 @@ class MemoryEdges(UserView):
 
 class OneEdge(UserView):
     @documented(
-        responses={200: EdgeTakenAway},
+        responses={200: TakenAway},
         operation_id="memories_edges_destroy",
         summary="Take an edge of a memory away",
         description="No machine joins the two again, until the change is undone.",
@@ -160,7 +156,7 @@ class OneEdge(UserView):
             raise ApiError(404, "unknown_edge", "This memory has no such edge.")
         with refusals(), transaction.atomic():
             change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
-        return Response(EdgeTakenAway({"change_id": change.id}).data)
+        return Response(TakenAway({"change_id": change.id}).data)
 
 
 def _shown(beside: graph.Neighbour, memory: Memory) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Memories over HTTP: list, read, add, correct, move to another person."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +18,14 @@ from contacts import store
 from contacts.models import Contact
 from memories import queue
 from memories.api.history import believed_page
-from memories.api.requested import changed, check_memory, memory_of, refusals
+from memories.api.requested import (
+    Forgotten,
+    changed,
+    check_memory,
+    memory_of,
+    refusals,
+    unknown_memory,
+)
 from memories.api.serializers import (
     ChangedMemory,
     MemoryEdit,
@@ -30,6 +38,7 @@ from memories.api.serializers import (
     with_relations,
 )
 from memories.corrections import edit_memories
+from memories.erasure import erase
 from memories.models import Memory, MemoryQuerySet
 from memories.search.tokens import tokenise
 from memories.types import Subtype
@@ -104,6 +113,19 @@ class OneMemory(UserView):
             change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
             queue.enqueue("embed", self.end_user.pk)
         return Response(changed(self.end_user, memory_id, change))
+
+    @documented(
+        responses={200: Forgotten},
+        operation_id="memories_destroy",
+        summary="Erase a memory for good",
+        description="As `forget/` with `memory`: its words in the messages that it rests on go "
+        'too. This can\'t be undone; `PATCH` with `{"status": "archived"}` only puts it away.',
+    )
+    def delete(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        try:
+            return Response(asdict(erase.forget_memory(self.end_user, memory_id)))
+        except erase.NothingToForget as error:
+            raise unknown_memory() from error
 
 
 class Move(UserView):

@@ -5,11 +5,32 @@ from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
+from drf_spectacular.utils import inline_serializer
+from rest_framework import serializers
+
 from accounts.errors import ApiError, conflict
 from accounts.models import Change, EndUser
 from memories.api.serializers import ChangedMemory, with_relations
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.models import Memory
+
+
+class TakenAway(serializers.Serializer):
+    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+
+
+Forgotten = inline_serializer(
+    "Forgotten",
+    {
+        "contacts": serializers.IntegerField(),
+        "memories": serializers.IntegerField(),
+        "messages": serializers.IntegerField(),
+        "report": serializers.UUIDField(
+            allow_null=True, help_text="Of a person: see forgetting/{id}/."
+        ),
+        "unsure": serializers.IntegerField(help_text="How much that report leaves undecided."),
+    },
+)
 
 
 def unknown_memory() -> ApiError:
@@ -43,4 +64,4 @@ def refusals() -> Iterator[None]:
     try:
         yield
     except InvalidCorrection as error:
-        raise conflict(str(error)) from error
+        raise conflict(error) from error

@@ -4,15 +4,15 @@ from dataclasses import asdict
 from typing import Any
 
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts.api import UserView, documented
+from accounts.api import UserEndpoint, UserView, documented
 from accounts.errors import ApiError
 from accounts.fields import Flag, Identifier, Strict
 from memories import portability
+from memories.api.requested import Forgotten
 from memories.erasure import erase
 
 
@@ -42,20 +42,6 @@ class ForgetForm(Strict):
         return attrs
 
 
-Forgotten = inline_serializer(
-    "Forgotten",
-    {
-        "contacts": serializers.IntegerField(),
-        "memories": serializers.IntegerField(),
-        "messages": serializers.IntegerField(),
-        "report": serializers.UUIDField(
-            allow_null=True, help_text="Of a person: see forgetting/{id}/."
-        ),
-        "unsure": serializers.IntegerField(help_text="How much that report leaves undecided."),
-    },
-)
-
-
 class Forget(UserView):
     @documented(
         request=ForgetForm,
@@ -76,3 +62,14 @@ class Forget(UserView):
         except erase.NothingToForget as error:
             raise ApiError(404, "not_found", str(error)) from error
         return Response(asdict(gone))
+
+
+class User(UserEndpoint):
+    @documented(
+        responses={200: Forgotten},
+        operation_id="users_destroy",
+        summary="Erase a user for good",
+        description="As `forget/` with `everything`. This can't be undone.",
+    )
+    def delete(self, _request: Request, **_path: Any) -> Response:
+        return Response(asdict(erase.forget_everything(self.end_user)))

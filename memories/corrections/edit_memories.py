@@ -186,12 +186,14 @@ def add(
 
 
 @transaction.atomic
-def unlink(end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str) -> Change:
+def unlink(
+    end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
+) -> Change:
     """Says that a memory is not about a contact; no machine links the two again."""
     end_user = locked(end_user)
     contact_id = _current(end_user, contact_id)
     subjects = [memory_id, contact_id]
-    with recording(end_user, "unlink", actor, subjects=subjects) as (recorder, change):
+    with recording(end_user, "unlink", actor, why, subjects) as (recorder, change):
         _reject(end_user, memory_id, contact_id, recorder)
     return change
 

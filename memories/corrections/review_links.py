@@ -8,7 +8,9 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from accounts.changes import recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
+from contacts import store
 from contacts.models import Contact
+from memories.corrections import derived
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.models import Link, Memory
 
@@ -61,4 +63,33 @@ def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
         recorder.watch([link])
         link.made_by, link.confidence = Link.MadeBy.OPERATOR, 1.0
         link.save(update_fields=["made_by", "confidence"])
+    return change
+
+
+@transaction.atomic
+def state(
+    end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
+) -> Change | None:
+    """Says that a memory is about a contact, whatever was thought of it; what it tells is read
+    into the profile. None when a person said so before. Raises InvalidCorrection."""
+    held = locked(end_user)
+    contact = store.survivor(held, contact_id)
+    facts = Memory.objects.of(held).facts()
+    if contact is None or not facts.filter(pk=memory_id).exists():
+        raise InvalidCorrection(Reason("no_such_contact_or_memory"))
+    link = Link.objects.of(held).filter(memory=memory_id, contact=contact).first()
+    stood = link is not None and not link.rejected
+    if link is not None and stood and link.made_by == Link.MadeBy.OPERATOR:
+        return None
+    with recording(held, "link", actor, why, [memory_id, contact.id]) as (recorder, change):
+        if link is not None:
+            recorder.watch([link])
+        made = link or Link(end_user=held, memory_id=memory_id, contact=contact)
+        made.rejected, made.made_by, made.confidence = False, Link.MadeBy.OPERATOR, 1.0
+        made.save()
+        if link is None:
+            recorder.watch([made], created=True)
+        if not stood:
+            derived.reopen(held, contact, [memory_id], recorder)
+            store.save(contact, [])
     return change

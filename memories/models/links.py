@@ -65,6 +65,10 @@ class LinkQuerySet(ScopedQuerySet):
         """Links that no operator has rejected."""
         return self.filter(rejected=False)
 
+    def with_people(self) -> Self:
+        """With their contacts, in the same statement."""
+        return self.select_related("contact").defer("contact__memory_ids", "contact__embedding")
+
     def unconsolidated(self) -> Self:
         """Links to current facts that the contact's profile has not taken in."""
         return self.standing().filter(

@@ -11,10 +11,16 @@ from django.utils import timezone
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
-from contacts.models import Contact
+from contacts.models import Contact, Relation, Suggestion
 from memories.models import Erasure, Memory, Message
 from tests.api import ENDPOINTS, ApiClient, assert_error
-from tests.factories import make_contact, make_end_user, make_memory, make_message
+from tests.factories import (
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+    make_suggestion,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -45,6 +51,8 @@ def victim() -> EndUser:
     end_user = make_end_user(external_id="zoe")
     make_message(end_user, "Nora has a secret garden.")
     contact = make_contact(end_user, "Nora")
+    make_suggestion(contact, other := make_contact(end_user, "Nori"))
+    Relation.objects.create(end_user=end_user, subject=contact, kind="boss", object=other)
     memory = make_memory(end_user, "Nora has a secret garden.", contact)
     with recording(end_user, "edit", "operator:x", "", [memory.id]) as (recorder, _):
         recorder.watch([memory])
@@ -57,11 +65,17 @@ def ids(end_user: EndUser, name: str) -> dict[str, Any]:
     """The ids of the user's rows that an endpoint's address needs."""
     model: type[Any] | None = None
     if name.startswith("api-contact") and not name.startswith("api-contacts"):
-        return {"contact_id": Contact.objects.of(end_user).get().pk}
+        return {"contact_id": Contact.objects.of(end_user).get(name="Nora").pk}
     if name.startswith("api-memory"):
         model = Memory
         found = {"memory_id": model.objects.of(end_user).get().pk}
+        if name == "api-memory-link":
+            found["contact_id"] = Contact.objects.of(end_user).get(name="Nora").pk
         return {**found, "edge_id": 1} if name == "api-memory-edge" else found
+    if name in ("api-relation", "api-suggestion-decide"):
+        model = Relation if name == "api-relation" else Suggestion
+        key = "relation_id" if name == "api-relation" else "suggestion_id"
+        return {key: model.objects.of(end_user).get().pk}
     if name.startswith("api-forgetting") and name != "api-forgettings":
         return {"erasure_id": Erasure.objects.of(end_user).get().pk}
     if name.startswith("api-change") and name != "api-changes":
@@ -71,7 +85,7 @@ def ids(end_user: EndUser, name: str) -> dict[str, Any]:
 
 def everything(end_user: EndUser) -> str:
     rows: list[Any] = [end_user]
-    for model in (Message, Contact, Memory, Change, Erasure):
+    for model in (Message, Contact, Memory, Change, Erasure, Relation, Suggestion):
         rows += model.objects.of(end_user).order_by("pk")
     return serializers.serialize("json", rows)
 
@@ -122,7 +136,7 @@ def test_ids_of_others_in_a_body_are_refused(victim: EndUser) -> None:
     client = ApiClient(victim.app)
     yan = make_end_user(app=victim.app, external_id="yan")
     own = make_memory(yan, "Oda sings.", make_contact(yan, "Oda"))
-    nora = str(Contact.objects.of(victim).get().pk)
+    nora = str(Contact.objects.of(victim).get(name="Nora").pk)
     before = everything(victim)
 
     reply = client.post("users/yan/memories/", {"content": "x", "contacts": [nora]})

@@ -1,0 +1,110 @@
+"""Whom a memory is about, over HTTP: linking it to a person, and rejecting a link."""
+
+from typing import Any, ClassVar
+from uuid import UUID
+
+from django.db import transaction
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import documented
+from accounts.errors import ApiError
+from accounts.fields import Identifier, Strict, Text, WhyQuery
+from contacts.serializers import Named
+from memories import queue
+from memories.api.contacts import PersonView
+from memories.api.requested import TakenAway, check_memory, refusals
+from memories.corrections import edit_memories, review_links
+from memories.models import Link
+
+
+class NewLink(Strict):
+    contact = Identifier(help_text="Whom the memory is about.")
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class LinkSerializer(serializers.ModelSerializer):
+    """That a memory is about a contact, or that somebody said it is not (``rejected``)."""
+
+    contact = Named()
+
+    class Meta:
+        model = Link
+        fields: ClassVar = ["contact", "made_by", "confidence", "rejected", "created_at"]
+
+
+class Links(serializers.Serializer):
+    results = LinkSerializer(many=True, help_text="In the order in which they were made.")
+
+
+class ChangedLink(LinkSerializer):
+    change_id = serializers.UUIDField(
+        allow_null=True,
+        help_text="Undo it with changes/{id}/undo/; null when it was stated before.",
+    )
+
+    class Meta(LinkSerializer.Meta):
+        fields: ClassVar = [*LinkSerializer.Meta.fields, "change_id"]
+
+
+class MemoryLinks(PersonView):
+    @documented(
+        responses={200: Links},
+        operation_id="memories_links_list",
+        summary="Whom a memory is about, who found that out, and how sure it is",
+    )
+    def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        check_memory(self.end_user, memory_id)
+        rows = Link.objects.of(self.end_user).filter(memory=memory_id).with_people()
+        return Response(Links({"results": rows.order_by("pk")}).data)
+
+    @documented(
+        request=NewLink,
+        responses={200: ChangedLink, 201: ChangedLink},
+        operation_id="memories_links_create",
+        summary="Say that a memory is about a person",
+        description="Also what a machine found out is confirmed so, and a rejection taken back. "
+        "200 when that was stated before.",
+    )
+    def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
+        asked = self.body(NewLink)
+        check_memory(self.end_user, memory_id)
+        pk = self.other("contact", asked["contact"])
+        contact = self.contact(pk, or_survivor=True)
+        with transaction.atomic(), refusals():
+            change = review_links.state(
+                self.end_user, memory_id, pk, actor=self.actor, why=asked.get("why", "")
+            )
+            queue.enqueue("embed", self.end_user.pk)
+        rows = Link.objects.of(self.end_user).with_people()
+        row = rows.get(memory=memory_id, contact=contact)
+        row.change_id = change.id if change else None  # type: ignore[attr-defined]
+        code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
+        return Response(ChangedLink(row).data, status=code)
+
+
+class OneLink(PersonView):
+    @documented(
+        responses={200: TakenAway},
+        parameters=[WhyQuery],
+        operation_id="memories_links_destroy",
+        summary="Say that a memory is not about a person",
+        description="A correction: it can be undone. The link is rejected: no machine makes it "
+        "again, and what the profile had learnt from the memory goes.",
+    )
+    def delete(
+        self, _request: Request, memory_id: UUID, contact_id: UUID, **_path: Any
+    ) -> Response:
+        why = self.query(WhyQuery).get("why", "")
+        check_memory(self.end_user, memory_id)
+        contact = self.contact(contact_id, or_survivor=True)
+        linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
+        if not linked.filter(contact=contact).exists():
+            raise ApiError(404, "unknown_link", "This memory is not linked to this contact.")
+        with transaction.atomic(), refusals():
+            change = edit_memories.unlink(
+                self.end_user, memory_id, contact.pk, actor=self.actor, why=why
+            )
+            queue.enqueue("embed", self.end_user.pk)
+        return Response(TakenAway({"change_id": change.id}).data)

@@ -1,0 +1,144 @@
+"""Who may be one person, over HTTP: the questions that wait, and answering them."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from django.db.models import Q
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import documented
+from accounts.errors import ApiError
+from accounts.fields import Identifier, Strict, Text
+from accounts.paging import Page, PageQuery, page
+from accounts.reasons import Reason
+from contacts.merge import not_the_same, put_off
+from contacts.models import Suggestion
+from contacts.resolution.suggestions import survivor_first
+from contacts.serializers import Named
+from memories.api.contacts import PersonView, refusals
+from memories.api.edges import LARGEST_ID
+from memories.corrections import merge_contacts
+
+STATES = [state.value for state in Suggestion.State]
+DECISIONS = ["merge", "different", "later"]
+
+
+class SuggestionQuery(PageQuery):
+    state = serializers.ChoiceField(
+        [*STATES, "all"],
+        default=Suggestion.State.OPEN.value,
+        help_text="later: put off; merged and different: how it was decided.",
+    )
+    contact = serializers.UUIDField(required=False, help_text="Only those about this contact.")
+
+
+class DecisionForm(Strict):
+    """``merge``: one person; ``different``: two, never asked again; ``later``: put off."""
+
+    decision = serializers.ChoiceField(DECISIONS)
+    into = Identifier(
+        required=False,
+        help_text="Of a merge: who of the two stays. Default: who is mentioned more.",
+    )
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class EvidenceSerializer(serializers.Serializer):
+    code = serializers.CharField(help_text='"" in the oldest.')
+    text = serializers.CharField()
+    weight = serializers.FloatField(help_text="Negative: it speaks against one person.")
+
+    def to_representation(self, row: dict[str, Any]) -> dict[str, Any]:
+        code = row.get("code", "")
+        text = str(Reason(code, **row["params"])) if code else row["text"]
+        return {"code": code, "text": text, "weight": row["weight"]}
+
+
+class SuggestionSerializer(serializers.ModelSerializer):
+    """Two contacts that may be one person."""
+
+    contacts = serializers.SerializerMethodField()
+    evidence = EvidenceSerializer(many=True, help_text="What counts most first.")
+
+    class Meta:
+        model = Suggestion
+        fields: ClassVar = [
+            "id", "contacts", "verdict", "confidence", "evidence", "state", "decided_by",
+            "decided_at", "created_at",
+        ]  # fmt: skip
+
+    def get_contacts(self, row: Suggestion) -> Named(many=True):  # type: ignore[valid-type]
+        return Named([row.first, row.second], many=True).data
+
+
+class DecidedSuggestion(SuggestionSerializer):
+    change_id = serializers.UUIDField(
+        allow_null=True, help_text="Undo it with changes/{id}/undo/; null when it was put off."
+    )
+
+    class Meta(SuggestionSerializer.Meta):
+        fields: ClassVar = [*SuggestionSerializer.Meta.fields, "change_id"]
+
+
+class SuggestionPage(Page):
+    results = SuggestionSerializer(many=True)
+
+
+def _shown(rows: Sequence[Suggestion]) -> list[dict[str, Any]]:
+    return list(SuggestionSerializer(rows, many=True).data)
+
+
+class Suggestions(PersonView):
+    @documented(
+        responses={200: SuggestionPage},
+        parameters=[SuggestionQuery],
+        operation_id="suggestions_list",
+        summary="Who may be one person, the surest first",
+    )
+    def get(self, request: Request, **_path: Any) -> Response:
+        query = self.query(SuggestionQuery)
+        rows = Suggestion.objects.of(self.end_user).with_people()
+        if query["state"] != "all":
+            rows = rows.filter(state=query["state"])
+        if "contact" in query:
+            pk = self.contact(query["contact"], or_survivor=True).pk
+            rows = rows.filter(Q(first=pk) | Q(second=pk))
+        return page(request, rows, "confidence", query, _shown)
+
+
+class DecideSuggestion(PersonView):
+    @documented(
+        request=DecisionForm,
+        responses={200: DecidedSuggestion},
+        operation_id="suggestions_decide",
+        summary="Say whether two contacts are one person",
+        description="409 when one of them was merged already, or when what is to be put off was "
+        "decided. A decision can be undone.",
+    )
+    def post(self, _request: Request, suggestion_id: int, **_path: Any) -> Response:
+        asked = self.body(DecisionForm)
+        rows = Suggestion.objects.of(self.end_user).with_people()
+        row = rows.filter(pk=suggestion_id).first() if suggestion_id <= LARGEST_ID else None
+        if row is None:
+            raise ApiError(404, "unknown_suggestion", "This user has no such suggestion.")
+        pair = row.first_id, row.second_id
+        into = asked.get("into")
+        if into and (asked["decision"] != "merge" or into not in pair):
+            raise serializers.ValidationError({"into": ["Of a merge: one of the two contacts."]})
+        said = {"actor": self.actor, "why": asked.get("why", "")}
+        change = None
+        with refusals():
+            if asked["decision"] == "merge":
+                stays, goes = survivor_first(self.end_user, pair)
+                if into == goes:
+                    stays, goes = goes, stays
+                change = merge_contacts.merge(self.end_user, goes, stays, **said)
+            elif asked["decision"] == "different":
+                change = not_the_same(self.end_user, *pair, **said)
+            else:
+                put_off(self.end_user, *pair, actor=self.actor)
+        decided = rows.get(pk=row.pk)
+        decided.change_id = change.id if change else None  # type: ignore[attr-defined]
+        return Response(DecidedSuggestion(decided).data)
