@@ -57,6 +57,7 @@ TEMPLATES: dict[str, str] = {
     "named_after": _("named right after"),
     "relative_of_meant": _("{word} of who is meant"),
     "draft_addressee": _("the draft is to them"),
+    "meant_turns_ago": _("still talked of; messages since: {turns}"),
     "to_answer": _("the one to answer"),
     "subject_omitted": _("the topic, subject left out"),
     "subject_omitted_by": _("the topic, subject left out: {cues}"),

@@ -86,6 +86,16 @@ def render(
     return "\n".join(lines)
 
 
+def compact(card: str) -> str:
+    """The card with what is said in one line each: no timeline, no latest notes."""
+    lines = card.splitlines()
+    return "\n".join(
+        line
+        for line, after in zip(lines, [*lines[1:], ""], strict=True)
+        if not line.startswith("- ") and not after.startswith("- ")
+    )
+
+
 def _quoted(text: str) -> str:
     """Words of somebody's choice, which could be taken for ours, in quotation marks."""
     return f"“{text.translate(_QUOTES)}”"

@@ -5,7 +5,9 @@ from uuid import UUID
 
 from accounts.models import EndUser
 from contacts import relations
-from contacts.coreference.resolve import refers_back, resolve
+from contacts.coreference.conversation import staying
+from contacts.coreference.resolve import refers_back, resolve_turns
+from contacts.coreference.weights import HISTORY_CHARACTERS
 from contacts.key_index import Hit, hits, person_of
 from contacts.matching import descriptions
 from contacts.matching.descriptions import Description
@@ -14,6 +16,8 @@ from contacts.types import Entry, Mention, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
 HISTORY = 12
+# So many of the user's turns are within that reach where the assistant answers each.
+MOST_STAY = HISTORY // 2
 # Of a longer message the beginning says whom it is about; it bounds the time of a lookup.
 CHARACTERS = 4000
 
@@ -22,36 +26,51 @@ Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
 
 
 def who_is_meant(
-    end_user: EndUser, message: str, turns: Turns
+    end_user: EndUser, message: str, turns: Turns, stay: int = 0
 ) -> tuple[list[Mention], dict[UUID, str]]:
     """The mentions in ``message``, pronouns resolved and descriptions (那个在腾讯上班的人)
-    found, and the cards of those meant.
+    found, and the cards of those meant. Behind them, whom the conversation is still about, for
+    up to ``stay`` messages after they were meant last.
 
     ``turns`` gives the session's (role, content) turns and those of the session before; it
-    is called only when the message refers back. At most two statements: the turns, if they
-    are read from the database, and one lookup for all texts together.
+    is called only when the message refers back, or somebody may stay. At most two statements:
+    the turns, if they are read from the database, and one lookup for all texts together.
     """
     message = message[:CHARACTERS]
     described = descriptions.describe(message)
     attributes = descriptions.keys_of(described)
-    if not refers_back(message):
+    back = refers_back(message)
+    session, before = _read(turns) if back or stay else ([], [])
+    if not back:
+        session, before = session[-2 * stay :], []
+    if not back and not session:
         found = hits(end_user, candidate_keys(message), attributes=attributes)
         named = find_mentions(message, _entries(found))
         return _with_described(named, _fitting(described, found)), _cards(found)
-    session, before = ([(role, text[:CHARACTERS]) for role, text in part] for part in turns())
     texts = [message, *(text for _, text in [*session, *before])]
     wanted = frozenset().union(*map(candidate_keys, texts))
     found = hits(end_user, wanted, attributes=attributes, related=True)
     entries = _entries(found)
     named = find_mentions(message, entries)
     related, cards = relations.of_hits(found)
-    meant = resolve(
-        Utterance("user", message, tuple(named)),
-        _utterances(session, entries),
-        _utterances(before, entries),
-        related,
+    said = _utterances(session, entries)
+    *earlier, meant = resolve_turns(
+        Utterance("user", message, tuple(named)), said, _utterances(before, entries), related
     )
-    return _with_described([*named, *meant], _fitting(described, found)), cards | _cards(found)
+    mentions = _with_described([*named, *meant], _fitting(described, found))
+    users = [
+        [*turn.mentions, *more]
+        for turn, more in zip(said[-len(earlier) :], earlier, strict=True)
+        if turn.role == "user"
+    ]
+    return mentions + staying(users, mentions, stay), cards | _cards(found)
+
+
+def _read(turns: Turns) -> tuple[list[Turn], list[Turn]]:
+    session, before = (
+        [(role, text[:HISTORY_CHARACTERS]) for role, text in part] for part in turns()
+    )
+    return session, before
 
 
 def _entries(found: Iterable[Hit]) -> list[Entry]:

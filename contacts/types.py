@@ -6,7 +6,7 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 
-How = Literal["name", "alias", "kinship", "fuzzy", "pronoun", "semantic"]
+How = Literal["name", "alias", "kinship", "fuzzy", "pronoun", "semantic", "conversation"]
 
 
 class Strangers(NamedTuple):
@@ -50,7 +50,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A place in a text that refers to a person. ``start`` and ``end`` count code points of
-    the text as given; ``confidence`` is in 0..1; ``reason`` says why, for people."""
+    the text as given, and are 0 for whom only the conversation before it is about;
+    ``confidence`` is in 0..1; ``reason`` says why, for people."""
 
     person: Person
     start: int

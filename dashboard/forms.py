@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 from contacts import store
-from contacts.lookup import HISTORY
+from contacts.lookup import HISTORY, MOST_STAY
 from contacts.models import Contact
 from memories.context import build
 
@@ -105,6 +106,9 @@ class QuestionForm(forms.Form):
     history = forms.CharField(max_length=50_000, required=False)
     limit = forms.IntegerField(min_value=1, max_value=100, initial=10)
     token_budget = forms.IntegerField(min_value=1, max_value=100_000, initial=1500)
+    keep_cards = forms.IntegerField(
+        min_value=0, max_value=MOST_STAY, initial=lambda: settings.MIO_KEEP_CARDS, required=False
+    )
     include = forms.MultipleChoiceField(
         choices=[
             ("cards", _("Cards")),

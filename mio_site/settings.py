@@ -262,6 +262,8 @@ MIO_TOKEN_PRICES = {
 # Pipeline
 MIO_EXTRACT_EVERY = env.int("MIO_EXTRACT_EVERY", default=10)
 MIO_CONSOLIDATE_EVERY = env.int("MIO_CONSOLIDATE_EVERY", default=50)
+# For so many messages after somebody was meant last, their card stays while the talk is of them.
+MIO_KEEP_CARDS = env.int("MIO_KEEP_CARDS", default=3)
 # How long what a user asked in a chat to forget can still be brought back; 0: not at all.
 MIO_FORGET_GRACE_DAYS = env.int("MIO_FORGET_GRACE_DAYS", default=7)
 MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")

@@ -63,14 +63,23 @@ def resolve(
     """The contacts that ``message`` means without naming them, in order of place; none when
     that isn't clear, all who fit when it is undecidable between them. Time is linear in the
     turns read, whose number and length are capped."""
+    return resolve_turns(message, history, last_session, relations)[-1]
+
+
+def resolve_turns(
+    message: Utterance,
+    history: Sequence[Utterance],
+    last_session: Sequence[Utterance] = (),
+    relations: Sequence[Relation] = (),
+) -> list[list[Mention]]:
+    """The same for each of the last turns of ``history`` that are read, and last for ``message``."""
     talk = _Conversation(relations)
     for turn in last_session[-w.LAST_SESSION_TURNS :]:
         _read(talk, turn, w.HISTORY_CHARACTERS)
     talk.focus.begin_session()
     talk.previous = talk.last_user = None
-    for turn in history[-w.HISTORY_TURNS :]:
-        _read(talk, turn, w.HISTORY_CHARACTERS)
-    return _read(talk, message, w.MESSAGE_CHARACTERS)
+    found = [_read(talk, turn, w.HISTORY_CHARACTERS) for turn in history[-w.HISTORY_TURNS :]]
+    return [*found, _read(talk, message, w.MESSAGE_CHARACTERS)]
 
 
 def resolve_all(

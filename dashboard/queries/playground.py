@@ -33,6 +33,7 @@ HOW = {
     "fuzzy": _("by a similar spelling"),
     "pronoun": _("by a pronoun"),
     "semantic": _("by a description"),
+    "conversation": _("from the talk before"),
 }
 STEPS = {
     "who": _("Finding who is meant"),

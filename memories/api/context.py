@@ -12,7 +12,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.fields import Strict, Text, Whole
-from contacts.lookup import HISTORY
+from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.context import build
@@ -34,6 +34,12 @@ class ContextForm(Strict):
     history = serializers.ListField(child=Turn(), max_length=MAX_HISTORY, required=False)
     limit = Whole(min_value=1, max_value=100, default=10, help_text="Memories at most.")
     token_budget = Whole(min_value=1, max_value=100_000, default=1500)
+    keep_cards = Whole(
+        min_value=0,
+        max_value=MOST_STAY,
+        required=False,
+        help_text="For how many messages the card of somebody who was meant stays, in short.",
+    )
     include = serializers.ListField(
         child=serializers.ChoiceField(build.ALL), default=list(build.ALL), max_length=10
     )
@@ -48,7 +54,9 @@ Context = inline_serializer(
             {
                 "id": serializers.UUIDField(),
                 "name": serializers.CharField(),
-                "matched_by": serializers.CharField(),
+                "matched_by": serializers.CharField(
+                    help_text="`conversation`: meant in the last turns, not in this message."
+                ),
                 "matched_text": serializers.CharField(),
                 "confidence": serializers.FloatField(),
                 "card": serializers.CharField(),
@@ -111,6 +119,7 @@ class ContextView(UserView):
             limit=asked["limit"],
             token_budget=asked["token_budget"],
             include=asked["include"],
+            keep_cards=asked.get("keep_cards"),
             heal=True,
         )
         return _Answer(asdict(traced.injection), partial(build.note, end_user, traced, session_id))

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
@@ -22,6 +23,7 @@ from django.utils import timezone
 from accounts.best_effort import best_effort
 from accounts.models import EndUser
 from contacts import lookup
+from contacts.cards import compact
 from contacts.types import Mention
 from memories.context import linked
 from memories.context.render import InjectedContact, InjectedMemory, render
@@ -30,6 +32,7 @@ from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory
 from memories.providers.factory import embedder
 from memories.search import recall
+from memories.search.neighbour_turns import PAUSE
 from memories.search.outdated_weight import asks_past
 from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Hit
@@ -124,14 +127,16 @@ def trace(
     limit: int = 10,
     token_budget: int = 1500,
     include: Collection[str] = ALL,
+    keep_cards: int | None = None,
     heal: bool = False,
 ) -> Trace:
     """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges
     that are to ``heal`` on the way.
 
     ``history`` are (role, content) turns before the message; without any, the stored session is
-    read. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first. An
-    end user that was never seen has nothing.
+    read. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
+    Whoever the talk is about keeps a compact one for ``keep_cards`` messages (default: as set).
+    An end user that was never seen has nothing.
     """
     started = time.perf_counter()
     if end_user is None:
@@ -140,12 +145,15 @@ def trace(
     embedding = QueryVectors(embedder(), message) if "search" in include else None
     with clock.step("who"):
         turns = _turns(end_user, session_id, history)
-        mentions, cards = lookup.who_is_meant(end_user, message, turns)
-        contacts = _contacts(mentions, cards)
-    meant = [contact.id for contact in contacts]
+        stay = settings.MIO_KEEP_CARDS if keep_cards is None else keep_cards
+        mentions, known = lookup.who_is_meant(
+            end_user, message, turns, stay if "cards" in include else 0
+        )
+        contacts = _contacts(mentions, known)
+    meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
     shown = contacts if "cards" in include else []
     about, hits = None, []
-    if "linked" in include and contacts:
+    if "linked" in include and meant:
         with clock.step("linked"):
             about = linked.about_people(end_user, meant, message, limit)
     if embedding is not None:
@@ -241,16 +249,24 @@ def _turns(end_user: EndUser, session_id: str, history: Sequence[tuple[str, str]
 def stored_turns(
     end_user: EndUser, session_id: str
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """The latest turns of the session, and those of the session before it, oldest first."""
-    rows = end_user.messages.order_by("-seq").values_list("session_id", "role", "content")
-    latest = list(rows[: 2 * lookup.HISTORY])[::-1]
-    current = [(role, text) for session, role, text in latest if session == session_id]
-    others = [row for row in latest if row[0] != session_id]
-    last = [(role, text) for session, role, text in others if session == others[-1][0]]
-    return current[-lookup.HISTORY :], last[-lookup.HISTORY :]
+    """The latest turns of the session, and those of the session before it, oldest first. Where
+    an app names no sessions, a pause ends one."""
+    stored = end_user.messages.order_by("-seq").values_list(
+        "session_id", "role", "content", "received_at"
+    )
+    rows = list(stored[: 2 * lookup.HISTORY])[::-1]
+    ended = not session_id and rows and rows[-1][3] < timezone.now() - PAUSE
+    current = [] if ended else [row for row in rows if row[0] == session_id]
+    others = rows if ended else [row for row in rows if row[0] != session_id]
+    last = [row for row in others if row[0] == others[-1][0]]
+    return _said(current), _said(last)
 
 
-def _contacts(mentions: Sequence[Mention], cards: dict[UUID, str]) -> list[InjectedContact]:
+def _said(rows: Sequence[tuple[str, str, str, datetime]]) -> list[tuple[str, str]]:
+    return [(role, text) for _session, role, text, _at in rows[-lookup.HISTORY :]]
+
+
+def _contacts(mentions: Sequence[Mention], known: dict[UUID, str]) -> list[InjectedContact]:
     """One entry a person, by the surest of their mentions, in order of the text."""
     best: dict[UUID, Mention] = {}
     for mention in mentions:
@@ -264,7 +280,9 @@ def _contacts(mentions: Sequence[Mention], cards: dict[UUID, str]) -> list[Injec
             matched_by=mention.how,
             matched_text=mention.text,
             confidence=round(mention.confidence, 3),
-            card=cards[mention.person.id],
+            card=compact(known[mention.person.id])
+            if mention.how == "conversation"
+            else known[mention.person.id],
         )
         for mention in best.values()
     ]

@@ -1,6 +1,8 @@
 import uuid
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from contacts import relations, store
 from contacts.text import estimate_tokens
@@ -95,6 +97,62 @@ def test_her_mother_comes_with_her_own_card_beside_her(end_user):
 def test_a_pronoun_without_anyone_is_nobody(end_user):
     make_contact(end_user, "小红", gender="female")
     assert names(build.build(end_user, "他最近怎么样了", include=("cards",))) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "said", "now", "stays"),
+    [
+        ("zh", ["小红最近工作压力很大"], "我该怎么安慰比较好", 0),
+        ("zh", ["小红今天又加班到十点", "昨天也是"], "唉，真让人心疼", 0),
+        ("zh", ["她叫小红", "她刚升职"], "送什么礼物合适呢", 0),
+        ("zh", ["小红最近工作压力很大", "小明下周来看我"], "我该准备什么", 1),
+        ("zh", ["小红来了", "嗯", "今天好热", "中午吃什么"], "算了，点外卖吧", None),
+        ("zh", ["小红来了"], "小明怎么样了", None),
+        ("en", ["Anna is stressed at work"], "What could I say to cheer someone up?", 0),
+        ("en", ["I met Anna today", "She looked tired"], "Any ideas for a present?", 0),
+        ("en", ["Anna had a row with Ben"], "What should I tell Ben?", 0),
+        ("en", ["Anna is stressed at work", "Ben comes next week"], "What to cook?", 1),
+        ("en", ["Anna called", "ok", "It is hot", "I am hungry"], "Order a pizza then", None),
+        ("en", ["Anna called"], "How is Ben?", None),
+    ],
+)
+def test_a_card_stays_in_short_until_the_talk_moves_on(language, said, now, stays):
+    user = make_end_user(language=language)
+    first, second = ("小红", "小明") if language == "zh" else ("Anna", "Ben")
+    make_contact(user, first, gender="female", timeline=[{"at": "2024", "text": "LATELY"}])
+    make_contact(user, second, gender="male")
+    history = [turn for text in said for turn in (("user", text), ("assistant", "…"))]
+
+    found = build.build(user, now, history=history, include=("cards",))
+    kept = [contact for contact in found.contacts if contact.matched_by == "conversation"]
+    expected = [] if stays is None else [(first, second)[stays]]
+    assert [contact.name for contact in kept] == expected
+    assert all(f"### {name}" in found.system_prompt for name in expected)
+    assert "LATELY" not in found.system_prompt
+    off = build.build(user, now, history=history, include=("cards",), keep_cards=0)
+    assert {contact.matched_by for contact in off.contacts} <= {"name"}
+
+
+def test_a_card_that_stays_is_read_from_the_stored_session_in_two_statements(
+    end_user, django_assert_max_num_queries
+):
+    make_contact(end_user, "小红", attributes={"job": [{"value": "设计师" * 100}]})
+    turns = [Incoming("user", "小红又加班了", session_id="s1")] * 12
+    receive(end_user.app, end_user.external_id, turns)
+    with django_assert_max_num_queries(3):  # and one for what was asked to be forgotten
+        found = build.build(end_user, "怎么办才好", session_id="s1", include=("cards",))
+    assert names(found) == ["小红"]
+    assert names(build.build(end_user, "怎么办才好", session_id="s2", include=("cards",))) == []
+    tight = build.build(end_user, "怎么办才好", session_id="s1", token_budget=180)
+    assert 0 < estimate_tokens(tight.system_prompt) <= 180
+
+
+def test_without_sessions_a_pause_ends_the_talk(end_user):
+    make_contact(end_user, "小红")
+    receive(end_user.app, end_user.external_id, [Incoming("user", "小红又加班了")])
+    assert names(build.build(end_user, "怎么办才好", include=("cards",))) == ["小红"]
+    end_user.messages.update(received_at=timezone.now() - timedelta(hours=1))
+    assert names(build.build(end_user, "怎么办才好", include=("cards",))) == []
 
 
 def test_linked_memories_come_with_their_reason(end_user):
