@@ -191,6 +191,7 @@ _INVISIBLE = regex.compile(
 )
 _SURROGATE = regex.compile(r"\p{Cs}")
 _SPACE = regex.compile(r"[\s\p{Z}\u2800]+")
+_BLANKS = {ord("\t"): " ", 0x2800: " "}  # seen as a gap
 # Tags, fences, tokens of chat templates and placeholders of others.
 _BRACKETS = str.maketrans("<>＜＞`[]［］{}｛｝", "‹›‹›'()（）()（）")
 # What Markdown or a chat template would read as structure at the start of a line.
@@ -276,8 +277,21 @@ def encodable(text: str) -> str:
 
 def clean(text: str, limit: int) -> str:
     """``text`` on one line, without invisible characters, of at most ``limit`` graphemes."""
-    visible = _INVISIBLE.sub("", _SPACE.sub(" ", text))
-    return truncate(_SPACE.sub(" ", visible).strip(), limit)
+    seen = _INVISIBLE.sub("", _SPACE.sub(" ", text))
+    return truncate(_SPACE.sub(" ", seen).strip(), limit)
+
+
+def visible(text: str) -> str:
+    """``text`` in its lines, without what is not seen in them, bidi controls among it."""
+    shown = text.translate(_BLANKS)
+    return "\n".join(_INVISIBLE.sub("", line) for line in shown.split("\n"))
+
+
+def initial(name: str) -> str:
+    """The first letter or digit of a name, else the first sign of it, with its marks: one
+    grapheme cluster (UAX #29). Empty where nothing is seen."""
+    clusters = regex.findall(r"\X", _SPACE.sub("", visible(name)))
+    return next((c for c in clusters if c[0].isalnum()), clusters[0] if clusters else "")
 
 
 def one_line(text: str, limit: int) -> str:

@@ -128,6 +128,20 @@ EDGES = {
 }
 
 
+#: How one memory stands to another, and the other to it.
+STANDS = {
+    "supersedes": (_("replaces"), _("replaced by")),
+    "complements": (_("adds detail to"), _("more detail in")),
+    "conflicts": (_("contradicts"), _("contradicts")),
+    "causes": (_("leads to"), _("follows from")),
+    "instance_of": (_("is an example of"), _("shown by the example")),
+    "invalidated_by": (_("no longer true because of"), _("makes untrue")),
+    "motivated_by": (_("done because of"), _("is the reason for")),
+    "was_context_for": (_("used when learning"), _("learnt while using")),
+    "part_of": (_("is part of"), _("contains")),
+}
+
+
 def language_of() -> str:
     """The language of the operator's page, as cards and labels know it."""
     return "zh" if (get_language() or "").startswith("zh") else "en"
@@ -147,6 +161,14 @@ def edge_kind(kind: str) -> str:
     """What an edge is called as a step from one memory to the next."""
     kind = kind.split(":")[0]
     return in_words(EDGES, kind)
+
+
+def stands(kind: str, *, inverse: bool = False) -> str:
+    """How one memory stands to another, as the words between the two."""
+    kind, _colon, entity = kind.partition(":")
+    if kind in STANDS:
+        return gettext(STANDS[kind][inverse])
+    return gettext("both mention %(name)s") % {"name": entity} if entity else edge_kind(kind)
 
 
 def reason(said: Reason | str) -> str:

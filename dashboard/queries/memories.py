@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from django.db.models import Prefetch, QuerySet
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from accounts.models import EndUser
-from contacts.text import truncate
-from dashboard.charts import Drawing, Node, line, ring
+from dashboard.words import stands
 from memories import graph
 from memories.models import Edge, Link, Memory, Message
+from memories.scoring import Parts
 from memories.search.ranking import Hit
 
 FOUND = 30  # results of a search
 MOST_MESSAGES = 20
-WIDTH, HEIGHT, RING = 720, 420, 165
-MOST_NODES = 14  # beside the one in the middle: more can't be read
-LABEL = 14  # graphemes under a node
+MOST_BESIDE = 14  # more can't be taken in
 
 
 def with_people(rows: QuerySet) -> QuerySet:
@@ -28,8 +28,9 @@ def with_people(rows: QuerySet) -> QuerySet:
 
 
 def latest(end_user: EndUser, status: str, kind: str) -> QuerySet[Memory]:
-    """An end user's memories of a status and type, where these are given."""
-    rows = Memory.objects.of(end_user)
+    """What an end user told, of a status and type where these are given. Profiles stand with
+    their people."""
+    rows = Memory.objects.of(end_user).facts()
     if status in Memory.Status:
         rows = rows.filter(status=status)
     if kind:
@@ -78,20 +79,69 @@ class Beside:
 
 def beside(memory: Memory) -> list[Beside]:
     """The memories one edge away, the strongest edge first."""
-    near = graph.neighbours(memory.end_user, [memory.pk], hops=1, limit=MOST_NODES, heal=False)
+    near = graph.neighbours(memory.end_user, [memory.pk], hops=1, limit=MOST_BESIDE, heal=False)
     rows = with_people(Memory.objects.of(memory.end_user_id)).in_bulk(list(near))
     return [Beside(rows[pk], found.steps[-1]) for pk, found in near.items() if pk in rows]
 
 
-def picture(memory: Memory, near: Sequence[Beside]) -> Drawing[Memory]:
-    """The memory in the middle, its neighbours on a ring around it."""
-    middle = (WIDTH / 2, HEIGHT / 2)
-    centre = Node(memory, truncate(memory.content, LABEL), *middle, centre=True)
-    # An ellipse: texts are wide.
-    places = ring(len(near), middle, (1.6 * RING, RING))
-    around = [
-        Node(other.memory, truncate(other.memory.content, LABEL), *place)
-        for other, place in zip(near, places, strict=True)
-    ]
-    lines = [line(centre, node, other.step.kind) for node, other in zip(around, near, strict=True)]
-    return Drawing(WIDTH, HEIGHT, [centre, *around], lines)
+def by_kind(near: Sequence[Beside]) -> list[tuple[str, list[Beside]]]:
+    """The same in groups of one relation each, which is named; the strongest first."""
+    groups: dict[str, list[Beside]] = {}
+    for one in near:
+        groups.setdefault(stands(one.step.kind, inverse=one.step.inverse), []).append(one)
+    return list(groups.items())
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """What makes a memory count more or less: in words, and as a term or a factor (×)."""
+
+    says: str
+    effect: float
+    times: bool = False
+
+    @property
+    def neutral(self) -> bool:
+        return self.effect == self.times
+
+
+def factors(memory: Memory, parts: Parts) -> list[Factor]:
+    """Every component of a memory's importance."""
+    used, said = memory.access_count, memory.mention_count
+    expired = parts.trailoff < 1
+    return [
+        Factor(_("How new it is: the lift for a new memory wears off within 60 active days"),
+               parts.newness),
+        Factor(
+            ngettext("Given to a prompt %(n)d time: counts by its age",
+                     "Given to a prompt %(n)d times: counts by its age", used)
+            % {"n": used} if used else _("Not given to any prompt yet"), parts.value),
+        Factor(
+            ngettext("Said again or used in a reply %(n)d time",
+                     "Said again or used in a reply %(n)d times", said)
+            % {"n": said} if said else _("Not said again, nor used in a reply"), parts.mention),
+        Factor(_("Other memories refer to it") if parts.hub else _("No other memory refers to it"),
+               parts.hub),
+        Factor(_("Names something that connects it to other memories") if parts.entity_hub
+               else _("Names nothing that connects it to other memories"), parts.entity_hub),
+        Factor(_("Not used for a while: the longer, the less it counts") if parts.recency < 1
+               else _("Used or learnt on the latest active day"), parts.recency, times=True),
+        Factor(_("Its event is less than two weeks away") if parts.temporal > 1
+               else _("No event of it is near"), parts.temporal, times=True),
+        Factor(_("It has expired, and counts for nothing five days later") if expired
+               else _("It has not expired"), parts.trailoff, times=True),
+    ]  # fmt: skip
+
+
+def importance(memory: Memory, parts: Parts) -> str:
+    """Why a memory counts as much as it does, in a sentence."""
+    share = {"share": f"{round(parts.importance * 100)}%"}
+    if parts.fixed is None:
+        if parts.trailoff == 0:
+            return _("%(share)s: it has expired.") % share
+        return _("%(share)s, from what follows.") % share
+    if memory.consolidated_into_id:
+        return _("Kept at %(share)s because the profile speaks for it.") % share
+    if memory.kind == Memory.Kind.PROFILE:
+        return _("Kept at %(share)s because a profile sums up many memories.") % share
+    return _("Fixed at %(share)s by a person or an app.") % share

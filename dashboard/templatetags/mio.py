@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import partial
 from typing import Any
+from unicodedata import bidirectional
 
 from django import template
 from django.template.defaultfilters import date
@@ -20,13 +21,14 @@ from django.utils.translation import ngettext_lazy
 
 from accounts.reasons import Reason
 from contacts.models import Contact, Relation
-from contacts.text import truncate
+from contacts.text import initial, truncate, visible
 from dashboard import words
 from memories.models import Memory, Message
 
 register = template.Library()
 
 HUES = 8
+_TURNS = {"R", "AL", "AN"}  # kinds of characters that are written from right to left
 SPANS: dict[str, Any] = {
     "year": ngettext_lazy("%(num)d year", "%(num)d years", "num"),
     "month": ngettext_lazy("%(num)d month", "%(num)d months", "num"),
@@ -39,9 +41,22 @@ WIDTH = 280  # graphemes of a memory in a list
 
 
 @register.filter
+def seen(text: Any) -> str:
+    """Words that somebody else wrote, where no element can stand: in an attribute, an option, a
+    title. Without invisible characters, which a placeholder tells of, and with a direction of
+    writing of their own where they need one (FSI and PDI of UAX #9)."""
+    shown = visible(str(text)) if text else ""
+    if not shown.strip():
+        return _("(invisible)") if text else ""
+    return f"\u2068{shown}\u2069" if any(bidirectional(c) in _TURNS for c in shown) else shown
+
+
+@register.filter
 def said(text: Any) -> SafeString:
-    """Words that somebody else wrote: kept apart from the page's own direction of writing."""
-    return format_html('<bdi class="said">{}</bdi>', text if text is not None else "")
+    """Words that somebody else wrote: kept apart from the page's own direction of writing, and
+    without what is not seen in them but turns or hides them."""
+    shown = visible(str(text if text is not None else ""))
+    return format_html('<bdi class="said">{}</bdi>', shown if shown.strip() else seen(text))
 
 
 @register.filter
@@ -51,10 +66,9 @@ def glance(text: str, width: int = WIDTH) -> SafeString:
 
 
 @register.filter
-def initial(name: str) -> str:
-    """The letter on a person's disc."""
-    name = (name or "?").strip()
-    return truncate(name, 1).rstrip("…") or name[:1]
+def letter(name: str) -> str:
+    """What stands on a person's disc."""
+    return initial(name or "") or "?"
 
 
 @register.filter
@@ -136,7 +150,7 @@ def told_by(text: str, actor: str) -> SafeString:
 @register.filter
 def machine_said(text: Reason | str | None) -> SafeString:
     """What Mio itself says of what it did, in the reader's language."""
-    return format_html("<bdi>{}</bdi>", words.reason(text or ""))
+    return format_html("<bdi>{}</bdi>", visible(words.reason(text or "")))
 
 
 @register.filter
@@ -173,10 +187,10 @@ def marked(text: str, spans: Iterable[tuple[int, int]]) -> SafeString:
     for start, end in sorted(spans):
         if start < at:
             continue
-        found.append((text[at:start], text[start:end]))
+        found.append((visible(text[at:start]), visible(text[start:end])))
         at = end
     body = format_html_join("", "{}<mark>{}</mark>", found)
-    return format_html('<bdi class="said">{}{}</bdi>', body, text[at:])
+    return format_html('<bdi class="said">{}{}</bdi>', body, visible(text[at:]))
 
 
 @register.simple_tag
@@ -247,6 +261,8 @@ def key(name: str) -> SafeString:
     """A key of the keyboard, shown beside what it does."""
     return format_html('<kbd aria-hidden="true">{}</kbd>', name)
 
+
+register.filter(words.stands)
 
 # What a change did, a maintenance job does, a model was asked for, and what is counted.
 for _name, _table in (

@@ -84,16 +84,17 @@ def memory(request: HttpRequest, memory: Memory) -> HttpResponse:
 
 def _one(request: HttpRequest, memory: Memory, **more: Any) -> HttpResponse:
     end_user = memory.end_user
-    near = queries.beside(memory)
+    parts = rescore.parts(end_user, [memory.pk]).get(memory.pk)
     context = {
         "end_user": end_user,
         "memory": queries.with_people(Memory.objects.of(end_user)).get(pk=memory.pk),
         "messages_": queries.sources(memory),
         "quoted": [memory.quote],
         "versions": versions.versions(end_user, memory.pk),
-        "near": near,
-        "picture": queries.picture(memory, near) if near else None,
-        "parts": rescore.parts(end_user, [memory.pk]).get(memory.pk),
+        "near": queries.by_kind(queries.beside(memory)),
+        "parts": parts,
+        "importance": queries.importance(memory, parts) if parts else "",
+        "factors": queries.factors(memory, parts) if parts else [],
         "replacement": queries.replacements(end_user, [memory]).get(memory.pk),
         "kinds": edit_edges.STATED,
         **more,

@@ -8,6 +8,7 @@ from django.urls import reverse
 
 from accounts.models import EndUser
 from contacts.models import Contact, Relation
+from dashboard.templatetags import mio
 from memories.corrections import edit_memories
 from memories.models import Batch, Edge, Erasure, Link, Memory
 from tests.dashboard.addresses import ASKING, KINDS, addresses
@@ -31,8 +32,8 @@ TURNED = "\u202egpj.exe\u2066 \u200f"  # overrides that are never closed
 EMOJI = "Emo" + "👩‍👩‍👧‍👦" * 25 + "😀" * 20
 HUGE = "很长的话<b>" * 1250  # 10,000 characters
 NAMES = (TAG, IMAGE, SECTION, TURNED, EMOJI)
-# Each of these is a paragraph of its own: what stands beside it is not turned.
-ISOLATED = {"bdi", "title", "option", "textarea", "pre", "text"}
+UNSEEN = "\u3164\u200b\u2800"
+AS_TYPED = {"value", "href", "action", "hx-get"}  # attributes that hold somebody's words unchanged
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr"}
 
 
@@ -43,6 +44,7 @@ class Reader(HTMLParser):
         super().__init__()
         self.open: list[str] = []
         self.wrong: list[str] = []
+        self.link: str | None = None
         self.feed(page)
         self.close()
 
@@ -55,18 +57,27 @@ class Reader(HTMLParser):
         self.wrong += [
             f"<{tag} {name}={value!r}>"
             for name, value in attrs
-            if name.startswith("on") or name == "style" or "javascript:" in (value or "")
+            if name.startswith("on")
+            or name == "style"
+            or "javascript:" in (value or "")
+            or ("\u202e" in (value or "") and name not in AS_TYPED)
         ]
+        if tag == "a":
+            self.link = given.get("aria-label") or ""
         if tag not in VOID:
             self.open.append(tag)
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "a" and not (self.link or "").strip(UNSEEN + " \n"):
+            self.wrong.append("a link without words")
         while self.open and self.open.pop() != tag:
             pass
 
     def handle_data(self, data: str) -> None:
-        if "\u202e" in data and not ISOLATED & set(self.open):
-            self.wrong.append(f"not isolated in {self.open[-3:]}: {data[:60]!r}")
+        if self.link is not None:
+            self.link += data
+        if "\u202e" in data and not {"pre", "textarea"} & set(self.open):
+            self.wrong.append(f"turned in {self.open[-3:]}: {data[:60]!r}")
         if "2026" in data and "7 --" in data:
             self.wrong.append("a template in somebody's words was rendered")
 
@@ -98,6 +109,9 @@ def hostile() -> EndUser:
             fields = {"quote": name, "speaker": name[:90], "source_message_ids": [message.pk]}
             facts_ = [{"key": TAG, "value": IMAGE, "person": str(person.pk)}]
             make_memory(user, f"{place} {n} {text}"[:10_000], person, facts=facts_, **fields)
+    people.append(make_contact(user, "Nobody"))
+    Contact.objects.filter(pk=people[-1].pk).update(name=UNSEEN)  # as an older version kept it
+    make_end_user(external_id=UNSEEN, app=user.app, last_message_at=SOME_DAY)
     Link.objects.update(confidence=0.5)
     memories = list(Memory.objects.of(user))
     edit_memories.edit(
@@ -178,6 +192,26 @@ def test_a_message_of_what_was_done_shows_a_name_as_a_name(hostile: EndUser) -> 
     answer = client.post(at, {"do": "add", "alias": f"{TAG} again"}, follow=True)
     assert "is an alias now" in answer.content.decode()
     assert wrong_with(answer) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "letter", "seen"),
+    [
+        ("Greta", "G", "Greta"),
+        ("“小红”", "小", "“小红”"),
+        ("e\u0301lodie", "e\u0301", "e\u0301lodie"),
+        ("👩‍👩‍👧 Kim", "K", "👩‍👩‍👧 Kim"),
+        ("👩‍👩‍👧", "👩‍👩‍👧", "👩‍👩‍👧"),
+        ("\u202egpj.exe", "g", "gpj.exe"),
+        ("دانا\u202e", "د", "\u2068دانا\u2069"),
+        (UNSEEN, "?", "(invisible)"),
+        ("", "?", ""),
+    ],
+)
+def test_a_name_is_seen_as_what_it_is(name: str, letter: str, seen: str) -> None:
+    assert mio.letter(name) == letter
+    assert mio.seen(name) == seen
+    assert mio.said(name) == f'<bdi class="said">{seen.strip(chr(0x2068) + chr(0x2069))}</bdi>'
 
 
 def test_the_walk_reaches_every_page(pages: dict[str, str]) -> None:

@@ -66,6 +66,32 @@ def test_intent_type_and_status_narrow_a_search(reviewer: Client, zoe: EndUser) 
     assert [result.memory.type for result in personal] == ["personal"]
 
 
+@pytest.mark.parametrize(
+    ("fields", "share", "why", "effect"),
+    [
+        ({"access_count": 3}, 0.9, "from what follows", "Given to a prompt 3 times"),
+        ({"mention_count": 1}, 0.5, "from what follows", "Said again or used in a reply 1 time"),
+        ({"metadata": {"pinned_importance": 0.4}}, 0.4, "by a person or an app", "Never"),
+        ({"expires_at": SOME_DAY}, 0.0, "it has expired", "It has expired"),
+        ({"consolidated_into": True}, 0.05, "because the profile speaks for it", "No event"),
+    ],
+)
+def test_importance_is_explained_in_words(
+    reviewer: Client, zoe: EndUser, fields: dict, share: float, why: str, effect: str
+) -> None:
+    memory = make_memory(zoe, "Greta hums.")
+    profile = make_memory(zoe, "Greta: hums", kind="profile", content_hash="profile:1")
+    if "consolidated_into" in fields:
+        fields = {"consolidated_into": profile, "importance": 0.05}
+    Memory.objects.filter(pk=memory.pk).update(**fields)
+    answer = one(reviewer, memory)
+    assert answer.context["parts"].importance == pytest.approx(share, abs=0.1)
+    assert why in answer.context["importance"]
+    says = {factor.says: factor.effect for factor in answer.context["factors"]}
+    assert any(effect in words for words in says) or effect == "Never"
+    assert "Greta: hums" not in listed(reviewer, zoe).content.decode()
+
+
 @pytest.mark.parametrize("query", [{"intent": "x", "q": "a"}, {"status": "x"}, {"type": "x"}])
 def test_a_filter_that_makes_no_sense_is_none(reviewer: Client, zoe: EndUser, query: dict) -> None:
     make_memory(zoe, "Greta hums.")
@@ -100,8 +126,8 @@ def test_one_memory_shows_its_messages_history_edges_and_importance(
     answer = one(reviewer, memory)
     page = answer.content.decode()
     assert "<mark>Greta hums</mark> because she is glad." in page
-    assert [beside.memory for beside in answer.context["near"]] == [cause]
-    assert len(answer.context["picture"].nodes) == 2
+    ((words, group),) = answer.context["near"]
+    assert (words, [beside.memory for beside in group]) == ("follows from", [cause])
     assert answer.context["parts"].newness == 2.0
     assert [version.content for version in answer.context["versions"]] == ["Greta hums."]
 
