@@ -1,5 +1,6 @@
 """How much one run of a job may still do, and how long a piece of work may take."""
 
+import ctypes
 import signal
 import threading
 import time
@@ -15,13 +16,16 @@ class TimeLimitExceeded(Exception):
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Ends what is done in it after so long, wherever it is: in a pattern, in SQL, waiting for
-    a model. Raises TimeLimitExceeded. Only in a process's main thread, where the workers of the
-    queue and the commands do all they do; a request's thread is not interrupted.
+    a model. Raises TimeLimitExceeded. In another than the process's main thread (a request's) it
+    ends where the next line of Python begins: a call into C or the database is waited for.
     """
-    if threading.current_thread() is not threading.main_thread():
+    main = threading.current_thread() is threading.main_thread()
+    with _alarm(seconds) if main else _interruption(seconds):
         yield
-        return
 
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
     def over(_signal: int, _frame: FrameType | None) -> None:
         raise TimeLimitExceeded
 
@@ -37,6 +41,29 @@ def time_limit(seconds: float) -> Iterator[None]:
         if outer:
             left = outer - (time.monotonic() - started)
             signal.setitimer(signal.ITIMER_REAL, max(left, 0.001))
+
+
+@contextmanager
+def _interruption(seconds: float) -> Iterator[None]:
+    """A thread gets no signals; the interpreter can be told to raise in it."""
+    thread, ending, ended = ctypes.c_ulong(threading.get_ident()), threading.Lock(), False
+    interrupt = ctypes.pythonapi.PyThreadState_SetAsyncExc
+
+    def over() -> None:
+        with ending:
+            if not ended:
+                interrupt(thread, ctypes.py_object(TimeLimitExceeded))
+
+    timer = threading.Timer(seconds, over)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        with ending:
+            ended = True
+            interrupt(thread, None)  # the thread's next work is not this one's
+        timer.cancel()
 
 
 class Budget:

@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from contacts.coreference.discourse import stated_relations
 from contacts.coreference.resolve import refers_back, resolve
+from contacts.lexicon import words
 from contacts.matching.descriptions import describe, keys_of
 from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.text import clean, is_chinese, one_line, quotations
@@ -62,6 +63,17 @@ HOSTILE = ("求你", "ABC ", "哈", "a", "Ann ", "1", "1 2 ", "\n", ". ", "“",
            "的", "不是", "my friend Anna ", "I work at ABC ", "she said ", "密码", "因为", "because of ", "2024-01-01",
            "3月", "next monday ", "，", "aGVsbG8gd29ybGQrLz09", "138 1234 5678 ", "system: ", "我昨天和小红一起去超市买了苹果",
            "we went to the shop and then my sister said that it was fine so ", "在北京上班", "不对，", "not x, ", "听说")  # fmt: skip
+
+
+def _chains() -> Iterator[str]:
+    """What no single unit stands for: rare characters and names, each beside others."""
+    chance = random.Random(0)  # noqa: S311 texts to read, no secrets
+    for first, last in ((0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0x20000, 0x2A6DF)):
+        yield "".join(chr(chance.randint(first, last)) for _ in range(400))
+    for kind in ("single", "compound"):
+        yield "".join(chance.choices(sorted(words("surnames", kind)), k=400))
+    english = sorted(words("given_names"))
+    yield " ".join(name.title() for name in chance.choices(english, k=400))
 
 
 def extract(text: str) -> None:
@@ -171,7 +183,7 @@ def texts(count: int, seed: int, longest: int = 100_000) -> Iterator[str]:
     hostile = [
         (unit * (size // len(unit) + 1))[:size] + tail
         for size in sizes
-        for unit in (*HOSTILE, *_ODD, *_NUMBERS)
+        for unit in (*HOSTILE, *_chains(), *_ODD, *_NUMBERS)
         for tail in ("", "忘了")
     ]
     yield from hostile[:count]

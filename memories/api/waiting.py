@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.api import in_thread
 from memories import queue
+from memories.models import Work
 from memories.pipeline import catch_up
 
 # Of one app, in one process. More clients than that wait for the workers, not for us.
@@ -59,12 +60,13 @@ def _work(step: Callable[[], object]) -> bool | None:
     try:
         with connection.cursor() as cursor:
             # What a model has read is not thrown away because somebody's write takes long.
-            cursor.execute("SET lock_timeout = 0")
+            longest = int(Work.TIME_LIMIT.total_seconds() * 1000)
+            cursor.execute(f"SET lock_timeout = 0; SET statement_timeout = {longest}")
             try:
                 return bool(step())
             finally:
                 with suppress(Error):
-                    cursor.execute("RESET lock_timeout")
+                    cursor.execute("RESET lock_timeout; RESET statement_timeout")
     finally:
         _at_work.release()
 

@@ -109,7 +109,6 @@ STEPS = st.lists(
 )
 STRICT = settings(
     max_examples=12,
-    deadline=None,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -70,7 +70,7 @@ RELATIONS = st.lists(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TEXTS, TURNS, TURNS, RELATIONS)
 def test_whatever_is_said_the_answer_is_sound(message, history, before, relations) -> None:  # type: ignore[no-untyped-def]
     turns = [say(text, role) for role, text in history]

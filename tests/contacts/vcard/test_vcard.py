@@ -263,7 +263,7 @@ WORDS = st.text(st.sampled_from("ab Z,;:\\\n\"'=小红𠮷é👩‍👧#-"), min
 VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     name=VALUES.map(lambda text: f"n{text}"),
     aliases=st.lists(VALUES.map(lambda text: f"红{text}"), max_size=3),

@@ -239,7 +239,6 @@ def assert_whole(world: World) -> None:
 FEW = settings(
     max_examples=int(os.environ.get("MIO_TEST_EXAMPLES", "6")),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -182,7 +182,7 @@ def test_an_unforeseen_error_is_written_down_without_its_words_and_the_others_go
     assert visits.made == [1, 2, 3, 4, 5]
 
 
-@settings(max_examples=30, deadline=None,
+@settings(max_examples=30,
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @given(
     st.sets(st.integers(1, 40), min_size=1, max_size=12),

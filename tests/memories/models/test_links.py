@@ -57,7 +57,7 @@ STEPS = st.lists(
 
 
 class MemoryIdsEqualLinks(TestCase):
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(STEPS)
     def test_whatever_sql_touches_the_links(self, steps):
         end_user = make_end_user()

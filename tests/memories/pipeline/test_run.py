@@ -1,7 +1,9 @@
 """What becomes of work when the model fails, with a real server that plays the failures."""
 
+import itertools
 import re
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -120,6 +122,19 @@ def test_a_time_limit_ends_a_pattern_that_explodes_and_gives_back_the_outer_one(
             re.match(r"(a+)+$", "a" * 40 + "b")
         assert 90 < signal.getitimer(signal.ITIMER_REAL)[0] <= 100
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_time_limit_ends_what_a_thread_does_and_nothing_that_it_does_later():
+    def work(seconds: float) -> None:
+        with time_limit(seconds):
+            for _ in itertools.count() if seconds < 1 else range(1000):
+                pass
+
+    with ThreadPoolExecutor(1) as thread:
+        for _ in range(3):
+            with pytest.raises(TimeLimitExceeded):
+                thread.submit(work, 0.02).result(timeout=10)
+            thread.submit(work, 100).result(timeout=10)
 
 
 def test_work_whose_worker_always_dies_is_quarantined_by_the_sweep(end_user):

@@ -33,7 +33,7 @@ MIX = st.permutations(
 
 
 class IdsFollowContent(TestCase):
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=40)
     @given(MIX, st.lists(st.integers(0, 8), max_size=3))
     def test_whatever_the_mix_and_order_of_inserts_updates_and_repeats(self, order, repeated):
         end_user = make_end_user()

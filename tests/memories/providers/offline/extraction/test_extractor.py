@@ -316,7 +316,7 @@ def test_hedged_statements_are_less_certain():
     assert all(memory.confidence < 0.6 for memory in found.memories)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(max_size=40), max_size=4))
 def test_any_text_is_read_without_failing(lines: list[str]):
     found = talk(*lines)
