@@ -5,7 +5,8 @@ contacts: callers run them inside their transaction, under the end user's lock, 
 recorder that is told what they touch.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from itertools import combinations
 from typing import Any
 from uuid import UUID
 
@@ -208,12 +209,19 @@ def not_the_same(
 ) -> Change:
     """Says that two contacts are two people: no suggestion unites them again. Raises
     InvalidMerge."""
+    return all_different(end_user, [first_id, second_id], actor=actor, why=why)
+
+
+@transaction.atomic
+def all_different(end_user: EndUser, ids: Sequence[UUID], *, actor: str, why: str = "") -> Change:
+    """Says of each pair of these contacts that they are two people. Raises InvalidMerge."""
     held = hold(end_user)
-    if first_id == second_id:
+    if len(set(ids)) != len(ids):
         raise InvalidMerge(Reason("differs_from_self"))
-    people = [standing(held, first_id), standing(held, second_id)]
-    with recording(held, "not_the_same", actor, why, [p.id for p in people]) as (recorder, change):
-        tell_apart(people[0], people[1], recorder, actor=actor)
+    people = [standing(held, pk) for pk in ids]
+    with recording(held, "not_the_same", actor, why, ids) as (recorder, change):
+        for one, other in combinations(people, 2):
+            tell_apart(one, other, recorder, actor=actor)
     return change
 
 

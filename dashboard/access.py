@@ -6,18 +6,21 @@ from functools import wraps
 from typing import Any
 from uuid import UUID
 
-from django.contrib.auth.decorators import login_required
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact
+from dashboard import feedback
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 from memories.models import Memory
 
@@ -72,9 +75,25 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
         patch_cache_control(answer, private=True, no_store=True)
         return answer
 
-    guarded = login_required(require_http_methods(methods)(checked))
+    allowed = require_http_methods(methods)(checked)
+
+    @wraps(view)
+    def guarded(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
+        if request.user.is_authenticated:
+            return allowed(request, **kwargs)
+        return _sign_in(request)
+
     guarded.permission = permission  # type: ignore[attr-defined]
     return guarded
+
+
+def _sign_in(request: HttpRequest) -> HttpResponseBase:
+    """To the form, and from there to the page: of an action, which a GET can't repeat, the page
+    that it was done on."""
+    if request.method in ("GET", "HEAD"):
+        return redirect_to_login(request.get_full_path())
+    messages.error(request, _("You were signed out before this was done. Please do it again."))
+    return redirect_to_login(feedback.page_of(request))
 
 
 def _days_of(rows: dict[str, Any]) -> AbstractContextManager[None]:

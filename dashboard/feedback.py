@@ -4,11 +4,14 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import resolve_url
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext, pgettext
 
 from accounts.models import Change
 from accounts.reasons import Reason
 from contacts.text import one_line
 from dashboard import words
+from memories.erasure.erase import Forgotten
 
 LONGEST = 60  # characters of a name or value in a sentence
 
@@ -31,10 +34,36 @@ def refused(request: HttpRequest, why: Reason | str) -> None:
     messages.error(request, words.reason(why))
 
 
+def erased(request: HttpRequest, gone: Forgotten, name: str = "") -> None:
+    """Says how much was erased for good, of the end user of this name where all of it was."""
+    counts = [
+        ngettext("%(n)d person", "%(n)d people", gone.contacts) % {"n": gone.contacts},
+        ngettext("%(n)d memory", "%(n)d memories", gone.memories) % {"n": gone.memories},
+        ngettext("%(n)d message", "%(n)d messages", gone.messages) % {"n": gone.messages},
+    ]
+    said = {"counts": pgettext("list", ", ").join(counts), "user": apart(name)}
+    text = _("Erased %(user)s for good: %(counts)s.") if name else _("Erased for good: %(counts)s.")
+    if gone.unsure:
+        text += " " + ngettext(
+            "%(n)d may be about them as well: decide below.",
+            "%(n)d may be about them as well: decide below.",
+            gone.unsure,
+        ) % {"n": gone.unsure}
+    messages.success(request, text % said)
+
+
 def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
     """To the address that the form named in ``next``, or to the view named ``otherwise``."""
     wanted = ours(request, request.POST.get("next", ""))
     return HttpResponseRedirect(wanted or resolve_url(otherwise, *args))
+
+
+def page_of(request: HttpRequest) -> str:
+    """The page of this site that a form was sent from: what the form says, else the browser;
+    the first page where neither does."""
+    said = (request.POST.get("next", ""), request.headers.get("HX-Current-URL", ""))
+    found = (ours(request, one) for one in (*said, request.headers.get("Referer", "")))
+    return next(filter(None, found), "/")
 
 
 def ours(request: HttpRequest, address: str) -> str:

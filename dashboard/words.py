@@ -46,7 +46,7 @@ VERBS = {
     "merge": _("merged two people"),
     "merge_memories": _("merged memories"),
     "move": _("moved a memory to another person"),
-    "not_the_same": _("kept two people apart"),
+    "not_the_same": _("kept people apart"),
     "outdate": _("marked as no longer true"),
     "remove_relation": _("removed a relation"),
     "resolve": _("chose between values"),

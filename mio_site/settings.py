@@ -107,6 +107,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Signing in
 LOGIN_URL = "dashboard:login"
 LOGIN_REDIRECT_URL = "dashboard:home"
+CSRF_FAILURE_VIEW = "dashboard.views.account.too_old"
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 
 from accounts.models import EndUser
 from dashboard.queries.home import cost_of
@@ -27,9 +27,12 @@ def consolidations(users: QuerySet[EndUser], state: str) -> QuerySet[Consolidati
     return rows.filter(state=state) if state in Work.State else rows
 
 
-def calls(users: QuerySet[EndUser], outcome: str) -> QuerySet[ModelCall]:
-    """Model calls; with ``outcome`` "failed" only those that did not succeed."""
+def calls(users: QuerySet[EndUser], kind: str, outcome: str) -> QuerySet[ModelCall]:
+    """Calls of language models, or with ``kind`` "embed" of embedders; with ``outcome`` "failed"
+    only those that did not succeed."""
     rows = ModelCall.objects.filter(end_user__in=users).select_related("end_user__app")
+    embedding = Q(purpose="embed")
+    rows = rows.filter(embedding if kind == "embed" else ~embedding)
     return rows.exclude(outcome=ModelCall.Outcome.OK) if outcome == "failed" else rows
 
 

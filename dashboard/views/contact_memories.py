@@ -3,14 +3,13 @@
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
-from urllib.parse import urlencode
 
 from django import forms
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.urls import path, reverse
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -102,18 +101,36 @@ def outdate(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -
     return to_tab(request, person, "memories")
 
 
-@access.page
-@_of_chosen
-def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
+# What is chosen in a list comes by POST, with ``ask``: no address holds a list of ids.
+ASK = "ask"
+
+
+def _status(request: HttpRequest) -> int:
+    """Of a page with a form: whether it is asked for, or shown again with what is missing."""
+    return 200 if request.method == "GET" or ASK in request.POST else 422
+
+
+def _move_page(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
+    sent = request.POST if request.method == "POST" else request.GET
+    status = _status(request)
+    back_to = feedback.ours(request, sent.get("next", ""))
     context = {
         "end_user": person.end_user,
         "contact": person,
         "names": queries.names_of(person),
         "memories": memories,
-        "next": feedback.ours(request, request.GET.get("next", "")),
+        "next": back_to,
+        "problem": _("Choose a person.") if status != 200 else "",
         **picker(request, person.end_user, person.pk),
+        "kept": [("next", back_to), (ASK, "1"), *(("memory", one.pk) for one in memories)],
     }
-    return render(request, "contacts/move.html", context)
+    return render(request, "contacts/move.html", context, status=status)
+
+
+@access.page
+@_of_chosen
+def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
+    return _move_page(request, person, memories)
 
 
 @access.action
@@ -122,11 +139,7 @@ def move(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> H
     """Says that memories are about another person."""
     other = access.chosen_contact(person.end_user, request.POST.get("person", ""))
     if other is None:
-        feedback.refused(request, _("Choose a person."))
-        asked = [("memory", memory.pk) for memory in memories]
-        then = urlencode([*asked, ("next", request.POST.get("next", ""))])
-        address = reverse("dashboard:contact_move", args=[person.end_user_id, person.pk])
-        return redirect(f"{address}?{then}")
+        return _move_page(request, person, memories)
     actor = access.actor(request)
     said = ngettext(
         "%(count)s memory moved to %(name)s.",
@@ -171,6 +184,8 @@ def show_split(request: HttpRequest, person: Contact, memories: Sequence[Memory]
 @_of_chosen
 def split(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> HttpResponse:
     """Says that memories are about somebody who was taken for this person."""
+    if ASK in request.POST:
+        return _split_page(request, person, memories, SplitForm())
     form = SplitForm(request.POST)
     if not form.is_valid():
         return _split_page(request, person, memories, form, 422)
@@ -256,19 +271,16 @@ def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
 @access.admin_action
 def forget_person(request: HttpRequest, person: Contact) -> HttpResponse:
     """Erases a person with everything about them."""
-    erase.forget_contact(person.end_user, person.pk)
-    feedback.done(request, _("The person and everything about them is erased."))
-    return redirect("dashboard:contacts", person.end_user_id)
+    gone = erase.forget_contact(person.end_user, person.pk)
+    feedback.erased(request, gone)
+    then = "undecided" if gone.unsure else "contacts"
+    return redirect(f"dashboard:{then}", person.end_user_id)
 
 
 @access.admin_page
-@_of_chosen
-def show_forget_memories(
-    request: HttpRequest, person: Contact, memories: Sequence[Memory]
-) -> HttpResponse:
-    """Everything that forgetting memories would erase."""
-    plan = erase.rehearse_memories(person.end_user, [memory.pk for memory in memories])
-    return _forget_page(request, person, plan=plan, chosen=memories)
+def show_forget_memories(request: HttpRequest, person: Contact) -> HttpResponse:
+    """What is left of the page that asked, when it is reloaded."""
+    return _nothing_chosen(request, person)
 
 
 @access.admin_action
@@ -276,10 +288,12 @@ def show_forget_memories(
 def forget_memories(
     request: HttpRequest, person: Contact, memories: Sequence[Memory]
 ) -> HttpResponse:
-    """Erases memories with everything that was derived from them."""
-    gone = erase.forget_these(person.end_user, [memory.pk for memory in memories], (), (), ())
-    said = ngettext("%(count)s memory is erased.", "%(count)s memories are erased.", gone.memories)
-    feedback.done(request, said % {"count": gone.memories})
+    """Erases memories with everything that was derived from them, after all that was shown."""
+    ids = [memory.pk for memory in memories]
+    if "sure" not in request.POST:
+        plan = erase.rehearse_memories(person.end_user, ids)
+        return _forget_page(request, person, plan=plan, chosen=memories)
+    feedback.erased(request, erase.forget_these(person.end_user, ids, (), (), ()))
     return to_tab(request, person, "memories")
 
 

@@ -6,11 +6,14 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
+from contacts.merge import InvalidMerge, all_different
 from contacts.models import Contact
 from contacts.names import GROUPS
 from dashboard import access, feedback, pager
 from dashboard.queries import contacts as queries
 from dashboard.views import contact, contact_actions, contact_memories, picking
+
+MOST_APART = 12  # people told apart at once: every pair of them is remembered
 
 
 @access.page
@@ -49,15 +52,32 @@ def _groups() -> list[tuple[str, str]]:
     return [*((group, named[group]) for group in GROUPS), (queries.NO_GROUP, _("Unknown"))]
 
 
-@access.page
+@access.action
 def merge_chosen(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Two people chosen in the list are compared before they become one."""
-    chosen = access.valid_ids(request.GET.getlist("contact"))
+    chosen = access.valid_ids(request.POST.getlist("contact"))
     if len(chosen) != 2:
         feedback.refused(request, _("Choose exactly two people to merge."))
         return redirect("dashboard:contacts", end_user.pk)
     one, other = (access.get_contact(end_user, pk) for pk in chosen)
     return redirect("dashboard:compare", end_user.pk, one.pk, other.pk)
+
+
+@access.action
+def tell_apart(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Says that the people chosen in the list are all different people, each pair of them."""
+    chosen = access.valid_ids(request.POST.getlist("contact"))
+    if not 2 <= len(chosen) <= MOST_APART:
+        feedback.refused(request, _("Choose 2 to %(most)d people.") % {"most": MOST_APART})
+    else:
+        try:
+            change = all_different(end_user, chosen, actor=access.actor(request))
+        except InvalidMerge as error:
+            feedback.refused(request, error.reason)
+        else:
+            said = _("These %(n)d stay different people. This is not asked again.")
+            feedback.done(request, said % {"n": len(chosen)}, change)
+    return feedback.back(request, "dashboard:contacts", end_user.pk)
 
 
 @access.page
@@ -78,6 +98,7 @@ def merge_with(request: HttpRequest, person: Contact) -> HttpResponse:
 urls = [
     path("u/<int:user>/people/", contacts, name="contacts"),
     path("u/<int:user>/people/merge/", merge_chosen, name="contacts_merge"),
+    path("u/<int:user>/people/apart/", tell_apart, name="contacts_apart"),
     path("u/<int:user>/people/<uuid:contact>/merge/", merge_with, name="contact_merge"),
     *picking.urls,
     *contact.urls,

@@ -186,11 +186,7 @@ def forget_memory(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Erases a memory for good."""
     try:
         gone = erase.forget_memory(memory.end_user, memory.pk)
-        feedback.done(
-            request,
-            _("Erased for good. Memories: %(memories)d, messages: %(messages)d.")
-            % {"memories": gone.memories, "messages": gone.messages},
-        )
+        feedback.erased(request, gone)
     except erase.NothingToForget as error:
         feedback.refused(request, error.reason)
     return redirect("dashboard:memories", memory.end_user_id)

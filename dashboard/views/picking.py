@@ -16,7 +16,8 @@ MAX_TEXT = 200
 
 def typed(request: HttpRequest, name: str = "q") -> str:
     """What was typed into a search field, harmless and short enough."""
-    return request.GET.get(name, "").replace("\0", "").strip()[:MAX_TEXT]
+    sent = request.POST if request.method == "POST" else request.GET
+    return sent.get(name, "").replace("\0", "").strip()[:MAX_TEXT]
 
 
 def picker(request: HttpRequest, end_user: EndUser, *without: UUID) -> dict[str, Any]:

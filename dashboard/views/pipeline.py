@@ -59,11 +59,11 @@ def job_list(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def calls(request: HttpRequest) -> HttpResponse:
-    """Model calls with tokens and cost, the latest first."""
+    """Calls of models or embedders with tokens and cost, the latest first."""
     users = access.end_users_of(request)
-    outcome = request.GET.get("outcome", "")
-    page = pager.page_of(request, queries.calls(users, outcome), ["-created_at", "-id"])
-    return _page(request, "calls", page=page, rows=queries.priced(list(page.rows)), outcome=outcome)
+    asked = {name: request.GET.get(name, "") for name in ("kind", "outcome")}
+    page = pager.page_of(request, queries.calls(users, **asked), ["-created_at", "-id"])
+    return _page(request, "calls", page=page, rows=queries.priced(list(page.rows)), **asked)
 
 
 def _work(request: HttpRequest, kind: str, pk: int) -> Work:

@@ -1,15 +1,19 @@
 """Decisions that wait for a person: who is one person, which value is right, what is about whom."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
+from urllib.parse import urlencode
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from accounts.models import EndUser
+from accounts.models import Change, EndUser
 from contacts.merge import InvalidMerge, not_the_same, put_off
 from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
@@ -19,18 +23,40 @@ from memories.corrections import edit_memories, merge_contacts, review_links
 from memories.models import Link
 
 M = TypeVar("M", bound=Model)
+MAX_DIGITS = 19  # of an id
 NEXT_SHOWN = 12  # of the queue beside the pair in hand
 
 
-def users_in_view(request: HttpRequest) -> Any:
-    """The end users whose queue is shown: the one that ``?user=`` names, or all visible."""
+def users_in_view(request: HttpRequest) -> tuple[Any, EndUser | None]:
+    """The end users whose queue is shown, all visible or the one that ``?user=`` names, who is
+    returned as well."""
     users = access.end_users_of(request)
     wanted = request.GET.get("user", "")
-    return users.filter(pk=wanted) if wanted.isdecimal() else users
+    if not (wanted.isdecimal() and len(wanted) < MAX_DIGITS):
+        return users, None
+    one = users.filter(pk=wanted)
+    return one, one.first()
 
 
-def _counts(users: Any) -> dict[str, int]:
-    return queries.capped(queries.queues(users))
+def _queue_page(
+    request: HttpRequest, template: str, shown: Sequence[Any], **context: Any
+) -> HttpResponse:
+    """A queue with what all have: how many wait in each, and for whom. ``shown`` are its rows."""
+    users, chosen = users_in_view(request)
+    waiting = {row.end_user for row in shown} | ({chosen} if chosen else set())
+    context |= {
+        "counts": queries.capped(queries.queues(users)),
+        "chosen": chosen,
+        "waiting": sorted(waiting, key=lambda one: (one.external_id, one.pk)),
+    }
+    return render(request, f"review/{template}.html", context)
+
+
+def _here(request: HttpRequest, **changes: str) -> str:
+    """The address of this queue, for the same end user, with these values."""
+    asked = {"user": request.GET.get("user", "")} | changes
+    query = urlencode({name: value for name, value in asked.items() if value})
+    return f"{request.path}?{query}" if query else request.path
 
 
 def _in_hand(request: HttpRequest, waiting: QuerySet[M]) -> tuple[list[M], M | None]:
@@ -43,12 +69,12 @@ def _in_hand(request: HttpRequest, waiting: QuerySet[M]) -> tuple[list[M], M | N
 @access.page
 def review(request: HttpRequest) -> HttpResponse:
     """The merge suggestion that waits longest for a decision, with the queue beside it."""
-    users = users_in_view(request)
+    users, _chosen = users_in_view(request)
     queue, at = _in_hand(request, queries.open_suggestions(users))
-    context: dict[str, Any] = {"counts": _counts(users), "queue": queue, "at": at}
+    context: dict[str, Any] = {"queue": queue, "at": at, "next": _here(request)}
     if at is not None:
         context |= _pair(request, at.end_user, at.first, at.second, at)
-    return render(request, "review/merges.html", context)
+    return _queue_page(request, "merges", queue, **context)
 
 
 @access.page
@@ -118,30 +144,55 @@ def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> H
     return feedback.back(request, "dashboard:review")
 
 
+@access.action
+def decide_many(request: HttpRequest) -> HttpResponse:
+    """Says of all pairs chosen in the queue that they are two people each."""
+    ids = [
+        int(pk) for pk in request.POST.getlist("pair") if pk.isdecimal() and len(pk) < MAX_DIGITS
+    ]
+    users = access.end_users_of(request)
+    pairs = queries.open_suggestions(users).filter(pk__in=ids[: NEXT_SHOWN + 1])
+    made: dict[EndUser, list[Change]] = {}
+    try:
+        with transaction.atomic():
+            for pair in pairs:
+                change = not_the_same(
+                    pair.end_user, pair.first_id, pair.second_id, actor=access.actor(request)
+                )
+                made.setdefault(pair.end_user, []).append(change)
+    except InvalidMerge as error:
+        feedback.refused(request, error.reason)
+        made = {}
+    if not ids:
+        feedback.refused(request, _("Choose pairs first."))
+    for changes in made.values():  # one Undo for each end user: changes are theirs
+        said = ngettext(
+            "%(n)d pair stays two people.", "%(n)d pairs stay two people.", len(changes)
+        )
+        feedback.done(request, said % {"n": len(changes)}, *changes)
+    return feedback.back(request, "dashboard:review")
+
+
 @access.page
 def conflicts(request: HttpRequest) -> HttpResponse:
     """People of whom two things are held that can't both be so."""
-    users = users_in_view(request)
-    rows = [
-        (contact, queries.conflicts_of(contact, language_of()))
-        for contact in queries.conflicts(users)[: queries.MOST // 4]
-    ]
-    context = {"counts": _counts(users), "rows": rows}
-    return render(request, "review/conflicts.html", context)
+    users, _chosen = users_in_view(request)
+    people = list(queries.conflicts(users)[: queries.MOST // 4])
+    rows = [(contact, queries.conflicts_of(contact, language_of())) for contact in people]
+    return _queue_page(request, "conflicts", people, rows=rows)
 
 
 @access.page
 def links(request: HttpRequest) -> HttpResponse:
     """Memories that may be about somebody else, one after the other."""
-    users = users_in_view(request)
+    users, _chosen = users_in_view(request)
     queue, at = _in_hand(request, queries.doubtful_links(users))
-    context: dict[str, Any] = {"counts": _counts(users), "queue": queue, "at": at}
+    context: dict[str, Any] = {"queue": queue, "at": at}
     if at is not None:
         after = [*queue[queue.index(at) + 1 :], *queue][0]
         following = after if after != at else None
-        asked = request.GET.copy()
-        asked["at"] = str(following.pk) if following else ""
-        context |= {"following": following, "next": f"{request.path}?{asked.urlencode()}"}
+        then = _here(request, at=str(following.pk) if following else "")
+        context |= {"following": following, "next": then}
         person = at.contact
         twins = Contact.objects.of(at.end_user).standing().light().filter(name_key=person.name_key)
         context |= {
@@ -149,7 +200,7 @@ def links(request: HttpRequest) -> HttpResponse:
             "names": [person.name, *person.aliases],
             "twins": [twin for twin in twins if twin.pk != person.pk],
         }
-    return render(request, "review/links.html", context)
+    return _queue_page(request, "links", queue, **context)
 
 
 @access.action
@@ -186,6 +237,7 @@ urls = [
     path("review/", review, name="review"),
     path("review/conflicts/", conflicts, name="conflicts"),
     path("review/links/", links, name="links"),
+    path("review/apart/", decide_many, name="decide-many"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/", compare, name="compare"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/decide/", decide, name="decide"),
     path("u/<int:user>/links/<int:link>/decide/", decide_link, name="decide-link"),

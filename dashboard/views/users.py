@@ -103,17 +103,7 @@ def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.admin_action
 def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Erases an end user for good."""
-    gone = erase.forget_everything(end_user)
-    feedback.done(
-        request,
-        _("Erased %(user)s. People: %(contacts)d, memories: %(memories)d, messages: %(messages)d.")
-        % {
-            "user": feedback.apart(end_user.external_id),
-            "contacts": gone.contacts,
-            "memories": gone.memories,
-            "messages": gone.messages,
-        },
-    )
+    feedback.erased(request, erase.forget_everything(end_user), end_user.external_id)
     return redirect("dashboard:users")
 
 

@@ -15,11 +15,9 @@ from memories.models import Link
 
 #: What an address needs behind it to show something, by the name of the page.
 ASKING = {
-    "contacts_merge": "?contact={contact}&contact={other}",
     "contact_sources": "?m={memory}",
     "contact_move": "?memory={memory}",
     "contact_split": "?memory={memory}",
-    "contact_forget_memories": "?memory={memory}",
     "pick": "?q={name}",
 }
 #: Pages that are several.
@@ -28,7 +26,7 @@ ALSO = {
     "contacts": ["?q={name}", "?only=suggested", "?sort=name"],
     "memories": ["?q={name}", "?status=outdated"],
     "pipeline": ["?state=quarantined"],
-    "calls": ["?outcome=failed"],
+    "calls": ["?kind=embed&outcome=failed"],
 }
 
 

@@ -1,6 +1,7 @@
 """Who may do what: one walk over every address of the dashboard."""
 
 import uuid
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
@@ -54,6 +55,24 @@ def test_a_stranger_is_asked_to_sign_in(client: Client) -> None:
         for response in (client.get(address(pattern)), client.post(address(pattern))):
             assert response.status_code == 302, pattern.name
             assert response["Location"].startswith(reverse("dashboard:login")), pattern.name
+
+
+def test_who_was_signed_out_meanwhile_comes_back_to_the_page_and_is_told(client: Client) -> None:
+    action = reverse("dashboard:retry", args=["batch", 1])
+    for sent, headers, page in (
+        ({"next": "/pipeline/?state=failed"}, {}, "/pipeline/?state=failed"),
+        ({}, {"HX-Current-URL": "http://testserver/pipeline/"}, "http://testserver/pipeline/"),
+        ({}, {"Referer": "http://testserver/review/"}, "http://testserver/review/"),
+        ({"next": "https://evil.example/"}, {"Referer": "https://evil.example/"}, "/"),
+    ):
+        door = client.post(action, sent, headers=headers)
+        assert parse_qs(urlsplit(door["Location"]).query)["next"] == [page]
+    assert b"signed out before" in client.get(door["Location"]).content
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = signed_in("admin").cookies
+    old = strict.post(action, {"next": "/pipeline/?state=failed"})
+    assert old.status_code == 403
+    assert b'href="/pipeline/?state=failed"' in old.content
 
 
 def test_no_view_takes_a_post_from_a_viewer_or_without_a_token() -> None:

@@ -1,9 +1,11 @@
+from uuid import uuid4
+
 import pytest
 from django.test import Client
 
 from accounts.models import EndUser
 from contacts import edit, store
-from contacts.models import Contact
+from contacts.models import Contact, Suggestion
 from dashboard.queries import contacts as queries
 from memories import portability
 from memories.corrections.undo import undo_change
@@ -181,10 +183,24 @@ def test_htmx_gets_the_list_alone(reviewer: Client, user: EndUser) -> None:
 
 def test_two_chosen_people_are_compared(reviewer: Client, user: EndUser) -> None:
     one, other = make_contact(user, "小红"), make_contact(user, "红红")
-    response = reviewer.get(f"/u/{user.pk}/people/merge/", {"contact": [one.pk, other.pk]})
+    response = reviewer.post(f"/u/{user.pk}/people/merge/", {"contact": [one.pk, other.pk]})
     assert response["Location"] == f"/u/{user.pk}/review/{one.pk}/{other.pk}/"
-    response = reviewer.get(f"/u/{user.pk}/people/merge/", {"contact": [one.pk]}, follow=True)
+    response = reviewer.post(f"/u/{user.pk}/people/merge/", {"contact": [one.pk]}, follow=True)
     assert "exactly two" in response.content.decode()
+
+
+def test_people_chosen_in_the_list_are_told_apart_with_one_undo(
+    reviewer: Client, user: EndUser
+) -> None:
+    people = [make_contact(user, name).pk for name in ("小红", "红红", "阿红")]
+    address = f"/u/{user.pk}/people/apart/"
+    for chosen in (people[:1], [*people, uuid4()]):  # too few, and a stranger among them
+        reviewer.post(address, {"contact": chosen})
+        assert not Suggestion.objects.exists()
+    reviewer.post(address, {"contact": people})
+    assert list(Suggestion.objects.values_list("state", flat=True)) == ["different"] * 3
+    reviewer.post(f"/u/{user.pk}/changes/{user.changes.get().pk}/undo/")
+    assert not Suggestion.objects.exists()
 
 
 def test_the_picker_offers_people_but_those_left_out(reviewer: Client, user: EndUser) -> None:
@@ -255,7 +271,7 @@ def test_a_viewer_may_look_but_not_add(user: EndUser) -> None:
 
 def test_an_operator_of_another_app_sees_none_of_them(user: EndUser) -> None:
     other = signed_in("admin", apps=[make_app()])
-    for path in ("", "new/", "pick/", "merge/"):
+    for path in ("", "new/", "pick/"):
         assert other.get(f"/u/{user.pk}/people/{path}").status_code == 404
 
 

@@ -43,6 +43,7 @@ class Reader(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.open: list[str] = []
+        self.get, self.hidden = False, list[str | None]()
         self.wrong: list[str] = []
         self.link: str | None = None
         self.feed(page)
@@ -64,6 +65,14 @@ class Reader(HTMLParser):
         ]
         if tag == "a":
             self.link = given.get("aria-label") or ""
+        if tag == "form":
+            self.get, self.hidden = given.get("method", "get") == "get", []
+        if tag == "input" and self.get and given.get("type") == "hidden":
+            self.hidden.append(given["name"])
+            if given["name"] == "csrfmiddlewaretoken" or self.hidden.count(given["name"]) > 1:
+                self.wrong.append(f"a GET form with {given['name']}")
+        if given.get("formmethod") == "get":
+            self.wrong.append("a form that a button sends by GET as well")
         if tag not in VOID:
             self.open.append(tag)
 

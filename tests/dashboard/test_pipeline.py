@@ -119,8 +119,15 @@ def test_model_calls_show_tokens_cost_and_failures(zoe: EndUser) -> None:
     client = signed_in("viewer")
     page = client.get(reverse("dashboard:calls")).content.decode()
     assert "$0.1500" in page
-    failed = client.get(reverse("dashboard:calls"), {"outcome": "failed"})
-    assert [call.model for call, _cost in failed.context["rows"]] == ["unheard-of"]
+    ModelCall.objects.create(**call | {"purpose": "embed"}, model="e5", outcome="ok")
+    for asked, models in (
+        ({}, ["unheard-of", "gpt-4o-mini"]),
+        ({"outcome": "failed"}, ["unheard-of"]),
+        ({"kind": "embed"}, ["e5"]),
+        ({"kind": "embed", "outcome": "failed"}, []),
+    ):
+        listed = client.get(reverse("dashboard:calls"), asked)
+        assert [call.model for call, _cost in listed.context["rows"]] == models
 
 
 @pytest.mark.parametrize("name", LISTS)

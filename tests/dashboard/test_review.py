@@ -12,7 +12,15 @@ from contacts import store
 from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
 from memories.corrections import merge_contacts
 from memories.models import Link
-from tests.factories import make_contact, make_end_user, make_memory, make_message, make_suggestion
+from tests.dashboard.signin import signed_in
+from tests.factories import (
+    make_app,
+    make_contact,
+    make_end_user,
+    make_memory,
+    make_message,
+    make_suggestion,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -102,6 +110,38 @@ def test_later_puts_a_pair_behind_the_others(
     page = decide(reviewer, pair, "later")
     assert 'Are <bdi class="said">Od' in page
     assert page.index(f"at={other.pk}") < page.index(f"at={pair.pk}")
+
+
+def test_the_queue_of_one_end_user_stays_theirs_after_a_decision(
+    reviewer: Client, zoe: EndUser, pair: Suggestion
+) -> None:
+    other = make_end_user(external_id="yan")
+    suggest(make_contact(other, "Oda"), make_contact(other, "Odda"), 0.99)
+    whole = reviewer.get(reverse("dashboard:review"))
+    assert [one.external_id for one in whole.context["waiting"]] == ["yan", "zoe"]
+    for queue in ("review", "links", "conflicts"):
+        page = reviewer.get(reverse(f"dashboard:{queue}"), {"user": zoe.pk}).content.decode()
+        assert page.count(f'?user={zoe.pk}"') >= 3  # of the tabs
+        assert "Oda" not in page
+    page = reviewer.get(reverse("dashboard:review"), {"user": zoe.pk, "at": pair.pk})
+    assert page.context["next"] == f"/review/?user={zoe.pk}"
+    assert f'name="next" value="/review/?user={zoe.pk}"' in page.content.decode()
+
+
+def test_pairs_chosen_in_the_queue_are_all_two_people_and_back(
+    reviewer: Client, zoe: EndUser, pair: Suggestion
+) -> None:
+    other = suggest(make_contact(zoe, "Oda"), make_contact(zoe, "Odda"), 0.5)
+    address = reverse("dashboard:decide-many")
+    assert "Choose pairs" in reviewer.post(address, follow=True).content.decode()
+    limited = signed_in("reviewer", [make_app(name="elsewhere")])
+    limited.post(address, {"pair": [pair.pk, other.pk]})
+    assert not zoe.changes.exists()
+    reviewer.post(address, {"pair": [pair.pk, other.pk, "x"]})
+    assert set(Suggestion.objects.values_list("state", flat=True)) == {"different"}
+    changes = [str(change.pk) for change in zoe.changes.all()]
+    reviewer.post(reverse("dashboard:undo_all", args=[zoe.pk]), {"change": changes})
+    assert set(Suggestion.objects.values_list("state", flat=True)) == {"open"}
 
 
 def test_the_name_to_keep_can_be_swapped(reviewer: Client, pair: Suggestion) -> None:

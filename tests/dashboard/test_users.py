@@ -96,7 +96,9 @@ def test_forgetting_first_lists_what_goes_and_then_leaves_nothing(
     assert EndUser.objects.filter(pk=zoe.pk).exists()
     assert [one.rows for one in asked.context["kept"] if one.what == "memories"] == [1]
     said = admin.post(reverse("dashboard:forget-user", args=[zoe.pk]), follow=True)
-    assert "Erased \u2068zoe\u2069. People: 1, memories: 1, messages: 1." in said.content.decode()
+    assert (
+        "Erased \u2068zoe\u2069 for good: 1 person, 1 memory, 1 message." in said.content.decode()
+    )
     assert not EndUser.objects.filter(pk=zoe.pk).exists()
     assert not Memory.objects.exists()
 

@@ -34,7 +34,8 @@ def test_what_forgetting_a_person_takes_is_shown_exactly_and_then_gone(
     assert (plan.gone.memories, plan.gone.messages, plan.gone.contacts) == (2, 1, 1)
     assert Memory.objects.of(user).filter(kind="fact").count() == 3
     assert Contact.objects.of(user).filter(pk=hong.pk).exists()
-    admin.post(at(hong, "forget/"))
+    said = admin.post(at(hong, "forget/"), follow=True).content.decode()
+    assert "Erased for good: 1 person, 2 memories, 1 message." in said
     assert set(Memory.objects.of(user).filter(kind="fact")) == {stays}
     assert not Contact.objects.of(user).filter(pk=hong.pk).exists()
 
@@ -42,8 +43,8 @@ def test_what_forgetting_a_person_takes_is_shown_exactly_and_then_gone(
 def test_chosen_memories_are_forgotten_after_they_were_listed(user: EndUser, hong: Contact) -> None:
     admin = signed_in("admin")
     memories = three(user, hong)
-    response = admin.get(at(hong, "memories/forget/"), ids(memories[:2]))
+    response = admin.post(at(hong, "memories/forget/"), ids(memories[:2]))
     assert {m.pk for m in response.context["plan"].memories} == {m.pk for m in memories[:2]}
     assert links(hong) == 3
-    admin.post(at(hong, "memories/forget/"), ids(memories[:2]))
+    admin.post(at(hong, "memories/forget/"), {**ids(memories[:2]), "sure": "1"})
     assert set(Memory.objects.of(user).filter(kind="fact")) == {memories[2]}

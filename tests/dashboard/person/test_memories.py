@@ -66,8 +66,10 @@ def test_chosen_memories_are_moved_to_whom_they_are_about(
 
 def test_moving_to_nobody_keeps_the_choice(reviewer: Client, user: EndUser, hong: Contact) -> None:
     memories = three(user, hong)
-    response = reviewer.post(at(hong, "memories/move/"), ids(memories[:2]))
-    assert all(str(memory.pk) in response["Location"] for memory in memories[:2])
+    for asked, status in (({"ask": "1", "q": "hong"}, 200), ({}, 422)):
+        response = reviewer.post(at(hong, "memories/move/"), ids(memories[:2]) | asked)
+        assert response.status_code == status
+        assert {m.pk for m in response.context["memories"]} == {m.pk for m in memories[:2]}
     assert links(hong) == 3
 
 
