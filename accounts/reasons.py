@@ -138,6 +138,7 @@ TEMPLATES: dict[str, str] = {
     "each_completes": _("each completes the other"),
     "shared_entity": _("both speak of {name}"),
     "reply_used": _("the reply made use of it"),
+    "user_took_up": _("the user took it up in the next turn"),
     "disproved": _("it turned out otherwise"),
     "one_of_habit": _("one time of what is a habit"),
     "liked_disliked": _("liked in one, disliked in the other"),

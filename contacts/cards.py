@@ -36,6 +36,11 @@ _LABELS = {
         "comma": "、",
     },
 }
+# What the lines of a card begin with, before a colon.
+CAPTIONS = frozenset(
+    [words[key] for words in _LABELS.values() for key in words if key not in ("colon", "comma")]
+    + [text for attribute in ATTRIBUTES.values() for text in (attribute.en, attribute.zh)]
+)
 _QUOTES = dict.fromkeys(map(ord, '"“”„‟〝〞＂'), "'")
 _ORDER = {key: place for place, key in enumerate(ATTRIBUTES)}
 

@@ -36,6 +36,7 @@ from memories.search.neighbour_turns import PAUSE
 from memories.search.outdated_weight import asks_past
 from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Hit
+from memories.text.own_words import without_injected
 
 ALL = ("cards", "linked", "search")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
@@ -240,10 +241,18 @@ def _just_asked(asked: Sequence[Erasure], session_id: str) -> str:
 
 
 def _turns(end_user: EndUser, session_id: str, history: Sequence[tuple[str, str]]) -> lookup.Turns:
-    """Reads the stored session only when it is asked for."""
-    if history:
-        return lambda: (list(history), [])
-    return lambda: stored_turns(end_user, session_id)
+    """Reads the stored session only when it is asked for. Nobody is meant by what was injected,
+    where an app puts it into a message."""
+
+    def read() -> tuple[list[lookup.Turn], list[lookup.Turn]]:
+        session, before = (history, []) if history else stored_turns(end_user, session_id)
+        return _own(session), _own(before)
+
+    return read
+
+
+def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
+    return [(role, without_injected(text)) for role, text in turns]
 
 
 def stored_turns(

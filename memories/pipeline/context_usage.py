@@ -1,11 +1,13 @@
-"""Which injected memories a reply made use of: they were context for what was learnt then.
+"""Which injected memories an exchange made use of: they were context for what was learnt then.
 
-A memory was used when the reply repeats enough of what only it could have told: words of its
-own that neither the user's message nor the other injected memories have.
+A memory was used when the reply, or what the user says to it, repeats enough of what only it
+could have told: words of its own that neither the user's message before nor the other injected
+memories have.
 """
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import UUID
 
@@ -15,6 +17,7 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from memories.models import Edge, Injected, Memory
 from memories.search.tokens import own, tokenise
+from memories.text.own_words import own_words
 from memories.types import Draft, Turn
 
 # A reply uses a memory when it has so many of its distinctive words, and this share of their
@@ -48,8 +51,22 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(token for token in own(tokenise(text)) if not token.startswith(_DERIVED))
 
 
+@dataclass(frozen=True, slots=True)
+class _Exchange:
+    """A reply of the assistant, what the user ``said`` before it, and what they say ``next``."""
+
+    said: Turn | None
+    reply: Turn
+    next: Turn | None
+
+    @property
+    def turn_ids(self) -> set[int]:
+        return {turn.id for turn in (self.said, self.reply, self.next) if turn}
+
+
 def note(
     end_user: EndUser,
+    context: Sequence[Turn],
     turns: Sequence[Turn],
     drafts: Iterable[Draft],
     ids: Mapping[str, UUID],
@@ -57,41 +74,45 @@ def note(
 ) -> int:
     """Counts the injected memories that the replies among ``turns`` used as mentioned, and
     joins each to the memories that were stored (``added``; ``ids`` by the drafts' keys) from
-    the same exchange. Returns how many were used. The caller holds the end user's lock."""
-    exchanges = _exchanges(turns)
+    the same exchange, the user's next turn included; it may have begun in the ``context``,
+    the turns before. Returns how many were used. The caller holds the end user's lock."""
+    new = {turn.id for turn in turns}
+    exchanges = [one for one in _exchanges([*context, *turns]) if one.turn_ids & new]
     if not exchanges:
         return 0
     rows = list(
         Injected.objects.of(end_user)
         .filter(
-            session_id__in={reply.session_id for _, reply in exchanges},
-            created_at__gte=min(reply.said_at for _, reply in exchanges) - FRESH,
-            created_at__lte=max(reply.said_at for _, reply in exchanges) + SKEW,
+            session_id__in={one.reply.session_id for one in exchanges},
+            created_at__gte=min(one.reply.said_at for one in exchanges) - FRESH,
+            created_at__lte=max(one.reply.said_at for one in exchanges) + SKEW,
         )
         .order_by("-created_at", "-pk")
     )
     contents = _contents(end_user, rows)
     drafts = list(drafts)
     edges, mentioned = [], Counter[UUID]()
-    for said, reply in exchanges:
-        row = _before(rows, reply)
+    for one in exchanges:
+        row = _before(rows, one.reply)
         if row is None:
             continue
         shown = {pk: contents[pk] for pk in row.memory_ids if pk in contents}
-        found = used(reply.content, said.content if said else "", shown)
-        mentioned.update(found)
-        turn_ids = {reply.id} | ({said.id} if said else set())
-        learnt = {ids[d.key] for d in drafts if turn_ids & set(d.extracted.turn_ids)}
+        said = one.said.content if one.said else ""
+        by_reply = used(one.reply.content, said, shown)
+        if one.reply.id in new:
+            mentioned.update(by_reply)
+        by_user = used(own_words(one.next.content), said, shown) if one.next else []
+        learnt = {ids[d.key] for d in drafts if one.turn_ids & set(d.extracted.turn_ids)}
         edges += [
             Edge(
                 end_user=end_user,
                 source_id=source,
                 target_id=target,
                 kind=Edge.Kind.WAS_CONTEXT_FOR,
-                reason=Reason("reply_used").stored,
+                reason=Reason("reply_used" if source in by_reply else "user_took_up").stored,
                 confidence=CONFIDENCE,
             )
-            for source in found
+            for source in dict.fromkeys(by_reply + by_user)
             for target in sorted(learnt & set(added))
             if source != target
         ]
@@ -104,15 +125,19 @@ def note(
     return len(mentioned)
 
 
-def _exchanges(turns: Sequence[Turn]) -> list[tuple[Turn | None, Turn]]:
-    """Each reply of the assistant, after what the user said before it in the same session."""
+def _exchanges(turns: Sequence[Turn]) -> list[_Exchange]:
+    """Each reply of the assistant with the user's turns around it in the same session."""
     said: dict[str, Turn] = {}
-    found = []
+    open_: dict[str, int] = {}
+    found: list[_Exchange] = []
     for turn in turns:
         if turn.role == "user":
             said[turn.session_id] = turn
+            if (place := open_.pop(turn.session_id, None)) is not None:
+                found[place] = replace(found[place], next=turn)
         elif turn.role == "assistant":
-            found.append((said.pop(turn.session_id, None), turn))
+            open_[turn.session_id] = len(found)
+            found.append(_Exchange(said.pop(turn.session_id, None), turn, None))
     return found
 
 

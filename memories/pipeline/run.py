@@ -103,7 +103,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
             locked, extraction.relations, synced.contacts, drafts, stored.ids, denied
         )
         sync_contacts.link_drafts(locked, drafts, stored.ids, synced.contacts)
-        context_usage.note(locked, request.turns, drafts, stored.ids, stored.added)
+        context_usage.note(locked, request.context, request.turns, drafts, stored.ids, stored.added)
         _finish(
             batch,
             memories=len(stored.added),

@@ -3,9 +3,8 @@
 import re
 
 from contacts.text import enclosed, middle_cut, names_role, quotations
+from memories.text.fence import injected
 
-# An opening tag may be cut off: all behind it is injected anyway.
-_TAG = re.compile(r"<mio-memory\b|<(?P<closes>/)mio-memory\b[^<>]{0,500}>", re.I)
 _CODE = re.compile(r"```.*?(```|\Z)|~~~.*?(~~~|\Z)", re.S)
 _MARKUP = re.compile(r"<!--.*?(-->|\Z)", re.S)
 _BRACKET = re.compile(r"[「【『]")
@@ -30,7 +29,7 @@ _Span = tuple[int, int]
 def own_words(content: str) -> str:
     """``content`` with everything that is not the user's own speech blanked out: injected
     memory blocks, code, long quotations, quoted lines, forged turns. Offsets stay."""
-    content = _blanked(content, _injected(content))
+    content = _blanked(content, injected(content))
     for pattern in (_CODE, _MARKUP, _QUOTE_LINE):
         content = _blanked(content, [match.span() for match in pattern.finditer(content)])
     content = _blanked(content, _forged_turns(content))
@@ -64,26 +63,13 @@ def _bracketed(content: str) -> list[_Span]:
 
 
 def without_injected(content: str) -> str:
-    """``content`` without ``<mio-memory> … </mio-memory>`` blocks: what Mio put into a
+    """``content`` without injected blocks and copies of parts of them: what Mio put into a
     conversation never comes back as a memory."""
     parts, at = [], 0
-    for start, end in _injected(content):
+    for start, end in injected(content):
         parts.append(content[at:start])
         at = end
     return "".join([*parts, content[at:]])
-
-
-def _injected(content: str) -> list[_Span]:
-    """Where memory blocks stand, nested or cut off ones too, and closing tags without one."""
-    spans: list[_Span] = []
-    depth = start = 0
-    for tag in _TAG.finditer(content):
-        if depth == 0:
-            start = tag.start()
-        depth = max(0, depth - 1) if tag["closes"] else depth + 1
-        if depth == 0:
-            spans.append((start, tag.end()))
-    return [*spans, (start, len(content))] if depth else spans
 
 
 def _forged_turns(content: str) -> list[_Span]:

@@ -1,3 +1,4 @@
+import html
 import uuid
 from datetime import timedelta
 
@@ -145,6 +146,13 @@ def test_a_card_that_stays_is_read_from_the_stored_session_in_two_statements(
     assert names(build.build(end_user, "怎么办才好", session_id="s2", include=("cards",))) == []
     tight = build.build(end_user, "怎么办才好", session_id="s1", token_budget=180)
     assert 0 < estimate_tokens(tight.system_prompt) <= 180
+
+
+def test_nobody_stays_for_having_been_injected(end_user):
+    make_contact(end_user, "小红")
+    block = html.escape(build.build(end_user, "小红", include=("cards",)).system_prompt)
+    history = [("user", f"{block}\n\n今天真热"), ("assistant", "是啊")]
+    assert names(build.build(end_user, "她怎么样", history=history, include=("cards",))) == []
 
 
 def test_without_sessions_a_pause_ends_the_talk(end_user):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import App, EndUser
+from accounts.reasons import read
 from memories.context import build
 from memories.models import Edge, Injected, Memory
 from memories.pipeline import run
@@ -112,6 +113,52 @@ def test_what_was_used_is_the_context_of_what_was_learnt_in_the_exchange(
     allergy.refresh_from_db()
     cello.refresh_from_db()
     assert (allergy.mention_count, cello.mention_count) == (1, 0)
+
+
+NEXT = ("user", "Good to know. My cousin Felix works at Siemens.")
+TAKEN_UP = ("user", "So she is allergic to walnuts! My cousin Felix works at Siemens.")
+ALLERGY_ZH = "小戴对核桃过敏"
+
+
+@pytest.mark.parametrize(
+    ("reply", "then", "of", "reason"),
+    [
+        (ANSWERED, NEXT, "Priya is allergic to walnuts", "reply_used"),
+        (("assistant", "No nuts."), TAKEN_UP, "Priya is allergic to walnuts", "user_took_up"),
+        (("assistant", "No nuts."), NEXT, "Priya is allergic to walnuts", None),
+        (("assistant", "别放核桃，会过敏。"), ("user", "好的。我表哥李强在西门子上班。"),
+         ALLERGY_ZH, "reply_used"),
+        (("assistant", "别放坚果。"), ("user", "对，核桃过敏。我表哥李强在西门子上班。"),
+         ALLERGY_ZH, "user_took_up"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("batches", [1, 2])
+def test_what_was_injected_is_the_context_of_what_the_users_next_turn_teaches(
+    app: App,
+    zoe: EndUser,
+    reply: tuple[str, str],
+    then: tuple[str, str],
+    of: str,
+    reason: str | None,
+    batches: int,
+) -> None:
+    memory = make_memory(zoe, of)
+    injected(zoe, memory)
+    asked = ("user", "What shall I cook for my guest?")
+    if batches == 2:
+        talk(app, asked, reply)
+        talk(app, then)
+    else:
+        talk(app, asked, reply, then)
+    learnt = Memory.objects.exclude(pk=memory.pk)
+    assert learnt.exists()
+    edges = Edge.objects.filter(kind="was_context_for", inverse=False)
+    assert {(edge.source, edge.target) for edge in edges} == {
+        (memory, new) for new in learnt if reason
+    }
+    assert {read(edge.reason).code for edge in edges} == ({reason} if reason else set())
+    memory.refresh_from_db()
+    assert memory.mention_count == (reason == "reply_used")
 
 
 def test_an_injection_of_another_session_or_of_long_ago_was_no_context(
