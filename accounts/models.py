@@ -3,7 +3,7 @@
 import hashlib
 import secrets
 import uuid
-from datetime import datetime, tzinfo
+from datetime import date, datetime, time, tzinfo
 from typing import ClassVar, Self
 from zoneinfo import ZoneInfo
 
@@ -175,6 +175,16 @@ class EndUser(InTimeZone):
         if self.learnt_offset is not None:
             return time_zones.fixed(self.learnt_offset)
         return self.app.zone
+
+    @property
+    def today(self) -> date:
+        """The day that it is where the user is."""
+        return timezone.localdate(timezone=self.zone)
+
+    @property
+    def today_began(self) -> datetime:
+        """When the user's day began."""
+        return datetime.combine(self.today, time.min, self.zone)
 
     def offset_of(self, said_at: datetime) -> int | None:
         """The offset by which the user's days are told from a moment, None for that of the zone.

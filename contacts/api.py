@@ -146,4 +146,8 @@ def _glance(rows: ContactQuerySet) -> ContactQuerySet:
         output_field=ArrayField(UUIDField()),
     )
     count = Func(F("memory_ids"), function="CARDINALITY", output_field=IntegerField())
-    return rows.light().annotate(latest_memory_ids=latest, memory_count=count)
+    return (
+        rows.light()
+        .select_related("end_user__app")
+        .annotate(latest_memory_ids=latest, memory_count=count)
+    )

@@ -9,6 +9,8 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+# What the keys of important dates end in, known ones and others (gotcha_day).
+_YEARLY = ("birthday", "anniversary", "_day", "生日", "纪念日", "忌日")
 _NOT_IN_KEY = re.compile(r"[^\w]+")
 
 
@@ -32,6 +34,10 @@ ATTRIBUTES: dict[str, Attribute] = {
     "former_location": Attribute("Formerly in", "曾居住于"),
     "hometown": Attribute("Hometown", "家乡", single=True),
     "birthday": Attribute("Birthday", "生日", single=True),
+    "wedding_anniversary": Attribute("Wedding anniversary", "结婚纪念日", single=True),
+    "anniversary": Attribute("Anniversary", "纪念日", single=True),
+    "name_day": Attribute("Name day", "命名日", single=True),
+    "death_anniversary": Attribute("Death anniversary", "忌日", single=True),
     "age": Attribute("Age", "年龄", single=True),
     "zodiac": Attribute("Zodiac", "生肖/星座", single=True),
     "height": Attribute("Height", "身高", single=True),
@@ -57,15 +63,25 @@ ATTRIBUTES: dict[str, Attribute] = {
 }
 
 
+# The known keys of days that come back every year.
+YEARLY = tuple(key for key in ATTRIBUTES if key.endswith(_YEARLY))
+
+
 def attribute_key(text: str) -> str:
     """``text`` as an attribute key in lower_snake_case."""
     return _NOT_IN_KEY.sub("_", unicodedata.normalize("NFKC", text).lower()).strip("_")[:40]
 
 
 def is_single(key: str) -> bool:
-    """Whether ``key`` holds one current value at a time; unknown keys collect values."""
+    """Whether ``key`` holds one current value at a time; unknown keys collect values, unless
+    they name a day of the year."""
     known = ATTRIBUTES.get(key)
-    return known is not None and known.single
+    return known.single if known is not None else is_yearly(key)
+
+
+def is_yearly(key: str) -> bool:
+    """Whether ``key`` names a day that comes back every year."""
+    return key.endswith(_YEARLY)
 
 
 def label(key: str, language: str) -> str:

@@ -1,8 +1,10 @@
 """A contact as text for a system prompt and for people, in the layout of Mio v2."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from typing import Any
 
+from contacts import important_dates
 from contacts.attributes import ATTRIBUTES, label
 from contacts.text import names_role, one_line
 
@@ -11,6 +13,7 @@ MAX_PERSONALITY = 400
 MAX_VALUES = 6  # of one attribute
 MAX_EVENTS = 12
 MAX_ATTRIBUTES = 24
+MAX_COMING = 4  # plans and important dates, the next ones
 
 _LABELS = {
     "en": {
@@ -20,6 +23,9 @@ _LABELS = {
         "relations": "Related to",
         "timeline": "Timeline",
         "notes": "Recently",
+        "coming": "Coming up",
+        "turns": "turns {}",
+        "years": "{} years",
         "other": "Detail ",
         "colon": ": ",
         "comma": ", ",
@@ -31,6 +37,9 @@ _LABELS = {
         "relations": "相关的人",
         "timeline": "经历",
         "notes": "最近",
+        "coming": "即将",
+        "turns": "满{}岁",
+        "years": "{}周年",
         "other": "其他",
         "colon": "：",
         "comma": "、",
@@ -99,6 +108,52 @@ def compact(card: str) -> str:
         for line, after in zip(lines, [*lines[1:], ""], strict=True)
         if not line.startswith("- ") and not after.startswith("- ")
     )
+
+
+def with_coming(card: str, coming: Sequence[Mapping[str, Any]], today: date, language: str) -> str:
+    """A stored card with what is to come, as seen ``today``, before what was. ``coming`` is as
+    Contact holds it; what has passed is left out."""
+    words = _LABELS["zh" if language == "zh" else "en"]
+    found = sorted(_coming(coming, today, "zh" if language == "zh" else "en"))[:MAX_COMING]
+    if not found:
+        return card
+    lines = card.splitlines()
+    colon = words["colon"].rstrip()
+    sections = {words["timeline"] + colon, words["notes"] + colon}
+    place = next((at for at, line in enumerate(lines) if line in sections), len(lines))
+    bullets = [
+        f"- {important_dates.date_text(on, today, language)}{words['colon']}{said}"
+        for on, said in found
+    ]
+    return "\n".join([*lines[:place], words["coming"] + colon, *bullets, *lines[place:]])
+
+
+def _coming(
+    coming: Sequence[Mapping[str, Any]], today: date, language: str
+) -> Iterator[tuple[date, str]]:
+    for entry in coming:
+        if "on" in entry:
+            on = date.fromisoformat(entry["on"])
+            if on >= today and (said := one_line(str(entry["text"]), MAX_VALUE)):
+                yield on, said
+        elif (day := important_dates.read(entry["value"])) is not None:
+            found = important_dates.next_on(day, today)
+            if found is not None and found.on - today <= important_dates.SOON:
+                yield found.on, date_said(entry["kind"], found.years, language)
+
+
+def date_said(kind: str, years: int | None, language: str) -> str:
+    """What an important date is, for a prompt: ``birthday, turns 30``."""
+    words = _LABELS[language]
+    caption = one_line(label(kind, language), 40)
+    if kind not in ATTRIBUTES:
+        caption = _quoted(caption)
+    elif language == "en":
+        caption = caption.lower()
+    if years is None:
+        return caption
+    turning = words["turns" if kind == "birthday" else "years"].format(years)
+    return f"{caption}{'，' if language == 'zh' else ', '}{turning}"
 
 
 def _quoted(text: str) -> str:

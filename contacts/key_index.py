@@ -21,7 +21,8 @@ MAX_ALIKE = 100
 # are names, and would read all contacts of the user to join them.
 _KNOWN = (
     "json_build_object('id', {0}.id, 'name', {0}.name, 'aliases', {0}.aliases, "
-    "'relationship', {0}.relationship, 'gender', {0}.gender, 'card', {0}.card)"
+    "'relationship', {0}.relationship, 'gender', {0}.gender, 'card', {0}.card, "
+    "'coming', {0}.coming)"
 )
 _HITS = f"""
 WITH found AS (

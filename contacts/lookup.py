@@ -1,10 +1,12 @@
 """Who a message means: the only reads on the hot path, at most two statements."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 from uuid import UUID
 
 from accounts.models import EndUser
 from contacts import relations
+from contacts.cards import with_coming
 from contacts.coreference.conversation import staying
 from contacts.coreference.resolve import refers_back, resolve_turns
 from contacts.coreference.weights import HISTORY_CHARACTERS
@@ -46,13 +48,13 @@ def who_is_meant(
     if not back and not session:
         found = hits(end_user, candidate_keys(message), attributes=attributes)
         named = find_mentions(message, _entries(found))
-        return _with_described(named, _fitting(described, found)), _cards(found)
+        return _with_described(named, _fitting(described, found)), _cards(end_user, _known(found))
     texts = [message, *(text for _, text in [*session, *before])]
     wanted = frozenset().union(*map(candidate_keys, texts))
     found = hits(end_user, wanted, attributes=attributes, related=True)
     entries = _entries(found)
     named = find_mentions(message, entries)
-    related, cards = relations.of_hits(found)
+    related, known = relations.of_hits(found)
     said = _utterances(session, entries)
     *earlier, meant = resolve_turns(
         Utterance("user", message, tuple(named)), said, _utterances(before, entries), related
@@ -63,7 +65,7 @@ def who_is_meant(
         for turn, more in zip(said[-len(earlier) :], earlier, strict=True)
         if turn.role == "user"
     ]
-    return mentions + staying(users, mentions, stay), cards | _cards(found)
+    return mentions + staying(users, mentions, stay), _cards(end_user, known | _known(found))
 
 
 def _read(turns: Turns) -> tuple[list[Turn], list[Turn]]:
@@ -105,5 +107,13 @@ def _utterances(turns: Iterable[Turn], entries: Sequence[Entry]) -> list[Utteran
     return [Utterance(role, text, tuple(find_mentions(text, entries))) for role, text in turns]
 
 
-def _cards(found: Iterable[Hit]) -> dict[UUID, str]:
-    return {UUID(hit.known["id"]): hit.known["card"] for hit in found}
+def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:
+    return {UUID(hit.known["id"]): hit.known for hit in found}
+
+
+def _cards(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, str]:
+    today, language = end_user.today, end_user.language
+    return {
+        pk: with_coming(contact["card"], contact["coming"], today, language)
+        for pk, contact in known.items()
+    }

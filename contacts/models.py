@@ -6,13 +6,13 @@ from typing import Any, Self
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
-from contacts import key_index, names
+from contacts import cards, key_index, names
 from contacts.attributes import ATTRIBUTES
 from contacts.types import Person
 
@@ -82,7 +82,8 @@ class Contact(Tracked):
 
     ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current
     value first; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
-    happening. ``memory_ids`` is kept equal to the unrejected links by the database.
+    happening. ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
+    "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the unrejected links by the database.
     """
 
     tracked = (
@@ -119,6 +120,9 @@ class Contact(Tracked):
     embedding = VectorField(null=True, blank=True)
     memory_ids = ArrayField(models.UUIDField(), default=list, blank=True, editable=False)
     card = models.TextField(blank=True, default="")
+    coming = models.JSONField(
+        default=list, db_default=Value("[]", models.JSONField()), blank=True, editable=False
+    )
     first_mentioned_at = models.DateTimeField(default=timezone.now)
     last_mentioned_at = models.DateTimeField(default=timezone.now)
     mention_count = models.PositiveIntegerField(default=1)
@@ -163,6 +167,12 @@ class Contact(Tracked):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def card_today(self) -> str:
+        """The card with what is to come, on the user's day."""
+        user = self.end_user
+        return cards.with_coming(self.card, self.coming, user.today, user.language)
 
     @property
     def person(self) -> Person:

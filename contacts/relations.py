@@ -4,6 +4,7 @@ Callers hold the end user's lock.
 """
 
 from collections.abc import Collection, Iterable
+from typing import Any
 from uuid import UUID
 
 from accounts.models import EndUser
@@ -73,18 +74,18 @@ def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUI
     return touched
 
 
-def of_hits(hits: Collection[Hit]) -> tuple[list[discourse.Relation], dict[UUID, str]]:
+def of_hits(hits: Collection[Hit]) -> tuple[list[discourse.Relation], dict[UUID, dict[str, Any]]]:
     """The relations that the people of ``hits`` take part in, stored or stated by a name
-    such as 小红的妈妈, and the cards of everyone in them."""
+    such as 小红的妈妈, and everyone in them as the statement returns them."""
     everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
-    cards: dict[UUID, str] = {}
+    known: dict[UUID, dict[str, Any]] = {}
     stored = []
     for row in {str(row): row for hit in hits for row in hit.relations}.values():
         subject, other = person_of(row["subject"]), person_of(row["object"])
         stored.append(discourse.Relation(subject, row["kind"], other))
         everyone |= {subject.id: subject, other.id: other}
-        cards |= {subject.id: row["subject"]["card"], other.id: row["object"]["card"]}
-    return [*stored, *discourse.stated_relations(list(everyone.values()))], cards
+        known |= {subject.id: row["subject"], other.id: row["object"]}
+    return [*stored, *discourse.stated_relations(list(everyone.values()))], known
 
 
 def on_card(contact: Contact, language: str) -> list[str]:

@@ -145,6 +145,7 @@ class ContactSerializer(serializers.ModelSerializer):
     attributes = serializers.SerializerMethodField()
     attribute_sources = serializers.SerializerMethodField()
     timeline = TimelineEntry(many=True)
+    card = serializers.CharField(source="card_today")
     memory_ids = serializers.ListField(child=serializers.UUIDField())
     memory_count = serializers.IntegerField()
 

@@ -4,7 +4,7 @@ Callers hold the end user's lock (``EndUser.objects.lock``) inside a transaction
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -14,7 +14,7 @@ from django.utils.module_loading import import_string
 
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
-from contacts import attribute_index, cards, key_index, names, relations
+from contacts import attribute_index, cards, important_dates, key_index, names, relations
 from contacts.models import Contact, Relation
 from contacts.resolution import namesakes
 from contacts.text import clean, truncate
@@ -144,6 +144,7 @@ def create_all(
             continue
         same[contact.namesake] = None
         contact.card = _card(contact, end_user.language)
+        contact.coming = _coming(contact, [])
     if not taken:
         Contact.objects.bulk_create(contacts)
         _add_keys(
@@ -223,8 +224,9 @@ def save(contact: Contact, fields: Sequence[str]) -> None:
         contact.name_key = names.name_key(contact.name)
         fields = [*fields, "name_key"]
     contact.card = card_text(contact, contact.end_user.language)
+    contact.coming = coming(contact)
     # The order among others follows from a name that an undo has put back as well.
-    contact.save(update_fields={*fields, "card", "sort_key", "updated_at"})
+    contact.save(update_fields={*fields, "card", "coming", "sort_key", "updated_at"})
     if _INDEXED & set(fields):
         index(contact)
     if "name" in fields:
@@ -245,6 +247,20 @@ def card_text(contact: Contact, language: str) -> str:
     speak for yet; where these come from is a setting."""
     notes_of = import_string(settings.MIO_CARD_NOTES)
     return _card(contact, language, relations.on_card(contact, language), notes_of(contact))
+
+
+def coming(contact: Contact) -> list[dict[str, Any]]:
+    """What ``Contact.coming`` holds: the next plans with a person, which come from where a setting
+    says, and the important dates."""
+    return _coming(contact, import_string(settings.MIO_CARD_PLANS)(contact))
+
+
+def _coming(contact: Contact, plans: Sequence[tuple[date, str]]) -> list[dict[str, Any]]:
+    dates = important_dates.of_attributes(contact.attributes)
+    return [
+        *({"on": on.isoformat(), "text": truncate(text, cards.MAX_VALUE)} for on, text in plans),
+        *({"kind": kind, "value": value} for kind, value in dates),
+    ]
 
 
 def _card(

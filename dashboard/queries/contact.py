@@ -14,6 +14,7 @@ from django.utils.dateparse import parse_datetime
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.attributes import ATTRIBUTES, is_single, label
+from contacts.cards import with_coming
 from contacts.models import Contact
 from contacts.text import normalise
 from memories.models import Memory, Message
@@ -240,8 +241,10 @@ def card_of(contact: Contact, language: str) -> Card:
     """The card as it stands in prompts, or rendered in another language."""
     own = contact.end_user.language or "en"
     if language not in ("en", "zh") or language == own:
-        return Card(contact.card, own, True)
-    return Card(store.card_text(contact, language), language, False)
+        return Card(contact.card_today, own, True)
+    card = store.card_text(contact, language)
+    coming = with_coming(card, contact.coming, contact.end_user.today, language)
+    return Card(coming, language, False)
 
 
 def tombstone(contact: Contact, merged: str) -> Contact | None:

@@ -6,7 +6,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
-from contacts import store
+from contacts import cards, store
 from contacts.models import Contact, ContactKey
 from memories import profiles
 from memories.corrections import derived, merge_contacts, refresh
@@ -32,7 +32,10 @@ def cards_are_current() -> Iterator[Finding]:
     """A standing contact's card is what its profile and newest memories render to."""
     contacts = Contact.objects.standing().light().select_related("end_user").order_by("pk")
     for contact in contacts.iterator(CHUNK):
-        if contact.card != store.card_text(contact, contact.end_user.language):
+        user = contact.end_user
+        card = store.card_text(contact, user.language)
+        now = cards.with_coming(card, store.coming(contact), user.today, user.language)
+        if contact.card != card or contact.card_today != now:
             yield Finding(contact.end_user_id, contact.id, "card is out of date")
 
 

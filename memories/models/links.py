@@ -1,6 +1,7 @@
 """Which memories are about whom, and how memories stand to each other."""
 
-from typing import Self
+from datetime import date
+from typing import Any, Self
 
 import pgtrigger
 from django.db import models
@@ -13,6 +14,7 @@ from memories.models.triggers import after
 
 # So many memories of a person that no profile speaks for yet stand on their card.
 CARD_NOTES = 6
+CARD_PLANS = 8
 
 # The array of Mio v2 is derived from the links by the database itself, so no code path
 # can let the two disagree. One UPDATE per contact and statement, whatever the rows.
@@ -68,6 +70,12 @@ class LinkQuerySet(ScopedQuerySet):
     def with_people(self) -> Self:
         """With their contacts, in the same statement."""
         return self.select_related("contact").defer("contact__memory_ids", "contact__embedding")
+
+    def due(self, end_user: EndUser) -> Self:
+        """Those that the profiles of the user's contacts are to take in now: what lies ahead is
+        no fact of a life before its day is over."""
+        ahead = Memory.objects.of(end_user).active().ahead(end_user.today_began)
+        return self.of(end_user).unconsolidated().exclude(memory__in=ahead.values("pk"))
 
     def unconsolidated(self) -> Self:
         """Links to current facts that the contact's profile has not taken in."""
@@ -151,6 +159,7 @@ def card_notes(contact: Contact) -> list[str]:
     # A scalar subquery goes by the memory's key, where the planner of a young database, which
     # has no statistics yet, would join by reading all memories for each link.
     said = Memory.objects.filter(pk=OuterRef("memory"), status="active", kind="fact")
+    said = said.not_ahead(contact.end_user.today_began)
     notes = (
         Link.objects.filter(contact=contact, rejected=False, consolidated_at=None)
         .annotate(said=Subquery(said.values("content")))
@@ -159,6 +168,15 @@ def card_notes(contact: Contact) -> list[str]:
         .values_list("said", flat=True)[:CARD_NOTES]
     )
     return list(notes)[::-1]
+
+
+def card_plans(contact: Contact) -> list[tuple[date, str]]:
+    """What lies ahead of a contact, the next first: the day, by the user's clock, and what is then."""
+    zone = contact.end_user.zone
+    memories = Memory.objects.of(contact.end_user_id).active().facts().about(contact.pk)
+    ahead: Any = memories.ahead(contact.end_user.today_began)
+    rows = ahead.order_by("begins", "pk").values_list("begins", "content")[:CARD_PLANS]
+    return [(at.astimezone(zone).date(), said) for at, said in rows]
 
 
 class LinkedContact(Contact):

@@ -4,6 +4,8 @@ import hashlib
 import uuid
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import reduce
+from operator import or_
 from typing import Self
 
 import pgtrigger
@@ -11,11 +13,14 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
+from django.db.models.functions import Greatest
+from django.db.models.lookups import IsNull
 from django.utils import timezone
 from pgvector.django import CosineDistance
 
 from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked
+from contacts.attributes import YEARLY
 from contacts.text import folded
 from memories.models import search_index
 from memories.models.work import Batch
@@ -29,6 +34,10 @@ INITIAL_IMPORTANCE = 0.5
 PROFILE_IMPORTANCE = 0.8
 
 
+_BEGINS = Greatest("happens_at", "valid_from")
+_TELLS_DATE = reduce(or_, (Q(facts__contains=[{"key": key}]) for key in YEARLY))
+
+
 class MemoryQuerySet(ScopedQuerySet):
     def active(self) -> Self:
         return self.filter(status=Memory.Status.ACTIVE)
@@ -36,6 +45,16 @@ class MemoryQuerySet(ScopedQuerySet):
     def facts(self) -> Self:
         """Without the profiles that are told as memories."""
         return self.filter(kind=Memory.Kind.FACT)
+
+    def ahead(self, since: datetime) -> Self:
+        """Memories of what takes place, or begins to hold, at ``since`` or later, with when it
+        ``begins``; but not those of an important date, which is known before it comes."""
+        return self.annotate(begins=_BEGINS).filter(begins__gte=since).exclude(_TELLS_DATE)
+
+    def not_ahead(self, since: datetime) -> Self:
+        """The others."""
+        begun = Q(begins=None) | Q(begins__lt=since)
+        return self.annotate(begins=_BEGINS).filter(begun | _TELLS_DATE)
 
     def about(self, contact_id: uuid.UUID) -> Self:
         """Memories linked to the contact."""
@@ -223,6 +242,12 @@ class Memory(Tracked):
                 fields=["end_user", "content_hash"],
                 condition=Q(content_hash__gte="profile"),
                 name="memory_profiles",
+            ),
+            models.Index(
+                "end_user",
+                _BEGINS,
+                condition=Q(IsNull(_BEGINS, False), status="active"),
+                name="memory_ahead",
             ),
             models.Index(fields=["embedding_model", "end_user"], name="memory_embedded"),
             models.Index(

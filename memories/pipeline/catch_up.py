@@ -124,7 +124,7 @@ def _unread(end_user_id: int, last: int) -> bool:
 def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUID]:
     """The contacts whose profile has not read all links up to ``newest``, but those that were
     tried since ``started`` or wait for another try."""
-    links = Link.objects.of(end_user_id).unconsolidated()
+    links = Link.objects.due(EndUser.objects.select_related("app").get(pk=end_user_id))
     due = links.filter(pk__lte=newest, contact__merged_into=None).values("contact")
     work = Consolidation.objects.of(end_user_id).filter(contact__in=due)
     ended = [Work.State.DONE, Work.State.FAILED, Work.State.QUARANTINED]

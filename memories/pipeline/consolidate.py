@@ -22,8 +22,7 @@ MAX_NEW = 60
 def contacts_due(end_user_id: int) -> list[UUID]:
     """The contacts of an end user whose profile has not taken in all that is known."""
     return list(
-        Link.objects.of(end_user_id)
-        .unconsolidated()
+        Link.objects.due(EndUser.objects.select_related("app").get(pk=end_user_id))
         .filter(contact__merged_into=None)
         .order_by("contact")
         .values_list("contact", flat=True)
@@ -54,8 +53,7 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
     """What a provider is given: the bounded profile and only the new memories, oldest first."""
     contact = work.contact
     links = list(
-        Link.objects.of(work.end_user)
-        .unconsolidated()
+        Link.objects.due(work.end_user)
         .filter(contact=contact)
         .select_related("memory")
         .defer("memory__tokens")
@@ -78,7 +76,7 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     """
     end_user = work.end_user
     contact = Contact.objects.of(end_user).standing().get(pk=work.contact_id)
-    still = Link.objects.of(end_user).unconsolidated().filter(pk__in=[link.pk for link in links])
+    still = Link.objects.due(end_user).filter(pk__in=[link.pk for link in links])
     absorbed = {link.memory_id: link.pk for link in still}
     stale = {link.memory_id for link in links} - absorbed.keys()
     profile, again = profiles.without(profiles.apply(derived.profile_of(contact), patch), stale)

@@ -28,7 +28,7 @@ _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
         "leased_until",
         "server_start",
     ),  # a server's and a worker's that are not here
-    Contact: ("embedding", "memory_ids", "card", "sort_key"),
+    Contact: ("embedding", "memory_ids", "card", "coming", "sort_key"),
     Memory: ("embedding_model", "tokens"),
     Edge: ("inverse",),
 }

@@ -144,7 +144,9 @@ def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
         if contact.merged_into_id is None:
             card = store.card_text(contact, end_user.language)
             by_name = key_index.sort_key(contact.name)
-            Contact.objects.filter(pk=contact.pk).update(card=card, sort_key=by_name)
+            coming = store.coming(contact)
+            derived = {"card": card, "coming": coming, "sort_key": by_name}
+            Contact.objects.filter(pk=contact.pk).update(**derived)
             store.index(contact)
         progress("cards", 1)
 

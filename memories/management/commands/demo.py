@@ -28,7 +28,7 @@ class Command(BaseCommand):
             about = ", ".join(filter(None, [contact.relationship, *contact.aliases]))
             self.stdout.write(f"  {contact.name:<12} {about}  ({len(contact.memory_ids)} memories)")
         self._heading("The card of 小红")
-        self.stdout.write(contacts.get(name="小红").card)
+        self.stdout.write(contacts.get(name="小红").card_today)
         self._heading(f"The system prompt for “{demo.QUESTION}”")
         injection = build.build(end_user, demo.QUESTION, session_id=demo.LAST_SESSION)
         self.stdout.write(injection.system_prompt)
