@@ -62,6 +62,9 @@ ATTRIBUTES: dict[str, Attribute] = {
     "habit": Attribute("Habits", "习惯"),
 }
 
+# What a personality is read from.
+TRAITS = ("personality", "likes", "dislikes", "interests", "habit", "work_style")
+
 
 # The known keys of days that come back every year.
 YEARLY = tuple(key for key in ATTRIBUTES if key.endswith(_YEARLY))

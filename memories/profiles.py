@@ -8,10 +8,11 @@ from typing import Any
 from uuid import UUID
 
 from contacts import cards
-from contacts.attributes import is_single
+from contacts.attributes import TRAITS, is_single
 from contacts.models import Contact
-from contacts.text import normalise
-from memories.types import AttributeValue, Profile, ProfilePatch, TimelineEvent
+from contacts.text import letters, normalise
+from memories.fact_conflicts import FORMER, same_value, told_key
+from memories.types import AttributeValue, Profile, ProfilePatch, StoredMemory, TimelineEvent
 
 # What a provider is shown of a profile, and so what one consolidation costs at most.
 SHOWN_KEYS = 40
@@ -210,6 +211,74 @@ def without(profile: Profile, gone: Collection[UUID]) -> tuple[Profile, frozense
         timeline=tuple(e for e in profile.timeline if stays(e.sources)),
     )
     return left, frozenset(again - lost)
+
+
+def without_ended(
+    profile: Profile, person: UUID, memories: Iterable[StoredMemory]
+) -> tuple[Profile, frozenset[UUID]]:
+    """A person's ``profile`` without the values that rest on these memories alone and that those
+    of their facts told which have ended, and the memories of a personality that spoke of one:
+    these have to be read again."""
+    told = {
+        memory.id: replace(memory, facts=tuple(f for f in memory.facts if f.person == person))
+        for memory in memories
+    }
+
+    def stays(key: str, value: AttributeValue) -> tuple[UUID, ...]:
+        return tuple(
+            pk for pk in value.sources if pk not in told or not _ended(told[pk], key, value.value)
+        )
+
+    kept = {
+        key: tuple(
+            replace(value, sources=stays(key, value))
+            for value in values
+            if not value.sources or stays(key, value)
+        )
+        for key, values in profile.attributes.items()
+    }
+    left = replace(profile, attributes={key: values for key, values in kept.items() if values})
+    spoken_of = any(
+        fact.outdated and (fact.key in TRAITS or letters(fact.value) in letters(left.personality))
+        for pk in profile.personality_sources
+        if pk in told
+        for fact in told[pk].facts
+    )
+    if not spoken_of:
+        return left, frozenset()
+    return (
+        replace(left, personality="", personality_sources=()),
+        frozenset(profile.personality_sources),
+    )
+
+
+def _ended(memory: StoredMemory, key: str, value: str) -> bool:
+    """Whether a value of a profile is what a fact of the memory told that has ended, and none
+    that stands."""
+    alike = [fact for fact in memory.facts if same_value(fact.value, value)]
+    over = [fact for fact in alike if fact.outdated or fact.over(memory.said_at)]
+    standing = (fact for fact in alike if fact not in over)
+    return key not in FORMER and bool(over) and not any(fact.key == key for fact in standing)
+
+
+def settled(patch: ProfilePatch, person: UUID, memories: Sequence[StoredMemory]) -> ProfilePatch:
+    """``patch`` with nothing as current that these memories tell as over, whatever a provider
+    made of it: a former job stands as such, and takes no other's place."""
+    values: dict[str, tuple[AttributeValue, ...]] = {}
+    told = Profile(attributes=patch.attributes)
+    sound = without_ended(told, person, memories)[0].attributes
+    for key, held in patch.attributes.items():
+        if sound.get(key) or not held:
+            values[key] = sound.get(key, ())
+    for memory in memories:
+        for fact in memory.current:
+            past = told_key(fact, memory.said_at)
+            if fact.person == person and past not in ("", fact.key):
+                known = values.get(past, ())
+                if not any(same_value(value.value, fact.value) for value in known):
+                    value = AttributeValue(fact.value, (memory.id,), fact.valid_from)
+                    values[past] = (*known, value)
+    return replace(patch, attributes=values, replaces=patch.replaces & values.keys())
 
 
 def as_text(contact: Contact) -> str:

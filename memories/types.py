@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Generic, TypeVar
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from accounts.reasons import Reason
 from contacts.types import Person
@@ -84,11 +84,14 @@ class ExtractedPerson:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user;
-    keys are an open set, the canonical ones are in ``contacts.attributes``."""
+    keys are an open set, the canonical ones are in ``contacts.attributes``. It holds from and
+    to when its memory does, unless it says otherwise."""
 
     key: str
     value: str
     person: str = ""
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +165,20 @@ class Extraction:
 
 @dataclass(frozen=True, slots=True)
 class StoredFact:
-    """A fact of a stored memory; ``person`` is a contact id, None for the end user."""
+    """A fact of a stored memory; ``person`` is a contact id, None for the end user. It held
+    from ``valid_from`` (None: not known) until ``valid_to`` (None: it still does);
+    ``outdated``: something told later contradicts it."""
 
     key: str
     value: str
     person: UUID | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
+    outdated: bool = False
+
+    def over(self, at: datetime) -> bool:
+        """Whether it was over by ``at``: of when it was told, a former job."""
+        return self.valid_to is not None and self.valid_to <= at
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +193,14 @@ class Draft:
     facts: tuple[StoredFact, ...]
     embedding: list[float]
     tokens: list[str]
+    id: UUID = field(default_factory=uuid4)
+
+    def as_stored(self) -> "StoredMemory":
+        """As those drafts of its batch see it that were told later."""
+        extracted = self.extracted
+        return StoredMemory(
+            self.id, self.content, extracted.type, self.said_at, extracted.happens_at, self.facts
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +214,11 @@ class StoredMemory:
     happens_at: datetime | None = None
     facts: tuple[StoredFact, ...] = ()
     similarity: float = 0.0
+
+    @property
+    def current(self) -> tuple[StoredFact, ...]:
+        """The facts that still stand."""
+        return tuple(fact for fact in self.facts if not fact.outdated)
 
 
 class Verdict(StrEnum):
@@ -219,11 +244,14 @@ class ConflictCase:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """``targets`` are ids among the case's existing memories; ``reason`` is for people."""
+    """``targets`` are ids among the case's existing memories; ``reason`` is for people.
+    ``ended`` are the facts of a target that the new memory contradicts, where the provider
+    says so: with them alone, the rest of that target stays."""
 
     verdict: Verdict
     targets: tuple[UUID, ...] = ()
     reason: Reason | str = ""
+    ended: Mapping[UUID, tuple[StoredFact, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,9 @@ Context = inline_serializer(
                 "outdated_on": serializers.DateField(
                     allow_null=True, help_text="Since then it is no longer true."
                 ),
+                "ended": serializers.ListField(
+                    child=serializers.CharField(), help_text="What of it is no longer true."
+                ),
             },
             many=True,
         ),

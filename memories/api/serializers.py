@@ -87,6 +87,18 @@ class MemoryFact(serializers.Serializer):
     key = serializers.CharField()
     value = serializers.CharField()
     person = serializers.UUIDField(allow_null=True, help_text="A contact; null for the user.")
+    valid_from = serializers.DateTimeField(
+        default=None, allow_null=True, help_text="If other than the memory's own."
+    )
+    valid_to = serializers.DateTimeField(
+        default=None, allow_null=True, help_text="It was so until then."
+    )
+    outdated_at = serializers.DateTimeField(
+        default=None, allow_null=True, help_text="When it was learnt that it is no longer true."
+    )
+    superseded_by = serializers.UUIDField(
+        default=None, allow_null=True, help_text="The memory that says what is true instead."
+    )
 
 
 class _AsTold(LocalMoment):

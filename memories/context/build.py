@@ -23,6 +23,7 @@ from django.utils import timezone
 from accounts.best_effort import best_effort
 from accounts.models import EndUser
 from contacts import lookup
+from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention
 from memories.context import linked
@@ -40,6 +41,7 @@ from memories.text.own_words import without_injected
 
 ALL = ("cards", "linked", "search")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
+_UNTIL = {"en": "until {}", "zh": "到{}为止"}
 JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
 
 
@@ -302,7 +304,22 @@ def _injected(memory: Memory, score: float, reason: str, end_user: EndUser) -> I
     gone = memory.valid_to or memory.outdated_at or memory.updated_at
     history = memory.status == Memory.Status.OUTDATED
     outdated_on = timezone.localdate(gone, end_user.zone).isoformat() if history else None
-    return InjectedMemory(memory.id, memory.content, round(score, 4), reason, said_on, outdated_on)
+    ended = () if history else _ended(memory, end_user)
+    return InjectedMemory(
+        memory.id, memory.content, round(score, 4), reason, said_on, outdated_on, ended
+    )
+
+
+def _ended(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
+    """What of a memory is no longer true, and until when it was."""
+    language = "zh" if end_user.language == "zh" else "en"
+    told = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
+    return tuple(
+        f"{label(fact.key, language)} {fact.value}, {_UNTIL[language].format(until)}"
+        for fact in told
+        if fact.valid_to
+        for until in [timezone.localdate(fact.valid_to, end_user.zone).isoformat()[:7]]
+    )
 
 
 def _note_access(end_user: EndUser, memories: Sequence[InjectedMemory], session_id: str) -> None:

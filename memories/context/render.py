@@ -9,6 +9,7 @@ from memories.text.fence import CLOSE, OPEN, WORDS
 
 MAX_LINE = 300  # graphemes of one memory in the prompt
 STAYING = 80  # tokens of the card of somebody who is only still talked about
+MOST_ENDED, MAX_ENDED = 4, 80  # facts of it that are no longer true, and graphemes of each
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class InjectedContact:
 @dataclass(frozen=True, slots=True)
 class InjectedMemory:
     """``score`` is in 0..1; ``reason`` says in words why the memory is there.
-    ``outdated_on``: since then it is history, no longer true."""
+    ``outdated_on``: since then it is history, no longer true; ``ended`` is what of it is."""
 
     id: UUID
     content: str
@@ -32,6 +33,7 @@ class InjectedMemory:
     reason: str
     said_on: str
     outdated_on: str | None = None
+    ended: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +76,14 @@ def render(
         line = f"- [{memory.said_on}] {text}"
         if memory.outdated_on:
             line += words["outdated"].format(memory.outdated_on[:7])
+        elif memory.ended:
+            gone = "; ".join(one_line(text, MAX_ENDED) for text in memory.ended[:MOST_ENDED])
+            line += words["ended"].format(gone)
         cost = estimate_tokens(line) + 1
         if len(kept) == limit or cost > left:
             continue
         kept.append(memory)
-        if memory.outdated_on or text not in on_cards:
+        if memory.outdated_on or memory.ended or text not in on_cards:
             lines[memory.id] = line
             left -= cost
     parts = [words[told]] if told else []

@@ -142,6 +142,28 @@ def unlearn(
     return touched
 
 
+def unlearn_facts(
+    end_user: EndUser, memories: Collection[Memory], recorder: Recorder | None = None
+) -> None:
+    """Takes out of profiles, also of those merged into others, what facts of these memories told
+    that have ended; what else rests on the memories stays."""
+    if not memories:
+        return
+    linked = {"links__memory__in": memories}
+    standing = end_user.contacts.standing().light().filter(**linked)
+    touched = list(standing.distinct())
+    told = [memory.as_stored() for memory in memories]
+    for contact in (*touched, *end_user.contacts.all_merged_into([one.pk for one in touched])):
+        person = contact.merged_into_id or contact.pk
+        profile, again = profiles.without_ended(profile_of(contact), person, told)
+        if recorder is not None:
+            recorder.watch([contact])
+        set_profile(contact, profile)
+        reopen(end_user, contact, again, recorder)
+        store.save(contact, PROFILE_FIELDS)
+        write_profile_memory(contact, recorder)
+
+
 def _take_out(
     contact: Contact, memory_ids: Collection[UUID], recorder: Recorder | None
 ) -> frozenset[UUID]:

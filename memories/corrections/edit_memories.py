@@ -4,8 +4,9 @@ row that can be undone; profiles, cards and keys of the contacts concerned are r
 ``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from memories import graph
 from memories.corrections import derived, refresh, rewrite_links, validity
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
+from memories.types import StoredFact
 
 Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.
@@ -50,12 +52,16 @@ def outdate(
     valid_to: datetime | None = None,
     by: UUID | None = None,
     certainty: float | None = None,
+    ended: Mapping[UUID, Collection[StoredFact]] = MappingProxyType({}),
+    until: datetime | None = None,
 ) -> Change | None:
-    """Marks memories as no longer true; with ``by``, as superseded by that memory.
+    """Marks memories as no longer true; with ``by``, as superseded by that memory. Of one in
+    ``ended`` only these facts are, and the memory stays.
 
     They stay readable as history; profiles forget them. ``valid_to`` is also when this was
     learnt (default: now), ``certainty`` (0..1) how certain it is; without it, as certain as
-    ``actor`` is in validity.CERTAINTY. None when there is nothing to do.
+    ``actor`` is in validity.CERTAINTY. They held ``until`` then, where that is known (default:
+    ``valid_to``), but at least when they were said. None when there is nothing to do.
     """
     memories = [memory for memory in memories if memory.status == Status.ACTIVE]
     if not memories:
@@ -64,14 +70,19 @@ def outdate(
     with recording(end_user, "outdate", actor, why, ids) as (recorder, change):
         recorder.watch(memories)
         for memory in memories:
-            memory.status = Status.OUTDATED
-            validity.note(memory, actor, valid_to, certainty)
-            memory.save(update_fields=[*validity.FIELDS, "updated_at"])
+            if memory.pk in ended:
+                validity.end_facts(memory, ended[memory.pk], valid_to, until, by)
+            else:
+                memory.status = Status.OUTDATED
+                validity.note(memory, actor, valid_to, certainty, until)
+            memory.save(update_fields=[*validity.FIELDS, "facts", "updated_at"])
+        whole = [pk for pk in ids if pk not in ended]
         if by is not None:
             edge = Edge(reason=why)
-            wanted = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in ids}
+            wanted = {(by, str(Edge.Kind.SUPERSEDES), pk): edge for pk in whole}
             rewrite_links.relate(end_user, wanted, recorder)
-        derived.unlearn(end_user, ids, recorder)
+        derived.unlearn(end_user, whole, recorder)
+        derived.unlearn_facts(end_user, [m for m in memories if m.pk in ended], recorder)
     return change
 
 

@@ -17,6 +17,7 @@ from django.db.models import Q, QuerySet
 from accounts.models import EndUser
 from contacts.attributes import is_single
 from contacts.models import Contact
+from memories.fact_conflicts import told_key
 from memories.history import replay
 from memories.models import Link, Memory
 
@@ -271,10 +272,11 @@ def _attributes(
                 found.setdefault(key, []).append(_value(value["value"], sources, said))
     in_facts: dict[str, dict[str, list[UUID]]] = {}
     for memory in sorted(memories, key=lambda m: m.said_at, reverse=True):
-        for fact in memory.facts:
-            if fact["person"] == str(contact_id) and fact["key"] not in found:
-                by_value = in_facts.setdefault(fact["key"], {})
-                by_value.setdefault(fact["value"], []).append(memory.pk)
+        for fact in memory.as_stored().current:
+            key = told_key(fact, memory.said_at)
+            if fact.person == contact_id and key and key not in found:
+                by_value = in_facts.setdefault(key, {})
+                by_value.setdefault(fact.value, []).append(memory.pk)
     for key, by_value in in_facts.items():
         told = [_value(value, tuple(pks), said) for value, pks in by_value.items()]
         found[key] = told[:1] if is_single(key) else told

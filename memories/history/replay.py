@@ -35,9 +35,12 @@ class Touch:
 
 _TOUCHES = """
 SELECT c.id, c.actor, c.why,
-    COALESCE((SELECT min(r->'after'->>'outdated_at')
-              FROM jsonb_array_elements(c.rows) r
-              WHERE r->>'model' = 'memories.memory' AND r->'after'->>'status' = 'outdated'
+    COALESCE((SELECT min(CASE
+                  WHEN r->'after'->>'status' = 'outdated' THEN r->'after'->>'outdated_at'
+                  WHEN c.verb = 'outdate' THEN (
+                      SELECT max(ended #>> '{}')
+                      FROM jsonb_path_query(r->'after', '$.facts[*].outdated_at') ended) END)
+              FROM jsonb_array_elements(c.rows) r WHERE r->>'model' = 'memories.memory'
              )::timestamptz, c.created_at) AS at,
     row->>'model', row->>'id', row->'before', row->'after'
 FROM accounts_change c CROSS JOIN LATERAL jsonb_array_elements(c.rows) row

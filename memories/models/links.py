@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
+from contacts.attributes import label
 from contacts.models import Contact
 from memories.models.memory import Memory
 from memories.models.triggers import after
@@ -155,19 +156,30 @@ class Link(Tracked):
 
 def card_notes(contact: Contact) -> list[str]:
     """What the newest memories of a contact that its profile doesn't speak for say, the oldest
-    of them first, as the card shows them."""
+    of them first, as the card shows them. Of one that is outdated in part, what still stands."""
     # A scalar subquery goes by the memory's key, where the planner of a young database, which
     # has no statistics yet, would join by reading all memories for each link.
     said = Memory.objects.filter(pk=OuterRef("memory"), status="active", kind="fact")
     said = said.not_ahead(contact.end_user.today_began)
     notes = (
         Link.objects.filter(contact=contact, rejected=False, consolidated_at=None)
-        .annotate(said=Subquery(said.values("content")))
+        .annotate(said=Subquery(said.values("content")), told=Subquery(said.values("facts")))
         .exclude(said=None)
         .order_by("-id")
-        .values_list("said", flat=True)[:CARD_NOTES]
+        .values_list("said", "told")[:CARD_NOTES]
     )
-    return list(notes)[::-1]
+    return [note for said, told in list(notes)[::-1] if (note := _standing(said, told, contact))]
+
+
+def _standing(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
+    """What a memory says of the contact, less what has ended of it."""
+    if not any("outdated_at" in fact for fact in facts):
+        return said
+    language = contact.end_user.language
+    colon, stop = ("：", "；") if language == "zh" else (": ", "; ")
+    mine = (fact for fact in facts if fact["person"] == str(contact.pk))
+    left = (fact for fact in mine if "outdated_at" not in fact)
+    return stop.join(f"{label(fact['key'], language)}{colon}{fact['value']}" for fact in left)
 
 
 def card_plans(contact: Contact) -> list[tuple[date, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import reduce
 from operator import or_
-from typing import Self
+from typing import Any, Self
 
 import pgtrigger
 from django.contrib.postgres.fields import ArrayField
@@ -83,6 +83,8 @@ class Memory(Tracked):
 
     ``facts`` is a list of ``{"key", "value", "person"}`` (person: a contact id, or null for
     the end user). ``valid_from``/``valid_to`` say when it holds, ``said_at`` when it was learnt.
+    A fact may have a ``valid_from``/``valid_to`` of its own; one that a later memory contradicts
+    has its ``outdated_at``, when that was learnt, and ``superseded_by``, that memory.
     The offsets (minutes ahead of UTC) are those of the clocks by which it was told: a date means
     the same day wherever its user goes.
     """
@@ -103,7 +105,7 @@ class Memory(Tracked):
     # What finding it and telling it in a prompt go by; a row has three times as many.
     SHOWN = (
         "id", "content", "content_hash", "tokens", "status", "importance", "said_at",
-        "said_offset", "valid_to",
+        "said_offset", "valid_to", "facts",
         "outdated_at", "outdated_confidence", "updated_at", "consolidated_into_id",
     )  # fmt: skip
 
@@ -298,6 +300,11 @@ class Memory(Tracked):
         self.happens_offset = time_zones.minutes(at) if at else 0
 
     @property
+    def began_at(self) -> datetime:
+        """From when it is known to hold: as was told, else when it happened or was said."""
+        return self.valid_from or min(self.said_at, self.happens_at or self.said_at)
+
+    @property
     def said_there(self) -> datetime:
         """When it was said, by the clock there."""
         return self.said_at.astimezone(time_zones.fixed(self.said_offset))
@@ -316,12 +323,39 @@ class Memory(Tracked):
             type=MemoryType(self.type),
             said_at=self.said_there,
             happens_at=self.happens_there,
-            facts=tuple(
-                StoredFact(f["key"], f["value"], uuid.UUID(f["person"]) if f["person"] else None)
-                for f in self.facts
-            ),
+            facts=tuple(self.stored_fact(fact) for fact in self.facts),
             similarity=similarity,
         )
+
+    def stored_fact(self, fact: dict[str, Any]) -> StoredFact:
+        """One of the facts as a provider sees it; it holds as long as the memory does, unless
+        it says otherwise."""
+        told = any(name in fact for name in FACT_TIMES)
+        since, until = (
+            _moment(fact.get(name)) if told else getattr(self, name) for name in FACT_TIMES
+        )
+        person = uuid.UUID(fact["person"]) if fact["person"] else None
+        outdated = "outdated_at" in fact
+        return StoredFact(fact["key"], fact["value"], person, since, until, outdated)
+
+
+# Of a fact that has times of its own.
+FACT_TIMES = ("valid_from", "valid_to")
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def fact_row(fact: StoredFact) -> dict[str, Any]:
+    """A new fact as ``Memory.facts`` holds it."""
+    times = {name: at for name in FACT_TIMES if (at := getattr(fact, name))}
+    row = {
+        "key": fact.key,
+        "value": fact.value,
+        "person": str(fact.person) if fact.person else None,
+    }
+    return row | {name: at.astimezone(UTC).isoformat() for name, at in times.items()}
 
 
 def content_hash(content: str) -> str:

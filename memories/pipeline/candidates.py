@@ -1,7 +1,9 @@
 """From an extraction to drafts: cleaned, hashed, embedded, tokenised, ready to be stored."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from uuid import UUID, uuid4
 
 from django.db.models import Q
@@ -9,16 +11,20 @@ from django.db.models import Q
 from accounts.models import EndUser
 from contacts import store
 from contacts.attributes import is_single
-from contacts.text import truncate
+from contacts.text import folded, truncate
 from memories import model_calls
+from memories.fact_conflicts import FORMER, contradicted, opposites
 from memories.models import Memory
 from memories.models.memory import content_hash
 from memories.providers.embeddings import Embedder
 from memories.providers.thresholds import calibration_of
 from memories.search import context_tokens
 from memories.search.neighbour_turns import around
+from memories.search.time_range import period
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
+from memories.text.sentences import clauses as clauses_of
+from memories.text.sentences import sentences
 from memories.types import (
     ConflictCase,
     Draft,
@@ -31,6 +37,7 @@ from memories.types import (
 )
 
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
+_AND = re.compile(r"\b(?:and|but|while)\b|而且|但")
 SIMILAR = 10  # existing memories shown per new one (TiMemory's default)
 
 
@@ -63,7 +70,11 @@ def drafts_of(
     for memory in extraction.memories:
         content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
         if content:
-            distinct.setdefault(content_hash(content), (content, memory))
+            told = replace(memory, content=content)
+            dated = with_period(
+                told, max((said[i] for i in memory.turn_ids if i in said), default=latest)
+            )
+            distinct.setdefault(content_hash(content), (content, dated))
     vectors = model_calls.embed(end_user, embedder, [content for content, _ in distinct.values()])
     return [
         Draft(
@@ -72,7 +83,13 @@ def drafts_of(
             said_at=max((said[i] for i in memory.turn_ids if i in said), default=latest),
             extracted=memory,
             facts=tuple(
-                StoredFact(fact.key, fact.value, people.get(fact.person) if fact.person else None)
+                StoredFact(
+                    fact.key,
+                    fact.value,
+                    people.get(fact.person) if fact.person else None,
+                    fact.valid_from or memory.valid_from,
+                    fact.valid_to or memory.valid_to,
+                )
                 for fact in memory.facts
                 if not fact.person or fact.person in people
             ),
@@ -81,6 +98,28 @@ def drafts_of(
         )
         for (key, (content, memory)), vector in zip(distinct.items(), vectors, strict=True)
     ]
+
+
+def with_period(memory: ExtractedMemory, said_at: datetime) -> ExtractedMemory:
+    """``memory`` with the time that its words say it held (from 2019 to 2021), where whoever read
+    it did not say: that of all of it, or only of the facts told in the same clause."""
+    if memory.valid_from or memory.valid_to:
+        return memory
+    clauses = [clause.text for one in sentences(memory.content) for clause in clauses_of(one)]
+    if len(memory.facts) > 1:
+        clauses = [part for clause in clauses for part in _AND.split(clause)]
+    for clause in clauses:
+        if (told := period(clause, said_at)) is None:
+            continue
+        here = [fact for fact in memory.facts if folded(fact.value) in folded(clause)]
+        if len(here) == len(memory.facts):
+            return replace(memory, valid_from=told.since, valid_to=told.until)
+        facts = tuple(
+            replace(fact, valid_from=told.since, valid_to=told.until) if fact in here else fact
+            for fact in memory.facts
+        )
+        return replace(memory, facts=facts)
+    return memory
 
 
 def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionRequest) -> list[Turn]:
@@ -97,14 +136,19 @@ def conflict_cases(
     end_user: EndUser, drafts: Sequence[Draft], embedder: Embedder
 ) -> list[ConflictCase]:
     """For each draft the active memories it may repeat, update or contradict: those nearest
-    in meaning, and those that state the same attribute of the same person."""
+    in meaning, and those that state the same attribute of the same person, also those told
+    before it in the same batch."""
     slots = _same_slots(end_user, drafts)
     cases = []
-    for draft in drafts:
+    told = sorted(drafts, key=_told)
+    for place, draft in enumerate(told):
         existing = {
             **{m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())},
             **{m.id: m for m in _similar(end_user, draft, embedder)},
         }
+        for other in told[:place]:
+            if _told(other) < _told(draft) and _contradicts(draft, other):
+                existing[other.id] = other.as_stored()
         if existing:
             cases.append(
                 ConflictCase(
@@ -117,6 +161,14 @@ def conflict_cases(
                 )
             )
     return cases
+
+
+def _told(draft: Draft) -> tuple[datetime, int]:
+    return draft.said_at, max(draft.extracted.turn_ids, default=0)
+
+
+def _contradicts(new: Draft, old: Draft) -> bool:
+    return any(contradicted(new.facts, new.said_at, old.facts))
 
 
 def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[StoredMemory]:
@@ -138,9 +190,14 @@ def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[Stored
 def _same_slots(
     end_user: EndUser, drafts: Sequence[Draft]
 ) -> dict[tuple[str, UUID | None], list[StoredMemory]]:
-    """The active memories that state one of the drafts' single-valued attributes, by the
-    attribute and whose it is."""
-    wanted = {(f.key, f.person) for d in drafts for f in d.facts if is_single(f.key)}
+    """The active memories that state one of the drafts' single-valued attributes, or a taste
+    that one of them turns round, by the attribute and whose it is in the draft."""
+    facts = [fact for draft in drafts for fact in draft.facts]
+    wanted: dict[tuple[str, UUID | None], list[tuple[str, UUID | None]]] = {}
+    for fact in facts:
+        ended = (fact.key, FORMER.get(fact.key, ""))
+        for key in (*filter(is_single, ended), *opposites(fact.key)):
+            wanted.setdefault((key, fact.person), []).append((fact.key, fact.person))
     if not wanted:
         return {}
     anyone = Q()
@@ -148,10 +205,13 @@ def _same_slots(
         anyone |= Q(facts__contains=[{"key": key, "person": str(person) if person else None}])
     memories = Memory.objects.of(end_user).active().filter(anyone).defer("tokens")
     slots: dict[tuple[str, UUID | None], list[StoredMemory]] = {}
+    latest = max(draft.said_at for draft in drafts)
     for memory in (row.as_stored() for row in memories):
-        for fact in memory.facts:
-            if (fact.key, fact.person) in wanted:
-                slots.setdefault((fact.key, fact.person), []).append(memory)
+        for fact in memory.current:
+            # Of many tastes only those that have to do with the drafts'.
+            if is_single(fact.key) or any(contradicted(facts, latest, [fact])):
+                for slot in wanted.get((fact.key, fact.person), ()):
+                    slots.setdefault(slot, []).append(memory)
     return slots
 
 

@@ -20,7 +20,7 @@ from accounts.models import EndUser
 from accounts.reasons import fault, stored
 from memories import graph, model_calls
 from memories.budget import Budget
-from memories.corrections import edit_memories
+from memories.corrections.supersede import supersede
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import tag_entities
 from memories.providers.errors import ProviderError, RefusedError, TransientError
@@ -268,12 +268,11 @@ def _ends(one: FoundRelation) -> Pair:
 def _supersede(end_user: EndUser, newer: Memory, older: Memory, one: FoundRelation) -> None:
     """The older memory gives way, as when the newer was stored: undoable, and less certain."""
     if one.confidence >= SUPERSEDING and newer.said_at > older.said_at:
-        edit_memories.outdate(
+        supersede(
             end_user,
             [older],
+            newer,
             actor=ACTOR,
             why=stored(one.reason),
-            valid_to=newer.said_at,
-            by=newer.pk,
             certainty=one.confidence,
         )

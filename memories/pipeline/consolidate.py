@@ -77,8 +77,10 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     end_user = work.end_user
     contact = Contact.objects.of(end_user).standing().get(pk=work.contact_id)
     still = Link.objects.due(end_user).filter(pk__in=[link.pk for link in links])
+    still = still.select_related("memory").defer("memory__tokens")
     absorbed = {link.memory_id: link.pk for link in still}
     stale = {link.memory_id for link in links} - absorbed.keys()
+    patch = profiles.settled(patch, contact.pk, [link.memory.as_stored() for link in still])
     profile, again = profiles.without(profiles.apply(derived.profile_of(contact), patch), stale)
     taken = [pk for memory, pk in absorbed.items() if memory not in again]
     Link.objects.filter(pk__in=taken).update(consolidated_at=timezone.now())

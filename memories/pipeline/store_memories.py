@@ -2,15 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from django.utils import timezone
 
 from accounts import reasons
 from accounts.models import EndUser
-from memories.corrections import edit_memories, validity
+from memories.corrections import edit_memories, supersede, validity
 from memories.models import Batch, Edge, Memory
+from memories.models.memory import fact_row
 from memories.search import vectors
 from memories.types import Draft, Resolution, Verdict
 
@@ -70,6 +71,7 @@ def _insert(
     rows = []
     for key, draft in new.items():
         row = Memory(
+            id=draft.id,
             end_user=end_user,
             batch=batch,
             content=draft.content,
@@ -80,10 +82,7 @@ def _insert(
             speaker=draft.extracted.speaker[:100],
             quote=draft.extracted.quote,
             source_message_ids=list(draft.extracted.turn_ids),
-            facts=[
-                {"key": f.key, "value": f.value, "person": str(f.person) if f.person else None}
-                for f in draft.facts
-            ],
+            facts=[fact_row(fact) for fact in draft.facts],
             embedding_model=space,
             tokens=draft.tokens,
             learnt_day=end_user.activity_days,
@@ -135,19 +134,21 @@ def _relate(
 ) -> None:
     source = stored.ids[key]
     draft = next(draft for draft in drafts if draft.key == key)
-    active = Memory.objects.of(end_user).active().filter(pk__in=resolution.targets)
-    targets = list(active.exclude(pk=source))
+    beside = {other.id: stored.ids[other.key] for other in drafts}
+    wanted = [beside.get(pk, pk) for pk in resolution.targets]
+    active = Memory.objects.of(end_user).active().filter(pk__in=wanted)
+    targets = list(active.exclude(pk=source).defer("tokens"))
     if resolution.verdict is Verdict.SUPERSEDES:
-        edit_memories.outdate(
+        supersede.supersede(
             end_user,
             targets,
+            Memory.objects.of(end_user).get(pk=source),
             actor="extractor",
             why=reasons.stored(resolution.reason),
-            valid_to=draft.said_at,
-            by=source,
             certainty=draft.extracted.confidence * CERTAINTY[resolution.verdict],
+            ended=resolution.ended,
         )
-        stored.outdated += [target.id for target in targets]
+        stored.outdated += [target.id for target in targets if target.status != "active"]
     elif resolution.verdict is Verdict.COMPLEMENTS:
         Edge.objects.bulk_create(
             [
@@ -186,4 +187,5 @@ def retract(end_user: EndUser, turn_ids: Sequence[int], at: datetime | None = No
         why=reasons.Reason("taken_back").stored,
         valid_to=at,
         certainty=validity.CERTAINTY["user"],
+        until=datetime.min.replace(tzinfo=UTC),  # it never was
     )

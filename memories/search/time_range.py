@@ -78,11 +78,12 @@ _Match = regex.Match[str]
 @dataclass(frozen=True, slots=True)
 class Span:
     """From ``since`` to before ``until``, both aware; None leaves that side open, never
-    both. ``words`` are those that say so."""
+    both. ``words`` are those that say so; ``between`` two dates."""
 
     since: datetime | None
     until: datetime | None
     words: str
+    between: bool = False
 
     def holds(self, moment: datetime) -> bool:
         """Whether a moment lies within."""
@@ -95,6 +96,15 @@ def span(query: str, now: datetime) -> Span | None:
     None when it names none, or names one without asking."""
     sentence = _asking(query)
     return None if _DESCRIBES.search(sentence) else _in(sentence, now)
+
+
+def period(text: str, now: datetime) -> Span | None:
+    """The time that a statement says to have held, from a year that it names on, or between two:
+    from 2019 to 2021, since March 2019. None where it says neither."""
+    found = _in(text, now)
+    if found is None or found.since is None or not _FULL_YEAR.search(found.words):
+        return None
+    return found if found.between or found.until is None else None
 
 
 def _asking(query: str) -> str:
@@ -183,7 +193,7 @@ def _joined(hits: list[DateHit], text: str, now: datetime) -> Span:
             since, until = _whole(one)[0], _whole(other)[1]
             while since >= until:  # "from August 11 to August 15, 2023": its year is the last's
                 since = _year_before(since)
-            return Span(since, until, text[one.start : other.end].strip())
+            return Span(since, until, text[one.start : other.end].strip(), between=True)
     first = hits[0]
     before, after = text[: first.start], text[first.end :]
     since, until = _whole(first)

@@ -8,13 +8,12 @@ from uuid import UUID
 from accounts.reasons import Reason
 from contacts.attributes import is_single
 from contacts.text import letters
+from memories.fact_conflicts import contradicted, opposites
 from memories.providers.thresholds import Calibration
 from memories.types import ConflictCase, MemoryType, Resolution, StoredFact, StoredMemory, Verdict
 
 SAME_WORDS = 0.85  # SequenceMatcher ratio over normalised text
-_TURNED = {"likes": "now_dislikes", "dislikes": "now_likes"}
-_OPPOSITE = {"likes": "dislikes", "interests": "dislikes", "dislikes": "likes"}
-_FORMER = {"former_company": "company", "former_location": "location"}
+_TURNED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislikes": "now_likes"}
 _MOVED = re.compile(
     r"改到|改成|改为|改期|推迟|延期|提前到|挪到|取消|\b(?:moved to|pushed|postponed|rescheduled|brought forward|cancel+ed|called off)\b",
     re.I,
@@ -59,7 +58,9 @@ def _people(facts: Sequence[StoredFact]) -> set[UUID | None]:
 
 def _strangers(case: ConflictCase, memory: StoredMemory) -> bool:
     """Facts on both sides and not one person in common."""
-    return bool(case.facts and memory.facts) and not (_people(case.facts) & _people(memory.facts))
+    return bool(case.facts and memory.current) and not (
+        _people(case.facts) & _people(memory.current)
+    )
 
 
 def _same_statement(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> bool:
@@ -68,7 +69,7 @@ def _same_statement(case: ConflictCase, memory: StoredMemory, levels: Calibratio
     new, old = letters(case.content), letters(memory.content)
     if new == old:
         return True
-    if _values(case.facts) != _values(memory.facts) and _contradiction(case, memory, levels):
+    if _values(case.facts) != _values(memory.current) and _contradiction(case, memory, levels):
         return False
     if set(_DATE.findall(case.content)) != set(_DATE.findall(memory.content)):
         return False
@@ -77,7 +78,7 @@ def _same_statement(case: ConflictCase, memory: StoredMemory, levels: Calibratio
     ratio = SequenceMatcher(None, new, old, autojunk=False).ratio()
     says_less = (
         bool(case.facts)
-        and _values(case.facts) <= _values(memory.facts)
+        and _values(case.facts) <= _values(memory.current)
         and len(new) <= len(old) + 4
     )
     if says_less and (memory.similarity >= levels.same_statement or ratio >= 0.6):
@@ -85,7 +86,7 @@ def _same_statement(case: ConflictCase, memory: StoredMemory, levels: Calibratio
     return (
         memory.similarity >= levels.same_statement
         and ratio >= SAME_WORDS
-        and _values(case.facts) <= _values(memory.facts)
+        and _values(case.facts) <= _values(memory.current)
     )
 
 
@@ -97,29 +98,15 @@ def _contradiction(case: ConflictCase, memory: StoredMemory, levels: Calibration
     """Why ``memory`` no longer holds once the new one does, or None."""
     if case.said_at < memory.said_at:
         return None
-    for new in case.facts:
-        for old in memory.facts:
-            if new.person != old.person:
-                continue
-            if new.key == old.key and is_single(new.key) and not same_value(new.value, old.value):
-                return Reason("value_changed", attribute=new.key, new=new.value, old=old.value)
-            if _OPPOSITE.get(new.key) == old.key and _overlaps(new.value, old.value):
-                return Reason(_TURNED[old.key], new=new.value)
-            if _FORMER.get(new.key) == old.key and _overlaps(new.value, old.value):
-                return Reason("left_place", company=old.value)
+    for new, old in contradicted(case.facts, case.said_at, memory.current):
+        if old.key in opposites(new.key):
+            return Reason(_TURNED[old.key], new=new.value)
+        if new.key != old.key or new.over(case.said_at):
+            return Reason("left_place", company=old.value)
+        return Reason("value_changed", attribute=new.key, new=new.value, old=old.value)
     if _strangers(case, memory):
         return None
     return _rescheduled(case, memory, levels) or _fulfilled(case, memory)
-
-
-def same_value(one: str, other: str) -> bool:
-    """Whether one value says no other than the other, fuller or shorter."""
-    left, right = letters(one), letters(other)
-    return left in right or right in left
-
-
-def _overlaps(new: str, old: str) -> bool:
-    return bool(letters(new) and letters(old)) and same_value(new, old)
 
 
 def _rescheduled(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> Reason | None:
@@ -142,7 +129,7 @@ def _fulfilled(case: ConflictCase, memory: StoredMemory) -> Reason | None:
     """What was planned has come to pass."""
     if memory.type is not MemoryType.PLAN or case.type is MemoryType.PLAN:
         return None
-    plans = [fact for fact in memory.facts if fact.key == "plan"]
+    plans = [fact for fact in memory.current if fact.key == "plan"]
     done = [fact for fact in case.facts if fact.key != "plan"]
     for plan in plans:
         for fact in done:
@@ -171,7 +158,7 @@ def _shared_topic(new: str, old: str) -> bool:
 
 
 def _adds_to(case: ConflictCase, memory: StoredMemory, levels: Calibration) -> bool:
-    shared = {(f.person, f.key) for f in case.facts} & {(f.person, f.key) for f in memory.facts}
+    shared = {(f.person, f.key) for f in case.facts} & {(f.person, f.key) for f in memory.current}
     return bool(shared) or (
         memory.similarity >= levels.same_statement and not _strangers(case, memory)
     )

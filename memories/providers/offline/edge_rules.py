@@ -14,7 +14,7 @@ from contacts.attributes import is_single
 from contacts.lexicon import alternation, words
 from contacts.lexicon.rules import patterns, rows
 from contacts.text import stem
-from memories.providers.offline.conflicts import same_value
+from memories.fact_conflicts import same_value
 from memories.types import FoundRelation, RelationCase, Relationship, StoredMemory
 
 RE = patterns(__file__)
@@ -101,8 +101,10 @@ def _said(told: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
 
 
 def _same_slot(one: StoredMemory, other: StoredMemory) -> Iterator[FoundRelation]:
-    for a in one.facts:
-        for b in other.facts:
+    for a in one.current:
+        for b in other.current:
+            if a.over(one.said_at) or b.over(other.said_at):
+                continue
             if a.key != b.key or a.person != b.person or not is_single(a.key):
                 continue
             if not same_value(a.value, b.value):

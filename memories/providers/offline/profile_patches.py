@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from contacts.attributes import is_single
+from contacts.attributes import TRAITS, is_single
 from contacts.lexicon import alternation, rows
 from contacts.numerals import MONTHS
 from contacts.text import letters
-from memories.providers.offline.conflicts import same_value
+from memories.fact_conflicts import FORMER, HISTORY, same_value, told_key
 from memories.types import (
     AttributeValue,
     MemoryType,
@@ -19,10 +19,6 @@ from memories.types import (
     TimelineEvent,
 )
 
-# When a value of the first key is replaced, it is kept as history under the second.
-_HISTORY = {"company": "former_company", "location": "former_location"}
-_PAST = {past: key for key, past in _HISTORY.items()}
-_TRAITS = ("personality", "likes", "dislikes", "interests", "habit", "work_style")
 _EVENT = re.compile(
     r"搬|入职|离职|辞职|跳槽|升职|升了|转正|毕业|结婚|领证|订婚|求婚|离婚|分手|恋爱|表白|怀孕|生了|生下|出生|手术|住院|出院|去世|退休|考上|考|买了|旅游|旅行|出差|签售|回国|出国|认识|见面|聚会|演唱会|比赛|马拉松|获奖|开业|开店|"
     r"\b(?:moved?|moving|joined|started|starts|quit|left|promoted|hired|graduated|married|engaged|divorced|broke up|born|gave birth|surgery|hospital|died|retired|bought|travel\w*|trip|flew|met|won|passed|wedding|launched|opened|visited|ran|finished)\b",
@@ -54,8 +50,8 @@ def _attributes(
     values: dict[str, list[AttributeValue]] = {}
     replaces: set[str] = set()
     for memory in memories:
-        for fact in memory.facts:
-            if fact.person != request.person.id:
+        for fact in memory.current:
+            if fact.person != request.person.id or told_key(fact, memory.said_at) != fact.key:
                 continue
             value = AttributeValue(fact.value, (memory.id,), _since(memory))
             held = values.setdefault(fact.key, [])
@@ -63,8 +59,8 @@ def _attributes(
                 _put_single(request, values, replaces, fact.key, value, memory.said_at)
             else:
                 _put_many(held, value)
-            if fact.key in _PAST:
-                _end_current(request, values, replaces, _PAST[fact.key], value, memory.said_at)
+            if fact.key in FORMER:
+                _end_current(request, values, replaces, FORMER[fact.key], value, memory.said_at)
     kept = {key: tuple(held) for key, held in values.items() if held or key in replaces}
     return kept, frozenset(replaces)
 
@@ -108,7 +104,7 @@ def _put_history(
     key: str,
     old: AttributeValue,
 ) -> None:
-    past = _HISTORY.get(key)
+    past = HISTORY.get(key)
     if past is not None:
         known = (*request.profile.attributes.get(past, ()), *values.get(past, ()))
         if not any(same_value(other.value, old.value) for other in known):
@@ -185,11 +181,11 @@ def _personality(
     attributes: dict[str, tuple[AttributeValue, ...]],
 ) -> tuple[str | None, tuple[UUID, ...]]:
     """A sentence or two from traits, likes, dislikes and habits; None when none is new."""
-    if not any(key in attributes for key in _TRAITS):
+    if not any(key in attributes for key in TRAITS):
         return None, ()
     merged: dict[str, list[str]] = {}
     sources: list[UUID] = []
-    for key in _TRAITS:
+    for key in TRAITS:
         for value in (*request.profile.attributes.get(key, ()), *attributes.get(key, ())):
             words = merged.setdefault(key, [])
             if not any(letters(value.value) == letters(word) for word in words):

@@ -16,7 +16,7 @@ from memories.providers.openai.extraction import (
     person_as_json,
     to_json,
 )
-from memories.providers.openai.schemas import ProfileOut, ResolutionsOut
+from memories.providers.openai.schemas import ProfileOut, ResolutionOut, ResolutionsOut
 from memories.types import (
     AttributeValue,
     ConflictCase,
@@ -57,7 +57,7 @@ class ConflictPrompt:
                         "existing": [
                             {
                                 "id": short_ids[memory.id],
-                                **memory_as_json(memory, self._facts(memory.facts)),
+                                **memory_as_json(memory, self._facts(memory.current)),
                             }
                             for memory in case.existing
                         ],
@@ -71,10 +71,7 @@ class ConflictPrompt:
         if not facts:
             return {}
         return {
-            "facts": [
-                {"key": fact.key, "value": fact.value, "person": self._person(fact.person)}
-                for fact in facts
-            ]
+            "facts": [{**fact_as_json(fact), "person": self._person(fact.person)} for fact in facts]
         }
 
     def _person(self, person: UUID | None) -> str:
@@ -100,8 +97,22 @@ class ConflictPrompt:
             if item.verdict is Verdict.NEW:
                 found[case.key] = Resolution(Verdict.NEW, (), reason)
             elif targets:
-                found[case.key] = Resolution(item.verdict, targets, reason)
+                ended = self._ended(item, case)
+                found[case.key] = Resolution(item.verdict, targets, reason, ended)
         return found
+
+    def _ended(self, item: ResolutionOut, case: ConflictCase) -> dict[UUID, tuple[StoredFact, ...]]:
+        """The facts that the model says have ended, among those that it was shown."""
+        wanted = {(self._memories.get(e.id), e.key, folded(e.value)) for e in item.ended}
+        named = {
+            memory.id: tuple(
+                fact
+                for fact in memory.current
+                if (memory.id, fact.key, folded(fact.value)) in wanted
+            )
+            for memory in case.existing
+        }
+        return {pk: facts for pk, facts in named.items() if facts}
 
 
 class ProfilePrompt:
@@ -137,9 +148,7 @@ class ProfilePrompt:
 
     def _facts(self, memory: StoredMemory) -> dict[str, Any]:
         own = [
-            {"key": fact.key, "value": fact.value}
-            for fact in memory.facts
-            if fact.person == self._request.person.id
+            fact_as_json(fact) for fact in memory.current if fact.person == self._request.person.id
         ]
         return {"facts": own} if own else {}
 
@@ -220,9 +229,19 @@ def memory_as_json(
         "type": memory.type,
         "said": memory.said_at.isoformat(timespec="minutes"),
     }
-    if isinstance(memory, StoredMemory) and memory.happens_at is not None:
-        shown["happens"] = memory.happens_at.isoformat(timespec="minutes")
+    if isinstance(memory, StoredMemory):
+        if memory.happens_at is not None:
+            shown["happens"] = memory.happens_at.isoformat(timespec="minutes")
+        if ended := [fact_as_json(fact) for fact in memory.facts if fact.outdated]:
+            shown["no_longer_true"] = ended
     return {**shown, **facts}
+
+
+def fact_as_json(fact: StoredFact) -> dict[str, Any]:
+    """A fact as a model sees it, with when it held where that is known."""
+    times = {"from": fact.valid_from, "to": fact.valid_to}
+    dates = {name: at.date().isoformat() for name, at in times.items() if at}
+    return {"key": fact.key, "value": fact.value, **dates}
 
 
 def _is_date(text: str) -> bool:

@@ -265,7 +265,7 @@ class ExtractionPrompt:
             turn_ids=tuple(turn.id for turn in turns),
             people=tuple(ref for ref in about if ref),
             quote=self._quote(out.quote, turns),
-            facts=tuple(fact for item in out.facts if (fact := _fact(item, refs))),
+            facts=tuple(fact for item in out.facts if (fact := _fact(item, refs, said_at))),
             happens_at=moment(out.happens_at, said_at),
             expires_at=moment(out.expires_at, said_at),
             valid_from=moment(out.valid_from, said_at),
@@ -325,12 +325,13 @@ def moment(text: str | None, said_at: datetime) -> datetime | None:
     return found
 
 
-def _fact(out: FactOut, refs: Mapping[str, str]) -> Fact | None:
+def _fact(out: FactOut, refs: Mapping[str, str], said_at: datetime) -> Fact | None:
     key = attribute_key(out.key)
     value = clean(out.value, MAX_VALUE)
     if not key or not value or out.person not in refs:
         return None
-    return Fact(key, value, refs[out.person])
+    since, until = moment(out.valid_from, said_at), moment(out.valid_to, said_at)
+    return Fact(key, value, refs[out.person], since, until)
 
 
 def _known_person(ref: str, person: Person) -> ExtractedPerson:

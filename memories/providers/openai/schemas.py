@@ -60,6 +60,8 @@ class FactOut(Wire):
     key: str
     value: Text
     person: Text = ""
+    valid_from: str | None = None
+    valid_to: str | None = None
 
 
 class MemoryOut(Wire):
@@ -103,10 +105,17 @@ class ExtractionOut(Wire):
     user_names: Ids = []
 
 
+class EndedOut(Wire):
+    id: str
+    key: Text
+    value: Text
+
+
 class ResolutionOut(Wire):
     case: str
     verdict: Judgement
     targets: Ids = []
+    ended: Annotated[list[EndedOut], BeforeValidator(_no_items_if_none)] = []
     reason: Text = ""
 
 

@@ -1,0 +1,48 @@
+"""One memory takes the place of others, or only of those of their facts that it contradicts."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from uuid import UUID
+
+from accounts.models import Change, EndUser
+from memories.corrections import edit_memories
+from memories.fact_conflicts import contradicted
+from memories.models import Memory
+from memories.types import StoredFact
+
+Ended = Mapping[UUID, Sequence[StoredFact]]
+
+
+def supersede(
+    end_user: EndUser,
+    memories: Sequence[Memory],
+    by: Memory,
+    *,
+    actor: str,
+    why: str = "",
+    certainty: float | None = None,
+    ended: Ended = MappingProxyType({}),
+) -> Change | None:
+    """Ends what ``by`` contradicts: the facts of ``memories`` that ``ended`` names, else those
+    that its own facts exclude. A memory of which no other fact stands becomes outdated, as does
+    one whose facts tell nothing of the matter. One change, None when there is nothing to do."""
+    new = by.as_stored()
+    found: dict[UUID, Sequence[StoredFact]] = {}
+    for memory in memories:
+        old = memory.as_stored()
+        gone = ended.get(memory.pk) or [
+            fact for _, fact in contradicted(new.facts, new.said_at, old.facts)
+        ]
+        if gone and not {*old.current} <= {*gone}:
+            found[memory.pk] = gone
+    return edit_memories.outdate(
+        end_user,
+        memories,
+        actor=actor,
+        why=why,
+        valid_to=by.said_at,
+        by=by.pk,
+        certainty=certainty,
+        ended=found,
+        until=by.began_at,
+    )

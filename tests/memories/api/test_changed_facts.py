@@ -1,0 +1,108 @@
+"""Facts end, not the memories that tell others beside them: through the API, in both languages."""
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.models import Change, EndUser
+from memories.corrections.undo import undo_change
+from memories.doctor import CHECKS
+from memories.models import Memory
+from tests.api import ApiClient
+from tests.factories import SOME_DAY
+
+pytestmark = pytest.mark.django_db
+DAY = timedelta(days=1)
+
+
+def tell(client: ApiClient, *texts: str, language: str = "en", day: int = 0) -> EndUser:
+    """Says texts a day apart, beginning on a ``day``, each processed before the next."""
+    EndUser.objects.get_or_create(
+        app=client.app, external_id="kai", defaults={"language": language}
+    )
+    for number, text in enumerate(texts, start=day):
+        said = (SOME_DAY + number * DAY).isoformat()
+        turns = [{"role": "user", "content": text, "created_at": said}]
+        assert client.post("users/kai/messages/", {"messages": turns})[0] == 202
+        assert client.post("users/kai/process/", {"wait": True})[0] == 200
+    return EndUser.objects.get(external_id="kai")
+
+
+def person(client: ApiClient, name: str) -> dict:
+    rows = client.get("users/kai/contacts/")[1]["results"]
+    return next(row for row in rows if row["name"] == name)
+
+
+def healthy() -> bool:
+    checks = [check for check in CHECKS if check.__name__ != "schedules_are_installed"]
+    return [found for check in checks for found in check()] == []
+
+
+# What was told first, what later, what stays on the card, and what leaves it.
+CHANGED = [
+    ("en", "Kim", "My friend Kim lives in Oslo and works at Equinor.", "Kim moved to Bergen.",
+     ["Equinor", "Bergen"], ["Oslo"]),
+    ("en", "Tom", "My brother Tom works at Nokia and lives in Leeds.", "Tom works at Siemens now.",
+     ["Siemens", "Leeds"], ["Nokia"]),
+    ("en", "Ana", "My cousin Ana lives in Porto and loves pizza.", "Ana hates pizza.",
+     ["Porto", "Dislikes: pizza"], ["Likes"]),
+    ("zh", "小林", "我朋友小林在腾讯上班，住在上海", "小林搬到深圳了", ["腾讯", "深圳"], ["上海"]),
+    ("zh", "小何", "我表弟小何住在苏州讨厌香菜", "小何又喜欢吃香菜了", ["苏州", "喜欢：香菜"], ["讨厌", "不喜欢"]),
+    ("zh", "小叶", "我朋友小叶住在成都，是个医生，讨厌香菜", "小叶现在爱吃香菜了", ["医生", "喜欢：香菜"], ["讨厌", "不喜欢"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "name", "first", "then", "stays", "leaves"), CHANGED)
+def test_only_what_was_contradicted_leaves_the_card(
+    client, language, name, first, then, stays, leaves
+):
+    user = tell(client, first, then, language=language)
+    contact = person(client, name)
+    card = contact["card"]
+    assert all(text in card for text in stays), card
+    assert not any(text in card for text in leaves), card
+    assert healthy()
+    for change in Change.objects.of(user).filter(verb="outdate"):
+        undo_change(change, actor="operator:li")
+    assert not any("outdated_at" in fact for m in Memory.objects.of(user) for fact in m.facts)
+    assert healthy()
+
+
+def test_a_memory_outdated_in_part_is_found_marked_and_was_whole_before(client):
+    tell(client, CHANGED[0][2], CHANGED[0][3])
+    found = client.post("users/kai/search/", {"query": "Where does Kim work?"})[1]["results"]
+    (old,) = [r for r in found if "Equinor" in r["content"] and r["kind"] == "fact"]
+    facts = {fact["key"]: fact for fact in old["facts"]}
+    assert (old["status"], facts["company"]["valid_to"]) == ("active", None)
+    assert facts["location"]["valid_to"] == "2026-03-03T12:00:00+00:00"
+    assert facts["location"]["valid_from"] == "2026-03-02T12:00:00+00:00"
+    assert facts["location"]["superseded_by"] in {row["id"] for row in found}
+    prompt = client.post("users/kai/context/", {"message": "Where does Kim live?"})[1]
+    assert "(no longer: Location Oslo, until 2026-03)" in prompt["system_prompt"]
+    kim = person(client, "Kim")["id"]
+    for day, place in ((0.5, "Oslo"), (1.5, "Bergen")):
+        moment = (SOME_DAY + day * DAY).isoformat().replace("+", "%2B")
+        then = client.get(f"users/kai/contacts/{kim}/history/?as_of={moment}")[1]["attributes"]
+        assert [one["value"] for one in then["location"]] == [place]
+        assert [one["value"] for one in then["company"]] == ["Equinor"]
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "told", "employer"),
+    [
+        ("zh", "小王", "我朋友小王2019年到2021年在华为工作过", "华为"),
+        ("zh", "小李", "我朋友小李从2017年到2020年在百度上班", "百度"),
+        ("zh", "小钱", "我同学小钱2015年至2018年在三星上班", "三星"),
+        ("en", "Tom", "My friend Tom worked at Nokia from 2015 to 2018.", "Nokia"),
+        ("en", "Mia", "My sister Mia worked at Airbus between 2019 and 2021.", "Airbus"),
+        ("en", "Ida", "My friend Ida worked for Ericsson 2012 to 2016.", "Ericsson"),
+    ],
+)
+def test_a_job_that_was_over_when_it_was_told_is_a_former_one(
+    client, language, name, told, employer
+):
+    tell(client, told, language=language)
+    attributes = person(client, name)["attributes"]
+    assert employer not in str(attributes.get("company"))
+    assert employer in str(attributes["former_company"])
+    assert healthy()
