@@ -1,9 +1,9 @@
 """What the endpoints share: whose request it is, about which end user, in which form."""
 
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from inspect import isawaitable
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from asgiref.sync import sync_to_async
 from django.db import connection
@@ -22,6 +22,7 @@ from accounts.authentication import ApiKeyAuthentication
 from accounts.errors import ApiError
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
+from accounts.paging import Page, PageQuery, page
 
 MAX_EXTERNAL_ID = 200
 # What a server puts in place of bytes that are not UTF-8: two broken ids would be one user.
@@ -209,6 +210,24 @@ class AppEndpoint(AppView):
         return self.get(request)
 
 
+class EndUserSerializer(serializers.ModelSerializer):
+    id = serializers.CharField(source="external_id")
+    names = serializers.ListField(child=serializers.CharField())
+    language = serializers.CharField(help_text="zh, en, or not known yet.")
+    time_zone = serializers.CharField(help_text='As it was set; "" for none.')
+    days_in = serializers.CharField(source="zone", help_text="The time zone that days are in.")
+    learnt_offset = serializers.IntegerField(
+        allow_null=True, help_text="Minutes ahead of UTC, by the latest messages."
+    )
+
+    class Meta:
+        model = EndUser
+        fields: ClassVar = [
+            "id", "names", "language", "time_zone", "days_in", "learnt_offset", "last_message_at",
+            "created_at",
+        ]  # fmt: skip
+
+
 class UserEndpoint(UserView):
     """An end user and their time zone. Everything that no other address takes comes here as a
     longer id: it is nothing unless there is such a user."""
@@ -218,28 +237,15 @@ class UserEndpoint(UserView):
         if "/" in self.external_id and self.find_user() is None:
             raise NotFound
 
-    responses = {
-        200: inline_serializer(
-            "EndUser",
-            {
-                "id": serializers.CharField(),
-                "names": serializers.ListField(child=serializers.CharField()),
-                "language": serializers.CharField(help_text="zh, en, or not known yet."),
-                **_ZONE,
-                "learnt_offset": serializers.IntegerField(
-                    allow_null=True, help_text="Minutes ahead of UTC, by the latest messages."
-                ),
-            },
-        )
-    }
-
-    @documented(responses=responses, operation_id="users_retrieve", summary="One end user")
+    @documented(
+        responses={200: EndUserSerializer}, operation_id="users_retrieve", summary="One end user"
+    )
     def get(self, _request: Request, **_path: Any) -> Response:
         return self._shown(self.end_user)
 
     @documented(
         request=TimeZoneForm,
-        responses=responses,
+        responses={200: EndUserSerializer},
         operation_id="users_update",
         summary="Set an end user's time zone",
         description="The user is made on first sight.",
@@ -251,13 +257,33 @@ class UserEndpoint(UserView):
         return self._shown(end_user)
 
     def _shown(self, end_user: EndUser) -> Response:
-        return Response(
-            {
-                "id": end_user.external_id,
-                "names": end_user.names,
-                "language": end_user.language,
-                "time_zone": end_user.time_zone,
-                "days_in": str(end_user.zone),
-                "learnt_offset": end_user.learnt_offset,
-            }
-        )
+        return Response(EndUserSerializer(end_user).data)
+
+
+class UserQuery(PageQuery):
+    q = serializers.CharField(
+        required=False, allow_blank=True, max_length=MAX_EXTERNAL_ID, help_text="Part of the id."
+    )
+
+
+class UserPage(Page):
+    results = EndUserSerializer(many=True)
+
+
+class Users(AppView):
+    @documented(
+        responses={200: UserPage},
+        parameters=[UserQuery],
+        operation_id="users_list",
+        summary="The users of the app, the latest made first",
+    )
+    def get(self, request: Request) -> Response:
+        query = self.query(UserQuery)
+        rows = EndUser.objects.filter(app=self.app, external_id__icontains=query.get("q", ""))
+
+        def shown(users: Sequence[EndUser]) -> list[dict[str, Any]]:
+            for end_user in users:
+                end_user.app = self.app
+            return list(EndUserSerializer(users, many=True).data)
+
+        return page(request, rows, "created_at", query, shown)

@@ -1,12 +1,16 @@
 """Serializer fields that take a value as it is or refuse it: nothing is coerced or dropped."""
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.utils import timezone
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
+from rest_framework.exceptions import ParseError
 
+from accounts.parsers import parse
 from accounts.reasons import read
 from accounts.time_zones import GREENWICH, told_offset
 
@@ -17,6 +21,10 @@ CLOCK_SKEW = timedelta(hours=24)
 _GREENWICH = ("+00:00", "+0000", "+00")
 # Facts may lie far back or ahead, but within what every calendar calculation can hold.
 EARLIEST_FACT, LATEST_FACT = (datetime(year, 1, 1, tzinfo=UTC) for year in (1000, 3000))
+
+
+METADATA_BYTES = 4096
+METADATA_KEYS = 50
 
 
 class Strict(serializers.Serializer):
@@ -42,6 +50,44 @@ class Text(serializers.CharField):
         if not self.allow_blank and not data.strip():
             self.fail("blank")
         return data
+
+
+@extend_schema_field({"type": "object", "additionalProperties": True})
+class Metadata(serializers.Field):
+    """A JSON object of the app's own: at most METADATA_KEYS keys and METADATA_BYTES of JSON."""
+
+    default_error_messages = {
+        "invalid": "Give an object.",
+        "many": f"Metadata has at most {METADATA_KEYS} keys.",
+        "long": f"Metadata has at most {METADATA_BYTES} bytes of JSON.",
+    }
+
+    def to_internal_value(self, data: Any) -> dict[str, Any]:
+        if not isinstance(data, dict):
+            self.fail("invalid")
+        if len(data) > METADATA_KEYS:
+            self.fail("many")
+        if len(json.dumps(data, ensure_ascii=False).encode()) > METADATA_BYTES:
+            self.fail("long")
+        return data
+
+    def to_representation(self, value: dict[str, Any]) -> dict[str, Any]:
+        return value
+
+
+class MetadataQuery(serializers.CharField):
+    """The keys and values that metadata must hold, as a JSON object in a query string."""
+
+    def __init__(self, **options: Any) -> None:
+        told = 'Only what holds all of this JSON object, such as {"channel": "wechat"}.'
+        super().__init__(required=False, help_text=told, **options)
+
+    def to_internal_value(self, data: Any) -> Any:
+        text = super().to_internal_value(data)
+        try:
+            return Metadata().to_internal_value(parse(text.encode()))
+        except ParseError as error:
+            raise serializers.ValidationError([str(error.detail)]) from error
 
 
 class WhyQuery(Strict):

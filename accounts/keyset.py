@@ -2,15 +2,16 @@
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db.models import Model, Q
 
 
-def cursor_of(row: Model, order: Sequence[str]) -> str:
+def cursor_of(row: Model | Mapping[str, Any], order: Sequence[str]) -> str:
     """Where ``row`` stands in ``order``: columns ("-said_at", "id") that together are unique."""
-    values = [str(getattr(row, column.removeprefix("-"))) for column in order]
+    names = [column.removeprefix("-") for column in order]
+    values = [str(row[n] if isinstance(row, Mapping) else getattr(row, n)) for n in names]
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
 
 
@@ -24,12 +25,11 @@ def values_of(cursor: str, length: int) -> list[str]:
 
 def behind(order: Sequence[str], values: Sequence[Any]) -> Q:
     """(a, b) behind (x, y): a behind x, or a equal to x and b behind y."""
-    condition = Q(pk__in=())
-    same = Q()
+    condition = same = Q()
     for column, value in zip(order, values, strict=True):
         name = column.removeprefix("-")
         way = "lt" if column.startswith("-") else "gt"
-        condition |= same & Q(**{f"{name}__{way}": value})
+        condition |= same & Q(**{f"{name}__{way}": value})  # Q() | x is x
         same &= Q(**{name: value})
     # Follows from the rest, and lets the database begin to read there.
     first, way = order[0].removeprefix("-"), "lte" if order[0].startswith("-") else "gte"

@@ -3,8 +3,9 @@
 import hashlib
 import secrets
 import uuid
+from collections.abc import Mapping
 from datetime import date, datetime, time, tzinfo
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 from zoneinfo import ZoneInfo
 
 from django.conf import settings
@@ -73,6 +74,15 @@ class ApiKey(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
+    rate_limit = models.PositiveIntegerField(
+        null=True,
+        blank=True,
+        help_text="Requests a minute, 0 for any number; empty: as MIO_RATE_LIMIT says.",
+    )
+    minute = models.BigIntegerField(default=0, editable=False, help_text="Since 1970.")
+    used = models.PositiveIntegerField(
+        default=0, editable=False, help_text="Requests of that minute, as far as they are noted."
+    )
 
     objects = ApiKeyQuerySet.as_manager()
 
@@ -213,6 +223,10 @@ class ScopedQuerySet(models.QuerySet):
     def of(self, end_user: EndUser | int) -> Self:
         """The rows of one end user: where every read starts."""
         return self.filter(end_user=end_user)
+
+    def noted(self, metadata: Mapping[str, Any]) -> Self:
+        """Those whose ``metadata`` holds these keys and values, by the index of such rows."""
+        return self.filter(metadata__contains=metadata).exclude(metadata={})
 
 
 class Tracked(models.Model):

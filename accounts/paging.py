@@ -37,9 +37,10 @@ def page(
     newest_by: str,
     query: dict[str, Any],
     show: Callable[[Sequence[Any]], list[dict[str, Any]]],
+    tie: str = "pk",
 ) -> Response:
-    """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then id."""
-    count, order = rows.count(), (f"-{newest_by}", "pk")
+    """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then ``tie``."""
+    count, order = rows.count(), (f"-{newest_by}", tie)
     if cursor := query.get("cursor"):
         rows = rows.filter(keyset.behind(order, _place(rows, order, cursor)))
     limit = query["limit"]
@@ -51,14 +52,19 @@ def page(
 
 def _place(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:
     """The values of a cursor as those of the columns. Raises ValidationError."""
-    meta = rows.model._meta
-    columns = [meta.pk if name == "pk" else meta.get_field(name.lstrip("-")) for name in order]
+    columns = [_column(rows, name.removeprefix("-")) for name in order]
     try:
         values = keyset.values_of(cursor, len(order))
         return [_read(*pair) for pair in zip(columns, values, strict=True)]
     except (ValueError, TypeError, OverflowError, ValidationError) as error:
         problem = "This is not a cursor of this list."
         raise serializers.ValidationError({"cursor": [problem]}) from error
+
+
+def _column(rows: QuerySet, name: str) -> Any:
+    if name in rows.query.annotations:
+        return rows.query.annotations[name].output_field
+    return rows.model._meta.pk if name == "pk" else rows.model._meta.get_field(name)
 
 
 def _read(column: Any, value: str) -> Any:

@@ -189,6 +189,7 @@ TEMPLATES: dict[str, str] = {
     "merged_memory": _("Another memory speaks for it now: undo that merge instead."),
     "low_importance": _("A profile speaks for this memory, so its importance stays at 0.05."),
     "out_of_range": _("A value is out of range: importance and confidence lie between 0 and 1."),
+    "metadata_too_long": _("Metadata has at most {most} bytes of JSON."),
     "linked_already": _("The memory is about this contact already."),
     "not_linked": _("This memory is not linked to this contact."),
     "link_gone": _("This link is gone already."),

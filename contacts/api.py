@@ -7,7 +7,7 @@ from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import F, Func, IntegerField, UUIDField
+from django.db.models import F, Func, UUIDField
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -41,8 +41,8 @@ class Contacts(UserView):
         parameters=[ContactQuery],
         operation_id="contacts_list",
         summary="The people in a user's life, the last mentioned first",
-        description=f"`memory_ids` holds the latest {LISTED_MEMORY_IDS} here; "
-        "`memory_count` says how many there are.",
+        description=f"`memory_ids` holds the latest {LISTED_MEMORY_IDS} that are linked, here; "
+        "`memory_count` says how many memories about the person hold now.",
     )
     def get(self, request: Request, **_path: Any) -> Response:
         query = self.query(ContactQuery)
@@ -145,9 +145,5 @@ def _glance(rows: ContactQuerySet) -> ContactQuerySet:
         f"{LISTED_MEMORY_IDS - 1}):]",
         output_field=ArrayField(UUIDField()),
     )
-    count = Func(F("memory_ids"), function="CARDINALITY", output_field=IntegerField())
-    return (
-        rows.light()
-        .select_related("end_user__app")
-        .annotate(latest_memory_ids=latest, memory_count=count)
-    )
+    rows = rows.light().select_related("end_user__app")
+    return rows.annotate(latest_memory_ids=latest).counted()

@@ -4,11 +4,13 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, Self
 
+from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.expressions import RawSQL
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
@@ -33,6 +35,14 @@ class ContactQuerySet(ScopedQuerySet):
     def standing(self) -> Self:
         """Contacts that are not merged into another."""
         return self.filter(merged_into=None)
+
+    def counted(self) -> Self:
+        """With ``memory_count``: how many memories about each hold now."""
+        return self.annotate(memory_count=import_string(settings.MIO_MEMORY_COUNT)())
+
+    def memory_counts(self) -> dict[uuid.UUID, int]:
+        """The same counts by the contacts' ids."""
+        return {one.pk: one.memory_count for one in self.counted().only("pk")}  # type: ignore[attr-defined]
 
     def found_by(self, end_user: EndUser, text: str) -> Self:
         """The end user's contacts of whom ``text`` begins a part of a name or alias, in

@@ -147,7 +147,9 @@ class ContactSerializer(serializers.ModelSerializer):
     timeline = TimelineEntry(many=True)
     card = serializers.CharField(source="card_today")
     memory_ids = serializers.ListField(child=serializers.UUIDField())
-    memory_count = serializers.IntegerField()
+    memory_count = serializers.IntegerField(
+        help_text="Memories that hold now, as `memories/?contact=` lists them."
+    )
 
     class Meta:
         model = Contact
@@ -219,8 +221,10 @@ def created(contacts: Sequence[Contact], change_id: UUID) -> dict[str, Any]:
 
 def detail(contact: Contact, change_id: UUID | None = None) -> dict[str, Any]:
     """One contact in full, with ``change_id`` when a change has just been made."""
-    contact.memory_count = len(contact.memory_ids)  # type: ignore[attr-defined]
-    merged = Contact.objects.of(contact.end_user_id).all_merged_into([contact.pk])
+    known = Contact.objects.of(contact.end_user_id)
+    counts = known.filter(pk=contact.pk).memory_counts()
+    contact.memory_count = counts[contact.pk]  # type: ignore[attr-defined]
+    merged = known.all_merged_into([contact.pk])
     contact.merged_from = [one.pk for one in merged]  # type: ignore[attr-defined]
     if change_id is None:
         return dict(ContactDetail(contact).data)

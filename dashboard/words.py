@@ -110,6 +110,7 @@ COUNTS = {
     "into": _("merged into"),
     "erasures": _("wishes fulfilled"),
     "injections": _("notes of injections"),
+    "jobs": _("finished jobs of apps"),
     "left_out": _("users left out"),
     "indexes": _("indexes"),
 }

@@ -21,6 +21,7 @@ from memories.models import (
     Message,
     ModelCall,
     Outage,
+    ProcessJob,
     RemoteBatch,
     Retrieval,
     Work,
@@ -76,6 +77,12 @@ class ConsolidationAdmin(WorkAdmin):
     list_select_related = ["end_user", "contact"]
     deferred = HEAVY
     task = "consolidate"
+
+
+@admin.register(ProcessJob)
+class ProcessJobAdmin(UserRowAdmin):
+    list_display = ["id", "end_user", "up_to_seq", "created_at", "finished_at"]
+    search_fields = ["=id", "end_user__external_id"]
 
 
 class LinkInline(ReadOnlyInline):

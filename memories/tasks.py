@@ -14,7 +14,7 @@ from memories.corrections import auto_merge, derived
 from memories.erasure import due
 from memories.jobs import job_runs, runner, sweep
 from memories.models import JobRun
-from memories.pipeline import backfill, cadence, run
+from memories.pipeline import backfill, cadence, catch_up, run
 from memories.pipeline.embed import embed_missing
 from memories.pipeline.remote import submit
 from memories.providers.factory import embedder
@@ -42,6 +42,8 @@ def consolidate(end_user_id: int) -> None:
     until = time.monotonic() + TURN
     if run.consolidate_user(end_user_id, until) and time.monotonic() > until:
         enqueue("consolidate", end_user_id)
+        return
+    catch_up.follow_all(end_user_id)
 
 
 def process(end_user_id: int) -> None:

@@ -24,7 +24,10 @@ CHANGE = "changes/<uuid:change_id>/"
 # may hold slashes, so only the whole address says where it ends.
 ENDPOINTS = [
     ("messages/", messages.Messages, "messages"),
+    ("messages/<int:message_id>/", messages.OneMessage, "message"),
+    ("sessions/", messages.Sessions, "sessions"),
     ("process/", messages.Process, "process"),
+    ("jobs/<uuid:job_id>/", messages.OneJob, "job"),
     ("context/", context.ContextView, "context"),
     ("search/", search.Search, "search"),
     ("memories/", memories.Memories, "memories"),

@@ -272,6 +272,7 @@ MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
 # What the contact book, which knows nothing of memories, takes from there.
 MIO_CARD_NOTES = "memories.models.links.card_notes"
 MIO_CARD_PLANS = "memories.models.links.card_plans"
+MIO_MEMORY_COUNT = "memories.models.links.memory_count"
 MIO_CONTACT_CHANGED = "memories.tasks.contact_changed"
 MIO_CONTACTS_CREATED = "memories.tasks.contacts_created"
 

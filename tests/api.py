@@ -60,7 +60,14 @@ def user_address(external_id: str, rest: str = "") -> str:
 
 # name of the URL pattern -> method -> a body that the endpoint takes
 ENDPOINTS: dict[str, dict[str, Any]] = {
-    "api-messages": {"POST": {"messages": [{"role": "user", "content": "hello"}]}},
+    "api-messages": {
+        "GET": None,
+        "POST": {"messages": [{"role": "user", "content": "hello"}]},
+        "DELETE": None,
+    },
+    "api-message": {"GET": None, "DELETE": None},
+    "api-sessions": {"GET": None},
+    "api-job": {"GET": None},
     "api-process": {"POST": {"wait": True}},
     "api-context": {"POST": {"message": "How is Zoe?"}},
     "api-search": {"POST": {"query": "Zoe"}},

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, F, Func, IntegerField, OuterRef, Q, TextField
+from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast
 
@@ -13,7 +13,6 @@ from accounts.models import EndUser
 from contacts.attributes import is_single
 from contacts.models import Contact, ContactQuerySet, Suggestion
 from contacts.names import GROUPS
-from memories.models import Memory
 
 #: What a list may be sorted by, each with columns that are unique together.
 SORTS = {
@@ -88,19 +87,9 @@ class Row:
 
 
 def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
-    """People of one page with what their row shows: three statements, however many."""
+    """People of one page with what their row shows: two statements, however many."""
     ids = [contact.pk for contact in contacts]
-    size = Func(F("memory_ids"), function="CARDINALITY", output_field=IntegerField())
-    sizes = dict(
-        Contact.objects.of(end_user).filter(pk__in=ids).annotate(n=size).values_list("pk", "n")
-    )
-    # What is distilled of a person is linked as well, but nobody said it.
-    profiles = (
-        Memory.objects.of(end_user)
-        .active()
-        .filter(content_hash__in=[f"profile:{pk}" for pk in ids])
-    )
-    distilled = set(profiles.values_list("content_hash", flat=True))
+    sizes = Contact.objects.of(end_user).filter(pk__in=ids).memory_counts()
     asked = Suggestion.objects.of(end_user).filter(state=Suggestion.State.OPEN)
     pairs = asked.filter(Q(first__in=ids) | Q(second__in=ids)).values_list("first", "second")
     suggested = {pk for pair in pairs for pk in pair}
@@ -108,7 +97,7 @@ def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
         Row(
             contact=contact,
             work=_work(contact.attributes),
-            memories=sizes.get(contact.pk, 0) - (f"profile:{contact.pk}" in distilled),
+            memories=sizes.get(contact.pk, 0),
             suggested=contact.pk in suggested,
             conflict=any(is_single(k) and len(v) > 1 for k, v in contact.attributes.items()),
         )

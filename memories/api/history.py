@@ -15,6 +15,7 @@ from accounts.errors import ApiError
 from accounts.fields import PastInstant, StoredReason, Strict
 from accounts.models import EndUser
 from accounts.paging import page
+from contacts.models import Contact
 from memories.api.requested import unknown_memory
 from memories.api.serializers import shown, with_relations
 from memories.history import as_of, versions
@@ -97,7 +98,11 @@ class ContactHistory(UserView):
 
 def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) -> Response:
     """A page of the memories believed at ``query["as_of"]``, as they were."""
-    if "q" in query or query.get("status") != Memory.Status.ACTIVE or query["kind"] != "fact":
+    if (
+        {"q", "metadata"} & query.keys()
+        or query.get("status") != Memory.Status.ACTIVE
+        or query["kind"] != "fact"
+    ):
         problem = "What was believed then is listed by type and contact only."
         raise serializers.ValidationError({"as_of": [problem]})
     then = as_of.at(end_user, query["as_of"])
@@ -109,8 +114,16 @@ def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) ->
     def show(memories: Sequence[Memory]) -> list[dict[str, Any]]:
         found = as_of.seen(then, memories)
         as_then = shown([memory for memory, _ in found])
+        ids = {pk for _, about in found for pk in about}
+        known = Contact.objects.of(end_user).filter(pk__in=ids).values_list("pk", "name")
+        names = dict(known)
         return [
-            {**row, "contacts": [str(pk) for pk in about], "superseded_by": []}
+            {
+                **row,
+                "contacts": [str(pk) for pk in about],
+                "people": [{"id": str(pk), "name": names[pk]} for pk in about if pk in names],
+                "superseded_by": [],
+            }
             for row, (_, about) in zip(as_then, found, strict=True)
         ]
 

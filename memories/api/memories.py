@@ -161,6 +161,8 @@ def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
             rows = rows.filter(**{field: query[field]})
     if contact := query.get("contact"):
         rows = rows.about(contact)
+    if "metadata" in query:
+        rows = rows.noted(query["metadata"])
     if wanted := query.get("q"):
         tokens = tokenise(wanted)
         rows = rows.holding(end_user, tokens) if tokens else rows.filter(content__icontains=wanted)

@@ -1,10 +1,12 @@
 """Messages in, and the pipeline on request."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, ClassVar
+from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Count, Max, Min, QuerySet
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -12,10 +14,13 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, WaitingView, documented, in_thread
 from accounts.errors import ApiError
-from accounts.fields import Flag, PastMoment, Strict, Text
+from accounts.fields import Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
+from accounts.paging import Page, PageQuery, page
 from memories import queue
 from memories.api import waiting
-from memories.models import Message
+from memories.api.requested import Forgotten
+from memories.erasure import erase
+from memories.models import Message, ProcessJob
 from memories.pipeline import buffer, catch_up
 
 MAX_MESSAGES = 500
@@ -32,6 +37,7 @@ class MessageForm(Strict):
     content = Text(max_length=MAX_CONTENT)
     created_at = PastMoment(required=False, allow_null=True, help_text="Default: now.")
     session_id = Text(max_length=200, required=False, allow_null=True, allow_blank=True)
+    metadata = Metadata(required=False, help_text="What you note of it; it is not read.")
 
 
 class MessagesForm(Strict):
@@ -41,8 +47,58 @@ class MessagesForm(Strict):
 
 
 Received = inline_serializer(
-    "Received", {"accepted": serializers.IntegerField(), "duplicates": serializers.IntegerField()}
+    "Received",
+    {
+        "accepted": serializers.IntegerField(),
+        "duplicates": serializers.IntegerField(help_text="Known ids with the same words."),
+        "conflicts": serializers.ListField(
+            child=serializers.CharField(),
+            help_text="Known ids with another role or content: what was sent first stands.",
+        ),
+    },
 )
+
+
+class MessageQuery(PageQuery):
+    session_id = serializers.CharField(required=False, allow_blank=True, max_length=200)
+    role = serializers.ChoiceField(Message.Role.choices, required=False)
+    metadata = MetadataQuery()
+
+
+class MessageSerializer(serializers.ModelSerializer):
+    """A message as it was sent; what was erased is not listed."""
+
+    id = serializers.IntegerField(help_text="As in `source_message_ids`.")
+    client_id = serializers.CharField(allow_null=True, help_text="The `id` that it was sent with.")
+    metadata = Metadata()
+
+    class Meta:
+        model = Message
+        fields: ClassVar = [
+            "id", "client_id", "role", "content", "session_id", "created_at", "received_at",
+            "metadata",
+        ]  # fmt: skip
+
+
+class MessagePage(Page):
+    results = MessageSerializer(many=True)
+
+
+class SessionSerializer(serializers.Serializer):
+    session_id = serializers.CharField(help_text='"": messages of no session.')
+    messages = serializers.IntegerField()
+    first_at = serializers.DateTimeField()
+    last_at = serializers.DateTimeField()
+
+
+class SessionPage(Page):
+    results = SessionSerializer(many=True)
+
+
+class SessionQuery(Strict):
+    """Which session; a user's messages of no session are erased one by one."""
+
+    session_id = serializers.CharField(max_length=200)
 
 
 def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
@@ -53,16 +109,47 @@ def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
         id=valid.get("id"),
         created_at=valid.get("created_at"),
         session_id=valid.get("session_id") or "",
+        metadata=valid.get("metadata") or {},
     )
 
 
 class Messages(UserView):
     @documented(
+        responses={200: MessagePage},
+        parameters=[MessageQuery],
+        operation_id="messages_list",
+        summary="The messages of a user, the latest received first",
+    )
+    def get(self, request: Request, **_path: Any) -> Response:
+        query = self.query(MessageQuery)
+        rows = Message.objects.of(self.end_user).kept()
+        for column in ("session_id", "role"):
+            if column in query:
+                rows = rows.filter(**{column: query[column]})
+        if "metadata" in query:
+            rows = rows.noted(query["metadata"])
+        return page(request, rows, "seq", query, _shown)
+
+    @documented(
+        responses={200: Forgotten},
+        parameters=[SessionQuery],
+        operation_id="messages_destroy",
+        summary="Erase the messages of a session for good",
+        description="What rests on them alone goes too: memories, and what profiles learnt from "
+        "these. People stay. This can't be undone.",
+    )
+    def delete(self, _request: Request, **_path: Any) -> Response:
+        session = Message.objects.of(self.end_user).filter(**self.query(SessionQuery))
+        return Response(asdict(erase.forget_messages(self.end_user, session)))
+
+    @documented(
         request=MessagesForm,
         responses={202: Received},
         operation_id="messages_create",
         summary="Send the messages of a conversation",
-        description="All of them are taken, or none. They are read in the background.",
+        description="All of them are taken, or none. They are read in the background. An `id` that "
+        "was sent before is a duplicate where role and content are the same; with others it is "
+        "named in `conflicts`, and what was sent first stands.",
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         valid = self.body(MessagesForm)["messages"]
@@ -71,9 +158,68 @@ class Messages(UserView):
             if received.extraction_due:
                 queue.enqueue("extract", received.end_user.pk)
         return Response(
-            {"accepted": received.accepted, "duplicates": received.duplicates},
+            {
+                "accepted": received.accepted,
+                "duplicates": received.duplicates,
+                "conflicts": received.conflicts,
+            },
             status=status.HTTP_202_ACCEPTED,
         )
+
+
+def _shown(rows: Sequence[Message]) -> list[dict[str, Any]]:
+    return list(MessageSerializer(rows, many=True).data)
+
+
+class OneMessage(UserView):
+    @documented(
+        responses={200: MessageSerializer},
+        operation_id="messages_retrieve",
+        summary="One message",
+    )
+    def get(self, _request: Request, message_id: int, **_path: Any) -> Response:
+        found = self._one(message_id).first()
+        if found is None:
+            raise _unknown_message()
+        return Response(MessageSerializer(found).data)
+
+    @documented(
+        responses={200: Forgotten},
+        operation_id="messages_destroy_one",
+        summary="Erase a message for good",
+        description="With the memories that rest on it alone. This can't be undone.",
+    )
+    def delete(self, _request: Request, message_id: int, **_path: Any) -> Response:
+        if not (row := self._one(message_id)).exists():
+            raise _unknown_message()
+        return Response(asdict(erase.forget_messages(self.end_user, row)))
+
+    def _one(self, message_id: int) -> QuerySet[Message]:
+        return Message.objects.of(self.end_user).kept().filter(pk=message_id)
+
+
+def _unknown_message() -> ApiError:
+    return ApiError(404, "unknown_message", "This user has no such message.")
+
+
+class Sessions(UserView):
+    @documented(
+        responses={200: SessionPage},
+        parameters=[PageQuery],
+        operation_id="sessions_list",
+        summary="The sessions of a user, the last spoken in first",
+        description="`DELETE messages/?session_id=` erases one.",
+    )
+    def get(self, request: Request, **_path: Any) -> Response:
+        rows = Message.objects.of(self.end_user).kept().order_by().values("session_id").annotate(
+            messages=Count("pk"), first_at=Min("created_at"), last_at=Max("created_at"),
+            last_seq=Max("seq"),
+        )  # fmt: skip
+        return page(request, rows, "last_seq", self.query(PageQuery), _sessions, tie="session_id")
+
+
+def _sessions(rows: Sequence[Any]) -> list[dict[str, Any]]:
+    return list(SessionSerializer(rows, many=True).data)
 
 
 class ProcessForm(Strict):
@@ -96,19 +242,25 @@ class Process(WaitingView):
         request=ProcessForm,
         responses={
             200: Processed,
-            202: inline_serializer("Queued", {"pending": serializers.IntegerField()}),
+            202: inline_serializer(
+                "Queued",
+                {
+                    "pending": serializers.IntegerField(),
+                    "job": serializers.UUIDField(help_text="See jobs/{id}/."),
+                },
+            ),
         },
         operation_id="process_create",
         summary="Extract, link and consolidate everything received so far",
         description="With `wait` it answers 200 when that is done, 503 when the model is not "
         f"to be had, and 504 after {WAIT_SECONDS:.0f} s. Without, 202 at once. What is sent "
-        f"meanwhile is not waited for. At most {waiting.MOST} requests of an app wait at a time; "
+        f"meanwhile is not waited for. `job` says how far it is (`jobs/{id}/`). At most {waiting.MOST} requests of an app wait at a time; "
         "one more is refused with 429.",
     )
     async def post(self, _request: Request, **_path: Any) -> Response:
-        end_user_id, pending = await in_thread(self._asked)
-        if pending is not None:
-            return Response({"pending": pending}, status=status.HTTP_202_ACCEPTED)
+        end_user_id, queued = await in_thread(self._asked)
+        if queued is not None:
+            return Response(queued, status=status.HTTP_202_ACCEPTED)
         try:
             done = await waiting.until_done(self.app.pk, end_user_id, WAIT_SECONDS)
         except waiting.TooMany as error:
@@ -119,10 +271,48 @@ class Process(WaitingView):
             raise ApiError(503, "postponed", str(error), retry_after=error.seconds) from error
         return Response(asdict(done))
 
-    def _asked(self) -> tuple[int, int | None]:
-        """The end user, and how many messages are pending if nobody waits for them."""
+    def _asked(self) -> tuple[int, dict[str, Any] | None]:
+        """The end user, and what is answered if nobody waits."""
         wait, end_user_id = self.body(ProcessForm)["wait"], self.end_user.pk
         if wait:
             return end_user_id, None
-        queue.enqueue("process", end_user_id)
-        return end_user_id, catch_up.pending(end_user_id)
+        with transaction.atomic():
+            job = catch_up.begin(end_user_id)
+            queue.enqueue("process", end_user_id)
+        return end_user_id, {"pending": catch_up.pending(end_user_id), "job": job.pk}
+
+
+Job = inline_serializer(
+    "Job",
+    {
+        "id": serializers.UUIDField(),
+        "state": serializers.ChoiceField(
+            ["queued", "running", "postponed", "done"],
+            help_text="postponed: a model failed and is asked again in `retry_after` seconds.",
+        ),
+        "pending": serializers.IntegerField(help_text="Messages of the job not extracted yet."),
+        "extracted": serializers.IntegerField(help_text="Messages extracted since."),
+        "consolidated": serializers.IntegerField(help_text="Profiles brought up to date."),
+        "quarantined": serializers.IntegerField(help_text="Batches that wait for an operator."),
+        "retry_after": serializers.IntegerField(allow_null=True),
+        "created_at": serializers.DateTimeField(),
+        "finished_at": serializers.DateTimeField(allow_null=True),
+    },
+)
+
+
+class OneJob(UserView):
+    @documented(
+        responses={200: Job},
+        operation_id="jobs_retrieve",
+        summary="How far the processing is that was asked for",
+        description="Of `process/` without `wait`. What was sent after it is no part of it. Kept "
+        "for 30 days.",
+    )
+    def get(self, _request: Request, job_id: UUID, **_path: Any) -> Response:
+        job = ProcessJob.objects.of(self.end_user).filter(pk=job_id).first()
+        if job is None:
+            raise ApiError(404, "unknown_job", "This user has no such job.")
+        done = asdict(catch_up.follow(job))
+        shown = {"id": job.pk, "created_at": job.created_at, "finished_at": job.finished_at}
+        return Response({**shown, **done})

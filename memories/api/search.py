@@ -76,6 +76,7 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
         since=asked.get("since"),
         until=asked.get("until"),
         min_importance=asked["min_importance"],
+        metadata=asked.get("metadata"),
         hops=asked["hops"],
     )
 

@@ -11,6 +11,8 @@ from accounts.fields import (
     Flag,
     Identifier,
     LocalMoment,
+    Metadata,
+    MetadataQuery,
     Moment,
     Number,
     PastInstant,
@@ -19,6 +21,8 @@ from accounts.fields import (
     Whole,
 )
 from accounts.paging import Page, PageQuery
+from contacts.serializers import Named
+from memories.corrections.edit_memories import PINNED
 from memories.models import Edge, Link, Memory
 from memories.types import MemoryType, Subtype
 
@@ -26,6 +30,8 @@ MAX_CONTENT = 1000
 MAX_PEOPLE = 50
 TYPES = [t.value for t in MemoryType]
 SUBTYPES = [s.value for s in Subtype]
+# What Mio notes of a memory beside what an app does.
+OWN_METADATA = frozenset((PINNED, "vcard_note", "vcard_of", "consolidated_into"))
 
 
 class _Times(Strict):
@@ -37,7 +43,15 @@ class _Times(Strict):
     valid_to = Moment(required=False, allow_null=True)
     importance = Number(min_value=0, max_value=1, required=False)
     subtype = serializers.ChoiceField(SUBTYPES, required=False)
+    metadata = Metadata(
+        required=False, help_text="Yours; of a correction key by key, null removes one."
+    )
     why = Text(max_length=500, allow_blank=True, required=False)
+
+    def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(OWN_METADATA & value.keys()):
+            raise serializers.ValidationError(f"Mio keeps these itself: {', '.join(taken)}.")
+        return value
 
 
 class NewMemory(_Times):
@@ -78,6 +92,7 @@ class MemoryQuery(PageQuery):
     q = serializers.CharField(
         required=False, allow_blank=True, max_length=200, help_text="Words of the content."
     )
+    metadata = MetadataQuery()
     as_of = PastInstant(
         required=False, help_text="What was believed then: ISO 8601 with a time zone."
     )
@@ -113,6 +128,7 @@ class MemorySerializer(serializers.ModelSerializer):
     """A memory as clients see it; the row comes from ``with_relations``."""
 
     contacts = serializers.SerializerMethodField(help_text="Whom it is about.")
+    people = serializers.SerializerMethodField(help_text="The same, with their names.")
     facts = MemoryFact(many=True)
     metadata = serializers.SerializerMethodField()
     superseded_by = serializers.SerializerMethodField()
@@ -137,6 +153,7 @@ class MemorySerializer(serializers.ModelSerializer):
             "quote",
             "source_message_ids",
             "contacts",
+            "people",
             "facts",
             "metadata",
             "superseded_by",
@@ -153,6 +170,9 @@ class MemorySerializer(serializers.ModelSerializer):
 
     def get_contacts(self, memory: Memory) -> list[str]:
         return [str(link.contact_id) for link in memory.links.all()]
+
+    def get_people(self, memory: Memory) -> Named(many=True):  # type: ignore[valid-type]
+        return Named([link.contact for link in memory.links.all()], many=True).data
 
     def get_metadata(self, memory: Memory) -> dict[str, Any]:
         profile = memory.consolidated_into_id
@@ -206,6 +226,7 @@ class SearchForm(Strict):
     )
     until = Moment(required=False, allow_null=True, help_text="… and before then.")
     min_importance = Number(min_value=0, max_value=1, default=0.0)
+    metadata = Metadata(required=False, help_text="Only memories that hold all of this.")
     hops = Whole(
         min_value=0,
         max_value=2,
@@ -263,7 +284,7 @@ class Found(MemorySerializer):
 
 def with_relations(rows: QuerySet) -> QuerySet:
     """What the serializer reads of each memory, in a fixed number of statements."""
-    links = Link.objects.filter(rejected=False).order_by("pk")
+    links = Link.objects.standing().with_people().order_by("pk")
     edges = Edge.objects.filter(kind=Edge.Kind.SUPERSEDES).order_by("pk")
     return rows.defer("tokens").prefetch_related(
         Prefetch("links", links), Prefetch("edges_in", edges)

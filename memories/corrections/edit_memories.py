@@ -4,6 +4,7 @@ row that can be undone; profiles, cards and keys of the contacts concerned are r
 ``actor`` says who: ``operator:NAME``, ``app:NAME`` or the machine's part (``extractor``).
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
@@ -28,6 +29,7 @@ from memories.types import StoredFact
 Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.
 PINNED = "pinned_importance"
+MOST_NOTED = 8192  # bytes of Memory.metadata as JSON, with what Mio keeps there
 
 
 class InvalidCorrection(CodedError):
@@ -106,6 +108,9 @@ def edit(
         recorder.watch([memory])
         if "content" in values and values["content"] != memory.content:
             memory.facts = []
+        if "metadata" in values:
+            memory.metadata = _noted(memory.metadata, values["metadata"])
+            values = {key: value for key, value in values.items() if key != "metadata"}
         if "importance" in values:
             values = {**values, "importance": _pin(memory, values["importance"])}
         _set(memory, values, end_user)
@@ -120,7 +125,7 @@ def edit(
                 memory.save()
         except IntegrityError as error:
             raise InvalidCorrection(_why_not(error)) from error
-        contacts = derived.unlearn(end_user, [memory.id], recorder)
+        contacts = derived.unlearn(end_user, [memory.id], recorder) if values else ()
         for contact in contacts:
             derived.reopen(end_user, contact, [memory.id], recorder)
             store.save(contact, [])
@@ -139,6 +144,14 @@ def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
             memory.happen(value)
         else:
             setattr(memory, field, value)
+
+
+def _noted(held: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """Metadata with the keys that are given; a None takes one away. Raises InvalidCorrection."""
+    noted = {key: value for key, value in {**held, **given}.items() if value is not None}
+    if len(json.dumps(noted, ensure_ascii=False).encode()) > MOST_NOTED:
+        raise InvalidCorrection(Reason("metadata_too_long", most=MOST_NOTED))
+    return noted
 
 
 def _pin(memory: Memory, importance: float | None) -> float:

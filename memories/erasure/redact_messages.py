@@ -50,9 +50,10 @@ def erase(
     changed = [row for pk, row in rows.items() if row.content != left[pk]]
     for row in changed:
         row.content = left[row.pk]
+        row.metadata = row.metadata if row.content else {}
         if not row.content and row.client_id is not None:
             row.client_id = name_hashes.hash_of(end_user, row.client_id)
-    Message.objects.bulk_update(changed, ["content", "client_id"], batch_size=500)
+    Message.objects.bulk_update(changed, ["content", "client_id", "metadata"], batch_size=500)
     context_tokens.retokenise_beside(end_user, [row.pk for row in changed])
     return sum(not row.content for row in changed)
 
@@ -63,6 +64,17 @@ def erased_ids(end_user: EndUser, client_ids: Iterable[str]) -> dict[str, str]:
     if end_user.forgetting_until is None:
         return {}
     return {name_hashes.hash_of(end_user, one): one for one in client_ids}
+
+
+def may_be_left_of(left: str, content: str) -> bool:
+    """Whether ``left`` may be what ``without`` made of ``content``."""
+    return all(part.strip() in content for part in _parts(left))
+
+
+def _parts(content: str) -> list[str]:
+    starts = [sentence.start for sentence in sentences(content)]
+    ends = [*starts[1:], len(content)]
+    return [content[start:end] for start, end in zip(starts, ends, strict=True)]
 
 
 def without(content: str, quotes: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from accounts.changes import CHUNK
 from accounts.models import Change, EndUser
 from contacts.models import Suggestion
 from memories.corrections.forgotten_names import Names, take_out
-from memories.models import Edge, Entity, EntityLink, Erasure, Memory
+from memories.models import Edge, Entity, EntityLink, Erasure, Memory, Message
 
 # Columns of recorded rows that hold words; the others hold ids, hashes and states, which a name
 # may be spelt like.
@@ -26,6 +26,7 @@ def scrub_names(end_user: EndUser, names: Names) -> None:
         return
     take_out(end_user, names)
     _scrub_memories(end_user, names)
+    _scrub_metadata(end_user, names)
     _scrub_entities(end_user, names)
     for change in Change.objects.of(end_user).iterator(CHUNK):
         rows = [_cleaned_row(row, names) for row in change.rows]
@@ -71,6 +72,17 @@ def _scrub_memories(end_user: EndUser, names: Names) -> None:
         memory.speaker = names.without(memory.speaker)
         memory.metadata = names.cleaned_in("metadata", memory.metadata)
         memory.save(update_fields=["facts", "quote", "speaker", "metadata"])
+
+
+def _scrub_metadata(end_user: EndUser, names: Names) -> None:
+    """What an app noted of messages that stay."""
+    noted = Q(pk__in=())
+    for name in names.all:
+        noted |= Q(metadata__icontains=name)
+    rows = Message.objects.of(end_user).exclude(metadata={}).filter(noted)
+    for message in rows.only("metadata"):
+        message.metadata = names.cleaned_in("metadata", message.metadata)
+        message.save(update_fields=["metadata"])
 
 
 def _scrub_entities(end_user: EndUser, names: Names) -> None:

@@ -1,5 +1,5 @@
 """Clearing away what nothing points at any more: names no memory speaks of, old notes of what
-went into prompts."""
+went into prompts, and jobs that apps asked for."""
 
 from datetime import datetime, timedelta
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.budget import Budget
-from memories.models import Entity, EntityLink, Injected
+from memories.models import Entity, EntityLink, Injected, ProcessJob
 
 # A name found just now may still get its link.
 ENTITY_AGE = timedelta(days=1)
@@ -26,19 +26,21 @@ def users_due() -> list[int]:
 
 
 def collect(end_user_id: int, budget: Budget) -> dict[str, int]:
-    """Deletes a user's entities without links and old injections, in bounded transactions,
+    """Deletes a user's entities without links and old injections and jobs, in bounded transactions,
     until none is left or the budget is spent; returns how many of each."""
-    entities, injections = _leftover(timezone.now())
+    entities, injections, jobs = _leftover(timezone.now())
     return {
         "entities": _delete(entities, end_user_id, budget),
         "injections": _delete(injections, end_user_id, budget),
+        "jobs": _delete(jobs, end_user_id, budget),
     }
 
 
-def _leftover(now: datetime) -> tuple[QuerySet[Entity], QuerySet[Injected]]:
+def _leftover(now: datetime) -> tuple[QuerySet, ...]:
     linked = EntityLink.objects.filter(entity=OuterRef("pk"))
     entities = Entity.objects.filter(~Exists(linked), created_at__lt=now - ENTITY_AGE)
-    return entities, Injected.objects.filter(created_at__lt=now - INJECTED_AGE)
+    old = {"created_at__lt": now - INJECTED_AGE}
+    return entities, Injected.objects.filter(**old), ProcessJob.objects.filter(**old)
 
 
 def _delete(rows: QuerySet, end_user_id: int, budget: Budget) -> int:

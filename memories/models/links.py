@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import pgtrigger
 from django.db import models
-from django.db.models import F, OuterRef, Q, Subquery
+from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import label
@@ -63,6 +64,17 @@ _OWN_LINKS = """
 """
 
 
+def memory_count() -> Coalesce:
+    """How many memories about a contact hold now, for a query of contacts: the one count of lists,
+    of the API and of the dashboard."""
+    about = Link.objects.standing().filter(
+        contact=OuterRef("pk"),
+        memory__status=Memory.Status.ACTIVE,
+        memory__kind=Memory.Kind.FACT,
+    )
+    return Coalesce(Subquery(about.values("contact").annotate(n=Count("pk")).values("n")), 0)
+
+
 class LinkQuerySet(ScopedQuerySet):
     def standing(self) -> Self:
         """Links that no operator has rejected."""
@@ -70,7 +82,9 @@ class LinkQuerySet(ScopedQuerySet):
 
     def with_people(self) -> Self:
         """With their contacts, in the same statement."""
-        return self.select_related("contact").defer("contact__memory_ids", "contact__embedding")
+        return self.select_related("contact").defer(
+            *(f"contact__{column}" for column in ("memory_ids", "embedding", "timeline", "card"))
+        )
 
     def due(self, end_user: EndUser) -> Self:
         """Those that the profiles of the user's contacts are to take in now: what lies ahead is

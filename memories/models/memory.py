@@ -274,6 +274,12 @@ class Memory(Tracked):
             ),
             GinIndex(F("end_user"), F("source_message_ids"), name="memory_messages"),
             GinIndex(F("end_user"), OpClass("facts", "jsonb_path_ops"), name="memory_facts"),
+            GinIndex(
+                F("end_user"),
+                OpClass("metadata", "jsonb_path_ops"),
+                condition=~Q(metadata={}),
+                name="memory_metadata",
+            ),
         ]
         triggers = [
             *search_index.TRIGGERS,

@@ -1,10 +1,12 @@
 """What comes in, and the units of pipeline work on it."""
 
+import uuid
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
 from django.contrib.postgres.fields import RangeOperators
+from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Func, Q, Value
 from django.utils import timezone
@@ -14,6 +16,12 @@ from accounts.models import EndUser, ScopedQuerySet
 from accounts.reasons import Reason
 from contacts.models import Contact
 from memories.types import Turn
+
+
+class MessageQuerySet(ScopedQuerySet):
+    def kept(self) -> Self:
+        """Those of which not everything was erased."""
+        return self.exclude(content="")
 
 
 class Message(models.Model):
@@ -36,8 +44,14 @@ class Message(models.Model):
         null=True, blank=True, help_text="Minutes ahead of UTC where it was said, if that was told."
     )
     received_at = models.DateTimeField(auto_now_add=True)
+    metadata = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default=Value({}, models.JSONField()),
+        help_text="What the app noted of it.",
+    )
 
-    objects = ScopedQuerySet.as_manager()
+    objects = MessageQuerySet.as_manager()
 
     class Meta:
         ordering = ["seq"]
@@ -50,7 +64,13 @@ class Message(models.Model):
             ),
         ]
         indexes = [
-            models.Index(fields=["end_user", "session_id", "-seq"], name="message_of_session")
+            models.Index(fields=["end_user", "session_id", "-seq"], name="message_of_session"),
+            GinIndex(
+                F("end_user"),
+                OpClass("metadata", "jsonb_path_ops"),
+                condition=~Q(metadata={}),
+                name="message_metadata",
+            ),
         ]
 
     def __str__(self) -> str:
@@ -258,3 +278,28 @@ class Consolidation(Work):
 
     def __str__(self) -> str:
         return f"consolidation {self.pk}"
+
+
+class ProcessJob(models.Model):
+    """That an app asked for all messages up to ``up_to_seq`` to be extracted, linked and
+    consolidated, so that it can ask how far that is. The work is that of batches and
+    consolidations; here it is only followed."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    up_to_seq = models.BigIntegerField()
+    up_to_link = models.BigIntegerField(
+        null=True, blank=True, help_text="The newest when all of the messages were extracted."
+    )
+    result = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+        indexes = [models.Index(fields=["created_at"], name="process_job_old")]
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"

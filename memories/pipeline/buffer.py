@@ -1,8 +1,9 @@
 """Messages in, batches out: what arrived waits here until a worker claims a range of it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import regex
@@ -41,15 +42,18 @@ class Incoming:
     id: str | None = None
     created_at: datetime | None = None
     session_id: str = ""
+    metadata: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """``extraction_due``: enough has come for a batch."""
+    """``conflicts`` are ids that came with other words than before; ``extraction_due``: enough
+    has come for a batch."""
 
     end_user: EndUser
     accepted: int
     duplicates: int
+    conflicts: tuple[str, ...]
     extraction_due: bool
 
 
@@ -57,22 +61,27 @@ class Received:
 def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Received:
     """Stores what is new, in order, and makes the end user on first sight.
 
-    A client id that is already there, or twice in ``incoming``, is a duplicate: counted,
-    never stored again.
+    A client id that is already there, or twice in ``incoming``, is a duplicate where role and
+    content are the same, else a conflict: told of, never stored again.
     """
     EndUser.objects.bulk_create([EndUser(app=app, external_id=external_id)], ignore_conflicts=True)
     end_user = EndUser.objects.select_for_update(no_key=True).get(app=app, external_id=external_id)
     ids = {item.id for item in incoming if item.id is not None}
     erased = redact_messages.erased_ids(end_user, ids)
     held = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
-    stored = (one for one in held.values_list("client_id", flat=True) if one is not None)
-    seen: set[str | None] = {erased.get(one, one) for one in stored}
-    fresh = []
+    said = {
+        erased.get(client_id or "", client_id): (role, content)
+        for client_id, role, content in held.values_list("client_id", "role", "content")
+    }
+    fresh, duplicates, conflicts = list[Incoming](), 0, list[str]()
     for item in incoming:
-        if item.id is not None and item.id in seen:
-            continue
-        seen.add(item.id)
-        fresh.append(item)
+        if item.id is None or item.id not in said:
+            fresh.append(item)
+            said |= {item.id: (item.role, item.content)} if item.id is not None else {}
+        elif _says_the_same(end_user, said[item.id], item):
+            duplicates += 1
+        else:
+            conflicts.append(item.id)
     now = timezone.now()
     forgotten = name_hashes.forgotten(end_user)
     fresh = [_unless_forgotten(end_user, item, forgotten) for item in fresh]
@@ -86,6 +95,7 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
             content=item.content,
             session_id=item.session_id,
             created_at=item.created_at or now,
+            metadata=item.metadata,
             utc_offset=end_user.offset_of(item.created_at or now),
         )
         for number, item in enumerate(fresh, start=end_user.message_seq + 1)
@@ -103,9 +113,19 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
     return Received(
         end_user,
         accepted=len(fresh),
-        duplicates=len(incoming) - len(fresh),
+        duplicates=duplicates,
+        conflicts=tuple(dict.fromkeys(conflicts)),
         extraction_due=cadence.extraction_due(end_user),
     )
+
+
+def _says_the_same(end_user: EndUser, held: tuple[str, str], item: Incoming) -> bool:
+    """Whether a message is the one that is held, or what an erasure left of it."""
+    role, content = held
+    if not content or (role, content) == (item.role, item.content):
+        return True
+    may_be_left = role == item.role and end_user.forgetting_until is not None
+    return may_be_left and redact_messages.may_be_left_of(content, item.content)
 
 
 def _unless_forgotten(
@@ -116,7 +136,7 @@ def _unless_forgotten(
     said_at = item.created_at
     since = {one for one, asked in forgotten.items() if said_at and said_at <= asked}
     held = since and name_hashes.named_in(end_user, item.content, since)
-    return replace(item, content="") if held else item
+    return replace(item, content="", metadata={}) if held else item
 
 
 def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:

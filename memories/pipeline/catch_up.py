@@ -5,16 +5,17 @@ What comes or is corrected meanwhile is no part of it, so that it ends however b
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.db.models import F, Max, Q, QuerySet, Sum
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories.models import Batch, Consolidation, Link, Work
+from memories.models import Batch, Consolidation, Link, ProcessJob, Work
 from memories.pipeline import run
 
 # Between looks at what another worker is doing.
@@ -29,6 +30,15 @@ class CaughtUp:
     extracted: int
     consolidated: int
     quarantined: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress(CaughtUp):
+    """How far a job is: ``state`` is queued, running, postponed (a model failed, which is asked
+    again in ``retry_after`` seconds) or done."""
+
+    state: str
+    retry_after: int | None = None
 
 
 class OutOfTime(Exception):
@@ -94,6 +104,47 @@ def pending(end_user_id: int) -> int:
     return _unclaimed(end_user_id) + _messages(_open(end_user_id))
 
 
+def begin(end_user_id: int) -> ProcessJob:
+    """A job that has all messages received so far extracted, linked and consolidated."""
+    received = EndUser.objects.values_list("message_seq", flat=True).get(pk=end_user_id)
+    return ProcessJob.objects.create(end_user_id=end_user_id, up_to_seq=received)
+
+
+def follow_all(end_user_id: int) -> None:
+    """Notes which jobs of an end user are done."""
+    for job in ProcessJob.objects.of(end_user_id).filter(finished_at=None):
+        follow(job)
+
+
+def follow(job: ProcessJob) -> Progress:
+    """How far a job is, by the work that is left; notes when it is done. What came after it is
+    not waited for."""
+    if job.finished_at:
+        return Progress(0, **job.result, state="done")
+    user, last = job.end_user_id, job.up_to_seq
+    unread = _unread(user, last)
+    if not unread and job.up_to_link is None:
+        job.up_to_link = Link.objects.of(user).aggregate(pk=Max("pk"))["pk"] or 0
+        job.save(update_fields=["up_to_link"])
+    left = unread or _unconsolidated(user, job.up_to_link or 0, job.created_at)
+    wait = None if left else _next_try(user, last)
+    batches = Batch.objects.of(user).filter(first_seq__lte=last)
+    at_work = (Work.State.RUNNING, Work.State.SUBMITTED)
+    running = [work.objects.of(user).filter(state__in=at_work) for work in (Batch, Consolidation)]
+    if left:
+        state = "running" if any(rows.exists() for rows in running) else "queued"
+    else:
+        state = "postponed" if wait else "done"
+    result = _summary(user, job.created_at, batches)
+    claimed = EndUser.objects.values_list("extracted_seq", flat=True).get(pk=user)
+    pending = max(0, last - claimed) + _messages(_open(user).filter(first_seq__lte=last))
+    if state == "done":
+        job.result = {key: value for key, value in asdict(result).items() if key != "pending"}
+        job.finished_at = timezone.now()
+        job.save(update_fields=["result", "finished_at"])
+    return Progress(**{**asdict(result), "pending": pending}, state=state, retry_after=wait or None)
+
+
 def _open(end_user_id: int) -> QuerySet[Batch]:
     states = (
         Work.State.PENDING,
@@ -134,22 +185,26 @@ def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUI
     return set(due.values_list("contact", flat=True)) - settled
 
 
-def _next_try(end_user_id: int) -> int:
-    """Seconds until the first failed work is tried again, 0 when there is none."""
+def _next_try(end_user_id: int, last: int | None = None) -> int:
+    """Seconds until the first failed work, of the messages up to ``last``, is tried again; 0 when
+    there is none."""
     now = timezone.now()
-    due = [
-        at
-        for work in (Batch, Consolidation)
-        for at in work.objects.of(end_user_id)
-        .filter(state=Work.State.FAILED)
-        .values_list("retry_at", flat=True)
-        if at is not None
+    batches = Batch.objects.of(end_user_id)
+    rows: list[QuerySet[Any]] = [
+        batches if last is None else batches.filter(first_seq__lte=last),
+        Consolidation.objects.of(end_user_id),
     ]
+    failed = [
+        work.filter(state=Work.State.FAILED).values_list("retry_at", flat=True) for work in rows
+    ]
+    due = [at for times in failed for at in times if at is not None]
     return max(1, round((min(due) - now).total_seconds())) if due else 0
 
 
-def _summary(end_user_id: int, started: datetime) -> CaughtUp:
-    batches = Batch.objects.of(end_user_id)
+def _summary(
+    end_user_id: int, started: datetime, batches: QuerySet[Batch] | None = None
+) -> CaughtUp:
+    batches = Batch.objects.of(end_user_id) if batches is None else batches
     done = {"state": Work.State.DONE, "finished_at__gte": started}
     return CaughtUp(
         pending=pending(end_user_id),

@@ -52,6 +52,7 @@ NOT_CARRIED: dict[str, str] = {
     "contacts.contactkey": "derived from the contacts",
     "memories.consolidation": "work; what is due follows from the links",
     "memories.injected": "a log of prompts, read for the next batch only",
+    "memories.processjob": "work; what is due follows from the messages",
     "memories.modelcall": "a log of cost",
     "memories.corpus": "derived from the memories",
     "memories.posting": "derived from the memories",

@@ -1,8 +1,9 @@
 """Hybrid search: word search and meaning search, fused, each result with its reasons."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Any
 from uuid import UUID
 
 from django.db.models import DateTimeField, ExpressionWrapper, F, Value
@@ -64,6 +65,7 @@ def search(
     since: datetime | None = None,
     until: datetime | None = None,
     min_importance: float = 0.0,
+    metadata: Mapping[str, Any] | None = None,
     hops: int = 1,
     heal: bool = True,
     vector: Sequence[float] | None = None,
@@ -73,7 +75,7 @@ def search(
     """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
 
     Only memories of these ``statuses``, and where given of these ``types``, about one of
-    these contacts, at least so important, and which happened (else were said) from ``since``
+    these contacts, at least so important, of such ``metadata``, and which happened (else were said) from ``since``
     to before ``until``. Without these two, a time that the query asks about puts memories of
     it first and leaves out none. ``intent`` is inferred when not given. Memories up to
     ``hops`` edges from the best come below those; outdated ones count less with time, but not where
@@ -93,7 +95,8 @@ def search(
         links = Link.objects.of(end_user).standing().filter(contact__in=list(contact_ids))
         about = within = Subset.of(links.values("memory"), "about")
     rows = Memory.objects.of(end_user).filter(status__in=list(statuses))
-    narrowed = _during(_narrowed(rows, types, min_importance), since, until)
+    narrowed = rows.noted(metadata) if metadata else rows
+    narrowed = _during(_narrowed(narrowed, types, min_importance), since, until)
     if narrowed is not rows:
         within = Subset.of(narrowed.values("id"), among=about)
     if (asked := understood.span) and not (since or until):

@@ -179,7 +179,7 @@ def test_unknown_addresses_below_api_are_json_404s(address: str) -> None:
 
 def test_a_method_that_an_address_does_not_take_is_405() -> None:
     client = ApiClient()
-    assert_error(client.get(MESSAGES), 405, "method_not_allowed")
+    assert_error(client.patch(MESSAGES), 405, "method_not_allowed")
     assert_error(client.call("DELETE", "users/zoe/contacts/"), 405, "method_not_allowed")
 
 

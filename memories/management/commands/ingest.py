@@ -50,15 +50,20 @@ class Command(MioCommand):
             raise CommandError(f"--user: {described(error)}") from error
         lines = _lines(file)
         owner, _ = App.objects.get_or_create(name=app)
-        accepted = duplicates = 0
+        accepted = duplicates = conflicts = 0
         with self.bar(len(lines), "message", "received") as bar:
             for start in range(0, len(lines), MAX_MESSAGES):
                 chunk = lines[start : start + MAX_MESSAGES]
                 received = _receive(owner, user, chunk, later=not wait)
                 accepted += received.accepted
                 duplicates += received.duplicates
+                conflicts += len(received.conflicts)
                 bar.update(len(chunk))
-        figures: dict[str, Any] = {"accepted": accepted, "duplicates": duplicates}
+        figures: dict[str, Any] = {
+            "accepted": accepted,
+            "duplicates": duplicates,
+            "conflicts": conflicts,
+        }
         if wait and lines:
             figures |= self._catch_up(owner, user)
             figures["model_seconds"] = _model_seconds(owner, user, since)

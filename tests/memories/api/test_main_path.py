@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import EndUser
+from memories import tasks
 from memories.models import Batch, Link, Memory, Message
 from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder
@@ -35,7 +36,10 @@ def test_messages_are_stored_in_order_as_they_were_sent(client: ApiClient) -> No
             {"role": "tool", "content": "{}", "session_id": None},
         ]
     }  # fmt: skip
-    assert client.post("users/zoe/messages/", body) == (202, {"accepted": 3, "duplicates": 0})
+    assert client.post("users/zoe/messages/", body) == (
+        202,
+        {"accepted": 3, "duplicates": 0, "conflicts": []},
+    )
 
     first, second, third = Message.objects.order_by("seq")
     assert (first.content, first.client_id, first.session_id) == (odd, "1", "s")
@@ -44,15 +48,23 @@ def test_messages_are_stored_in_order_as_they_were_sent(client: ApiClient) -> No
     assert (third.role, third.session_id) == ("tool", "")
 
 
-def test_the_same_id_twice_is_one_message(client: ApiClient) -> None:
+def test_the_same_id_twice_is_one_message_and_a_conflict_with_other_words(
+    client: ApiClient,
+) -> None:
     body = say("hello", id="1")
     client.post("users/zoe/messages/", body)
-    again = say("something else", id="1")["messages"] + say("new", id="2")["messages"] * 2
+    again = body["messages"] + say("new", id="2")["messages"] * 2
+    again += say("other", "hello", id="1")["messages"] + say("newer", id="2")["messages"]
+    again += [{"role": "assistant", "content": "hello", "id": "1"}]
     reply = client.post("users/zoe/messages/", {"messages": again})
-    assert reply == (202, {"accepted": 1, "duplicates": 2})
+    assert reply == (202, {"accepted": 1, "duplicates": 3, "conflicts": ["1", "2"]})
     assert list(Message.objects.values_list("content", flat=True)) == ["hello", "new"]
     # An id counts for one end user only.
-    assert client.post("users/yan/messages/", body)[1] == {"accepted": 1, "duplicates": 0}
+    assert client.post("users/yan/messages/", body)[1] == {
+        "accepted": 1,
+        "duplicates": 0,
+        "conflicts": [],
+    }
 
 
 def test_a_full_cadence_is_handed_to_the_workers(client: ApiClient) -> None:
@@ -76,8 +88,27 @@ def test_process_with_wait_answers_when_everything_is_extracted(client: ApiClien
 
 def test_process_without_wait_is_queued(client: ApiClient, zoe: EndUser) -> None:
     make_message(zoe)
-    assert client.post("users/zoe/process/") == (202, {"pending": 1})
+    status, asked = client.post("users/zoe/process/")
+    assert (status, asked["pending"]) == (202, 1)
     assert queued() == ["memories.tasks.process"]
+    address = f"users/zoe/jobs/{asked['job']}/"
+    assert client.get(address)[1].items() >= {"state": "queued", "pending": 1}.items()
+    later = timezone.now() + timedelta(minutes=4)
+    batch = Batch.objects.create(end_user=zoe, first_seq=1, last_seq=1, state="running")
+    EndUser.objects.update(extracted_seq=1)
+    assert client.get(address)[1].items() >= {"state": "running", "pending": 1}.items()
+    Batch.objects.filter(pk=batch.pk).update(state="failed", retry_at=later)
+    assert client.get(address)[1].items() >= {"state": "postponed", "pending": 1}.items()
+    Batch.objects.filter(pk=batch.pk).update(state="pending")
+    make_message(zoe, "It came later and is no part of it.", seq=2)
+    tasks.consolidate(zoe.pk)
+    assert client.get(address)[1]["state"] == "queued"
+    Batch.objects.filter(pk=batch.pk).update(state="done", finished_at=timezone.now())
+    tasks.consolidate(zoe.pk)
+    done = client.get(address)[1]
+    assert done.items() >= {"state": "done", "pending": 0, "extracted": 1}.items()
+    assert done["finished_at"]
+    assert_error(client.get(f"users/zoe/jobs/{uuid4()}/"), 404, "unknown_job")
 
 
 def test_process_tells_when_work_waits_for_another_try(client: ApiClient, zoe: EndUser) -> None:

@@ -159,7 +159,11 @@ def test_a_message_sent_once_more_after_it_was_emptied_is_a_duplicate(client: Ap
     client.post("users/zoe/process/", {"wait": True})
     client.post("users/zoe/forget/", {"contact": str(person("Brenda").pk)})
     assert places_of("brenda") == []
-    assert client.post("users/zoe/messages/", sent)[1] == {"accepted": 0, "duplicates": 1}
+    assert client.post("users/zoe/messages/", sent)[1] == {
+        "accepted": 0,
+        "duplicates": 1,
+        "conflicts": [],
+    }
 
 
 def test_what_may_mean_somebody_else_is_listed_and_decided(client: ApiClient) -> None:

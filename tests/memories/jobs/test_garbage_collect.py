@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories.budget import Budget
 from memories.jobs import garbage_collect, runner
-from memories.models import Entity, EntityLink, Injected
+from memories.models import Entity, EntityLink, Injected, ProcessJob
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -34,9 +34,10 @@ def test_entities_that_no_memory_speaks_of_and_old_injections_go(end_user: EndUs
     EntityLink.objects.create(end_user=end_user, entity=used, memory=memory)
     for at in (OLD, timezone.now() - timedelta(days=29)):
         Injected.objects.create(end_user=end_user, memory_ids=[memory.id], created_at=at)
+        ProcessJob.objects.create(end_user=end_user, up_to_seq=0, created_at=at)
     assert garbage_collect.users_due() == [end_user.pk]
     effect = garbage_collect.collect(end_user.pk, Budget(calls=1, rows=100))
-    assert effect == {"entities": 1, "injections": 1}
+    assert effect == {"entities": 1, "injections": 1, "jobs": 1}
     assert set(Entity.objects.values_list("pk", flat=True)) == {used.pk, fresh.pk}
     assert Injected.objects.count() == 1
     assert garbage_collect.users_due() == []
@@ -64,4 +65,8 @@ def test_as_a_job_it_visits_all_and_a_second_run_finds_nothing(end_user: EndUser
 
 
 def test_a_user_who_is_gone_is_no_error() -> None:
-    assert garbage_collect.collect(0, Budget(calls=1, rows=10)) == {"entities": 0, "injections": 0}
+    assert garbage_collect.collect(0, Budget(calls=1, rows=10)) == {
+        "entities": 0,
+        "injections": 0,
+        "jobs": 0,
+    }
