@@ -75,6 +75,7 @@ def pages(end_user: EndUser) -> Mapping[str, str]:
         "people suggested": f"{contacts}?only=suggested",
         "people in conflict": f"{contacts}?only=conflict",
         "people unconfirmed": f"{contacts}?only=unconfirmed",
+        "map of people": reverse("dashboard:contacts_map", args=user),
         "person": person,
         "person, memories": f"{person}?tab=memories",
         "person, timeline": f"{person}?tab=timeline",

@@ -45,6 +45,7 @@ PAGES = {
     "review-contradictions": "/review/conflicts/",
     "compare": "/u/{user}/review/{one}/{other}/",
     "people": "/u/{user}/people/",
+    "map": "/u/{user}/people/map/",
     "person": "/u/{user}/people/{one}/",
     "person-memories": "/u/{user}/people/{one}/?tab=memories",
     "person-timeline": "/u/{user}/people/{one}/?tab=timeline",

@@ -11,6 +11,7 @@ from contacts.models import Contact
 from contacts.names import GROUPS
 from dashboard import access, feedback, pager
 from dashboard.queries import contacts as queries
+from dashboard.queries.people_map import people_map
 from dashboard.views import contact, contact_actions, contact_memories, picking
 
 MOST_APART = 12  # people told apart at once: every pair of them is remembered
@@ -50,6 +51,13 @@ def _groups() -> list[tuple[str, str]]:
         "other": _("Others"),
     }
     return [*((group, named[group]) for group in GROUPS), (queries.NO_GROUP, _("Unknown"))]
+
+
+@access.page
+def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Who knows whom, drawn and as a list."""
+    context = {"end_user": end_user, "map": people_map(end_user)}
+    return render(request, "contacts/map.html", context)
 
 
 @access.action
@@ -97,6 +105,7 @@ def merge_with(request: HttpRequest, person: Contact) -> HttpResponse:
 
 urls = [
     path("u/<int:user>/people/", contacts, name="contacts"),
+    path("u/<int:user>/people/map/", contacts_map, name="contacts_map"),
     path("u/<int:user>/people/merge/", merge_chosen, name="contacts_merge"),
     path("u/<int:user>/people/apart/", tell_apart, name="contacts_apart"),
     path("u/<int:user>/people/<uuid:contact>/merge/", merge_with, name="contact_merge"),

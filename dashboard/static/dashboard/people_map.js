@@ -1,0 +1,56 @@
+// The map of people: one stop of Tab, arrow keys from disc to disc, and who is tied to whom.
+"use strict";
+
+(() => {
+  const WAYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  const at = (node) => [Number(node.dataset.x), Number(node.dataset.y)];
+
+  // The nearest one in this direction; what lies aside counts twice.
+  function next(nodes, from, [right, down]) {
+    const [x, y] = at(from);
+    const far = (node) => {
+      const [dx, dy] = [at(node)[0] - x, at(node)[1] - y];
+      const along = dx * right + dy * down;
+      return along > 1 ? along + 2 * Math.abs(dx * down + dy * right) : Infinity;
+    };
+    const best = nodes.reduce((one, other) => (far(other) < far(one) ? other : one), from);
+    return best === from || far(best) === Infinity ? null : best;
+  }
+
+  function show(map, node) {
+    map.classList.toggle("focused", Boolean(node));
+    const near = new Set(node ? [node.dataset.node] : []);
+    for (const line of map.querySelectorAll("[data-ends]")) {
+      const ends = line.dataset.ends.split(" ");
+      const here = Boolean(node) && ends.includes(node.dataset.node);
+      line.classList.toggle("near", here);
+      if (here) ends.forEach((end) => near.add(end));
+    }
+    for (const one of map.querySelectorAll("[data-node]")) one.classList.toggle("near", near.has(one.dataset.node));
+  }
+
+  function start() {
+    for (const map of document.querySelectorAll("[data-map]:not([data-ready])")) {
+      map.dataset.ready = "";
+      const nodes = [...map.querySelectorAll("[data-node]")];
+      nodes.forEach((node, place) => node.setAttribute("tabindex", place ? "-1" : "0"));
+      for (const [event, off] of [["focusin", "focusout"], ["mouseover", "mouseout"]]) {
+        map.addEventListener(event, ({ target }) => show(map, target.closest("[data-node]")));
+        map.addEventListener(off, () => show(map, null));
+      }
+      map.addEventListener("keydown", (event) => {
+        const from = event.target.closest("[data-node]");
+        const to = from && WAYS[event.key] && next(nodes, from, WAYS[event.key]);
+        if (!from || !WAYS[event.key]) return;
+        event.preventDefault();
+        if (!to) return;
+        from.setAttribute("tabindex", "-1");
+        to.setAttribute("tabindex", "0");
+        to.focus();
+      });
+    }
+  }
+
+  start();
+  document.addEventListener("htmx:afterSettle", start);
+})();

@@ -1,0 +1,107 @@
+"""The map of people: communities, a place for everyone, the page."""
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from accounts.models import EndUser
+from contacts.models import Contact, Relation
+from dashboard.queries import people_map
+from dashboard.social_map import arrange, communities
+from tests.factories import make_contact, make_memory
+
+
+@pytest.mark.parametrize(
+    ("count", "ties", "groups"),
+    [
+        (0, {}, []),
+        (2, {}, [[0], [1]]),
+        (3, {(0, 2): 1.0}, [[0, 2], [1]]),
+        # Two circles of friends with one tie between them.
+        (6, {(0, 2): 1, (2, 4): 1, (0, 4): 1, (1, 3): 1, (3, 5): 1, (1, 5): 1, (0, 1): 1},
+         [[0, 2, 4], [1, 3, 5]]),
+        (4, {(0, 1): 5.0, (1, 2): 0.5, (2, 3): 5.0}, [[0, 1], [2, 3]]),
+    ],
+)  # fmt: skip
+def test_communities_are_those_who_know_each_other(
+    count: int, ties: dict, groups: list[list[int]]
+) -> None:
+    assert communities(count, ties) == groups
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data(), st.integers(1, 40), st.sampled_from([340.0, 720.0]))
+def test_nobody_stands_on_another_or_outside(data: st.DataObject, count: int, width: float) -> None:
+    pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
+    ties = data.draw(st.dictionaries(pair.filter(lambda p: p[0] < p[1]), st.floats(0.1, 9)))
+    box = st.tuples(st.floats(20, 140), st.floats(40, 80))
+    boxes = data.draw(st.lists(box, min_size=count, max_size=count))
+    groups = [("Around 小红", members) for members in communities(count, ties)]
+    found, again = (arrange(groups, boxes, ties, [width])[0] for _ in range(2))
+    assert found == again
+    held = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2)
+            for (x, y), (w, h) in zip(found.places, boxes, strict=True)]  # fmt: skip
+    slack = 0.2  # places are rounded
+    for place, (left, top, right, bottom) in enumerate(held):
+        assert min(left, top) > -slack
+        assert right < width + slack
+        assert bottom < found.height + slack
+        for other in held[:place]:
+            assert (left > other[2] - slack or right < other[0] + slack
+                    or top > other[3] - slack or bottom < other[1] + slack)  # fmt: skip
+    assert all(p.x >= 0 and p.x + p.width <= width + slack for p in found.panels)
+
+
+def family(user: EndUser) -> dict[str, Contact]:
+    people = {name: make_contact(user, name, relationship=role) for name, role in (
+        ("王芳", "妈妈"), ("王强", "爸爸"), ("小红", "朋友"), ("陈浩", ""), ("Michael", "boss"))}  # fmt: skip
+    Relation.objects.create(
+        end_user=user, subject=people["陈浩"], kind="男朋友", object=people["小红"]
+    )
+    Contact.objects.filter(pk=people["小红"].pk).update(mention_count=9)
+    make_memory(user, "小红和陈浩去了大理。", people["小红"], people["陈浩"])
+    return people
+
+
+def statements(user: EndUser) -> int:
+    with CaptureQueriesContext(connection) as asked:
+        people_map.people_map(user)
+    return len(asked)
+
+
+@pytest.mark.django_db
+def test_the_map_has_ties_groups_and_a_note_of_who_is_left_out(
+    reviewer: Client, user: EndUser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = family(user)
+    page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]))
+    found = page.context["map"]
+    named = {title: {p.contact.name for p in persons} for title, persons in found.groups}
+    assert named == {
+        "Around 小红": {"小红", "陈浩"},
+        "Family": {"王芳", "王强"},
+        "Work": {"Michael"},
+    }
+    (hong,) = (p for _t, persons in found.groups for p in persons if p.contact == people["小红"])
+    assert hong.knows == [(people["陈浩"], "男朋友")]
+    assert [line.stated for line in found.wide.lines] == [True]
+    assert found.hidden == 0
+    assert "left out" not in page.content.decode()
+    few = statements(user)
+    for place in range(12):
+        make_memory(user, f"见了{place}", make_contact(user, f"新人{place}"), people["小红"])
+    assert statements(user) == few == 5
+    monkeypatch.setattr(people_map, "MOST", 4)
+    assert people_map.people_map(user).hidden == 13
+    page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]))
+    assert "13 people who are mentioned least are left out" in page.content.decode()
+
+
+@pytest.mark.django_db
+def test_an_end_user_without_people_has_an_empty_map(reviewer: Client, user: EndUser) -> None:
+    page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]))
+    assert "Nobody yet" in page.content.decode()
