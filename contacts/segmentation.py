@@ -15,6 +15,8 @@ from itertools import accumulate
 from typing import Any
 
 import jieba
+import numpy as np
+from numpy.typing import NDArray
 
 from contacts.lexicon import words
 
@@ -82,39 +84,57 @@ def _tagger() -> Any:
     words.initialized = True
     # Imported on first use: its tables take half a second, and most commands tag nothing.
     posseg: Any = import_module("jieba.posseg")
-    posseg.viterbi = viterbi
+    posseg.viterbi = Viterbi(posseg.start_P, posseg.trans_P, posseg.emit_P)
     return posseg.POSTokenizer(words)
 
 
-def viterbi(
-    text: str, states: Mapping[str, Any], start: _Scores, steps: Any, emissions: Any
-) -> tuple[float, list[Any]]:
-    """jieba's tagging of characters that no dictionary word joins, with the same results and ties.
-    Its own tries each pair of 256 states, 10 ms for a character that it has never seen, though
-    one in twelve pairs can follow each other: here only those are tried."""
-    states_of = [states.get(char, steps.keys()) for char in text]
-    scores = {one: start[one] + emissions[one].get(text[0], _NEVER) for one in states_of[0]}
-    paths: list[dict[Any, tuple[float, Any]]] = []
-    for char, own in zip(text[1:], states_of[1:], strict=True):
-        following = {after for before in scores for after in steps[before]}
-        emitted = {
-            after: emissions[after].get(char, _NEVER)
-            for after in following.intersection(own) or following
-        }
-        best: dict[Any, tuple[float, Any]] = {}
-        for before, score in scores.items():
-            for after, step in steps[before].items():
-                if after in emitted:
-                    found = (score + step + emitted[after], before)
-                    if after not in best or found > best[after]:
-                        best[after] = found
-        paths.append(best)
-        scores = {after: score for after, (score, _) in best.items()}
-    total, last = max((score, state) for state, score in scores.items())
-    route = [last]
-    for best in reversed(paths):
-        route.append(best[route[-1]][1])
-    return total, route[::-1]
+class Viterbi:
+    """jieba's tagging of characters that no dictionary word joins, with the same results and
+    ties. Its own tries each pair of 256 states in Python, 10 ms for a character that it has
+    never seen; here a row of an array has all steps into a state."""
+
+    def __init__(self, start: _Scores, steps: Mapping[Any, _Scores], emissions: Any) -> None:
+        states = sorted(steps, reverse=True)  # of equal scores the greater state wins
+        self._states, self._emissions = states, emissions
+        self._start = np.array([start[state] for state in states])
+        place = {state: at for at, state in enumerate(states)}
+        before = [[one for one in states if state in steps[one]] for state in states]
+        # Rows are filled up with the place after the last, which is never reached.
+        shape = len(states), max(map(len, before))
+        self._before, self._steps = np.full(shape, len(states)), np.zeros(shape)
+        for row, (state, ones) in enumerate(zip(states, before, strict=True)):
+            self._before[row, : len(ones)] = [place[one] for one in ones]
+            self._steps[row, : len(ones)] = [steps[one][state] for one in ones]
+        self._emitted = lru_cache(maxsize=8192)(self._emit)
+
+    def __call__(
+        self, text: str, states: Mapping[str, Any], *_tables: Any
+    ) -> tuple[float, list[Any]]:
+        """The score of the best states for ``text``, and these; ``states`` tells which are
+        possible for a character, the others may be anything."""
+        emitted = [self._emitted(char) for char in text]
+        possible = [states.get(char) for char in text]
+        scores = self._only(possible[0], self._start + emitted[0])
+        rows, paths = np.arange(len(self._states)), []
+        for own, emission in zip(possible[1:], emitted[1:], strict=True):
+            reached = np.append(scores, -np.inf)[self._before] + self._steps + emission[:, None]
+            best = reached.argmax(axis=1)
+            scores = self._only(own, reached[rows, best])
+            paths.append(self._before[rows, best])
+        route = [int(scores.argmax())]
+        for before in reversed(paths):
+            route.append(int(before[route[-1]]))
+        return float(scores[route[0]]), [self._states[place] for place in reversed(route)]
+
+    def _emit(self, char: str) -> NDArray[np.float64]:
+        return np.array([self._emissions[state].get(char, _NEVER) for state in self._states])
+
+    def _only(self, own: Any, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``scores`` of the states in ``own``, if one of these is reached."""
+        if own is None:
+            return scores
+        fitting = np.where([state in own for state in self._states], scores, -np.inf)
+        return fitting if np.isfinite(fitting).any() else scores
 
 
 @lru_cache(maxsize=4096)

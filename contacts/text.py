@@ -142,6 +142,7 @@ def normalise_with_offsets(text: str) -> tuple[str, list[int]]:
     return norm, [*offsets, len(text)]
 
 
+@lru_cache(maxsize=4096)  # a user's names are asked for at each of their mentions
 def normalise(text: str) -> str:
     """``text`` in one spelling; ``normalise(normalise(x)) == normalise(x)``."""
     return normalise_with_offsets(text)[0]

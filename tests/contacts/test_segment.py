@@ -42,5 +42,5 @@ def test_the_tagger_leaves_no_file_in_the_shared_folder(fresh_tagger, tmp_path, 
 )
 def test_characters_without_a_word_are_tagged_as_jieba_tags_them(text: str):
     theirs = import_module("jieba.posseg.viterbi").viterbi
-    tables = (posseg.char_state_tab_P, posseg.start_P, posseg.trans_P, posseg.emit_P)
-    assert segmentation.viterbi(text, *tables) == theirs(text, *tables)
+    states, *tables = posseg.char_state_tab_P, posseg.start_P, posseg.trans_P, posseg.emit_P
+    assert segmentation.Viterbi(*tables)(text, states) == theirs(text, states, *tables)

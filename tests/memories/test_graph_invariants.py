@@ -1,6 +1,8 @@
 """Store, supersede, merge memories, split, archive and undo in any order: no edge dangles where
 anyone sees it, nothing that was said is lost, and the doctor finds nothing wrong."""
 
+import os
+
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
@@ -108,7 +110,7 @@ STEPS = st.lists(
     st.tuples(st.sampled_from(EVENTS), NUMBERS, NUMBERS, NUMBERS), min_size=3, max_size=12
 )
 STRICT = settings(
-    max_examples=12,
+    max_examples=int(os.environ.get("MIO_TEST_EXAMPLES", "6")),
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

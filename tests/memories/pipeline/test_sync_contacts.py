@@ -73,7 +73,7 @@ def test_both_people_of_a_relation_have_it_on_their_cards(text, subject, other):
 
 
 class AfterAnyTalk(TestCase):
-    @settings(max_examples=6, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=3, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(
         st.sampled_from([CHINESE, ENGLISH, CHINESE + ENGLISH]), st.randoms(use_true_random=False)
     )

@@ -1,6 +1,7 @@
 """A user on whom every verb was used goes out, comes in under another id, and goes out again
 the same; there every change can be taken back as here."""
 
+import os
 import random
 from collections.abc import Callable
 from typing import Any
@@ -130,7 +131,7 @@ VERBS: list[Verb] = [
 ]  # fmt: skip
 
 
-@pytest.fixture(params=range(3))
+@pytest.fixture(params=range(int(os.environ.get("MIO_TEST_EXAMPLES", "1"))))
 def rich(request: pytest.FixtureRequest) -> EndUser:
     chance = random.Random(request.param)
     incoming = [Incoming("user", text, session_id="s") for text in TALK]

@@ -129,10 +129,9 @@ def _contacts_among(people: list[Someone]) -> list[Someone]:
     """Unnamed relations of others stand for the one whose they are."""
     linked: list[Someone] = []
     for person in people:
-        while not person.is_contact and person.owner is not None:
-            person = person.owner
-        if person not in linked and person.is_contact:
-            linked.append(person)
+        nearest = (one for one in reversed([*person.with_owners()]) if one.is_contact)
+        if (meant := next(nearest, None)) is not None and meant not in linked:
+            linked.append(meant)
     return linked
 
 

@@ -87,9 +87,12 @@ class Someone:
 
     def with_owners(self) -> Iterator["Someone"]:
         """Whoever they belong to, and those in turn, outermost first; then themself."""
-        if self.owner is not None and self.owner is not self:
-            yield from self.owner.with_owners()
-        yield self
+        line: list[Someone] = []
+        one: Someone | None = self
+        while one is not None and not any(one is met for met in line):  # each other's sister
+            line.append(one)
+            one = one.owner
+        yield from reversed(line)
 
     def extracted(self) -> ExtractedPerson:
         return ExtractedPerson(
