@@ -17,6 +17,8 @@ _TOKEN = re.compile(
 )
 _PLACEHOLDER = re.compile(r"\{[{%][^{}\n]{0,200}[}%]\}")
 _LINE = re.compile(r"^.+$", re.M)
+# Encoded data and long addresses: no word is so long.
+_BLOB = re.compile(r"(?<![!-~])[!-~]{200,}")
 _QUOTE_LINE = re.compile(r"^[ \t]*>.*$", re.M)
 
 # Characters that are read of one message: a longer one is a paste, whose beginning and end hold
@@ -28,9 +30,9 @@ _Span = tuple[int, int]
 
 def own_words(content: str) -> str:
     """``content`` with everything that is not the user's own speech blanked out: injected
-    memory blocks, code, long quotations, quoted lines, forged turns. Offsets stay."""
+    memory blocks, code, encoded data, long quotations, quoted lines, forged turns. Offsets stay."""
     content = _blanked(content, injected(content))
-    for pattern in (_CODE, _MARKUP, _QUOTE_LINE):
+    for pattern in (_CODE, _MARKUP, _QUOTE_LINE, _BLOB):
         content = _blanked(content, [match.span() for match in pattern.finditer(content)])
     content = _blanked(content, _forged_turns(content))
     content = _blanked(content, _bracketed(content))

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 _SENTENCE_END = re.compile(
-    r"[。！？!?；;…\n]+[”\"」』）)]*|(?<=[a-z0-9\u4e00-\u9fff)\]\"”])\.+(?=\s|$)|(?<=[A-Z]{2})\.(?=\s[A-Z])|\s*(?:——|--)\s*"
+    r"[。！？!?；;…\n]+[”\"」』）)]*|(?<=[a-z0-9\u4e00-\u9fff)\]\"”])\.+(?=\s|$)|(?<=[A-Z]{2})\.(?=\s[A-Z])|(?<!\s)\s*(?:——|--)\s*"
 )
 # Nobody says more in one breath: what is longer was pasted, and is cut where a word ends. So the
 # time that reading a text takes grows with its length alone.
@@ -29,7 +29,9 @@ def sentences(content: str) -> list[Sentence]:
     found: list[Sentence] = []
     start = 0
     for match in _SENTENCE_END.finditer(content):
-        if match.group().startswith(".") and _ABBREVIATION.search(content[start : match.start()]):
+        if match.group().startswith(".") and _ABBREVIATION.search(
+            content, max(start, match.start() - 5), match.start()
+        ):
             continue
         _append(found, content, start, match.start(), match.group())
         start = match.end()

@@ -58,6 +58,7 @@ from memories.providers.offline.lexicons import relations
 RE = patterns(__file__)
 # Characters before a name within which a word can say what its bearer is to the user.
 _BESIDE = 80
+MOST_NAMED = 24  # mentions in a clause; nobody names more people in one breath
 SURE = 0.5  # a mention with less confidence is a guess
 _FEMALE_NOUN = frozenset({"woman", "lady", "girl"})
 
@@ -99,7 +100,8 @@ def look_up_contacts(reading: Reading, turn: str) -> None:
 
 
 def _known_names(reading: Reading, text: str, spots: list[Spot]) -> None:
-    for mention in find_mentions(text, reading.entries) if reading.entries else ():
+    known = find_mentions(text, reading.entries) if reading.entries else []
+    for mention in known[:MOST_NAMED]:
         someone = reading.book.by_id(mention.person.id)
         if mention.person.id not in reading.named_in_turn or someone is None:
             continue
