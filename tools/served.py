@@ -14,7 +14,6 @@ from urllib.parse import quote, urlencode
 
 from django.core.management import call_command
 from django.db import connection
-from django.utils import timezone
 from django_q.models import Failure, OrmQ
 
 from accounts.models import ApiKey, App, EndUser
@@ -138,8 +137,9 @@ def _unfinished() -> Iterator[str]:
     for model in (Batch, Consolidation):
         for row in model.objects.filter(state__in=UNFINISHED).order_by("pk"):
             yield f"{model.__name__.lower()} {row.pk} is {row.state}: {row.error}"
-    if queued := OrmQ.objects.exclude(lock__gt=timezone.now()).count():
-        yield f"{queued} tasks are queued"
+    # A task stays in its row until its worker is done with it.
+    if queued := OrmQ.objects.count():
+        yield f"{queued} tasks are queued or under way"
 
 
 def extract_all(client: Client) -> Iterator[str]:
