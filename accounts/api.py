@@ -2,6 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from inspect import isawaitable
 from typing import Any, ClassVar, TypeVar
 
@@ -23,6 +24,7 @@ from accounts.errors import ApiError
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
 from accounts.paging import Page, PageQuery, page
+from accounts.scope import app_scope, user_scope
 
 MAX_EXTERNAL_ID = 200
 # What a server puts in place of bytes that are not UTF-8: two broken ids would be one user.
@@ -62,9 +64,13 @@ def documented(request: Any = None, responses: Any = None, **options: Any) -> An
 
 
 class AppView(APIView):
-    """An endpoint for an app with a valid key."""
+    """An endpoint for an app with a valid key. It sees who the app's end users are."""
 
     request: Request
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        with ExitStack() as self.scopes:
+            return super().dispatch(request, *args, **kwargs)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         # A chunked body has no length; REST framework would take it for none.
@@ -72,6 +78,7 @@ class AppView(APIView):
         if not meta.get("CONTENT_LENGTH") and meta.get("HTTP_TRANSFER_ENCODING"):
             meta["CONTENT_LENGTH"] = str(len(request._request.body))
         super().initial(request, *args, **kwargs)
+        self.scopes.enter_context(app_scope(self.app.pk))
 
     @property
     def app(self) -> App:
@@ -98,7 +105,8 @@ class AppView(APIView):
 
 
 class UserView(AppView):
-    """An endpoint about one end user of the calling app."""
+    """An endpoint about one end user of the calling app. From the moment that the user is known
+    it sees their rows and no other's."""
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -111,9 +119,7 @@ class UserView(AppView):
     def find_user(self) -> EndUser | None:
         """The end user, or None when the app never wrote to it."""
         found = EndUser.objects.filter(app=self.app, external_id=self.external_id).first()
-        if found is not None:
-            found.app = self.app  # its time zone may be the user's
-        return found
+        return self._entered(found) if found is not None else None
 
     @cached_property
     def end_user(self) -> EndUser:
@@ -126,8 +132,12 @@ class UserView(AppView):
     def end_user_for_writing(self) -> EndUser:
         """The end user, made on first sight; call inside the transaction that writes."""
         made, _ = EndUser.objects.get_or_create(app=self.app, external_id=self.external_id)
-        made.app = self.app
-        return made
+        return self._entered(made)
+
+    def _entered(self, end_user: EndUser) -> EndUser:
+        self.scopes.enter_context(user_scope(end_user))
+        end_user.app = self.app  # its time zone may be the user's
+        return end_user
 
 
 class WaitingView(UserView):
@@ -136,6 +146,10 @@ class WaitingView(UserView):
     asks the database goes through ``in_thread``."""
 
     async def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:  # type: ignore[override]
+        with ExitStack() as self.scopes:
+            return await self._answered(request, *args, **kwargs)
+
+    async def _answered(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Response:
         self.args, self.kwargs = args, kwargs
         self.headers = self.default_response_headers
         asked = self.request = self.initialize_request(request, *args, **kwargs)

@@ -15,6 +15,8 @@ from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 from django_q.models import OrmQ
 
+from accounts.scope import all_users
+
 log = logging.getLogger(__name__)
 
 # A task whose worker died counts as under way for so long.
@@ -58,7 +60,7 @@ class FairQueue(ORM):
     def _take(self) -> list[tuple[int, str]]:
         rows = self.get_connection()  # closes a connection that is stale
         now, retry = timezone.now(), timedelta(seconds=Conf.RETRY)
-        with connections[Conf.ORM].cursor() as cursor:
+        with all_users(), connections[Conf.ORM].cursor() as cursor:
             alive = now + retry - ALIVE
             cursor.execute(
                 _NEXT, {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}

@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.models import App, EndUser
+from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact
 from dashboard import feedback
@@ -68,7 +69,8 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
     def checked(request: HttpRequest, **kwargs: Any) -> HttpResponseBase:
         if not request.user.has_perm(permission):
             raise PermissionDenied
-        with _days_of(rows := _fetched(request, kwargs)):
+        # Whom an operator may see is asked of every address; it may be many end users at once.
+        with all_users(), _days_of(rows := _fetched(request, kwargs)):
             answer = view(request, **rows)
         # A browser keeps no copy: the way back shows what is so now, whole and not the part that
         # a script fetched from the same address, and after signing out it shows nothing.

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from accounts.scope import all_users
 from dashboard.access import end_users_of
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 
@@ -11,6 +12,7 @@ CURRENT = "end_user"  # of the session: the end user looked at last
 THEME = "theme"  # the cookie
 
 
+@all_users()
 def chrome(request: HttpRequest) -> dict[str, Any]:
     """The end user in hand (of the address, else the one looked at
     last, else the one who spoke last), rights, theme."""

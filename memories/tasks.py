@@ -1,12 +1,17 @@
-"""What the queue runs: each takes ids, does one pipeline call, and may run twice."""
+"""What the queue runs: each takes ids, does one pipeline call, and may run twice. Each says in
+whose scope: that of the end user it is about, or of all."""
 
 import time
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, ParamSpec
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Change, EndUser
+from accounts.scope import all_users, user_scope
 from contacts import store
 from contacts.models import Contact
 from memories import demo
@@ -24,7 +29,21 @@ from memories.queue import enqueue
 # waits meanwhile.
 TURN = 30.0
 
+P = ParamSpec("P")
 
+
+def of_user(task: Callable[Concatenate[int, P], None]) -> Callable[Concatenate[int, P], None]:
+    """A task on the end user whose id it takes first."""
+
+    @wraps(task)
+    def scoped(end_user_id: int, *args: P.args, **kwargs: P.kwargs) -> None:
+        with user_scope(end_user_id):
+            task(end_user_id, *args, **kwargs)
+
+    return scoped
+
+
+@of_user
 def extract(end_user_id: int) -> None:
     """Extracts what is due for an end user, then consolidates when that is due. What may
     wait for a batch of the model server is left to the sweep."""
@@ -38,6 +57,7 @@ def extract(end_user_id: int) -> None:
         enqueue("consolidate", end_user_id)
 
 
+@of_user
 def consolidate(end_user_id: int) -> None:
     until = time.monotonic() + TURN
     if run.consolidate_user(end_user_id, until) and time.monotonic() > until:
@@ -46,6 +66,7 @@ def consolidate(end_user_id: int) -> None:
     catch_up.follow_all(end_user_id)
 
 
+@of_user
 def process(end_user_id: int) -> None:
     """Extracts all that waits for an end user, due or not, then consolidates."""
     until = time.monotonic() + TURN
@@ -56,10 +77,12 @@ def process(end_user_id: int) -> None:
     consolidate(end_user_id)
 
 
+@all_users()
 def load_demo() -> None:
     demo.load()
 
 
+@of_user
 def embed(end_user_id: int) -> None:
     """Embeds what a correction left without a vector."""
     until = time.monotonic() + TURN
@@ -70,18 +93,21 @@ def embed(end_user_id: int) -> None:
         enqueue("embed", end_user_id)
 
 
+@of_user
 def render_cards(end_user_id: int) -> None:
     """Renders all cards anew, when the end user has changed their language."""
     for contact in Contact.objects.of(end_user_id).standing().values_list("pk", flat=True):
         contact_changed(str(contact))
 
 
+@all_users()
 def contact_changed(contact_id: str) -> None:
     """Renders a contact's card and profile memory, and links the memories that name it now."""
     if (end_user := _follow(UUID(contact_id))) is not None:
         embed_missing(end_user, embedder())
 
 
+@all_users()
 def contacts_created(change_id: str) -> None:
     """The same for all contacts that a change made; they are embedded together."""
     change = Change.objects.filter(pk=UUID(change_id)).select_related("end_user").first()
@@ -110,15 +136,18 @@ def _follow(contact_id: UUID) -> EndUser | None:
     return end_user
 
 
+@all_users()
 def link_backfill(contact_id: str) -> None:
     backfill.link_contact(UUID(contact_id))
 
 
+@all_users()
 def erase(erasure_id: str) -> None:
     """Erases what a user asked to forget, where nothing is to be waited for."""
     due.erase(UUID(erasure_id))
 
 
+@of_user
 def suggest(end_user_id: int) -> None:
     """Proposes merges for what changed lately among an end user's contacts."""
     end_user = EndUser.objects.filter(pk=end_user_id).first()
@@ -126,6 +155,7 @@ def suggest(end_user_id: int) -> None:
         auto_merge.suggest_merges(end_user, since=timezone.now() - sweep.SUGGEST_BACK)
 
 
+@all_users()
 def run_job(name: str) -> None:
     """Runs a maintenance job, and queues the rest of it where it stopped at its bound."""
     try:
@@ -136,6 +166,7 @@ def run_job(name: str) -> None:
         enqueue("resume_job", name)
 
 
+@all_users()
 def resume_job(name: str) -> None:
     """Goes on with a job that stopped midway, if nobody else has."""
     if job_runs.unfinished(name):

@@ -15,6 +15,7 @@ from prometheus_client.registry import Collector
 from accounts.errors import envelope
 from accounts.models import EndUser
 from accounts.schema import missing_migrations
+from accounts.scope import all_users
 from memories.models import Batch, Consolidation, ModelCall, Retrieval
 
 
@@ -108,7 +109,8 @@ _registry.register(MioCollector())
 def metrics(_request: HttpRequest) -> HttpResponse:
     """Prometheus' text format."""
     try:
-        text = generate_latest(_registry)
+        with all_users():
+            text = generate_latest(_registry)
     except Error:
         return JsonResponse(envelope("no_database", "The database does not answer."), status=503)
     return HttpResponse(text, content_type=CONTENT_TYPE_LATEST)

@@ -158,7 +158,7 @@ _connection: dict[str, Any] = (
 DATABASES = {
     "default": {
         **_connection,
-        "ENGINE": "django.db.backends.postgresql",
+        "ENGINE": "mio_site.postgres",
         "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {
             # Where clients wait, none does so for a lock until it gives up: a write to a user is

@@ -1,8 +1,15 @@
 """Django's admin for this site."""
 
+from functools import update_wrapper
+from typing import Any
+
 from django.contrib.admin import AdminSite
 from django.contrib.admin.apps import AdminConfig
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import SimpleTemplateResponse
+
+from accounts.scope import all_users
 
 
 class SuperuserAdmin(AdminSite):
@@ -11,6 +18,16 @@ class SuperuserAdmin(AdminSite):
     def has_permission(self, request: HttpRequest) -> bool:
         user = request.user
         return user.is_active and user.is_superuser and not hasattr(user, "operator")
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """The view as it is served; what it shows is read before it returns."""
+
+        @all_users()
+        def shown(*args: Any, **kwargs: Any) -> HttpResponseBase:
+            answer = view(*args, **kwargs)
+            return answer.render() if isinstance(answer, SimpleTemplateResponse) else answer
+
+        return super().admin_view(update_wrapper(shown, view), cacheable)
 
 
 class SuperuserAdminConfig(AdminConfig):

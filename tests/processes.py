@@ -14,6 +14,8 @@ import django
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 
+from accounts import scope
+
 # Each is forked from a process that has loaded tests.warm, but set up nothing: they have their
 # own settings and connections, and don't spend their first seconds on imports.
 _FORKS = multiprocessing.get_context("forkserver")
@@ -91,7 +93,8 @@ def _run(code: str, args: list[str], env: dict[str, str], says: Connection) -> N
         with redirect_stdout(printed):
             django.setup()
             names: dict[str, Any] = {"__name__": "__main__", "sys": sys}
-            exec(compile(code, "<started>", "exec"), names)
+            with scope.all_users():
+                exec(compile(code, "<started>", "exec"), names)
     except BaseException:  # noqa: BLE001 told to the test that waits
         failure = traceback.format_exc()
     says.send((printed.getvalue(), failure))

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.urls import reverse
 
 from accounts.models import EndUser
+from accounts.scope import all_users
 from contacts.models import Contact
 from memories.bench.measure import percentiles, timed
 from memories.bench.scratch import scratch_database
@@ -33,6 +34,7 @@ class Command(BaseCommand):
         parser.add_argument("--contacts", type=int, default=50_000)
         parser.add_argument("--memories", type=int, default=500_000)
 
+    @all_users()
     def handle(self, *, contacts: int, memories: int, **_options: Any) -> None:
         if contacts < 100 or memories < 1000:
             raise CommandError("Measuring begins at 100 contacts and 1,000 memories.")

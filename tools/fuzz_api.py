@@ -17,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
 from tqdm import tqdm
 
+from accounts.scope import all_users
 from tools.served import Client, Site, extract_all, problems_left, served
 
 USERS = ("wu", "赵/六", "a b%20c", "\u202eevil", "x" * 200)
@@ -52,6 +53,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=1)
         parser.add_argument("--clients", type=int, default=8)
 
+    @all_users()
     def handle(self, *, requests: int, seed: int, clients: int, **_options: Any) -> None:
         schema = SchemaGenerator().get_schema(request=None, public=True)
         with served() as site:

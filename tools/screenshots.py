@@ -20,6 +20,8 @@ from urllib.request import urlopen
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.scope import all_users
+
 try:
     from playwright.sync_api import Browser, Page, sync_playwright
 except ModuleNotFoundError as error:
@@ -101,6 +103,7 @@ class Command(BaseCommand):
         parser.add_argument("--into", type=Path, default=settings.BASE_DIR / "docs/screenshots")
         parser.add_argument("--only", help="pages whose name begins with this")
 
+    @all_users()
     def handle(self, *, into: Path, only: str | None, **_options: Any) -> None:
         chromium = shutil.which("chromium") or shutil.which("chromium-browser")
         if chromium is None:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 
 from django.core.management.base import BaseCommand, CommandError
 
+from accounts.scope import all_users
 from tools.served import Client, Site, extract_all, problems_left, served
 
 USERS = ("wu", "ann", "赵/六")
@@ -52,6 +53,7 @@ class Command(BaseCommand):
         parser.add_argument("--clients", type=int, default=8)
         parser.add_argument("--log", type=Path, help="every verb with its answer, a line each")
 
+    @all_users()
     def handle(
         self, *, minutes: float, seed: int, clients: int, log: Path | None, **_options: Any
     ) -> None:

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from accounts.models import App, EndUser
 from accounts.schema import missing_migrations
+from accounts.scope import all_users
 
 DEFAULT_APP = "default"
 APP_HELP = f"default: the only one with this end user, the only one, or {DEFAULT_APP!r}"
@@ -30,9 +31,10 @@ class MioCommand(BaseCommand):
             raise CommandError(
                 f"Migrations are missing: {', '.join(missing)}. Run manage.py migrate."
             )
-        if "app" in options and options["app"] is None:
-            options["app"] = self._usual_app(options.get("user"))
-        return super().execute(*args, **options)
+        with all_users():
+            if "app" in options and options["app"] is None:
+                options["app"] = self._usual_app(options.get("user"))
+            return super().execute(*args, **options)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         if self.user_required is not None:

@@ -22,6 +22,7 @@ from django.utils import timezone
 
 from accounts.best_effort import best_effort
 from accounts.models import EndUser
+from accounts.scope import user_scope
 from contacts import lookup
 from contacts.attributes import label
 from contacts.cards import compact
@@ -115,7 +116,8 @@ def note(end_user: EndUser | None, traced: Trace, session_id: str = "") -> None:
     linker. What the database doesn't take is logged with the end user's id, and lost."""
     if end_user is None or not (traced.about or traced.injection.memories):
         return
-    with best_effort("Use of the context of end user", end_user.pk):
+    # A request has closed its scope when its answer is sent.
+    with user_scope(end_user), best_effort("Use of the context of end user", end_user.pk):
         if traced.about is not None:
             linked.note(end_user, traced.about)
         _note_access(end_user, traced.injection.memories, session_id)

@@ -17,6 +17,7 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 from accounts.reasons import Reason, fault
+from accounts.scope import all_users, user_scope
 from memories.budget import Budget
 from memories.jobs import job_runs
 from memories.jobs.schedules import JOBS, PREFIX, EachUser, Effect, Job
@@ -37,6 +38,7 @@ class AlreadyRunning(Exception):
     """Another run of the job is alive."""
 
 
+@all_users()
 def run(
     name: str, *, only: int | None = None, visited: Callable[[], object] | None = None
 ) -> JobRun:
@@ -121,7 +123,8 @@ class _Visit:
         """False when the provider is away, so that there is no use in going on."""
         self.effect["users"] += 1
         try:
-            self.effect.update(self.work.step(pk, self.budget))
+            with user_scope(pk):
+                self.effect.update(self.work.step(pk, self.budget))
         except (InterfaceError, OperationalError):
             raise
         except Exception as error:  # noqa: BLE001 the other users are visited

@@ -12,6 +12,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import App, EndUser
+from accounts.scope import user_scope
 from contacts.key_index import hits
 from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
@@ -66,6 +67,12 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
     """
     EndUser.objects.bulk_create([EndUser(app=app, external_id=external_id)], ignore_conflicts=True)
     end_user = EndUser.objects.select_for_update(no_key=True).get(app=app, external_id=external_id)
+    end_user.app = app
+    with user_scope(end_user):
+        return _store(end_user, incoming)
+
+
+def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     ids = {item.id for item in incoming if item.id is not None}
     erased = redact_messages.erased_ids(end_user, ids)
     held = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
@@ -85,7 +92,6 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
     now = timezone.now()
     forgotten = name_hashes.forgotten(end_user)
     fresh = [_unless_forgotten(end_user, item, forgotten) for item in fresh]
-    end_user.app = app
     rows = [
         Message(
             end_user=end_user,

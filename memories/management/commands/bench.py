@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts.scope import all_users
 from memories.bench.datasets import BadDataset
 
 # name -> how many data files it takes at least
@@ -33,6 +34,7 @@ class Command(BaseCommand):
         )
         parser.add_argument("--json", action="store_true", help="print only one JSON object")
 
+    @all_users()
     def handle(self, *args: Any, **options: Any) -> None:
         name, files = options["name"], options["files"]
         if len(files) < BENCHES[name]:

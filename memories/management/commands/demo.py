@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from accounts.scope import all_users
 from contacts.models import Contact
 from memories import demo
 from memories.context import build
@@ -16,6 +17,7 @@ class Command(BaseCommand):
         f"the system prompt for {demo.QUESTION}."
     )
 
+    @all_users()
     def handle(self, *args: Any, **options: Any) -> None:
         end_user = demo.load()
         provider, vectors = language_provider(), embedder()

@@ -6,6 +6,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from accounts.models import EndUser
+from accounts.scope import all_users
 from memories import demo, queue
 
 
@@ -15,6 +16,7 @@ class Command(BaseCommand):
         "read them: a model may be slow or away."
     )
 
+    @all_users()
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
         if not EndUser.objects.exists():

@@ -1,0 +1,132 @@
+"""The one door to the rows of end users: whose rows the work that runs now may see.
+
+Every statement on a table of end users is sent with the scope that was opened for it, in the same
+round trip and for its own transaction only, so that a pooler may hand the connection to anybody
+after it. The policies of these tables (``accounts.row_security``) let it see nothing else, and
+without a scope it is not sent at all. What chooses a database for an end user belongs here.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from accounts import row_security
+
+# What reads or writes rows; whatever else there is (BEGIN, SET, DDL) shows none.
+_ROWS = re.compile(r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy)\b", re.I)
+
+
+class Unscoped(RuntimeError):
+    """A statement on rows of end users by work that did not say whose."""
+
+
+class CrossesUsers(RuntimeError):
+    """Work on one end user that turned to another one."""
+
+
+@dataclass(frozen=True)
+class Scope:
+    """``end_user`` is an id, ``rest`` what is seen besides: ``all``, or ``app:ID`` for the end
+    users of an app without anything that is theirs. ``lasting`` when the session has it."""
+
+    end_user: str = ""
+    rest: str = ""
+    lasting: bool = False
+
+    @cached_property
+    def settings(self) -> str:
+        """The statements that tell it to the server."""
+        return f"SET LOCAL mio.end_user = '{self.end_user}'; SET LOCAL mio.scope = '{self.rest}'; "
+
+
+_current: ContextVar[Scope | None] = ContextVar("scope", default=None)
+
+
+@contextmanager
+def _opened(scope: Scope | None) -> Iterator[None]:
+    before = _current.get()
+    _current.set(scope)
+    try:
+        yield
+    finally:
+        # Not by a token: a request may begin and end in different threads.
+        _current.set(before)
+
+
+@contextmanager
+def user_scope(end_user: Any) -> Iterator[None]:
+    """What runs in it sees the rows of one end user (or of the one with this id) alone.
+
+    Raises CrossesUsers within the scope of another one.
+    """
+    pk = int(getattr(end_user, "pk", end_user))
+    current = _current.get()
+    if current is not None and current.end_user not in ("", str(pk)):
+        raise CrossesUsers(f"The work is on end user {current.end_user}, not {pk}.")
+    with _opened(Scope(end_user=str(pk))):
+        yield
+
+
+def app_scope(app_id: int) -> Any:
+    """What runs in it sees who the end users of an app are, and nothing that is theirs."""
+    return _opened(Scope(rest=f"app:{int(app_id)}"))
+
+
+def all_users() -> Any:
+    """Declares work that is rightly on all end users: jobs, operators, commands."""
+    return _opened(Scope(rest="all"))
+
+
+def undeclared() -> Any:
+    """As work begins that has declared nothing."""
+    return _opened(None)
+
+
+@contextmanager
+def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """All end users for a whole session, as its owner: for migrations, whose statements can't be
+    told apart."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET mio.scope = 'all'")
+    try:
+        with _opened(Scope(rest="all", lasting=True)):
+            yield
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("RESET mio.scope")
+
+
+def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
+    """Sends a statement with the current scope: an execute wrapper of every connection.
+
+    Raises Unscoped for one on tables of end users outside of any scope.
+    """
+    cursor, connection = context["cursor"], context["connection"]
+    text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
+    scope = _current.get()
+    if (scope is not None and scope.lasting) or not _ROWS.match(text):
+        return execute(sql, params, many, context)
+    if scope is None:
+        if found := row_security.tables_in().search(text):
+            raise Unscoped(
+                f"{found[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
+                "or `with all_users():` for work that is rightly on all of them."
+            )
+        return execute(sql, params, many, context)
+    role = row_security.role_of(connection)
+    settings = f'SET LOCAL ROLE "{role}"; {scope.settings}' if role else scope.settings
+    if many or getattr(cursor, "name", None):  # these can't be sent with others
+        raw = connection.connection
+        with raw.transaction() if raw.autocommit else nullcontext():
+            raw.execute(settings)
+            return execute(sql, params, many, context)
+    result = execute(settings + text, params, many, context)
+    for _ in range(3 if role else 2):
+        cursor.cursor.nextset()
+    return result

@@ -1,0 +1,14 @@
+"""manage.py migrate: Django's, on the rows of all end users."""
+
+from typing import Any
+
+from django.core.management.commands import migrate
+from django.db import connections
+
+from accounts import scope
+
+
+class Command(migrate.Command):
+    def handle(self, *args: Any, database: str, **options: Any) -> None:
+        with scope.all_users_of_session(connections[database]):
+            super().handle(*args, database=database, **options)
