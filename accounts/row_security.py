@@ -37,6 +37,6 @@ def tables_in() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(sorted(user_tables()))})\b")
 
 
-def role_of(connection: BaseDatabaseWrapper) -> str:
+def role_of(_connection: BaseDatabaseWrapper) -> str:
     """The role that statements in a scope are run as; "" where there is none."""
     return ""

@@ -21,6 +21,9 @@ from accounts import row_security
 # What reads or writes rows; whatever else there is (BEGIN, SET, DDL) shows none.
 _ROWS = re.compile(r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy)\b", re.I)
 
+# What a statement is sent behind.
+SETTINGS = re.compile(r"\A(?:SET LOCAL [^;]*; )+")
+
 
 class Unscoped(RuntimeError):
     """A statement on rows of end users by work that did not say whose."""

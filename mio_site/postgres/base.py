@@ -4,10 +4,19 @@ from typing import Any
 
 from django.db.backends.postgresql import base
 
-from accounts.scope import guard
+from accounts.scope import SETTINGS, guard
+
+
+class DatabaseOperations(base.DatabaseOperations):
+    def last_executed_query(self, *args: Any) -> Any:
+        """What was asked for, without the scope that went along."""
+        sent = super().last_executed_query(*args)
+        return SETTINGS.sub("", sent) if sent else sent
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    ops_class = DatabaseOperations
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.execute_wrappers.append(guard)
