@@ -2,12 +2,12 @@
 
 from typing import Any
 
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, operations
 
 from accounts.scope import SETTINGS, guard
 
 
-class DatabaseOperations(base.DatabaseOperations):
+class DatabaseOperations(operations.DatabaseOperations):
     def last_executed_query(self, *args: Any) -> Any:
         """What was asked for, without the scope that went along."""
         sent = super().last_executed_query(*args)
