@@ -107,6 +107,7 @@ TEMPLATES: dict[str, str] = {
     "far": _("Nothing known about one fits what is known about the other."),
     "attribute_same": _("Both have the same {keys}."),
     "attribute_other": _("Their {keys} differ."),
+    "no_kind_of_date": _("Name a kind of date, such as birthday."),
     "birthday_other": _("Their birthdays differ: {first} and {second}."),
     "age": _("Their ages don't fit: “{first}” and “{second}”."),
     "gender": _("One is female, the other male."),

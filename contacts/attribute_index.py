@@ -12,13 +12,15 @@ from typing import Any
 
 import phonenumbers
 
-from contacts import segmentation
+from contacts import important_dates, segmentation
 from contacts.lexicon import words
 from contacts.numerals import MONTH, MONTHS, with_digits
 from contacts.text import is_han, normalise, stem
 from contacts.types import NameKey
 
 PREFIX = "attr:"
+# Beside the attributes, whose keys are words: the days of the year on which an important date falls.
+DAY = PREFIX + "@day:"
 # Bounds the index of one contact, whatever was learnt about them.
 MAX_KEYS, MAX_WORDS, MAX_VALUES = 96, 8, 12
 
@@ -136,6 +138,9 @@ def keys_for(attribute: str, value: str) -> list[str]:
 def keys_of(attributes: Mapping[str, Any]) -> Iterator[NameKey]:
     """The keys of a contact's attributes; ``text`` holds the values, one a line."""
     texts: dict[str, list[str]] = {}
+    for _, value in important_dates.of_attributes(attributes):
+        day = important_dates.read(value)
+        texts.setdefault(f"{DAY}{day.key if day else ''}", []).append(value)
     for attribute, values in sorted(attributes.items()):
         for entry in values[:MAX_VALUES]:
             value = " ".join(str(entry["value"]).split())

@@ -24,6 +24,7 @@ LUNAR_YEARS = range(1900, 2101)
 # How far ahead the index of keys finds a day, and what the card of a person looks ahead.
 NEAR, SOON = timedelta(days=3), timedelta(days=30)
 
+_ASKED = re.compile(r"生日|纪念日|忌日|birthday|\bb-?day\b|anniversar", re.I)
 _LUNAR_WORD = re.compile(r"农历|阴历|旧历|\b(?:chinese )?lunar(?: calendar)?\b")
 _SOLAR_WORD = re.compile(r"公历|阳历|新历|\bsolar\b")
 # Said so only by the lunar calendar: 正月, 腊月, 初三, 廿一, and 八月十五 without 日 or 号.
@@ -199,6 +200,11 @@ def day_key(kind: str) -> str:
     """A kind in an attribute's form as the key of an important date: ``gotcha`` becomes
     ``gotcha_day``."""
     return kind if is_yearly(kind) or kind in ATTRIBUTES else f"{kind}_day"
+
+
+def asked_for(message: str) -> bool:
+    """Whether a message speaks of days of this kind."""
+    return _ASKED.search(message) is not None
 
 
 def keys_within(today: date, span: timedelta) -> list[str]:

@@ -1,15 +1,18 @@
 """Who a message means: the only reads on the hot path, at most two statements."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from datetime import date, timedelta
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from accounts.models import EndUser
 from contacts import relations
+from contacts.attribute_index import DAY
 from contacts.cards import with_coming
 from contacts.coreference.conversation import staying
 from contacts.coreference.resolve import refers_back, resolve_turns
 from contacts.coreference.weights import HISTORY_CHARACTERS
+from contacts.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
 from contacts.key_index import Hit, hits, person_of
 from contacts.matching import descriptions
 from contacts.matching.descriptions import Description
@@ -27,6 +30,24 @@ Turn = tuple[str, str]
 Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
 
 
+class NearDate(NamedTuple):
+    """An important date of a contact that comes soon; ``years`` as ``Occurrence`` has them."""
+
+    contact: UUID
+    name: str
+    kind: str
+    on: date
+    years: int | None
+
+
+class People(NamedTuple):
+    """``cards`` are those of everyone who was found, by id."""
+
+    mentions: list[Mention]
+    cards: dict[UUID, str]
+    near: tuple[NearDate, ...]
+
+
 def who_is_meant(
     end_user: EndUser, message: str, turns: Turns, stay: int = 0
 ) -> tuple[list[Mention], dict[UUID, str]]:
@@ -38,9 +59,17 @@ def who_is_meant(
     is called only when the message refers back, or somebody may stay. At most two statements:
     the turns, if they are read from the database, and one lookup for all texts together.
     """
+    people = look_up(end_user, message, turns, stay)
+    return people.mentions, people.cards
+
+
+def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> People:
+    """As ``who_is_meant``, and the important dates that are near, in the same statements."""
     message = message[:CHARACTERS]
+    today, span = end_user.today, SOON if asked_for(message) else NEAR
+    days = [DAY + key for key in keys_within(today, span)]
     described = descriptions.describe(message)
-    attributes = descriptions.keys_of(described)
+    attributes = [*descriptions.keys_of(described), *days]
     back = refers_back(message)
     session, before = _read(turns) if back or stay else ([], [])
     if not back:
@@ -48,7 +77,9 @@ def who_is_meant(
     if not back and not session:
         found = hits(end_user, candidate_keys(message), attributes=attributes)
         named = find_mentions(message, _entries(found))
-        return _with_described(named, _fitting(described, found)), _cards(end_user, _known(found))
+        known = _known(found)
+        mentions = _with_described(named, _fitting(described, found))
+        return People(mentions, _cards(end_user, known), _near(known, today, span))
     texts = [message, *(text for _, text in [*session, *before])]
     wanted = frozenset().union(*map(candidate_keys, texts))
     found = hits(end_user, wanted, attributes=attributes, related=True)
@@ -65,7 +96,23 @@ def who_is_meant(
         for turn, more in zip(said[-len(earlier) :], earlier, strict=True)
         if turn.role == "user"
     ]
-    return mentions + staying(users, mentions, stay), _cards(end_user, known | _known(found))
+    known |= _known(found)
+    mentions += staying(users, mentions, stay)
+    return People(mentions, _cards(end_user, known), _near(known, today, span))
+
+
+def _near(
+    known: Mapping[UUID, dict[str, Any]], today: date, span: timedelta
+) -> tuple[NearDate, ...]:
+    """The dates of these people that are kept from ``today`` on for so long, the next first."""
+    found = [
+        NearDate(pk, contact["name"], entry["kind"], next_one.on, next_one.years)
+        for pk, contact in known.items()
+        for entry in contact["coming"]
+        if (day := read(entry.get("value", ""))) and (next_one := next_on(day, today))
+        if next_one.on - today <= span
+    ]
+    return tuple(sorted(found, key=lambda near: (near.on, near.name)))
 
 
 def _read(turns: Turns) -> tuple[list[Turn], list[Turn]]:

@@ -94,6 +94,8 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
         "POST": {"subject": str(uuid4()), "kind": "boss", "object": str(uuid4())},
     },
     "api-relation": {"DELETE": None},
+    "api-dates": {"GET": None, "POST": {"kind": "birthday", "month": 5, "day": 3}},
+    "api-date": {"GET": None, "PATCH": {"day": 4}, "DELETE": None},
     "api-suggestions": {"GET": None},
     "api-suggestion-decide": {"POST": {"decision": "merge"}},
     "api-forgettings": {"GET": None},

@@ -83,6 +83,17 @@ Context = inline_serializer(
         "forgetting": ForgettingSerializer(
             many=True, help_text="What the user asked in a chat to forget, the latest first."
         ),
+        "dates": inline_serializer(
+            "InjectedDate",
+            {
+                "contact": serializers.UUIDField(),
+                "name": serializers.CharField(),
+                "kind": serializers.CharField(),
+                "on": serializers.DateField(),
+                "years": serializers.IntegerField(allow_null=True),
+            },
+            many=True,
+        ),
         "timing_ms": serializers.FloatField(),
     },
 )

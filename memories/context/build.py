@@ -28,7 +28,7 @@ from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention
 from memories.context import linked
-from memories.context.render import InjectedContact, InjectedMemory, render
+from memories.context.render import InjectedContact, InjectedDate, InjectedMemory, render
 from memories.context.timing import Clock, Step, since
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory
@@ -40,7 +40,7 @@ from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Hit
 from memories.text.own_words import without_injected
 
-ALL = ("cards", "linked", "search")
+ALL = ("cards", "linked", "search", "dates")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
 _UNTIL = {"en": "until {}", "zh": "到{}为止"}
 JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
@@ -71,6 +71,7 @@ class Injection:
     contacts: tuple[InjectedContact, ...] = ()
     memories: tuple[InjectedMemory, ...] = ()
     forgetting: tuple[Forgetting, ...] = ()
+    dates: tuple[InjectedDate, ...] = ()
     timing_ms: float = 0.0
 
 
@@ -151,12 +152,14 @@ def trace(
     with clock.step("who"):
         turns = _turns(end_user, session_id, history)
         stay = settings.MIO_KEEP_CARDS if keep_cards is None else keep_cards
-        mentions, known = lookup.who_is_meant(
-            end_user, message, turns, stay if "cards" in include else 0
-        )
+        people = lookup.look_up(end_user, message, turns, stay if "cards" in include else 0)
+        mentions, known = people.mentions, people.cards
         contacts = _contacts(mentions, known)
     meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
     shown = contacts if "cards" in include else []
+    # Whoever has a card has it on the card, but for a compact one.
+    told = {contact.id for contact in shown if contact.matched_by != "conversation"}
+    near = [date for date in people.near if "dates" in include and date.contact not in told]
     about, hits = None, []
     if "linked" in include and meant:
         with clock.step("linked"):
@@ -189,11 +192,13 @@ def trace(
             limit,
             token_budget,
             _just_asked(asked, session_id),
+            [InjectedDate(*date) for date in near],
+            end_user.today,
         )
     forgotten = tuple(map(forgetting, asked))
     kept = {memory.id for memory in block.kept}
     return Trace(
-        Injection(block.text, tuple(contacts), block.kept, forgotten, since(started)),
+        Injection(block.text, tuple(contacts), block.kept, forgotten, block.dates, since(started)),
         tuple(mentions),
         tuple(
             replace(way, kept=way.memory.id in kept, line=way.memory.id in block.lines)

@@ -2,14 +2,33 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from uuid import UUID
 
-from contacts.text import defused, estimate_tokens, one_line
+from contacts.cards import date_said
+from contacts.important_dates import date_text
+from contacts.text import defused, estimate_tokens, names_role, one_line
 from memories.text.fence import CLOSE, OPEN, WORDS
 
+MAX_DATES, MAX_NAME = 5, 60
 MAX_LINE = 300  # graphemes of one memory in the prompt
 STAYING = 80  # tokens of the card of somebody who is only still talked about
 MOST_ENDED, MAX_ENDED = 4, 80  # facts of it that are no longer true, and graphemes of each
+
+_NEAR = {
+    "en": {
+        "near": "- {on} ({when}): {name}, {what}",
+        "today": "today",
+        "tomorrow": "tomorrow",
+        "in_days": "in {} days",
+    },
+    "zh": {
+        "near": "- {on}（{when}）：{name}，{what}",
+        "today": "今天",
+        "tomorrow": "明天",
+        "in_days": "{}天后",
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +56,24 @@ class InjectedMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class InjectedDate:
+    """An important date of somebody that is near; ``years`` since the first, if that is known."""
+
+    contact: UUID
+    name: str
+    kind: str
+    on: date
+    years: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
-    """The text, the memories that found room in it, and which of them have a line."""
+    """The text, the memories and dates that found room in it, and which memories have a line."""
 
     text: str
     kept: tuple[InjectedMemory, ...]
     lines: frozenset[UUID]
+    dates: tuple[InjectedDate, ...] = ()
 
 
 def render(
@@ -52,12 +83,15 @@ def render(
     limit: int,
     token_budget: int,
     told: str = "",
+    dates: Sequence[InjectedDate] = (),
+    today: date = date.min,
 ) -> Block:
     """The fenced block within the budget, with up to ``limit`` memories; they are the best
-    first. ``told``: it says that something was ``forgotten``, or ``not_found``."""
+    first. ``told``: it says that something was ``forgotten``, or ``not_found``. ``dates`` are as seen
+    ``today``."""
     words = WORDS[language]
     other = "forgotten" if told == "not_found" else "not_found"
-    fixed = [text for key, text in words.items() if key != other]
+    fixed = [text for key, text in words.items() if key not in (other, "dates")]
     left = token_budget - estimate_tokens("\n".join([OPEN, *fixed, CLOSE]))
     cards: dict[bool, list[str]] = {False: [], True: []}
     for place, contact in enumerate(contacts):
@@ -68,6 +102,10 @@ def render(
         if card:
             cards[stays].append(card)
             left -= cost
+    coming = {near: _near(near, today, language) for near in dates[:MAX_DATES]}
+    if (cost := estimate_tokens("\n".join([words["dates"], *coming.values()]))) > left:
+        coming = {}
+    left -= cost if coming else 0
     on_cards = "\n".join(cards[False] + cards[True])
     kept: list[InjectedMemory] = []
     lines: dict[UUID, str] = {}
@@ -89,9 +127,23 @@ def render(
     parts = [words[told]] if told else []
     for stays, heading in ((False, "people"), (True, "talk")):
         parts += [words[heading], *cards[stays]] if cards[stays] else []
+    parts += [words["dates"], *coming.values()] if coming else []
     parts += [words["memories"], *lines.values()] if lines else []
     text = "\n".join([OPEN, words["note"], *parts, CLOSE]) if parts else ""
-    return Block(text, tuple(kept), frozenset(lines))
+    return Block(text, tuple(kept), frozenset(lines), tuple(coming))
+
+
+def _near(near: InjectedDate, today: date, language: str) -> str:
+    words = _NEAR[language]
+    ahead = (near.on - today).days
+    when = words[("today", "tomorrow")[ahead]] if ahead < 2 else words["in_days"].format(ahead)
+    name = one_line(near.name, MAX_NAME)
+    return words["near"].format(
+        name=f"“{name}”" if names_role(name) else name,
+        on=date_text(near.on, today, language),
+        when=when,
+        what=date_said(near.kind, near.years, language),
+    )
 
 
 def _fitting(card: str, budget: int) -> tuple[str, int]:

@@ -20,6 +20,7 @@ WORDS = {
         "people": "## People mentioned",
         "talk": "## Still talked about",
         "memories": "## Related memories",
+        "dates": "## Important dates coming up",
         "forgotten": "The user asked to forget something that was said before. It has been done.",
         "not_found": "The user asked to forget something, but nothing that is kept was found for it: "
         "nothing was forgotten. Say so.",
@@ -31,6 +32,7 @@ WORDS = {
         "people": "## 提到的人",
         "talk": "## 仍在谈论的人",
         "memories": "## 相关记忆",
+        "dates": "## 即将到来的重要日子",
         "forgotten": "用户要求忘记之前说过的一些内容，已经照办。",
         "not_found": "用户要求忘记一些内容，但没有找到与之相关的记忆，所以什么也没有删除。请如实说明。",
         "outdated": "（自{}起不再如此）",
@@ -74,7 +76,7 @@ def _clauses() -> Iterator[str]:
 _HEADINGS = [
     _anywhere(words[key].strip("# "))
     for words in WORDS.values()
-    for key in ("people", "talk", "memories")
+    for key in ("people", "talk", "memories", "dates")
 ]
 _OURS = re.compile(
     "|".join(

@@ -11,12 +11,19 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from contacts.attributes import attribute_key
+from contacts import important_dates
+from contacts.attributes import attribute_key, is_yearly
 from contacts.resolution import namesakes
 from contacts.text import clean, encodable, folded, middle_cut
 from contacts.types import Person
 from memories.providers.openai.forgetting import ForgetReader
-from memories.providers.openai.schemas import ExtractionOut, FactOut, MemoryOut, PersonOut
+from memories.providers.openai.schemas import (
+    DateOut,
+    ExtractionOut,
+    FactOut,
+    MemoryOut,
+    PersonOut,
+)
 from memories.text.own_words import LONGEST, without_injected
 from memories.types import (
     ExtractedMemory,
@@ -265,7 +272,7 @@ class ExtractionPrompt:
             turn_ids=tuple(turn.id for turn in turns),
             people=tuple(ref for ref in about if ref),
             quote=self._quote(out.quote, turns),
-            facts=tuple(fact for item in out.facts if (fact := _fact(item, refs, said_at))),
+            facts=_facts(out, refs, said_at, self._request.language),
             happens_at=moment(out.happens_at, said_at),
             expires_at=moment(out.expires_at, said_at),
             valid_from=moment(out.valid_from, said_at),
@@ -323,6 +330,27 @@ def moment(text: str | None, said_at: datetime) -> datetime | None:
     if offset is None or abs(offset) > LARGEST_OFFSET:
         return found.replace(tzinfo=said_at.tzinfo)
     return found
+
+
+def _facts(
+    out: MemoryOut, refs: Mapping[str, str], said_at: datetime, language: str
+) -> tuple[Fact, ...]:
+    """What a memory states; a date in its own field takes the place of one among the values."""
+    found = [fact for item in out.facts if (fact := _fact(item, refs, said_at))]
+    dates = {
+        (fact.key, fact.person): fact
+        for item in out.important_dates
+        if (fact := _date(item, refs, language))
+    }
+    return (*(fact for fact in found if (fact.key, fact.person) not in dates), *dates.values())
+
+
+def _date(out: DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
+    day = important_dates.made(out.month, out.day, out.year, out.calendar, leap=out.leap_month)
+    key = important_dates.day_key(attribute_key(out.kind))
+    if day is None or not is_yearly(key) or out.person not in refs:
+        return None
+    return Fact(key, important_dates.text(day, language), refs[out.person])
 
 
 def _fact(out: FactOut, refs: Mapping[str, str], said_at: datetime) -> Fact | None:

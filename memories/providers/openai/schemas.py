@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
+from contacts.important_dates import LUNAR, SOLAR
 from memories.types import MemoryType, Relationship, Subtype, Verdict
 
 
@@ -40,6 +41,7 @@ Numbers = Annotated[list[int], BeforeValidator(_no_items_if_none)]
 Gender = Annotated[Literal["female", "male", ""], _label({"female", "male"}, "")]
 Kind = Annotated[MemoryType, _label(set(MemoryType), MemoryType.MISCELLANEOUS)]
 Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
+Calendar = Annotated[Literal["solar", "lunar"], _label({SOLAR, LUNAR}, SOLAR)]
 Judgement = Annotated[Verdict, _label(set(Verdict), Verdict.NEW)]
 Related = Annotated[Relationship | Literal["none"], _label(set(Relationship), "none")]
 
@@ -64,6 +66,16 @@ class FactOut(Wire):
     valid_to: str | None = None
 
 
+class DateOut(Wire):
+    kind: str
+    person: Text = ""
+    calendar: Calendar = "solar"
+    year: int | None = None
+    month: int
+    day: int
+    leap_month: bool = False
+
+
 class MemoryOut(Wire):
     content: Text
     type: Kind = MemoryType.MISCELLANEOUS
@@ -72,6 +84,7 @@ class MemoryOut(Wire):
     turns: Numbers
     quote: Text = ""
     facts: Annotated[list[FactOut], BeforeValidator(_no_items_if_none)] = []
+    important_dates: Annotated[list[DateOut], BeforeValidator(_no_items_if_none)] = []
     happens_at: str | None = None
     expires_at: str | None = None
     valid_from: str | None = None

@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
-from contacts.models import Contact, Relation, Suggestion
+from contacts.models import Contact, Relation, Suggestion, json_value
+from memories.corrections import edit_dates
 from memories.models import Erasure, Memory, Message, ProcessJob
 from tests.api import ENDPOINTS, ApiClient, assert_error
 from tests.factories import (
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.django_db
 EMPTY_ANSWERS = {"api-context", "api-search"}
 # These make the app's own user of that id.
 WRITERS = {("api-messages", "POST"), ("api-contacts", "POST"), ("api-memories", "POST"),
-           ("api-contacts-bulk", "POST"),
+           ("api-contacts-bulk", "POST"), ("api-dates", "POST"),
            ("api-user", "PATCH")}  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def test_every_endpoint_is_in_the_table_of_these_tests() -> None:
 def victim() -> EndUser:
     end_user = make_end_user(external_id="zoe")
     make_message(end_user, "Nora has a secret garden.")
-    contact = make_contact(end_user, "Nora")
+    contact = make_contact(end_user, "Nora", attributes={"birthday": [json_value("May 3")]})
     make_suggestion(contact, other := make_contact(end_user, "Nori"))
     Relation.objects.create(end_user=end_user, subject=contact, kind="boss", object=other)
     memory = make_memory(end_user, "Nora has a secret garden.", contact)
@@ -81,6 +82,8 @@ def ids(end_user: EndUser, name: str) -> dict[str, Any]:
     ):
         if name == of:
             return {key: held.objects.of(end_user).get().pk}
+    if name == "api-date":
+        return {"date_id": edit_dates.dates_of(end_user)[0].id}
     if name.startswith("api-forgetting") and name != "api-forgettings":
         return {"erasure_id": Erasure.objects.of(end_user).get().pk}
     if name.startswith("api-change") and name != "api-changes":

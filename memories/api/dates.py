@@ -1,0 +1,209 @@
+"""Important dates over HTTP: what is near, and what an app states."""
+
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.errors import ApiError
+from accounts.fields import Flag, Identifier, Strict, Text, Whole, WhyQuery
+from accounts.models import EndUser
+from contacts.edit import UnknownContact
+from contacts.important_dates import LUNAR, SOLAR, YearlyDay, made, text
+from memories.api.requested import TakenAway, refusals
+from memories.corrections import edit_dates
+from memories.corrections.edit_dates import ImportantDate
+
+MAX_DAYS = 366
+
+
+class DatesQuery(Strict):
+    within = serializers.IntegerField(
+        required=False, min_value=0, max_value=MAX_DAYS, help_text="Days from today on."
+    )
+    contact = serializers.UUIDField(required=False, help_text="Only those of this contact.")
+
+
+class _DayForm(Strict):
+    calendar = serializers.ChoiceField([SOLAR, LUNAR], default=SOLAR)
+    year = Whole(required=False, allow_null=True, min_value=1800, max_value=2200)
+    month = Whole(min_value=1, max_value=12)
+    day = Whole(min_value=1, max_value=31)
+    leap_month = Flag(default=False, help_text="Of the lunar leap month of this number.")
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+
+class NewDate(_DayForm):
+    """``contact`` null: the user's own."""
+
+    contact = Identifier(required=False, allow_null=True)
+    kind = Text(
+        max_length=40,
+        help_text="birthday, wedding_anniversary, anniversary, name_day, death_anniversary; of a "
+        "contact any other as well, which is kept as one that ends in _day.",
+    )
+
+
+class DateEdit(_DayForm):
+    """The whole day; fields left out keep their values."""
+
+
+class DateSerializer(serializers.Serializer):
+    id = serializers.UUIDField(help_text="Stays the same while the contact and the kind do.")
+    contact = serializers.UUIDField(allow_null=True, help_text="null: the user's own.")
+    name = serializers.CharField(allow_null=True)
+    kind = serializers.CharField()
+    calendar = serializers.ChoiceField([SOLAR, LUNAR])
+    year = serializers.IntegerField(allow_null=True)
+    month = serializers.IntegerField()
+    day = serializers.IntegerField()
+    leap_month = serializers.BooleanField()
+    text = serializers.CharField(help_text="In the user's language.")
+    next_on = serializers.DateField(allow_null=True, help_text="In the user's time zone.")
+    in_days = serializers.IntegerField(allow_null=True)
+    years = serializers.IntegerField(
+        allow_null=True, help_text="An age, for a birthday; null unless the year is known."
+    )
+    sources = serializers.ListField(
+        child=serializers.UUIDField(), help_text="Memories; none: somebody stated it."
+    )
+
+
+class ChangedDate(DateSerializer):
+    change_id = serializers.UUIDField(
+        allow_null=True, help_text="Undo it with changes/{id}/undo/; null where nothing changed."
+    )
+
+
+class DateList(serializers.Serializer):
+    count = serializers.IntegerField()
+    next = serializers.URLField(allow_null=True)
+    results = DateSerializer(many=True)
+
+
+class Dates(UserView):
+    @documented(
+        responses={200: DateList},
+        parameters=[DatesQuery],
+        operation_id="dates_list",
+        summary="Birthdays and other days that come back every year, the next first",
+        description="29 February is kept on the 28th where a year has none, a lunar 30th on the 29th "
+        "where its month has none, a day of a leap month in the ordinary month of that number "
+        "where a year has no such leap month. All of them are one page.",
+    )
+    def get(self, _request: Request, **_path: Any) -> Response:
+        query, user = self.query(DatesQuery), self.end_user
+        found = edit_dates.dates_of(user, within=query.get("within"), contact=query.get("contact"))
+        rows = [_shown(user, one) for one in found]
+        return Response({"count": len(rows), "next": None, "results": rows})
+
+    @documented(
+        request=NewDate,
+        responses={201: ChangedDate},
+        operation_id="dates_create",
+        summary="State an important date",
+        description="It takes the place of one of its kind.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        values = self.body(NewDate)
+        with transaction.atomic():
+            user = self.end_user_for_writing()
+            shown = _stated(user, values.get("contact"), values["kind"], values, self.actor)
+        return Response(shown, status=status.HTTP_201_CREATED)
+
+
+class OneDate(UserView):
+    def found(self, date_id: UUID) -> ImportantDate:
+        date = edit_dates.one(self.end_user, date_id)
+        if date is None:
+            raise ApiError(404, "unknown_date", "This user has no such date.")
+        return date
+
+    @documented(responses={200: DateSerializer}, operation_id="dates_retrieve", summary="One date")
+    def get(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+        return Response(_shown(self.end_user, self.found(date_id)))
+
+    @documented(
+        request=DateEdit,
+        responses={200: ChangedDate},
+        operation_id="dates_update",
+        summary="Correct an important date",
+        description="Only the fields given change.",
+    )
+    def patch(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+        date = self.found(date_id)
+        given = self.body(DateEdit, partial=True)
+        values = {**_day(date.day), **given}
+        contact = date.contact.pk if date.contact else None
+        return Response(_stated(self.end_user, contact, date.kind, values, self.actor))
+
+    @documented(
+        responses={200: TakenAway},
+        parameters=[WhyQuery],
+        operation_id="dates_destroy",
+        summary="Say that an important date is none",
+        description="Memories that tell the user's own are marked as no longer true.",
+    )
+    def delete(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
+        why = self.query(WhyQuery).get("why", "")
+        date = self.found(date_id)
+        with refusals():
+            change = edit_dates.remove_date(self.end_user, date, actor=self.actor, why=why)
+        return Response({"change_id": change and change.id})
+
+
+def _stated(
+    user: EndUser, contact: UUID | None, kind: str, values: dict[str, Any], actor: str
+) -> dict[str, Any]:
+    """States the date; as it is then, with the change. Raises ValidationError and a 404."""
+    day = made(
+        values["month"],
+        values["day"],
+        values.get("year"),
+        values["calendar"],
+        leap=values["leap_month"],
+    )
+    if day is None:
+        raise serializers.ValidationError({"day": ["No calendar has this day."]})
+    why = values.get("why", "")
+    try:
+        kind = edit_dates.kind_of(kind)
+        with refusals():
+            change = edit_dates.set_date(user, contact, kind, day, actor=actor, why=why)
+    except edit_dates.InvalidDate as error:
+        raise serializers.ValidationError({"kind": [str(error)]}) from error
+    except UnknownContact as error:
+        raise ApiError(404, "unknown_contact", str(error)) from error
+    whose = change.subjects[0] if contact and change else None
+    shown = edit_dates.dates_of(user, contact=UUID(whose) if whose else None)
+    (found,) = [one for one in shown if one.kind == kind and bool(one.contact) == bool(contact)]
+    return {**_shown(user, found), "change_id": change and change.id}
+
+
+def _day(day: YearlyDay) -> dict[str, Any]:
+    return {
+        "calendar": day.calendar,
+        "year": day.year,
+        "month": day.month,
+        "day": day.day,
+        "leap_month": day.leap,
+    }
+
+
+def _shown(user: EndUser, date: ImportantDate) -> dict[str, Any]:
+    return {
+        "id": date.id,
+        "contact": date.contact and date.contact.pk,
+        "name": date.contact and date.contact.name,
+        "kind": date.kind,
+        **_day(date.day),
+        "text": text(date.day, user.language),
+        "next_on": date.next_on,
+        "in_days": date.next_on and (date.next_on - user.today).days,
+        "years": date.years,
+        "sources": date.sources,
+    }

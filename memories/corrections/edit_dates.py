@@ -1,0 +1,169 @@
+"""Important dates of an end user's people, and of the user: read from what is known, and stated.
+
+A person's is an attribute of theirs, the user's own a fact of a memory; so corrections, merges,
+erasure, export and undo treat them like all else that is known.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any
+from uuid import NAMESPACE_URL, UUID, uuid5
+
+from django.db import transaction
+
+from accounts.models import Change, EndUser
+from accounts.reasons import CodedError, Reason
+from contacts import edit
+from contacts.attributes import ATTRIBUTES, YEARLY, attribute_key, is_yearly, label
+from contacts.important_dates import YearlyDay, day_key, next_on, of_attributes, read, text
+from contacts.models import Contact
+from memories.corrections import edit_memories
+from memories.models import Memory
+from memories.types import MemoryType, Subtype
+
+_SENTENCE = {"en": "The user's {kind} is {day}.", "zh": "用户的{kind}是{day}。"}
+
+
+class InvalidDate(CodedError):
+    """What was given is no important date; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportantDate:
+    """``contact`` None: the end user's own. ``next_on`` is None out of the years that are known;
+    ``years`` since the first one are known with its year. No sources: a person stated it."""
+
+    id: UUID
+    contact: Contact | None
+    kind: str
+    day: YearlyDay
+    next_on: date | None
+    years: int | None
+    sources: tuple[UUID, ...]
+
+
+def dates_of(
+    end_user: EndUser, *, within: int | None = None, contact: UUID | None = None
+) -> list[ImportantDate]:
+    """The important dates of a user's people and of the user, the next first; with ``within``
+    those of so many days from today on. Of a kind each has one, the current. Two statements."""
+    today = end_user.today
+    found = [*_of_people(end_user, today, contact)]
+    if contact is None:
+        found += _own(end_user, today)
+    if within is not None:
+        until = today + timedelta(days=within)
+        found = [one for one in found if one.next_on is not None and one.next_on <= until]
+    return sorted(found, key=lambda one: (one.next_on or date.max, str(one.id)))
+
+
+def _of_people(end_user: EndUser, today: date, contact: UUID | None) -> Iterator[ImportantDate]:
+    people = Contact.objects.of(end_user).standing().exclude(coming=[]).light()
+    for one in people.filter(pk=contact) if contact else people:
+        one.end_user = end_user
+        for kind, value in of_attributes(one.attributes):
+            sources = one.attributes[kind][0].get("sources", ())
+            yield _made(one, end_user, kind, value, today, sources)
+
+
+def _own(end_user: EndUser, today: date) -> Iterator[ImportantDate]:
+    for kind in YEARLY:
+        for memory, value in _own_of(end_user, kind):
+            yield _made(None, end_user, kind, value, today, [memory.pk])
+            break
+
+
+def _own_of(end_user: EndUser, kind: str) -> Iterator[tuple[Memory, str]]:
+    """Memories that tell the user's own date of a kind, the last said first, and the value."""
+    told = Memory.objects.of(end_user).active().facts().defer("tokens").order_by("-said_at", "pk")
+    for memory in told.filter(facts__contains=[{"key": kind, "person": None}]):
+        for fact in memory.facts:
+            mine = fact["key"] == kind and fact["person"] is None and not fact.get("valid_to")
+            if mine and read(fact["value"]) is not None:
+                yield memory, fact["value"]
+                break
+
+
+def _made(
+    contact: Contact | None, end_user: EndUser, kind: str, value: str, today: date, sources: object
+) -> ImportantDate:
+    day = read(value)
+    assert day is not None  # noqa: S101 both callers have read it
+    found = next_on(day, today)
+    whose = f"{contact.pk if contact else end_user.pk}"
+    return ImportantDate(
+        id=uuid5(NAMESPACE_URL, f"mio:{whose}:{kind}"),
+        contact=contact,
+        kind=kind,
+        day=day,
+        next_on=found.on if found else None,
+        years=found.years if found else None,
+        sources=tuple(UUID(str(pk)) for pk in sources),  # type: ignore[attr-defined]
+    )
+
+
+def one(end_user: EndUser, date_id: UUID) -> ImportantDate | None:
+    """The date with this id."""
+    return next((each for each in dates_of(end_user) if each.id == date_id), None)
+
+
+def kind_of(said: str) -> str:
+    """A kind of date as it is kept: ``Gotcha`` as ``gotcha_day``. Raises InvalidDate."""
+    known = {label(key, language): key for key in YEARLY for language in ("en", "zh")}
+    key = known.get(said) or day_key(attribute_key(said))
+    if not key or key == "_day" or (key in ATTRIBUTES and not is_yearly(key)):
+        raise InvalidDate(Reason("no_kind_of_date"))
+    return key
+
+
+@transaction.atomic
+def set_date(
+    end_user: EndUser,
+    contact_id: UUID | None,
+    kind: str,
+    day: YearlyDay,
+    *,
+    actor: str,
+    why: str = "",
+) -> Change | None:
+    """States a date of a contact, or of the user; it takes the place of one of its kind. None when
+    nothing changes. Raises InvalidDate and contacts.edit.UnknownContact."""
+    language = "zh" if end_user.language == "zh" else "en"
+    value = text(day, language)
+    if contact_id is not None:
+        stated = {"attributes": {kind: [value]}}
+        return edit.edit_contact(end_user, contact_id, stated, actor=actor, why=why)[1]
+    if kind not in YEARLY:
+        raise InvalidDate(Reason("no_kind_of_date"))
+    caption = label(kind, language)
+    caption = caption.lower() if language == "en" else caption
+    said = _SENTENCE[language].format(kind=caption, day=value)
+    fact = {"key": kind, "value": value, "person": None}
+    held = [memory for memory, _ in _own_of(end_user, kind)]
+    columns: dict[str, Any] = {
+        "facts": [fact],
+        "type": MemoryType.PERSONAL,
+        "subtype": Subtype.SELF,
+    }
+    if len(held) == 1 and len(held[0].facts) == 1:
+        anew = {"content": said, "facts": [fact]}
+        return edit_memories.edit(end_user, held[0].pk, anew, actor=actor, why=why)
+    _, change = edit_memories.add(
+        end_user, said, actor=actor, why=why, speaker=actor[:100], **columns
+    )
+    return change
+
+
+@transaction.atomic
+def remove_date(
+    end_user: EndUser, date: ImportantDate, *, actor: str, why: str = ""
+) -> Change | None:
+    """Says that a date is none. Of the user's own, the memories that tell it are outdated. Raises
+    contacts.edit.UnknownContact."""
+    if date.contact is not None:
+        gone: dict[str, Any] = {"attributes": {date.kind: []}}
+        return edit.edit_contact(end_user, date.contact.pk, gone, actor=actor, why=why)[1]
+    held = edit_memories.locked(end_user)
+    memories = [memory for memory, _ in _own_of(held, date.kind)]
+    return edit_memories.outdate(held, memories, actor=actor, why=why)

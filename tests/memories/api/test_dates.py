@@ -1,0 +1,125 @@
+"""Important dates over HTTP, from what was told and what an app states."""
+
+from datetime import timedelta
+
+import pytest
+
+from accounts.models import Change
+from contacts import store
+from contacts.important_dates import read
+from contacts.models import Contact, json_value
+from memories.corrections import merge_contacts
+from memories.corrections.undo import undo_change
+from tests.api import ApiClient
+from tests.factories import make_contact, make_end_user, make_memory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def client():
+    return ApiClient()
+
+
+@pytest.fixture
+def zoe(client):
+    return make_end_user(
+        app=client.app, external_id="zoe", language="en", time_zone="Asia/Shanghai"
+    )
+
+
+def dates(client, query=""):
+    return client.get(f"users/zoe/dates/{query}")[1]["results"]
+
+
+def test_dates_are_listed_by_when_they_come_with_their_sources(client, zoe):
+    near, far = (zoe.today + timedelta(days=n) for n in (3, 60))
+    kim = make_contact(zoe, "Kim")
+    told = make_memory(zoe, "Kim's birthday", kim)
+    birthday = json_value(f"1990-{near:%m-%d}", [told.pk])
+    kim.attributes = {"birthday": [birthday], "diet": [json_value("May 3")]}
+    store.save(kim, ["attributes"])
+    make_contact(zoe, "Bo", attributes=kim.attributes | {"birthday": [json_value(f"{far:%m-%d}")]})
+    fact = {"key": "wedding_anniversary", "value": f"{far:%B} {far.day}, 2010", "person": None}
+    own = make_memory(zoe, "The user's wedding anniversary", facts=[fact])
+
+    (first,) = dates(client, "?within=30")
+    assert first["name"] == "Kim"
+    assert (first["next_on"], first["in_days"]) == (str(near), 3)
+    assert (first["years"], first["sources"]) == (near.year - 1990, [str(told.pk)])
+    listed = dates(client)
+    assert {(one["name"], one["kind"]) for one in listed[1:]} == {
+        ("Bo", "birthday"), (None, "wedding_anniversary")
+    }  # fmt: skip
+    assert next(one for one in listed if one["name"] is None)["sources"] == [str(own.pk)]
+    assert [one["name"] for one in dates(client, f"?contact={kim.pk}")] == ["Kim"]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("whose", ["contact", "own"])
+def test_an_app_states_corrects_and_takes_away_a_date_and_undoes_it(client, zoe, language, whose):
+    zoe.language = language
+    zoe.save()
+    contact = str(make_contact(zoe, "Kim").pk) if whose == "contact" else None
+    lunar = {"calendar": "lunar", "month": 8, "day": 15, "year": 1990}
+    code, made = client.post("users/zoe/dates/", {"contact": contact, "kind": "birthday", **lunar})
+    assert code == 201
+    assert read(made["text"]).calendar == "lunar"
+    assert "农历八月十五" in made["text"] or language == "en"
+    address = f"users/zoe/dates/{made['id']}/"
+    assert client.patch(address, {"calendar": "solar", "month": 2, "day": 29})[0] == 400  # in 1990
+    changed = client.patch(address, {"calendar": "solar", "month": 2, "year": None})[1]
+    assert (changed["id"], changed["month"], changed["year"]) == (made["id"], 2, None)
+    gone = client.call("DELETE", address)[1]
+    assert dates(client) == []
+    for change in (gone, changed):
+        undo_change(Change.objects.get(pk=change["change_id"]), actor="operator:x")
+    (left,) = dates(client)
+    assert (left["calendar"], left["month"], left["day"]) == ("lunar", 8, 15)
+
+
+def test_a_kind_of_ones_own_and_what_is_refused(client, zoe):
+    kim = str(make_contact(zoe, "Kim").pk)
+    body = {"contact": kim, "kind": "Gotcha", "month": 5, "day": 3}
+    assert client.post("users/zoe/dates/", body)[1]["kind"] == "gotcha_day"
+    for wrong, code in (
+        ({"kind": "company"}, 400), ({"month": 2, "day": 30}, 400), ({"contact": None}, 400),
+        ({"contact": str(make_contact(make_end_user(), "Al").pk)}, 404), ({"leap": True}, 400),
+    ):  # fmt: skip
+        assert client.call("POST", "users/zoe/dates/", {**body, **wrong})[0] == code, wrong
+
+
+def test_a_date_goes_with_a_merge_and_comes_back_with_its_undo(client, zoe):
+    kim = make_contact(zoe, "Kim", attributes={"birthday": [json_value("May 3")]})
+    other = make_contact(zoe, "Kimberly")
+    change = merge_contacts.merge(zoe, kim.pk, other.pk, actor="operator:x")
+    assert [one["name"] for one in dates(client)] == ["Kimberly"]
+    undo_change(change, actor="operator:x")
+    assert [one["name"] for one in dates(client)] == ["Kim"]
+    assert Contact.objects.get(pk=other.pk).coming == []
+
+
+@pytest.mark.parametrize(
+    ("language", "message", "days", "line"),
+    [
+        ("en", "good morning", 2, "(in 2 days): Kim, birthday, turns "),
+        ("zh", "早上好", 1, "（明天）：Kim，生日，满"),
+        ("en", "Whose birthday is next?", 20, "(in 20 days): Kim, birthday"),
+        ("zh", "最近谁过生日？", 20, "（20天后）：Kim，生日"),
+        ("en", "good morning", 20, ""),
+    ],
+)
+def test_a_date_is_in_the_prompt_when_it_is_near_or_asked_for(
+    client, zoe, language, message, days, line
+):
+    zoe.language = language
+    zoe.save()
+    on = zoe.today + timedelta(days=days)
+    make_contact(zoe, "Kim", attributes={"birthday": [json_value(f"1990-{on:%m-%d}")]})
+    asked = {"message": message, "include": ["cards", "dates"]}
+    found = client.post("users/zoe/context/", asked)[1]
+    assert line in found["system_prompt"]
+    assert bool(line) == bool(found["system_prompt"]) == bool(found["dates"])
+    named = client.post("users/zoe/context/", {**asked, "message": f"{message} And Kim?"})[1]
+    assert named["dates"] == []
+    assert "Coming up" in named["system_prompt"] or "即将" in named["system_prompt"]
