@@ -24,8 +24,6 @@ _LABELS = {
         "timeline": "Timeline",
         "notes": "Recently",
         "coming": "Coming up",
-        "turns": "turns {}",
-        "years": "{} years",
         "other": "Detail ",
         "colon": ": ",
         "comma": ", ",
@@ -38,13 +36,12 @@ _LABELS = {
         "timeline": "经历",
         "notes": "最近",
         "coming": "即将",
-        "turns": "满{}岁",
-        "years": "{}周年",
         "other": "其他",
         "colon": "：",
         "comma": "、",
     },
 }
+_YEARS = {"en": ("turns {}", "{} years"), "zh": ("满{}岁", "{}周年")}
 # What the lines of a card begin with, before a colon.
 CAPTIONS = frozenset(
     [words[key] for words in _LABELS.values() for key in words if key not in ("colon", "comma")]
@@ -144,7 +141,6 @@ def _coming(
 
 def date_said(kind: str, years: int | None, language: str) -> str:
     """What an important date is, for a prompt: ``birthday, turns 30``."""
-    words = _LABELS[language]
     caption = one_line(label(kind, language), 40)
     if kind not in ATTRIBUTES:
         caption = _quoted(caption)
@@ -152,7 +148,7 @@ def date_said(kind: str, years: int | None, language: str) -> str:
         caption = caption.lower()
     if years is None:
         return caption
-    turning = words["turns" if kind == "birthday" else "years"].format(years)
+    turning = _YEARS[language][kind != "birthday"].format(years)
     return f"{caption}{'，' if language == 'zh' else ', '}{turning}"
 
 

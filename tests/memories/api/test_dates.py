@@ -122,4 +122,4 @@ def test_a_date_is_in_the_prompt_when_it_is_near_or_asked_for(
     assert bool(line) == bool(found["system_prompt"]) == bool(found["dates"])
     named = client.post("users/zoe/context/", {**asked, "message": f"{message} And Kim?"})[1]
     assert named["dates"] == []
-    assert "Coming up" in named["system_prompt"] or "即将" in named["system_prompt"]
+    assert "Coming up:" in named["system_prompt"] or "即将：" in named["system_prompt"]
