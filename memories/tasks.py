@@ -20,6 +20,7 @@ from memories.erasure import due
 from memories.jobs import job_runs, runner, sweep
 from memories.models import JobRun
 from memories.pipeline import backfill, cadence, catch_up, run
+from memories.pipeline import read_facts as facts
 from memories.pipeline.embed import embed_missing
 from memories.pipeline.remote import submit
 from memories.providers.factory import embedder
@@ -74,6 +75,24 @@ def process(end_user_id: int) -> None:
         if time.monotonic() > until:
             enqueue("process", end_user_id)
             return
+    read_facts(end_user_id)
+    consolidate(end_user_id)
+
+
+def read_facts(end_user_id: int) -> None:
+    """Reads the facts of what was written as memories."""
+    until = time.monotonic() + TURN
+    for memory in facts.waiting(end_user_id):
+        if not facts.read(end_user_id, memory):
+            return
+        if time.monotonic() > until:
+            enqueue("read_facts", end_user_id)
+            return
+
+
+def reread(end_user_id: int) -> None:
+    """Reads memories that were corrected, and brings the profiles of their people in step."""
+    read_facts(end_user_id)
     consolidate(end_user_id)
 
 

@@ -7,11 +7,14 @@ row that can be undone; profiles, cards and keys of the contacts concerned are r
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import time_zones
@@ -19,8 +22,9 @@ from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import relations, store
+from contacts.attributes import is_single
 from contacts.models import Contact, Relation
-from memories import graph
+from memories import graph, queue
 from memories.corrections import derived, refresh, rewrite_links, validity
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
@@ -56,6 +60,7 @@ def outdate(
     certainty: float | None = None,
     ended: Mapping[UUID, Collection[StoredFact]] = MappingProxyType({}),
     until: datetime | None = None,
+    keep: Collection[Memory] = (),
 ) -> Change | None:
     """Marks memories as no longer true; with ``by``, as superseded by that memory. Of one in
     ``ended`` only these facts are, and the memory stays.
@@ -63,7 +68,8 @@ def outdate(
     They stay readable as history; profiles forget them. ``valid_to`` is also when this was
     learnt (default: now), ``certainty`` (0..1) how certain it is; without it, as certain as
     ``actor`` is in validity.CERTAINTY. They held ``until`` then, where that is known (default:
-    ``valid_to``), but at least when they were said. None when there is nothing to do.
+    ``valid_to``), but at least when they were said. What changes the rows of ``keep`` before it is
+    undone is undone with it. None when there is nothing to do.
     """
     memories = [memory for memory in memories if memory.status == Status.ACTIVE]
     if not memories:
@@ -71,6 +77,7 @@ def outdate(
     ids = [memory.id for memory in memories]
     with recording(end_user, "outdate", actor, why, ids) as (recorder, change):
         recorder.watch(memories)
+        recorder.keep(keep)
         for memory in memories:
             if memory.pk in ended:
                 validity.end_facts(memory, ended[memory.pk], valid_to, until, by)
@@ -86,6 +93,61 @@ def outdate(
         derived.unlearn(end_user, whole, recorder)
         derived.unlearn_facts(end_user, [m for m in memories if m.pk in ended], recorder)
     return change
+
+
+def give_back(
+    end_user: EndUser, by: Collection[UUID], recorder: Recorder, *, of: UUID | None = None
+) -> None:
+    """Lets stand again what machines took these memories to contradict, of a person where one is
+    given; memories told since that contradict it as well are compared anew."""
+    by = {*by, *Memory.objects.of(end_user).filter(merged_into__in=by).values_list("pk", flat=True)}
+    rows = Memory.objects.of(end_user)
+    about = rows.about(of) if of else rows
+    edges = Edge.objects.of(end_user).filter(kind=Edge.Kind.SUPERSEDES)
+    mine = edges.filter(source__in=by, target__in=about.values("pk"))
+    others = edges.exclude(source__in=by).filter(target__in=mine.values("target"))
+    whole = rows.filter(
+        pk__in=mine.values("target"), status=Status.OUTDATED, outdated_confidence__lt=1
+    ).exclude(pk__in=others.values("target"))
+    parts = reduce(or_, (Q(facts__contains=[{"superseded_by": str(pk)}]) for pk in by))
+    back = derived.tracked(whole) + derived.tracked(about.active().filter(parts))
+    said = rows.active().filter(content_hash__in=[memory.content_hash for memory in back])
+    taken = dict(said.values_list("content_hash", "pk"))
+    back = [one for one in back if taken.get(one.content_hash, one.pk) == one.pk]
+    if not back:
+        return
+    recorder.watch(back)
+    gone = mine.filter(target__in=back)
+    recorder.watch(gone)
+    gone.delete()
+    for memory in back:
+        validity.stand_again(memory, by)
+        memory.status = Status.ACTIVE
+        validity.follow_status(memory, "", None)
+        memory.save(update_fields=[*validity.FIELDS, "facts", "updated_at"])
+    ids = [memory.pk for memory in back]
+    _compare_anew(end_user, back, {*by, *ids}, recorder)
+    for contact in end_user.contacts.standing().light().filter(links__memory__in=ids).distinct():
+        derived.reopen(end_user, contact, ids, recorder)
+        store.save(contact, [])
+
+
+def _compare_anew(
+    end_user: EndUser, back: Iterable[Memory], but: Collection[UUID], recorder: Recorder
+) -> None:
+    """Has memories told later that state the same attribute of the same person compared with
+    these again."""
+    slots = [
+        Q(facts__contains=[{"key": fact["key"], "person": fact["person"]}], said_at__gt=one.said_at)
+        for one in back
+        for fact in one.facts
+        if is_single(fact["key"])
+    ]
+    if slots:
+        found = Memory.objects.of(end_user).active().facts().filter(reduce(or_, slots))
+        later = derived.tracked(found.exclude(pk__in=but))
+        recorder.watch(later)
+        Memory.objects.filter(pk__in=[memory.pk for memory in later]).update(unread=True)
 
 
 @transaction.atomic
@@ -107,7 +169,8 @@ def edit(
     with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         if "content" in values and values["content"] != memory.content:
-            memory.facts = []
+            memory.facts, memory.unread = [], True
+            give_back(end_user, [memory_id], recorder)
         if "metadata" in values:
             memory.metadata = _noted(memory.metadata, values["metadata"])
             values = {key: value for key, value in values.items() if key != "metadata"}
@@ -129,6 +192,8 @@ def edit(
         for contact in contacts:
             derived.reopen(end_user, contact, [memory.id], recorder)
             store.save(contact, [])
+        if memory.unread:
+            queue.enqueue("reread", end_user.pk)
     return change
 
 
@@ -200,12 +265,14 @@ def add(
         memory.metadata = {**memory.metadata, PINNED: memory.importance}
     memory.learnt_day = end_user.activity_days
     derived.refresh(memory)
+    memory.unread = True
     with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
         memory.save(force_insert=True)
         recorder.watch([memory], created=True)
         for contact in _still(end_user, contacts):
             recorder.watch([_link(end_user, contact, memory)], created=True)
             store.save(contact, [])
+        queue.enqueue("read_facts", end_user.pk)
     return memory, change
 
 
@@ -259,7 +326,9 @@ def move(
             {**fact, "person": str(target.id)} if fact["person"] == str(from_id) else fact
             for fact in memory.facts
         ]
-        memory.save(update_fields=["facts", "updated_at"])
+        memory.unread = True
+        memory.save(update_fields=["facts", "unread", "updated_at"])
+        queue.enqueue("reread", end_user.pk)
         derived.reopen(end_user, target, [memory_id], recorder)
         store.save(target, [])
         store.render_around(end_user, [target.id])
@@ -311,6 +380,7 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     recorder.watch([link])
     recorder.keep(derived.tracked(Memory.objects.of(end_user).filter(pk=memory_id)))
     derived.unlearn(end_user, [memory_id], recorder, contact=link.contact)
+    give_back(end_user, [memory_id], recorder, of=contact_id)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
     link.save()
     refresh.point_at_profiles(end_user, [memory_id], recorder=recorder)

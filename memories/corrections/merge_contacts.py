@@ -22,6 +22,7 @@ from contacts.models import Contact
 from contacts.text import normalise
 from memories import profiles, queue
 from memories.corrections import derived, refresh
+from memories.corrections.edit_memories import give_back
 from memories.models import Link, Memory
 from memories.models.links import CARD_NOTES
 
@@ -204,6 +205,10 @@ def split(
         store.save(new, ["first_mentioned_at", "last_mentioned_at"])
         recorder.keep(derived.tracked(Memory.objects.of(held).filter(pk__in=moved)))
         rename_in_facts(held, old.id, new.id, recorder, among=moved)
+        give_back(held, moved, recorder, of=old.id)
+        Memory.objects.of(held).filter(pk__in=moved).update(unread=True)
+        queue.enqueue("reread", held.pk)
+        old.refresh_from_db()
         refresh.prune(old, recorder)
         store.save(old, derived.PROFILE_FIELDS)
         derived.write_profile_memory(old, recorder)

@@ -22,10 +22,12 @@ def supersede(
     why: str = "",
     certainty: float | None = None,
     ended: Ended = MappingProxyType({}),
+    keep: bool = False,
 ) -> Change | None:
     """Ends what ``by`` contradicts: the facts of ``memories`` that ``ended`` names, else those
     that its own facts exclude. A memory of which no other fact stands becomes outdated, as does
-    one whose facts tell nothing of the matter. One change, None when there is nothing to do."""
+    one whose facts tell nothing of the matter. One change, None when there is nothing to do;
+    with ``keep`` it is undone before what was done to ``by`` earlier."""
     new = by.as_stored()
     found: dict[UUID, Sequence[StoredFact]] = {}
     for memory in memories:
@@ -45,4 +47,5 @@ def supersede(
         certainty=certainty,
         ended=found,
         until=by.began_at,
+        keep=[by] if keep else [],
     )

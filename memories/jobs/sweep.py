@@ -11,7 +11,7 @@ from accounts.models import EndUser
 from contacts.models import Contact
 from memories import model_calls
 from memories.jobs import job_runs
-from memories.models import Batch, Consolidation, Outage
+from memories.models import Batch, Consolidation, Memory, Outage
 from memories.pipeline import cadence
 from memories.pipeline.remote import submit
 from memories.providers import factory
@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 SUGGEST_BACK = timedelta(hours=2)
 # End users whose vectors a sweep asks for: when the model server is down, so many calls fail.
 EMBED_AT_ONCE = 100
+# Memories that wait to be read of which a sweep looks up the users.
+SWEPT = 1000
 
 
 def sweep() -> dict[str, int]:
@@ -57,6 +59,9 @@ def sweep() -> dict[str, int]:
     unconsolidated = sorted(set(waiting) - queued)
     for end_user_id in unconsolidated:
         enqueue("consolidate", end_user_id)
+    unread = Memory.objects.filter(unread=True, status="active").values_list("end_user", flat=True)
+    for end_user_id in sorted(set(unread[:SWEPT]) - queued):
+        enqueue("reread", end_user_id)
     stopped = job_runs.left_lying(now)
     for job in stopped:
         enqueue("resume_job", job)

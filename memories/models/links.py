@@ -98,6 +98,7 @@ class LinkQuerySet(ScopedQuerySet):
             consolidated_at=None,
             memory__status=Memory.Status.ACTIVE,
             memory__kind=Memory.Kind.FACT,
+            memory__unread=False,
         )
 
 

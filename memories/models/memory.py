@@ -94,7 +94,7 @@ class Memory(Tracked):
         "confidence", "speaker", "quote", "source_message_ids", "facts", "metadata",
         "consolidated_into_id", "happens_at", "expires_at", "valid_from", "valid_to",
         "said_at", "said_offset", "happens_offset", "learnt_day", "merged_into_id", "outdated_at", "outdated_confidence",
-        "end_user_id",
+        "unread", "end_user_id",
     )  # fmt: skip
     grown = ("source_message_ids",)
     learnt = ("confidence",)
@@ -184,6 +184,11 @@ class Memory(Tracked):
     outdated_confidence = models.FloatField(
         default=1.0, help_text="How certain it is that it is no longer true."
     )
+    unread = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Its words wait to be read for facts, or these to be compared with others.",
+    )
     related_at = models.DateTimeField(
         null=True, blank=True, help_text="When its entities and its edges were looked for."
     )
@@ -257,6 +262,7 @@ class Memory(Tracked):
                 condition=Q(related_at=None, status="active", kind="fact"),
                 name="memory_unrelated",
             ),
+            models.Index(fields=["end_user", "id"], condition=Q(unread=True), name="memory_unread"),
             models.Index(
                 fields=["end_user", "id"],
                 condition=Q(compared_at=None, status="active", kind="fact"),

@@ -149,6 +149,7 @@ def conflict_cases(
         for other in told[:place]:
             if _told(other) < _told(draft) and _contradicts(draft, other):
                 existing[other.id] = other.as_stored()
+        existing.pop(draft.id, None)
         if existing:
             cases.append(
                 ConflictCase(

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.models import Batch, Consolidation, Link, ProcessJob, Work
-from memories.pipeline import run
+from memories.pipeline import read_facts, run
 
 # Between looks at what another worker is doing.
 POLL = 0.2
@@ -84,6 +84,8 @@ def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
     last = received.first() or 0
     while _unread(end_user_id, last):
         yield partial(run.extract_next, end_user_id, everything=True)
+    for memory in read_facts.waiting(end_user_id):
+        yield partial(read_facts.read, end_user_id, memory)
     started = timezone.now()
     newest = Link.objects.of(end_user_id).aggregate(pk=Max("pk"))["pk"] or 0
     run.begin_consolidation(end_user_id)

@@ -31,6 +31,7 @@ from memories.pipeline import (
     context_usage,
     embed,
     forget_requests,
+    read_facts,
     store_memories,
     sync_contacts,
 )
@@ -183,6 +184,8 @@ def process(end_user_id: int) -> None:
     """Runs all that is due or waits for an end user, to the end."""
     while extract_next(end_user_id, everything=True):
         pass
+    for memory in read_facts.waiting(end_user_id):
+        read_facts.read(end_user_id, memory)
     consolidate_user(end_user_id)
 
 

@@ -5,11 +5,12 @@ from datetime import timedelta
 import pytest
 
 from accounts.models import Change, EndUser
+from memories import tasks
 from memories.corrections.undo import undo_change
 from memories.doctor import CHECKS
 from memories.models import Memory
 from tests.api import ApiClient
-from tests.factories import SOME_DAY
+from tests.factories import SOME_DAY, make_end_user
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -105,4 +106,75 @@ def test_a_job_that_was_over_when_it_was_told_is_a_former_one(
     attributes = person(client, name)["attributes"]
     assert employer not in str(attributes.get("company"))
     assert employer in str(attributes["former_company"])
+    assert healthy()
+
+
+# Who, what an app posts of them, what it corrects that to, and the card's lines after each.
+POSTED = [
+    ("en", "Nia", "Nia lives in Lima and works at Acme.", "Nia lives in Quito and works at Acme.",
+     ["Location: Lima", "Company: Acme"], ["Location: Quito", "Company: Acme"]),
+    ("en", "Nia", "She loves sushi.", "Nia hates sushi.", ["Likes: sushi"], ["Dislikes: sushi"]),
+    ("en", "Nia", "Nia is a nurse.", "Nia worked at Philips from 2011 to 2015.",
+     ["Job: nurse"], ["Formerly at: Philips"]),
+    ("zh", "小宁", "小宁住在上海还讨厌香菜", "小宁住在北京", ["所在地：上海"], ["所在地：北京"]),
+    ("zh", "小宁", "小宁在美团上班", "小宁在网易上班", ["公司：美团"], ["公司：网易"]),
+    ("zh", "小宁", "小宁讨厌榴莲", "小宁喜欢榴莲", ["不喜欢：榴莲"], ["喜欢：榴莲"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "name", "posted", "corrected", "before", "after"), POSTED)
+def test_what_an_app_writes_or_corrects_reaches_the_card(
+    client, language, name, posted, corrected, before, after
+):
+    user = make_end_user(app=client.app, external_id="kai", language=language)
+    person_id = client.post("users/kai/contacts/", {"name": name})[1]["id"]
+    about = {"content": posted, "contacts": [person_id]}
+    _, memory = client.post("users/kai/memories/", about)
+    tasks.reread(user.pk)
+    assert set(before) <= set(person(client, name)["card"].splitlines())
+    _, edited = client.patch(f"users/kai/memories/{memory['id']}/", {"content": corrected})
+    tasks.reread(user.pk)
+    card = person(client, name)["card"].splitlines()
+    assert set(after) <= set(card)
+    assert not (set(before) - set(after)) & set(card)
+    assert healthy()
+    client.post(f"users/kai/changes/{edited['change_id']}/undo/")
+    tasks.reread(user.pk)
+    assert set(before) <= set(person(client, name)["card"].splitlines())
+    assert healthy()
+
+
+@pytest.mark.parametrize("way", ["move", "split", "patch"])
+def test_what_a_memory_displaced_stands_again_when_it_is_about_another(client, way):
+    user = make_end_user(app=client.app, external_id="kai", language="en")
+    kim, tom = (client.post("users/kai/contacts/", {"name": n})[1]["id"] for n in ("Kim", "Tom"))
+    made = {}
+    for text in (
+        "Kim lives in Oslo and works at Equinor.",
+        "Kim moved to Bergen.",
+    ):
+        _, made[text] = client.post("users/kai/memories/", {"content": text, "contacts": [kim]})
+        tasks.reread(user.pk)
+    address = f"users/kai/memories/{made['Kim moved to Bergen.']['id']}/"
+    assert "Location: Bergen" in person(client, "Kim")["card"]
+    if way == "move":
+        status, answer = client.post(f"{address}move/", {"from": kim, "to": tom})
+    elif way == "split":
+        asked = {"memories": [made["Kim moved to Bergen."]["id"]], "name": "Ula"}
+        status, answer = client.post(f"users/kai/contacts/{kim}/split/", asked)
+    else:
+        status, answer = client.patch(address, {"content": "Kim sings."})
+    assert status < 300, answer
+    tasks.reread(user.pk)
+    cards = {row["name"]: row["card"] for row in client.get("users/kai/contacts/")[1]["results"]}
+    assert "Location: Oslo" in cards["Kim"]
+    assert "Company: Equinor" in cards["Kim"]
+    assert "Bergen" not in cards["Kim"]
+    assert way == "patch" or "Location: Bergen" in cards["Tom" if way == "move" else "Ula"]
+    assert healthy()
+    client.post(f"users/kai/changes/{answer['change_id']}/undo/", {"with_later": True})
+    tasks.reread(user.pk)
+    card = person(client, "Kim")["card"]
+    assert "Location: Bergen" in card
+    assert "Oslo" not in card
     assert healthy()

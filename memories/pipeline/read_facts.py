@@ -1,0 +1,192 @@
+"""What a person or an app wrote as a memory, or corrected, is read like what users tell: its facts
+and when they hold, and what it contradicts.
+
+A memory waits as ``unread``. One that has facts already, since it was moved to another person
+say, is only compared anew.
+"""
+
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+
+from accounts import reasons
+from accounts.models import EndUser
+from contacts import store
+from contacts.models import Contact
+from memories import model_calls
+from memories.corrections.supersede import supersede
+from memories.models import Memory
+from memories.models.memory import fact_row
+from memories.pipeline import candidates
+from memories.providers.errors import ProviderError, RefusedError, TransientError
+from memories.providers.factory import embedder, language_provider
+from memories.types import (
+    Draft,
+    ExtractedMemory,
+    ExtractionRequest,
+    MemoryType,
+    StoredFact,
+    Subtype,
+    Turn,
+    Verdict,
+)
+
+log = logging.getLogger(__name__)
+
+# How a memory calls the user, in the user's own words.
+_USER = ((re.compile(r"\bthe user['’]s\b", re.I), "my"), (re.compile(r"\bthe user\b", re.I), "I"),
+         (re.compile("用户"), "我"))  # fmt: skip
+
+
+def waiting(end_user_id: int) -> list[UUID]:
+    """The memories of an end user that wait to be read, the oldest first."""
+    return list(_due(end_user_id).order_by("said_at", "pk").values_list("pk", flat=True))
+
+
+def _due(end_user_id: int) -> QuerySet[Memory]:
+    return Memory.objects.of(end_user_id).active().facts().filter(unread=True)
+
+
+def read(end_user_id: int, memory_id: UUID) -> bool:
+    """Reads a memory that waits; False when it is left for later, since the model can't be asked
+    now. What the model can never read is taken as it is."""
+    memory = _due(end_user_id).filter(pk=memory_id).select_related("end_user").first()
+    if memory is None:
+        return True
+    people = list(Contact.objects.standing().filter(links__memory=memory, links__rejected=False))
+    try:
+        draft = _draft(memory, people)
+        _write(memory, people, draft)
+    except (TransientError, RefusedError) as error:
+        log.info("memory %s is read later: %s", memory_id, error.reason)
+        return False
+    except ProviderError as error:
+        log.warning("memory %s can't be read: %s", memory_id, error.reason)
+        _due(end_user_id).filter(pk=memory_id).update(unread=False)
+    return True
+
+
+def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
+    """The memory as if it had just been told. Raises ProviderError."""
+    told = memory.as_stored()
+    read = _read(memory, people) if not memory.facts else None
+    facts = told.facts if read is None else _facts(memory, people, read)
+    times = read or ExtractedMemory("", told.type, Subtype.OTHER, ())
+    extracted = replace(
+        times,
+        content=memory.content,
+        type=MemoryType(memory.type),
+        confidence=memory.confidence,
+        valid_from=memory.valid_from or times.valid_from,
+        valid_to=memory.valid_to or times.valid_to,
+        happens_at=memory.happens_there or times.happens_at,
+    )
+    [vector] = model_calls.embed(memory.end_user, embedder(), [memory.content])
+    return Draft(
+        memory.content_hash, memory.content, told.said_at, extracted, facts, vector, [], memory.pk
+    )
+
+
+def _read(memory: Memory, people: Sequence[Contact]) -> ExtractedMemory | None:
+    """All that a provider reads in the words of a memory, as one; the ``person`` of its facts is
+    a contact's id or "" for the user."""
+    content = memory.content
+    for pattern, own in _USER:
+        content = pattern.sub(own, content)
+    end_user, provider = memory.end_user, language_provider()
+    request = ExtractionRequest(
+        turns=(Turn(1, "user", content, memory.said_there),),
+        # Whom it was put down to is who "she", or nobody, stands for in it.
+        context=tuple(Turn(0, "user", one.name, memory.said_there) for one in people[:1]),
+        people=tuple(contact.person for contact in people),
+        language=end_user.language or "en",
+        user_names=tuple(end_user.names),
+    )
+    found = model_calls.ask(end_user, provider, "extract", lambda: provider.extract(request))
+    if not found.memories:
+        return None
+    who: dict[str, str | None] = {"": ""}
+    for person in found.people:
+        known = person.contact_id or next(
+            (one.id for one in people if person.name in (one.name, *one.aliases)), None
+        )
+        survivor = store.survivor(end_user, known) if known else None
+        who[person.ref] = str(survivor.id) if survivor else None
+    dated = [
+        candidates.with_period(replace(one, content=memory.content), memory.said_there)
+        for one in found.memories
+    ]
+    facts = tuple(
+        replace(
+            fact,
+            person=whose,
+            valid_from=fact.valid_from or one.valid_from,
+            valid_to=fact.valid_to or one.valid_to,
+        )
+        for one in dated
+        for fact in one.facts
+        if (whose := who.get(fact.person)) is not None
+    )
+    first = dated[0] if len(dated) == 1 else replace(dated[0], valid_from=None, valid_to=None)
+    return replace(first, facts=facts)
+
+
+def _facts(
+    memory: Memory, people: Sequence[Contact], read: ExtractedMemory
+) -> tuple[StoredFact, ...]:
+    about = {str(contact.pk): contact.pk for contact in people}
+    return tuple(
+        StoredFact(
+            fact.key,
+            fact.value,
+            about.get(fact.person),
+            fact.valid_from or memory.valid_from,
+            fact.valid_to or memory.valid_to,
+        )
+        for fact in dict.fromkeys(read.facts)
+        if not fact.person or fact.person in about
+    )
+
+
+def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> None:
+    provider, end_user = language_provider(), memory.end_user
+    cases = candidates.conflict_cases(end_user, [draft], embedder()) if draft.facts else []
+    found = (
+        model_calls.ask(end_user, provider, "resolve", lambda: provider.resolve(cases))
+        if cases
+        else {}
+    )
+    with transaction.atomic():
+        locked = EndUser.objects.lock(end_user.pk)
+        row = _due(end_user.pk).filter(pk=memory.pk).first() if locked else None
+        if locked is None or row is None or row.content_hash != draft.key:
+            return
+        row.unread = False
+        if not row.facts:
+            row.facts = [fact_row(fact) for fact in draft.facts]
+            row.valid_from, row.valid_to = draft.extracted.valid_from, draft.extracted.valid_to
+            row.happen(draft.extracted.happens_at)
+        row.save(
+            update_fields=[
+                "facts", "unread", "valid_from", "valid_to", "happens_at", "happens_offset",
+            ]
+        )  # fmt: skip
+        resolution = found.get(draft.key)
+        if resolution and resolution.verdict is Verdict.SUPERSEDES:
+            older = Memory.objects.of(locked).active().filter(pk__in=resolution.targets)
+            supersede(
+                locked,
+                list(older.defer("tokens")),
+                row,
+                actor="extractor",
+                why=reasons.stored(resolution.reason),
+                ended=resolution.ended,
+                keep=True,
+            )
+        for contact in people:
+            store.save(contact, [])
