@@ -169,8 +169,7 @@ def edit(
     with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         if "content" in values and values["content"] != memory.content:
-            memory.facts, memory.unread = [], True
-            give_back(end_user, [memory_id], recorder)
+            _read_anew(memory, recorder)
         if "metadata" in values:
             memory.metadata = _noted(memory.metadata, values["metadata"])
             values = {key: value for key, value in values.items() if key != "metadata"}
@@ -192,9 +191,14 @@ def edit(
         for contact in contacts:
             derived.reopen(end_user, contact, [memory.id], recorder)
             store.save(contact, [])
-        if memory.unread:
-            queue.enqueue("reread", end_user.pk)
     return change
+
+
+def _read_anew(memory: Memory, recorder: Recorder) -> None:
+    """Empties a memory (unsaved) of the facts of its former words; a worker reads the new."""
+    memory.facts, memory.unread = [], True
+    give_back(memory.end_user, [memory.pk], recorder)
+    queue.enqueue("reread", memory.end_user_id)
 
 
 def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
