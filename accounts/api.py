@@ -24,6 +24,7 @@ from accounts.errors import ApiError
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
 from accounts.paging import Page, PageQuery, page
+from accounts.rate_limit import KeyLimit, Quota
 from accounts.scope import app_scope, user_scope
 
 MAX_EXTERNAL_ID = 200
@@ -64,9 +65,12 @@ def documented(request: Any = None, responses: Any = None, **options: Any) -> An
 
 
 class AppView(APIView):
-    """An endpoint for an app with a valid key. It sees who the app's end users are."""
+    """An endpoint for an app with a valid key, as often as that may call. It sees who the app's
+    end users are."""
 
     request: Request
+    throttle_classes = [KeyLimit]
+    quota: Quota | None = None
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         with ExitStack() as self.scopes:
@@ -79,6 +83,12 @@ class AppView(APIView):
             meta["CONTENT_LENGTH"] = str(len(request._request.body))
         super().initial(request, *args, **kwargs)
         self.scopes.enter_context(app_scope(self.app.pk))
+
+    def finalize_response(self, *args: Any, **kwargs: Any) -> Response:
+        response: Response = super().finalize_response(*args, **kwargs)
+        for name, value in (self.quota.headers if self.quota else {}).items():
+            response.headers[name] = value
+        return response
 
     @property
     def app(self) -> App:

@@ -89,6 +89,11 @@ class ApiKey(models.Model):
     def __str__(self) -> str:
         return f"{self.prefix}…"
 
+    @property
+    def requests_a_minute(self) -> int:
+        """How many requests are answered; 0 for any number."""
+        return settings.MIO_RATE_LIMIT if self.rate_limit is None else self.rate_limit
+
     @staticmethod
     def hash(secret: str) -> str:
         return hashlib.sha256(secret.encode()).hexdigest()

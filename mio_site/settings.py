@@ -50,6 +50,7 @@ INSTALLED_APPS = [
     "django_htmx",
     "django_q",
     "axes",
+    "corsheaders",
     "csp",
     "pgtrigger",
     "mio_site",
@@ -60,6 +61,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
     "mio_site.static_files.StaticFiles",
@@ -194,6 +196,16 @@ Q_CLUSTER = {
 }
 
 # API
+# Requests a minute that a key may send unless its own limit says otherwise; 0 for any number.
+MIO_RATE_LIMIT = env.int("MIO_RATE_LIMIT", default=0)
+# Origins of pages that may call the API from a browser; * for all.
+MIO_CORS_ORIGINS = env.list("MIO_CORS_ORIGINS", default=[])
+CORS_ALLOW_ALL_ORIGINS = MIO_CORS_ORIGINS == ["*"]
+CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else MIO_CORS_ORIGINS
+CORS_URLS_REGEX = r"^/api/"
+CORS_EXPOSE_HEADERS = [
+    "Retry-After", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+]  # fmt: skip
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["accounts.authentication.HasApp"],

@@ -22,6 +22,7 @@ from memories.erasure.decide import decide
 from memories.models import Erasure
 
 MAX_NAME = 100
+MAX_LIMIT = 999_999  # requests a minute
 SHOWN_ERASURES = 10
 MAX_DIGITS = 19  # of an id
 
@@ -198,6 +199,26 @@ def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpR
 
 
 @access.admin_action
+def key_limit(request: HttpRequest, key: int) -> HttpResponse:
+    """How many requests a minute a key may send from now on; empty: as the setting says."""
+    visible = access.apps_of(request)
+    row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
+    given = request.POST.get("limit", "").strip()
+    digits = given.isascii() and given.isdecimal() and len(given) <= len(str(MAX_LIMIT))
+    if given and not digits:
+        feedback.refused(request, _("Give a whole number up to %(n)d.") % {"n": MAX_LIMIT})
+        return redirect("dashboard:apps")
+    row.rate_limit = int(given) if given else None
+    row.save(update_fields=["rate_limit"])
+    if limit := row.requests_a_minute:
+        told = _("The key %(key)s may send %(n)d requests a minute from now on.")
+    else:
+        told = _("The key %(key)s may send any number of requests from now on.")
+    feedback.done(request, told % {"key": str(row), "n": limit})
+    return redirect("dashboard:apps")
+
+
+@access.admin_action
 def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
     """Ends a key: calls with it are refused from now on."""
     visible = access.apps_of(request)
@@ -213,6 +234,7 @@ urls = [
     path("apps/new/", access.form(apps, new_app), name="new-app"),
     path("apps/<int:app>/keys/new/", access.form(apps, new_key), name="new-key"),
     path("apps/<int:app>/time-zone/", access.form(apps, app_time_zone), name="app-time-zone"),
+    path("keys/<int:key>/limit/", key_limit, name="key-limit"),
     path("keys/<int:key>/revoke/", revoke_key, name="revoke-key"),
     path("u/<int:user>/", one_user, name="user"),
     path("u/<int:user>/time-zone/", access.form(one_user, user_time_zone), name="user-time-zone"),

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -134,6 +135,16 @@ def test_a_revoked_key_is_refused(admin: Client) -> None:
     assert not ApiKey.objects.valid(secret).exists()
 
 
+def test_the_requests_a_minute_of_a_key_are_limited_and_freed(admin: Client, settings: Any) -> None:
+    settings.MIO_RATE_LIMIT = 60
+    key, _secret = ApiKey.issue(make_app())
+    address = reverse("dashboard:key-limit", args=[key.pk])
+    for given, held in (("30", 30), ("x", 30), ("9" * 30, 30), ("0", 0), ("", None)):
+        page = admin.post(address, {"limit": given}, follow=True).content.decode()
+        assert ApiKey.objects.get().rate_limit == held, given
+    assert 'placeholder="60"' in page
+
+
 def test_who_works_for_one_app_sees_and_touches_no_other(zoe: EndUser) -> None:
     mine = make_app(name="mine")
     limited = signed_in("admin", [mine])
@@ -142,6 +153,7 @@ def test_who_works_for_one_app_sees_and_touches_no_other(zoe: EndUser) -> None:
     assert "mine" in page
     assert "chatter" not in page
     assert limited.post(reverse("dashboard:revoke-key", args=[key.pk])).status_code == 404
+    assert limited.post(reverse("dashboard:key-limit", args=[key.pk])).status_code == 404
     assert limited.post(reverse("dashboard:new-key", args=[zoe.app.pk])).status_code == 404
     assert limited.post(reverse("dashboard:new-app"), {"name": "third"}).status_code == 422
     assert ApiKey.objects.valid(secret).exists()
