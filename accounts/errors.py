@@ -31,6 +31,44 @@ UNREACHED = "There is nothing at this address. Addresses of the API end in a sla
 INTERNAL = "Something went wrong on our side. Nothing was changed by this request."
 
 
+# Every code that a client may meet, with its status and what it means.
+CODES: dict[str, tuple[int, str]] = {
+    "invalid": (400, "A field is wrong, missing or unknown; `fields` names each."),
+    "parse_error": (400, "The body is no JSON in UTF-8, or holds what no database can."),
+    "invalid_user": (400, "The user id is too long or holds what no id may."),
+    "not_authenticated": (401, "No key was sent."),
+    "authentication_failed": (401, "The key is unknown or was revoked."),
+    "unknown_user": (404, "This app has written nothing for this user."),
+    "unknown_contact": (404, "This user has no such contact."),
+    "unknown_memory": (404, "This user has no such memory."),
+    "unknown_message": (404, "This user has no such message."),
+    "unknown_change": (404, "This user has no such change."),
+    "unknown_date": (404, "This user has no such date."),
+    "unknown_edge": (404, "This memory has no such edge."),
+    "unknown_link": (404, "This memory is not linked to this contact."),
+    "unknown_relation": (404, "This user has no such relation."),
+    "unknown_suggestion": (404, "This user has no such suggestion."),
+    "unknown_forgetting": (404, "This user has asked for no such thing."),
+    "unknown_job": (404, "This user has no such job."),
+    "not_found": (404, "There is nothing at this address, or no such row."),
+    "method_not_allowed": (405, "The address does not take this method."),
+    "not_acceptable": (406, "Answers are application/json."),
+    "conflict": (409, "It contradicts what is stored; `reason` is the code of why."),
+    "name_taken": (409, "Another contact has this name."),
+    "cannot_undo": (409, "It was undone already, or what was learnt since stands in the way."),
+    "later_changes": (409, "Later changes touched the same rows; `changes` names them."),
+    "too_large": (413, "The body has more than 5 MB."),
+    "unsupported_media_type": (415, "Send application/json."),
+    "throttled": (429, "The key has sent its requests of this minute: wait `Retry-After` seconds."),
+    "too_many_wait": (429, "So many requests of the app wait already."),
+    "internal": (500, "Our fault. Nothing was changed."),
+    "busy": (503, "Another request writes to this user. Nothing was changed; try again."),
+    "no_database": (503, "The database is not to be had now. Nothing was changed; try again."),
+    "postponed": (503, "The model failed and is asked again in `Retry-After` seconds."),
+    "timeout": (504, "Not done in time; it goes on in the background."),
+}
+
+
 class ApiError(exceptions.APIException):
     """A refusal with a code that clients can tell apart."""
 

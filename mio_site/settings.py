@@ -220,6 +220,11 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Mio",
     "DESCRIPTION": "A memory for the people in a user's life.",
     "VERSION": "1",
+    "OAS_VERSION": "3.1.0",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "mio_site.openapi.complete",
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],

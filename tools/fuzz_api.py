@@ -162,7 +162,7 @@ class MadeUp:
         for several in ("allOf", "oneOf", "anyOf"):
             if several in schema:
                 return self.value(chance.choice(schema[several]), chance, ids)
-        kind = schema.get("type")
+        kind = _kind(schema)
         if kind == "object" or "properties" in schema:
             required = schema.get("required", ())
             return {
@@ -178,7 +178,7 @@ class MadeUp:
         return self._plain(schema, chance, ids)
 
     def _plain(self, schema: Mapping[str, Any], chance: random.Random, ids: list[str]) -> Any:
-        kind = schema.get("type")
+        kind = _kind(schema)
         if "enum" in schema:
             return chance.choice(schema["enum"])
         if kind in ("integer", "number"):
@@ -190,6 +190,12 @@ class MadeUp:
         if schema.get("format") == "date-time":
             return f"{chance.choice([1, 1970, 2026, 9999]):04}-0{chance.randint(1, 9)}-11T10:00:00+08:00"
         return chance.choice(TEXTS)
+
+
+def _kind(schema: Mapping[str, Any]) -> str | None:
+    """The type of a value; of one that may be null, the other."""
+    kinds = schema.get("type")
+    return next(kind for kind in kinds if kind != "null") if isinstance(kinds, list) else kinds
 
 
 def _text(value: Any) -> str:

@@ -1,0 +1,103 @@
+"""What the description of the API says besides what the views do: the errors of each operation by
+name, and examples, which ``python -m tools api_examples`` records from real calls."""
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from accounts.errors import CODES
+
+EXAMPLES = Path(__file__).with_name("api_examples.json")
+JSON = "application/json"
+ANY = ("not_authenticated", "authentication_failed", "not_acceptable", "throttled", "internal",
+       "no_database")  # fmt: skip
+WITH_BODY = ("invalid", "parse_error", "too_large", "unsupported_media_type", "busy")
+# What a part of the address may lack.
+PARTS = {
+    "user": "invalid_user",
+    "contact_id": "unknown_contact",
+    "memory_id": "unknown_memory",
+    "message_id": "unknown_message",
+    "change_id": "unknown_change",
+    "edge_id": "unknown_edge",
+    "erasure_id": "unknown_forgetting",
+    "relation_id": "unknown_relation",
+    "suggestion_id": "unknown_suggestion",
+    "job_id": "unknown_job",
+    "date_id": "unknown_date",
+}
+# These make the user, or answer with nothing where there is none.
+OF_NOBODY = {"messages_create", "contacts_create", "contacts_bulk_create", "memories_create",
+             "users_update", "context_create", "search_create"}  # fmt: skip
+NO_CONFLICT = {"context_create", "search_create", "process_create", "messages_create",
+               "v1_app_partial_update", "users_update", "forget_create"}  # fmt: skip
+OWN = {
+    "contacts_create": ["name_taken"],
+    "contacts_bulk_create": ["name_taken"],
+    "contacts_update": ["name_taken"],
+    "changes_undo": ["cannot_undo", "later_changes"],
+    "process_create": ["too_many_wait", "postponed", "timeout"],
+    "forget_create": ["not_found"],
+    "memories_links_destroy": ["unknown_link"],
+    "relations_list": ["unknown_contact"],
+    "suggestions_list": ["unknown_contact"],
+}
+
+
+def complete(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
+    """A hook of drf-spectacular: the schema with the errors and examples of its operations."""
+    for path, operations in result["paths"].items():
+        for method, operation in operations.items():
+            form = operation["responses"].pop("4XX", {}).get("content", {}).get(JSON)
+            if form:
+                _name_errors(path, method, operation, form["schema"])
+                _give_examples(operation)
+    return result
+
+
+def codes_of(path: str, method: str, operation: dict[str, Any]) -> list[str]:
+    """The codes that an operation may refuse or fail with."""
+    name = operation["operationId"]
+    parts = [asked for asked in operation.get("parameters", ()) if asked["in"] == "path"]
+    codes = [*ANY, *(PARTS[asked["name"]] for asked in parts if asked["name"] in PARTS)]
+    if any(asked["in"] == "query" for asked in operation.get("parameters", ())):
+        codes.append("invalid")
+    if "{user}" in path and name not in OF_NOBODY:
+        codes.append("unknown_user")
+    if "requestBody" in operation:
+        codes += WITH_BODY
+    if method != "get":
+        codes += ["busy"] if name in NO_CONFLICT else ["busy", "conflict"]
+    return list(dict.fromkeys([*codes, *OWN.get(name, ())]))
+
+
+def _name_errors(path: str, method: str, operation: dict[str, Any], schema: Any) -> None:
+    by_status: dict[int, list[str]] = {}
+    for code in codes_of(path, method, operation):
+        by_status.setdefault(CODES[code][0], []).append(code)
+    for status, codes in sorted(by_status.items()):
+        told = {code: {"error": {"code": code, "message": CODES[code][1]}} for code in codes}
+        operation["responses"][str(status)] = {
+            "description": " ".join(f"`{code}`: {CODES[code][1]}" for code in codes),
+            "content": {
+                JSON: {
+                    "schema": schema,
+                    "examples": {code: {"value": value} for code, value in told.items()},
+                }
+            },
+        }
+
+
+def _give_examples(operation: dict[str, Any]) -> None:
+    example = _examples().get(operation["operationId"], {})
+    if "request" in example and "requestBody" in operation:
+        operation["requestBody"]["content"][JSON]["example"] = example["request"]
+    answer = operation["responses"].get(str(example.get("status")), {})
+    if JSON in answer.get("content", {}):
+        answer["content"][JSON]["example"] = example["response"]
+
+
+@cache
+def _examples() -> dict[str, Any]:
+    return json.loads(EXAMPLES.read_text(encoding="utf-8")) if EXAMPLES.exists() else {}
