@@ -120,6 +120,11 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
         rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
         return rows.filter(pk=pk).first()
 
+    def of_calendar(self, secret: str) -> "EndUser | None":
+        """The end user whose calendar feed has this secret."""
+        rows = self.select_related("app")
+        return rows.filter(calendar_digest=ApiKey.hash(secret)).first() if secret else None
+
     def unextracted(self) -> Self:
         """End users with messages that no batch holds yet."""
         return self.filter(message_seq__gt=F("extracted_seq"))
@@ -153,6 +158,13 @@ class EndUser(InTimeZone):
     )
     forgetting_until = models.DateTimeField(
         null=True, blank=True, help_text="Until then there are erasures to report to the app."
+    )
+    calendar_digest = models.CharField(  # noqa: DJ001 many may have none, and it is unique
+        max_length=64,
+        null=True,
+        unique=True,
+        editable=False,
+        help_text="Of the secret in the address of the user's calendar feed.",
     )
     created_at = models.DateTimeField(auto_now_add=True)
 
@@ -190,6 +202,17 @@ class EndUser(InTimeZone):
         if self.learnt_offset is not None:
             return time_zones.fixed(self.learnt_offset)
         return self.app.zone
+
+    def issue_calendar(self) -> str:
+        """The secret of the user's calendar feed, which is shown this once; one before it is void."""
+        secret = secrets.token_urlsafe(32)
+        self.calendar_digest = ApiKey.hash(secret)
+        self.save(update_fields=["calendar_digest"])
+        return secret
+
+    def revoke_calendar(self) -> None:
+        self.calendar_digest = None
+        self.save(update_fields=["calendar_digest"])
 
     @property
     def today(self) -> date:

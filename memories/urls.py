@@ -1,6 +1,7 @@
 from django.urls import path
 
 from memories.api import (
+    calendar_feed,
     changes,
     contacts,
     context,
@@ -52,6 +53,7 @@ ENDPOINTS = [
     ("suggestions/", suggestions.Suggestions, "suggestions"),
     ("suggestions/<int:suggestion_id>/decide/", suggestions.DecideSuggestion, "suggestion-decide"),
     ("dates/", dates.Dates, "dates"),
+    ("calendar/", calendar_feed.Calendar, "calendar"),
     ("dates/<uuid:date_id>/", dates.OneDate, "date"),
     ("changes/", changes.Changes, "changes"),
     (CHANGE, changes.OneChange, "change"),

@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
 
 from accounts import errors
+from memories.api import calendar_feed
 from mio_site import health
 
 # The user id may hold slashes, so the nouns behind it decide which endpoint is meant: every
@@ -20,6 +21,7 @@ urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("metrics", health.metrics),
+    path("calendar.ics", calendar_feed.feed, name="calendar-feed"),
     path("api/v1/", include(api)),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),
     # Its script is a file of ours, not a part of the page, which the Content-Security-Policy blocks.

@@ -1,0 +1,144 @@
+"""The secret calendar feed of an end user's important dates, and the verbs on its address.
+
+Whoever has the address may read the feed, so it is a bearer secret of which only a hash is kept. It
+stands in the query, which no log of ours has.
+"""
+
+from datetime import UTC, date, timedelta
+from typing import Any
+
+import vobject  # type: ignore[import-untyped]
+from django.http import Http404, HttpRequest, HttpResponse
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import patch_cache_control
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+from django.views.decorators.http import require_safe
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.models import EndUser
+from contacts.attributes import label
+from contacts.important_dates import LUNAR, SOLAR, falls_on
+from contacts.text import one_line
+from memories.corrections.edit_dates import ImportantDate, dates_of
+
+LUNAR_YEARS = 5  # a rule of recurrence can't say a lunar day: so many are written out
+MAX_NAME = 80
+
+
+class CalendarState(serializers.Serializer):
+    active = serializers.BooleanField(help_text="Whether there is an address that works.")
+
+
+class CalendarAddress(serializers.Serializer):
+    url = serializers.URLField(help_text="Shown this once; only its hash is kept.")
+
+
+class Calendar(UserView):
+    @documented(
+        responses={200: CalendarState},
+        operation_id="calendar_retrieve",
+        summary="Whether a user's important dates have a calendar feed",
+    )
+    def get(self, _request: Request, **_path: Any) -> Response:
+        return Response({"active": bool(self.end_user.calendar_digest)})
+
+    @documented(
+        request=None,
+        responses={201: CalendarAddress},
+        operation_id="calendar_create",
+        summary="Make the secret address of the calendar feed, or a new one",
+        description="Subscribe to it in any calendar. The address before it stops working.",
+    )
+    def post(self, request: Request, **_path: Any) -> Response:
+        url = address(request, self.end_user.issue_calendar())
+        return Response({"url": url}, status=status.HTTP_201_CREATED)
+
+    @documented(
+        responses={200: CalendarState},
+        operation_id="calendar_destroy",
+        summary="Stop the calendar feed",
+    )
+    def delete(self, _request: Request, **_path: Any) -> Response:
+        self.end_user.revoke_calendar()
+        return Response({"active": False})
+
+
+def address(request: HttpRequest | Request, secret: str) -> str:
+    """The whole address of the feed with this secret."""
+    return request.build_absolute_uri(f"{reverse('calendar-feed')}?key={secret}")
+
+
+@require_safe
+def feed(request: HttpRequest) -> HttpResponse:
+    """The feed as iCalendar (RFC 5545)."""
+    end_user = EndUser.objects.of_calendar(request.GET.get("key", ""))
+    if end_user is None:
+        raise Http404
+    with override("zh-hans" if end_user.language == "zh" else "en"):
+        text = as_ical(end_user)
+    reply = HttpResponse(text, content_type="text/calendar; charset=utf-8")
+    reply["Content-Disposition"] = 'inline; filename="dates.ics"'
+    patch_cache_control(reply, private=True, max_age=3600)
+    return reply
+
+
+def as_ical(end_user: EndUser) -> str:
+    """The user's important dates as an iCalendar object: a solar day recurs every year, a lunar one
+    is written out for some years."""
+    calendar = vobject.iCalendar()
+    for name, value in (
+        ("prodid", "-//Mio//Important dates//EN"),
+        ("method", "PUBLISH"),
+        ("x-wr-calname", _("Important dates")),
+    ):
+        calendar.add(name).value = value
+    for each in dates_of(end_user):
+        if each.next_on is not None:
+            _add(calendar, each, end_user)
+    text: str = calendar.serialize()
+    return text
+
+
+def _add(calendar: Any, each: ImportantDate, end_user: EndUser) -> None:
+    day, first = each.day, each.next_on
+    assert first is not None  # noqa: S101 the caller has looked
+    if day.calendar == SOLAR:
+        # From the first one on, where its year is known: a calendar can count.
+        begins = falls_on(day, day.year) if day.year is not None and each.years else None
+        last = (day.month, day.day) == (2, 29)
+        rule = "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=-1" if last else "FREQ=YEARLY"
+        _event(calendar, each, end_user, f"{each.id}", begins or first, rule)
+        return
+    year = first.year - 1
+    days = (falls_on(day, year + ahead) for ahead in range(LUNAR_YEARS + 2))
+    for on in [on for on in days if on is not None and on >= first][:LUNAR_YEARS]:
+        _event(calendar, each, end_user, f"{each.id}-{on:%Y%m%d}", on, "")
+
+
+def _event(
+    calendar: Any, each: ImportantDate, end_user: EndUser, uid: str, on: date, rule: str
+) -> None:
+    event = calendar.add("vevent")
+    event.add("uid").value = f"{uid}@mio"
+    stamp = event.add("dtstamp")
+    stamp.isNative, stamp.value = False, f"{timezone.now().astimezone(UTC):%Y%m%dT%H%M%SZ}"
+    event.add("dtstart").value = on
+    event.add("dtend").value = on + timedelta(days=1)
+    event.add("summary").value = _summary(each, end_user)
+    event.add("transp").value = "TRANSPARENT"
+    if rule:
+        event.add("rrule").value = rule
+
+
+def _summary(each: ImportantDate, end_user: EndUser) -> str:
+    kind = one_line(label(each.kind, end_user.language), MAX_NAME)
+    name = one_line(each.contact.name, MAX_NAME) if each.contact else ""
+    said = _("%(name)s: %(date)s") % {"name": name, "date": kind} if name else kind
+    notes = [str(each.day.year)] if each.day.year else []
+    notes += [_("lunar")] if each.day.calendar == LUNAR else []
+    return f"{said} ({', '.join(notes)})" if notes else said
