@@ -13,6 +13,7 @@ from accounts.models import EndUser
 from contacts.attributes import is_single
 from contacts.models import Contact, ContactQuerySet, Suggestion
 from contacts.names import GROUPS
+from memories.history.mention_rhythm import rhythms
 
 #: What a list may be sorted by, each with columns that are unique together.
 SORTS = {
@@ -84,6 +85,7 @@ class Row:
     memories: int
     suggested: bool
     conflict: bool
+    quiet: bool
 
 
 def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
@@ -93,12 +95,14 @@ def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
     asked = Suggestion.objects.of(end_user).filter(state=Suggestion.State.OPEN)
     pairs = asked.filter(Q(first__in=ids) | Q(second__in=ids)).values_list("first", "second")
     suggested = {pk for pair in pairs for pk in pair}
+    rhythm = rhythms(end_user, ids)
     return [
         Row(
             contact=contact,
             work=_work(contact.attributes),
             memories=sizes.get(contact.pk, 0),
             suggested=contact.pk in suggested,
+            quiet=contact.pk in rhythm and rhythm[contact.pk].quiet,
             conflict=any(is_single(k) and len(v) > 1 for k, v in contact.attributes.items()),
         )
         for contact in contacts

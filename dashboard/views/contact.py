@@ -14,8 +14,11 @@ from contacts.text import estimate_tokens
 from dashboard import access, fragments, pager
 from dashboard.queries import changes, memories, relations
 from dashboard.queries import contact as queries
+from dashboard.views import dates
 from dashboard.views.picking import picker
 from dashboard.words import language_of
+from memories.corrections import edit_dates
+from memories.history.mention_rhythm import rhythms
 
 
 @access.page
@@ -31,6 +34,7 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
         "end_user": person.end_user,
         "contact": person,
         "names": queries.names_of(person),
+        "rhythm": rhythms(person.end_user, [person.pk]).get(person.pk),
         "tab": tab,
         "tabs": _tabs(),
         "namesakes": queries.namesakes(person),
@@ -46,11 +50,13 @@ def _tabs() -> list[tuple[str, str, str]]:
 
 
 def _card(request: HttpRequest, person: Contact) -> dict[str, Any]:
+    user = person.end_user
     card = queries.card_of(person, request.GET.get("card", ""))
     return {
         "card": card,
         "tokens": estimate_tokens(card.text),
         "attributes": queries.attributes_of(person, language_of()),
+        "dates": dates.shown(edit_dates.dates_of(user, contact=person.pk), user.today),
         "known_keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
     }
 
