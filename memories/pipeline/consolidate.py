@@ -1,6 +1,7 @@
 """What is new about a contact becomes part of its profile; the fragments step back."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -12,8 +13,8 @@ from contacts import store
 from contacts.models import Contact
 from memories import profiles
 from memories.corrections import derived
-from memories.models import Consolidation, Link
-from memories.types import ProfilePatch, ProfileRequest
+from memories.models import Consolidation, Link, Memory
+from memories.types import ProfilePatch, ProfileRequest, StoredMemory
 
 # New memories read in one run; the rest waits for the next run of the same pass.
 MAX_NEW = 60
@@ -62,10 +63,18 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
     request = ProfileRequest(
         person=contact.person,
         profile=profiles.bounded(derived.profile_of(contact)),
-        memories=tuple(link.memory.as_stored() for link in links),
+        memories=tuple(_as_read(link.memory) for link in links),
         language=work.end_user.language or "en",
     )
     return request, links
+
+
+def _as_read(memory: Memory) -> StoredMemory:
+    """A memory as a provider reads it: what was planned for a day is no plan after that day."""
+    stored = memory.as_stored()
+    if stored.happens_at is None:
+        return stored
+    return replace(stored, facts=tuple(fact for fact in stored.facts if fact.key != "plan"))
 
 
 def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> None:
