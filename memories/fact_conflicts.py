@@ -33,7 +33,7 @@ def same_value(one: str, other: str) -> bool:
     return left in right or right in left
 
 
-def _same_thing(one: str, other: str) -> bool:
+def same_thing(one: str, other: str) -> bool:
     """Whether two values name the same, or one a kind of the other: words are taken whole, so
     that tea is none of steak."""
     if HAN.search(one + other):
@@ -58,7 +58,7 @@ def contradicted(
 
 def _ends(new: StoredFact, said_at: datetime, old: StoredFact) -> bool:
     if new.over(said_at) or new.key in FORMER:
-        return old.key in (new.key, FORMER.get(new.key)) and _same_thing(new.value, old.value)
+        return old.key in (new.key, FORMER.get(new.key)) and same_thing(new.value, old.value)
     if new.key == old.key:
         return is_single(new.key) and not same_value(new.value, old.value)
-    return old.key in opposites(new.key) and _same_thing(new.value, old.value)
+    return old.key in opposites(new.key) and same_thing(new.value, old.value)

@@ -43,6 +43,7 @@ ENDPOINTS = [
     (f"{MEMORY}edges/<int:edge_id>/", edges.OneEdge, "memory-edge"),
     (f"{MEMORY}history/", history.MemoryHistory, "memory-history"),
     (CONTACT, contacts.Person, "contact"),
+    ("changed-facts/", history.WhatChanged, "changed-facts"),
     (f"{CONTACT}history/", history.ContactHistory, "contact-history"),
     (f"{CONTACT}merge/", contacts.Merge, "contact-merge"),
     (f"{CONTACT}split/", contacts.Split, "contact-split"),

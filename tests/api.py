@@ -89,6 +89,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-memory-move": {"POST": {"from": str(uuid4()), "to": str(uuid4())}},
     "api-memory-history": {"GET": None},
     "api-contact-history": {"GET": None},
+    "api-changed-facts": {"GET": None},
     "api-relations": {
         "GET": None,
         "POST": {"subject": str(uuid4()), "kind": "boss", "object": str(uuid4())},

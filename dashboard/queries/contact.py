@@ -109,14 +109,17 @@ def _told(contact: Contact) -> Iterable[tuple[str, Former]]:
     person = str(contact.pk)
     rows = (
         Memory.objects.of(contact.end_user_id)
-        .filter(status=Memory.Status.OUTDATED, facts__contains=[{"person": person}])
+        .filter(facts__contains=[{"person": person}])
+        .exclude(status=Memory.Status.ARCHIVED)
         .order_by("-said_at")
-        .only("facts", "content", "valid_to", "outdated_at")[:MOST_CHANGES]
+        .only("status", "facts", "content", "valid_to", "outdated_at")[:MOST_CHANGES]
     )
     for memory in rows:
         for fact in memory.facts:
-            if fact["person"] == person:
-                until = memory.valid_to or memory.outdated_at
+            ended = memory.status == Memory.Status.OUTDATED or "outdated_at" in fact
+            if fact["person"] == person and ended:
+                until = parse_datetime(fact.get("valid_to") or "") or memory.valid_to
+                until = until or memory.outdated_at
                 yield fact["key"], Former(str(fact["value"]), until, "", "", memory.pk)
 
 

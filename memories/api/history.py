@@ -12,13 +12,14 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.fields import PastInstant, StoredReason, Strict
+from accounts.fields import Identifier, PastInstant, StoredReason, Strict
 from accounts.models import EndUser
 from accounts.paging import page
+from contacts import store
 from contacts.models import Contact
 from memories.api.requested import unknown_memory
-from memories.api.serializers import shown, with_relations
-from memories.history import as_of, versions
+from memories.api.serializers import VALID_AT, shown, with_relations
+from memories.history import as_of, changed, versions
 from memories.models import Memory
 
 
@@ -45,6 +46,7 @@ class AsOfQuery(Strict):
     as_of = PastInstant(
         required=False, help_text="ISO 8601 with a time zone, not in the future. Default: now."
     )
+    valid_at = PastInstant(required=False, help_text=VALID_AT)
 
 
 class ValueAsOf(serializers.Serializer):
@@ -65,6 +67,46 @@ class ContactAsOf(serializers.Serializer):
     personality = serializers.CharField()
     timeline = serializers.ListField(child=serializers.DictField())
     memory_ids = serializers.ListField(child=serializers.UUIDField())
+
+
+class StepSerializer(serializers.Serializer):
+    key = serializers.CharField()
+    value = serializers.CharField()
+    since = serializers.DateTimeField()
+    until = serializers.DateTimeField(allow_null=True, help_text="null: still.")
+    memory = serializers.UUIDField()
+
+
+class ChangedSerializer(serializers.Serializer):
+    """What held one after the other: employers, homes, a taste that turned."""
+
+    person = serializers.UUIDField(allow_null=True, help_text="A contact; null for the user.")
+    steps = StepSerializer(many=True, help_text="The earliest first.")
+
+
+class ChangedFacts(serializers.Serializer):
+    results = ChangedSerializer(many=True, help_text="The latest change first.")
+
+
+class ChangedQuery(Strict):
+    contact = Identifier(required=False, help_text="Only of this person.")
+
+
+class WhatChanged(UserView):
+    @documented(
+        responses={200: ChangedFacts},
+        parameters=[ChangedQuery],
+        operation_id="changed_facts_list",
+        summary="What changed in the lives of the user and their people",
+        description="Facts that are no longer true beside what took their place.",
+    )
+    def get(self, _request: Request, **_path: Any) -> Response:
+        pk = self.query(ChangedQuery).get("contact")
+        who = store.survivor(self.end_user, pk) if pk else None
+        if pk and who is None:
+            raise ApiError(404, "unknown_contact", "This user has no such contact.")
+        found = changed.changed(self.end_user, who.id if who else None)
+        return Response(ChangedFacts({"results": [asdict(one) for one in found]}).data)
 
 
 class MemoryHistory(UserView):
@@ -89,15 +131,17 @@ class ContactHistory(UserView):
         description="404 when they were not known then.",
     )
     def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        moment = self.query(AsOfQuery).get("as_of") or timezone.now()
-        found = as_of.contact_as_of(self.end_user, contact_id, moment)
+        query = self.query(AsOfQuery)
+        moment, valid_at = query.get("as_of") or timezone.now(), query.get("valid_at")
+        found = as_of.contact_as_of(self.end_user, contact_id, moment, valid_at)
         if found is None:
             raise ApiError(404, "unknown_contact", "This user had no such contact then.")
         return Response(ContactAsOf(asdict(found)).data)
 
 
 def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) -> Response:
-    """A page of the memories believed at ``query["as_of"]``, as they were."""
+    """A page of the memories believed at ``query["as_of"]`` (default: now), as they were; those
+    that held at ``query["valid_at"]``, where given."""
     if (
         {"q", "metadata"} & query.keys()
         or query.get("status") != Memory.Status.ACTIVE
@@ -105,9 +149,10 @@ def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) ->
     ):
         problem = "What was believed then is listed by type and contact only."
         raise serializers.ValidationError({"as_of": [problem]})
-    then = as_of.at(end_user, query["as_of"])
+    then = as_of.at(end_user, query.get("as_of") or timezone.now())
     contact = query.get("contact")
-    rows = as_of.rows(then, as_of.survivor(then, contact) if contact else None)
+    who = as_of.survivor(then, contact) if contact else None
+    rows = as_of.rows(then, who, query.get("valid_at"))
     if "type" in query:
         rows = rows.filter(type=query["type"])
 

@@ -50,11 +50,12 @@ class Memories(UserView):
         parameters=[MemoryQuery],
         operation_id="memories_list",
         summary="What is remembered, the latest first",
-        description="With `as_of`: what was believed at that moment, as it was then.",
+        description="With `as_of`: what was believed at that moment, as it was then. With "
+        "`valid_at`: what held at that moment, by what is known now (or was at `as_of`).",
     )
     def get(self, request: Request, **_path: Any) -> Response:
         query = self.query(MemoryQuery)
-        if "as_of" in query:
+        if "as_of" in query or "valid_at" in query:
             return believed_page(request, self.end_user, query)
         if contact := query.get("contact"):
             current = store.survivor(self.end_user, contact)

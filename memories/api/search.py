@@ -59,7 +59,7 @@ class Search(UserView):
 
 def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
     statuses = {*asked["statuses"]}
-    if asked["include_outdated"]:
+    if asked["include_outdated"] or asked.get("valid_at"):
         statuses.add(Memory.Status.OUTDATED)
     contacts = [store.survivor(end_user, pk) for pk in asked["contacts"]]
     if None in contacts:
@@ -75,6 +75,7 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
         types=asked["types"],
         since=asked.get("since"),
         until=asked.get("until"),
+        valid_at=asked.get("valid_at"),
         min_importance=asked["min_importance"],
         metadata=asked.get("metadata"),
         hops=asked["hops"],

@@ -82,6 +82,9 @@ class MoveForm(Strict):
         return {"from": Identifier(), **super().get_fields()}  # from is a keyword
 
 
+VALID_AT = "What held then, true or no longer: ISO 8601 with a time zone."
+
+
 class MemoryQuery(PageQuery):
     status = serializers.ChoiceField(
         [*Memory.Status.values, "all"], default=Memory.Status.ACTIVE.value
@@ -96,6 +99,7 @@ class MemoryQuery(PageQuery):
     as_of = PastInstant(
         required=False, help_text="What was believed then: ISO 8601 with a time zone."
     )
+    valid_at = PastInstant(required=False, help_text=VALID_AT)
 
 
 class MemoryFact(serializers.Serializer):
@@ -225,6 +229,7 @@ class SearchForm(Strict):
         help_text="Only what happened, else was said, from then on.",
     )
     until = Moment(required=False, allow_null=True, help_text="… and before then.")
+    valid_at = Moment(required=False, allow_null=True, help_text=VALID_AT)
     min_importance = Number(min_value=0, max_value=1, default=0.0)
     metadata = Metadata(required=False, help_text="Only memories that hold all of this.")
     hops = Whole(

@@ -179,11 +179,12 @@ def trace(
         clock.split("search", "embedding", embedding.waited)
     with clock.step("prompt"):
         on_cards = {f"profile:{contact.id}" for contact in shown}
-        ways = _ways(
-            about.found if about else [],
-            [hit for hit in hits if hit.memory.content_hash not in on_cards],
-            end_user,
-        )
+        found = about.found if about else []
+        hits = [hit for hit in hits if hit.memory.content_hash not in on_cards]
+        scored = {one.memory: one.score for one in (*hits, *found)}
+        names = [name for one in mentions for name in (one.person.name, *one.person.aliases)]
+        before = linked.former(end_user, message, scored, names)
+        ways = _ways([*found, *(one for one in before if one.memory not in scored)], hits, end_user)
         asked = erasure_requests.reported(end_user)
         block = render(
             "zh" if end_user.language == "zh" else "en",

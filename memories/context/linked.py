@@ -1,7 +1,8 @@
 """Memories about mentioned people: linked ones first, text only for what is not linked yet."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, QuerySet
@@ -59,6 +60,41 @@ def about_people(end_user: EndUser, contact_ids: Sequence[UUID], message: str, l
                 found += _ranked(fresh, message, reason, contact.id)
     best = sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
     return About(best, tuple(unlinked))
+
+
+# At most so many memories that are no longer true are told beside what took their place.
+MOST_FORMER = 3
+# What one of these has of the score of its successor: it stands right below it.
+FORMER_SHARE = 0.95
+_FORMER = f"""
+SELECT {", ".join(f"m.{column}" for column in Memory.SHOWN)}, e.source_id AS newer
+FROM memories_edge e JOIN memories_memory m ON m.id = e.target_id
+WHERE e.end_user_id = %(end_user)s AND e.source_id = ANY(%(newer)s) AND e.kind = 'supersedes'
+    AND NOT e.inverse AND m.status = 'outdated'
+ORDER BY m.outdated_at DESC LIMIT %(most)s
+"""  # noqa: S608 only constants are put together
+
+
+def former(
+    end_user: EndUser, message: str, scored: Mapping[Memory, float], names: Iterable[str]
+) -> list[Found]:
+    """What those of these memories (with their scores) took the place of that the message is
+    about: by a word, or the attribute that it asks for, and not by a name alone. One statement,
+    none where the message is about none of them."""
+    wanted = {*query_tokens(message)} - {concepts.HAS_TIME}
+    wanted.difference_update(*map(tokenise, names))
+    asked = {m.pk: score for m, score in scored.items() if not wanted.isdisjoint(_told(m))}
+    if not asked:
+        return []
+    params = {"end_user": end_user.pk, "newer": list(asked), "most": MOST_FORMER}
+    reason = Reason("no_longer_true")
+    rows: Any = Memory.objects.raw(_FORMER, params)
+    return [Found(memory, FORMER_SHARE * asked[memory.newer], reason) for memory in rows]
+
+
+def _told(memory: Memory) -> list[str]:
+    """The words of a memory, and the attributes that it states."""
+    return [*own(memory.tokens), *(f"about:{fact['key']}" for fact in memory.facts)]
 
 
 def note(end_user: EndUser, about: About) -> None:

@@ -20,6 +20,7 @@ from contacts.models import Contact
 from memories.fact_conflicts import told_key
 from memories.history import replay
 from memories.models import Link, Memory
+from memories.types import StoredFact
 
 Status = Memory.Status
 _COLUMNS = {
@@ -112,30 +113,39 @@ def _pair(link: Any) -> tuple[UUID, UUID] | None:
     return UUID(str(link["contact_id"])), UUID(str(link["memory_id"]))
 
 
-def rows(then: Then, contact_id: UUID | None = None) -> QuerySet[Memory]:
+def rows(
+    then: Then, contact_id: UUID | None = None, valid_at: datetime | None = None
+) -> QuerySet[Memory]:
     """The memories believed then (as they are now; see ``seen``), about a contact if one is
-    given. At most two more statements, whatever their number."""
+    given; with ``valid_at`` those that were believed then to have held at that moment, true or
+    no longer. At most two more statements, whatever their number."""
     facts = Memory.objects.of(then.end_user).facts()
     standing = Q(status=Status.ACTIVE) | Q(status=Status.OUTDATED, outdated_at__gt=then.moment)
+    untouched = facts.exclude(pk__in=list(then.memories))
+    if valid_at is not None:
+        standing |= Q(status=Status.OUTDATED)
+        untouched = untouched.held_at(valid_at)
     touched = facts.filter(pk__in=then.memories).defer("tokens")
-    believed = [memory.pk for memory in touched if _was_believed(then, memory)]
-    chosen = Q(standing, said_at__lte=then.moment) & ~Q(pk__in=list(then.memories))
-    found = facts.filter(chosen | Q(pk__in=believed))
+    believed = [memory.pk for memory in touched if _was_believed(then, memory, valid_at)]
+    chosen = untouched.filter(standing, said_at__lte=then.moment).values("pk")
+    found = facts.filter(Q(pk__in=chosen) | Q(pk__in=believed))
     if contact_id is not None:
         found = found.filter(pk__in=_about(then, contact_id))
     return found
 
 
-def _was_believed(then: Then, memory: Memory) -> bool:
+def _was_believed(then: Then, memory: Memory, valid_at: datetime | None) -> bool:
     if then.memories[memory.pk] is None:
         return False
     old = _as_it_was(then, memory)
     if old["status"] == Status.OUTDATED:
         until = replay.moment(old["outdated_at"])
-        standing = until is not None and until > then.moment
+        standing = valid_at is not None or (until is not None and until > then.moment)
     else:
         standing = old["status"] == Status.ACTIVE
     said_at = replay.moment(old["said_at"])
+    if valid_at is not None and not _seen(memory, then).held(valid_at):
+        return False
     return standing and said_at is not None and said_at <= then.moment
 
 
@@ -160,13 +170,19 @@ def seen(then: Then, memories: Sequence[Memory]) -> list[tuple[Memory, tuple[UUI
     pairs += [pair for pair in then.links.values() if pair]
     found = []
     for memory in memories:
-        for name, value in (then.memories.get(memory.pk) or {}).items():
-            if name in _COLUMNS:
-                setattr(memory, name, None if value is None else _COLUMNS[name].to_python(value))
+        _seen(memory, then)
         memory.status, memory.outdated_at = Status.ACTIVE, None
         about = dict.fromkeys(contact for contact, pk in pairs if pk == memory.pk)
         found.append((memory, tuple(about)))
     return found
+
+
+def _seen(memory: Memory, then: Then) -> Memory:
+    """The memory (unsaved) with the columns that it had then."""
+    for name, value in (then.memories.get(memory.pk) or {}).items():
+        if name in _COLUMNS:
+            setattr(memory, name, None if value is None else _COLUMNS[name].to_python(value))
+    return memory
 
 
 def as_of(end_user: EndUser, moment: datetime, contact_id: UUID | None = None) -> list[MemoryAsOf]:
@@ -192,9 +208,12 @@ def as_of(end_user: EndUser, moment: datetime, contact_id: UUID | None = None) -
     ]
 
 
-def contact_as_of(end_user: EndUser, contact_id: UUID, moment: datetime) -> ContactAsOf | None:
+def contact_as_of(
+    end_user: EndUser, contact_id: UUID, moment: datetime, valid_at: datetime | None = None
+) -> ContactAsOf | None:
     """A person as they were known at ``moment`` (aware); None when they were not. The id of
-    one who was merged by then answers with the survivor.
+    one who was merged by then answers with the survivor. With ``valid_at`` as they were at that
+    moment, by what was known at the first.
 
     An attribute or event counts if one of the memories that it rests on was believed, the
     personality if all were. What was stated by a person rests on none and counts.
@@ -204,7 +223,8 @@ def contact_as_of(end_user: EndUser, contact_id: UUID, moment: datetime) -> Cont
     known = _contact(then, contact_id)
     if known is None:
         return None
-    memories = [m for m, _ in seen(then, list(rows(then, contact_id).defer("tokens")))]
+    held = rows(then, contact_id, valid_at).defer("tokens")
+    memories = [m for m, _ in seen(then, list(held))]
     said = {memory.pk: memory.said_at for memory in memories}
     told = set(map(UUID, known["personality_sources"]))
     first = replay.moment(known["first_mentioned_at"])
@@ -216,12 +236,13 @@ def contact_as_of(end_user: EndUser, contact_id: UUID, moment: datetime) -> Cont
         aliases=tuple(known["aliases"]),
         relationship=known["relationship"],
         gender=known["gender"],
-        attributes=_attributes(contact_id, known["attributes"], memories, said),
+        attributes=_attributes(contact_id, known["attributes"], memories, said, valid_at),
         personality=known["personality"] if told <= said.keys() else "",
         timeline=tuple(
             event
             for event in known["timeline"]
-            if not event["sources"] or _standing(event["sources"], said)
+            if (not event["sources"] or _standing(event["sources"], said))
+            and not (valid_at and event.get("at", "") > valid_at.date().isoformat())
         ),
         memory_ids=tuple(sorted(said, key=lambda pk: said[pk])),
     )
@@ -261,19 +282,32 @@ def _attributes(
     profile: Mapping[str, Sequence[dict[str, Any]]],
     memories: Sequence[Memory],
     said: Mapping[UUID, datetime],
+    valid_at: datetime | None = None,
 ) -> dict[str, tuple[ValueAsOf, ...]]:
     """The profile's values that were known; for a key that has none, as a later value has
-    replaced it, what the memories themselves say."""
+    replaced it, what the memories themselves say. With ``valid_at`` these come first, as far as
+    their facts held then: a profile tells what is so at last."""
     found: dict[str, list[ValueAsOf]] = {}
+    told = {
+        (key, memory.pk)
+        for memory in memories
+        for fact in memory.as_stored().facts
+        for key in (fact.key, told_key(fact, memory.said_at))
+        if valid_at is not None and fact.person == contact_id
+    }
     for key, values in profile.items():
         for value in values:
             sources = _standing(value["sources"], said)
+            sources = tuple(pk for pk in sources if (key, pk) not in told)
             if sources or not value["sources"]:
                 found.setdefault(key, []).append(_value(value["value"], sources, said))
     in_facts: dict[str, dict[str, list[UUID]]] = {}
     for memory in sorted(memories, key=lambda m: m.said_at, reverse=True):
-        for fact in memory.as_stored().current:
-            key = told_key(fact, memory.said_at)
+        for fact in memory.as_stored().facts:
+            if valid_at is None:
+                key = "" if fact.outdated else told_key(fact, memory.said_at)
+            else:
+                key = fact.key if _held(fact, memory, valid_at) else ""
             if fact.person == contact_id and key and key not in found:
                 by_value = in_facts.setdefault(key, {})
                 by_value.setdefault(fact.value, []).append(memory.pk)
@@ -281,6 +315,11 @@ def _attributes(
         told = [_value(value, tuple(pks), said) for value, pks in by_value.items()]
         found[key] = told[:1] if is_single(key) else told
     return {key: tuple(values) for key, values in found.items()}
+
+
+def _held(fact: StoredFact, memory: Memory, moment: datetime) -> bool:
+    since = fact.valid_from or memory.began_at
+    return since <= moment and not (fact.valid_to and fact.valid_to <= moment)
 
 
 def _value(value: str, sources: tuple[UUID, ...], said: Mapping[UUID, datetime]) -> ValueAsOf:

@@ -13,7 +13,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Q
-from django.db.models.functions import Greatest
+from django.db.models.functions import Coalesce, Greatest, Least
 from django.db.models.lookups import IsNull
 from django.utils import timezone
 from pgvector.django import CosineDistance
@@ -59,6 +59,13 @@ class MemoryQuerySet(ScopedQuerySet):
     def about(self, contact_id: uuid.UUID) -> Self:
         """Memories linked to the contact."""
         return self.filter(links__contact=contact_id, links__rejected=False)
+
+    def held_at(self, moment: datetime) -> Self:
+        """Those of what held then, whatever is true now: from its known beginning, else when it
+        happened or was said, until its end."""
+        began = Coalesce("valid_from", Least("happens_at", "said_at"))
+        ended = Q(valid_to__isnull=False, valid_to__lte=moment)
+        return self.alias(began=began).filter(~ended, began__lte=moment)
 
     def holding(self, end_user: EndUser | int, tokens: Iterable[str]) -> Self:
         """The end user's memories that hold all of these search tokens themselves."""
@@ -315,6 +322,10 @@ class Memory(Tracked):
     def began_at(self) -> datetime:
         """From when it is known to hold: as was told, else when it happened or was said."""
         return self.valid_from or min(self.said_at, self.happens_at or self.said_at)
+
+    def held(self, moment: datetime) -> bool:
+        """Whether it held then, as ``held_at`` has it."""
+        return self.began_at <= moment and not (self.valid_to and self.valid_to <= moment)
 
     @property
     def said_there(self) -> datetime:

@@ -64,6 +64,7 @@ def search(
     types: Collection[str] = (),
     since: datetime | None = None,
     until: datetime | None = None,
+    valid_at: datetime | None = None,
     min_importance: float = 0.0,
     metadata: Mapping[str, Any] | None = None,
     hops: int = 1,
@@ -76,7 +77,7 @@ def search(
 
     Only memories of these ``statuses``, and where given of these ``types``, about one of
     these contacts, at least so important, of such ``metadata``, and which happened (else were said) from ``since``
-    to before ``until``. Without these two, a time that the query asks about puts memories of
+    to before ``until``, and which held at ``valid_at``. Without these two, a time that the query asks about puts memories of
     it first and leaves out none. ``intent`` is inferred when not given. Memories up to
     ``hops`` edges from the best come below those; outdated ones count less with time, but not where
     the query asks for what used to be.
@@ -97,6 +98,8 @@ def search(
     rows = Memory.objects.of(end_user).filter(status__in=list(statuses))
     narrowed = rows.noted(metadata) if metadata else rows
     narrowed = _during(_narrowed(narrowed, types, min_importance), since, until)
+    if valid_at:
+        narrowed = narrowed.held_at(valid_at)
     if narrowed is not rows:
         within = Subset.of(narrowed.values("id"), among=about)
     if (asked := understood.span) and not (since or until):

@@ -178,3 +178,52 @@ def test_what_a_memory_displaced_stands_again_when_it_is_about_another(client, w
     assert "Location: Bergen" in card
     assert "Oslo" not in card
     assert healthy()
+
+
+LIVES = [
+    ("en", "Kim", "location", ["My friend Kim lives in Oslo.", "Kim moved to Bergen.", "Kim moved back to Oslo."],
+     "Where does Kim live now?", ["Oslo", "Bergen", "Oslo"]),
+    ("en", "Kim", "company", ["My boss Kim works at Nokia.", "Kim works at Siemens now.", "Kim joined Bosch."],
+     "Which company does Kim work for?", ["Nokia", "Siemens", "Bosch"]),
+    ("en", "Kim", "likes", ["My friend Kim loves pizza.", "Kim hates pizza.", "Kim likes pizza again."],
+     "Would Kim like pizza?", ["pizza", "pizza", "pizza again"]),
+    ("zh", "小林", "location", ["我朋友小林住在上海", "小林搬到深圳了", "小林搬到杭州了"],
+     "小林现在住在哪里？", ["上海", "深圳", "杭州"]),
+    ("zh", "小林", "location", ["我同学小林住在苏州", "小林搬到成都了", "小林搬到西安了"],
+     "小林住在什么地方？", ["苏州", "成都", "西安"]),
+    ("zh", "小林", "likes", ["我朋友小林喜欢榴莲", "小林讨厌榴莲", "小林又喜欢吃榴莲了"],
+     "小林爱不爱吃榴莲？", ["榴莲", "榴莲", "榴莲"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("language", "name", "key", "told", "asked", "values"), LIVES)
+def test_what_held_is_read_by_when_it_held_and_told_beside_what_holds(
+    client, language, name, key, told, asked, values
+):
+    tell(client, *told, language=language)
+    pk = person(client, name)["id"]
+    [life] = [
+        one
+        for one in client.get(f"users/kai/changed-facts/?contact={pk}")[1]["results"]
+        if one["steps"][0]["key"] == key
+    ]
+    assert [step["value"] for step in life["steps"]] == values
+    assert [step["until"] is None for step in life["steps"]] == [False, False, True]
+    for day, value in zip((0.5, 1.5, 2.5), values, strict=True):
+        moment = (SOME_DAY + day * DAY).isoformat().replace("+", "%2B")
+        then = client.get(f"users/kai/contacts/{pk}/history/?valid_at={moment}")[1]["attributes"]
+        wanted = "dislikes" if key == "likes" and day == 1.5 else key
+        assert [one["value"] for one in then[wanted]] == [value]
+        rows = client.get(f"users/kai/memories/?valid_at={moment}")[1]["results"]
+        found = client.post(
+            "users/kai/search/", {"query": name, "valid_at": moment.replace("%2B", "+")}
+        )[1]["results"]
+        for listed in (rows, [row for row in found if row["kind"] == "fact"]):
+            assert [fact["value"] for row in listed for fact in row["facts"]] == [value]
+    prompt = client.post("users/kai/context/", {"message": asked})[1]["system_prompt"]
+    assert prompt.count("不再如此" if language == "zh" else "no longer true since") >= 1
+    unasked = "我们给{}买什么生日蛋糕好" if language == "zh" else "What grows in {}'s garden?"
+    prompt = client.post("users/kai/context/", {"message": unasked.format(name)})[1]
+    assert "不再如此" not in prompt["system_prompt"]
+    assert "no longer true since" not in prompt["system_prompt"]
+    assert healthy()

@@ -1,0 +1,69 @@
+"""What changed in a life: the values that an attribute had one after the other, and the tastes
+that turned, by the memories that tell them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from accounts.models import EndUser
+from contacts.attributes import is_single
+from memories.fact_conflicts import opposites, same_thing
+from memories.models import Memory
+from memories.types import StoredFact
+
+# So many of the latest memories are read.
+MOST = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What held from ``since`` until ``until`` (None: still), by ``memory``."""
+
+    key: str
+    value: str
+    since: datetime
+    until: datetime | None
+    memory: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """``person`` is a contact's id, None for the user; ``steps`` the earliest first, of which at
+    least one is no longer true."""
+
+    person: UUID | None
+    steps: tuple[Step, ...]
+
+
+def changed(end_user: EndUser, contact_id: UUID | None = None) -> list[Changed]:
+    """What changed, the latest first; of one person where a contact is given. One statement."""
+    rows = Memory.objects.of(end_user).facts().exclude(status=Memory.Status.ARCHIVED)
+    rows = rows.exclude(facts=[])
+    if contact_id is not None:
+        rows = rows.filter(facts__contains=[{"person": str(contact_id)}])
+    found: dict[tuple[UUID | None, str], list[Step]] = {}
+    over: set[tuple[UUID | None, str]] = set()
+    for memory in rows.order_by("-said_at", "pk").defer("tokens")[:MOST]:
+        for fact in memory.as_stored().facts:
+            if contact_id is not None and fact.person != contact_id:
+                continue
+            at = (fact.person, _matter(fact, found))
+            since = fact.valid_from or memory.began_at
+            step = Step(fact.key, fact.value, since, fact.valid_to, memory.pk)
+            found.setdefault(at, []).append(step)
+            if fact.outdated or memory.status == Memory.Status.OUTDATED:
+                over.add(at)
+    changes = [Changed(at[0], tuple(sorted(found[at], key=lambda step: step.since))) for at in over]
+    return sorted(changes, key=lambda one: one.steps[-1].since, reverse=True)
+
+
+def _matter(fact: StoredFact, found: Iterable[tuple[UUID | None, str]]) -> str:
+    """What facts have in common of which one takes the place of another: an attribute that has
+    one value at a time, or what somebody likes or not."""
+    if is_single(fact.key):
+        return fact.key
+    kind = "taste" if opposites(fact.key) else fact.key
+    mine = (what.partition(" ")[2] for who, what in found if who == fact.person)
+    known = (value for value in mine if value and same_thing(value, fact.value))
+    return f"{kind} {next(known, fact.value)}"
