@@ -18,8 +18,12 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from accounts import row_security
 
-# What reads or writes rows; whatever else there is (BEGIN, SET, DDL) shows none.
-_ROWS = re.compile(r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy)\b", re.I)
+# What reads or writes rows, or makes a table for the role that does; of the rest (BEGIN, SET,
+# CREATE INDEX) none shows any, and what concerns the schema is its owner's.
+_ROWS = re.compile(
+    r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy|create\s+temp)\b", re.I
+)
+_SCHEMA = re.compile(r"\s*(?:create|alter|drop|analyze|truncate)\b", re.I)
 
 # What a statement is sent behind.
 SETTINGS = re.compile(r"\A(?:SET LOCAL [^;]*; )+")
@@ -93,10 +97,10 @@ def undeclared() -> Any:
 
 @contextmanager
 def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """All end users for a whole session, as its owner: for migrations, whose statements can't be
-    told apart."""
+    """All end users for a whole session, as the owner of the tables: for migrations, whose
+    statements can't be told apart."""
     with connection.cursor() as cursor:
-        cursor.execute("SET mio.scope = 'all'")
+        cursor.execute("SET ROLE NONE; SET mio.scope = 'all'")
     try:
         with _opened(Scope(rest="all", lasting=True)):
             yield
@@ -113,7 +117,11 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
     cursor, connection = context["cursor"], context["connection"]
     text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
     scope = _current.get()
-    if (scope is not None and scope.lasting) or not _ROWS.match(text):
+    if scope is not None and scope.lasting:
+        return execute(sql, params, many, context)
+    if not _ROWS.match(text):
+        if connection.in_atomic_block and _SCHEMA.match(text):
+            connection.connection.execute("SET LOCAL ROLE NONE")
         return execute(sql, params, many, context)
     if scope is None:
         if found := row_security.tables_in().search(text):

@@ -124,11 +124,15 @@ def _vectors(ids: list[uuid.UUID], owners: np.ndarray, space: str, vectors: np.n
     rows["status_size"], rows["status"] = len(status), np.void(status)
     rows["vector_size"], rows["dimensions"] = 4 + 2 * dimensions, dimensions
     rows["vector"] = vectors
-    into = "memories_vector (end_user_id, memory_id, space, status, embedding)"
-    with (
-        connection.cursor() as cursor,
-        cursor.copy(f"COPY {into} FROM STDIN (FORMAT BINARY)") as copy,
-    ):
-        copy.write(b"PGCOPY\n\xff\r\n\0" + bytes(8))
-        copy.write(rows.tobytes())
-        copy.write(b"\xff\xff")
+    columns = "end_user_id, memory_id, space, status, embedding"
+    with connection.cursor() as cursor:
+        # COPY itself knows no row-level security.
+        cursor.execute(
+            f"CREATE TEMP TABLE staged AS SELECT {columns} FROM memories_vector WITH NO DATA"  # noqa: S608
+        )
+        with cursor.copy("COPY staged FROM STDIN (FORMAT BINARY)") as copy:
+            copy.write(b"PGCOPY\n\xff\r\n\0" + bytes(8))
+            copy.write(rows.tobytes())
+            copy.write(b"\xff\xff")
+        cursor.execute(f"INSERT INTO memories_vector ({columns}) SELECT * FROM staged")  # noqa: S608
+        cursor.execute("DROP TABLE staged")

@@ -19,14 +19,22 @@ class DumpError(Exception):
 def dump(file: Path) -> None:
     """Writes ``file``, which only this user may read. Raises DumpError."""
     os.close(os.open(file, os.O_WRONLY | os.O_CREAT, 0o600))
-    _run("pg_dump", "--format=custom", f"--file={file}")
+    _run("pg_dump", "--format=custom", "--enable-row-security", f"--file={file}")
 
 
 def restore(file: Path) -> None:
     """Puts what ``dump`` wrote in the place of what is there, all of it or nothing.
     Raises DumpError."""
     with tempfile.TemporaryFile() as script:
-        _run("pg_restore", "--no-owner", "--file=-", str(file), to=script, connected=False)
+        _run(
+            "pg_restore",
+            "--no-owner",
+            "--no-privileges",
+            "--file=-",
+            str(file),
+            to=script,
+            connected=False,
+        )
         script.seek(0)
         empty = "--command=DROP SCHEMA public CASCADE; CREATE SCHEMA public"
         options = ("--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1")
@@ -46,7 +54,11 @@ def _run(
     arguments = command[1:] if connected else options
     done = subprocess.run(  # noqa: S603 - our own command, no shell
         [program(name), *arguments],
-        env={**os.environ, **(secrets or {}), "PGOPTIONS": "--client-min-messages=warning"},
+        env={
+            **os.environ,
+            **(secrets or {}),
+            "PGOPTIONS": "--client-min-messages=warning -c mio.scope=all",
+        },
         stdin=given or subprocess.DEVNULL,
         stdout=to or subprocess.DEVNULL,
         stderr=subprocess.PIPE,

@@ -276,10 +276,18 @@ def _write(path: Path, text: str) -> None:
 
 
 def _ensure_role(place: PostgresHome) -> None:
-    """Gives the role its password, and its database, unless that was done before."""
+    """Gives the role its password, its database and the role it hands its statements to, unless
+    that was done before."""
     password = place.password()
     done = place.folder / "role"
-    digest = hashlib.sha256(password.encode()).hexdigest()
+    statements = (
+        f"CREATE ROLE {ROLE} LOGIN CREATEDB\n"
+        f"ALTER ROLE {ROLE} PASSWORD '{password}'\n"
+        f"CREATE DATABASE {ROLE} OWNER {ROLE}\n"
+        f"CREATE ROLE {ROLE}_app\n"
+        f"GRANT {ROLE}_app TO {ROLE}\n"
+    )
+    digest = hashlib.sha256(statements.encode()).hexdigest()
     if done.exists() and done.read_text() == digest:
         return
     # Single-user mode: no superuser ever needs a way to log in. A line is a statement, and
@@ -288,11 +296,7 @@ def _ensure_role(place: PostgresHome) -> None:
         place,
         *_postgres(place, "--single"),
         "postgres",
-        given=(
-            f"CREATE ROLE {ROLE} LOGIN CREATEDB\n"
-            f"ALTER ROLE {ROLE} PASSWORD '{password}'\n"
-            f"CREATE DATABASE {ROLE} OWNER {ROLE}\n"
-        ),
+        given=statements,
     )
     _write(done, digest)
 

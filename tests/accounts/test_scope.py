@@ -1,21 +1,34 @@
-"""One door to the rows of end users."""
+"""One door to the rows of end users, and the database behind it as a second wall."""
+
+from collections.abc import Iterator
 
 import pytest
-from django.db import connection, transaction
+from django.db import Error, connection, transaction
 
-from accounts import scope
+from accounts import row_security, scope
 from accounts.models import EndUser
 from contacts.models import Contact
-from memories.models import Memory
-from tests.factories import make_end_user, make_memory
+from memories.models import Memory, Vector
+from tests.factories import make_contact, make_end_user, make_memory, make_message
 
 pytestmark = pytest.mark.django_db
 
 
-def rows(sql: str) -> list[tuple]:
+def rows(sql: str, *params: object) -> list[tuple]:
     with connection.cursor() as cursor:
-        cursor.execute(sql)
+        cursor.execute(sql, params)
         return cursor.fetchall()
+
+
+@pytest.fixture
+def two() -> Iterator[tuple[EndUser, EndUser]]:
+    """Two end users with a person and a memory each; nothing is declared any more."""
+    mine, others = make_end_user(), make_end_user()
+    for end_user in (mine, others):
+        make_memory(end_user, f"about {end_user.pk}", make_contact(end_user))
+        make_message(end_user)
+    with scope.undeclared():
+        yield mine, others
 
 
 READS = {
@@ -34,15 +47,69 @@ def test_without_a_scope_nothing_is_even_sent(read) -> None:
         read()
 
 
-def test_a_scope_holds_for_its_block_and_never_turns_to_another_user() -> None:
-    mine, others = make_end_user(), make_end_user()
-    make_memory(mine)
-    with scope.undeclared(), transaction.atomic():
+def test_raw_sql_in_a_scope_shows_the_rows_of_one_end_user(two) -> None:
+    mine, others = two
+    for end_user in two:
+        with scope.user_scope(end_user):
+            for table in ("memories_memory", "memories_link", "memories_posting"):
+                found = rows(f"SELECT DISTINCT end_user_id FROM {table}")
+                assert found == [(end_user.pk,)], table
+            assert rows("SELECT id FROM accounts_enduser") == [(end_user.pk,)]
+    with scope.user_scope(mine):
+        assert not Memory.objects.filter(end_user=others).update(content="x")
+        assert not Contact.objects.filter(end_user=others).delete()[0]
+        with pytest.raises(Error, match="row-level security"), transaction.atomic():
+            rows("INSERT INTO memories_corpus VALUES (%s, 'active', 1, 1) RETURNING 1", others.pk)
+        assert len(list(Contact.objects.iterator())) == 1
+    with scope.app_scope(others.app_id):
+        assert [one.pk for one in EndUser.objects.all()] == [others.pk]
+        assert not Memory.objects.exists()
+    with scope.all_users():
+        assert Memory.objects.filter(content__startswith="about").count() == 2
+
+
+def test_a_scope_holds_for_its_block_also_within_a_transaction(two) -> None:
+    mine, others = two
+    with transaction.atomic():
         with scope.user_scope(mine):
-            assert Memory.objects.of(mine).get().end_user_id == mine.pk
-            asked = "SELECT current_setting('mio.end_user'), current_setting('mio.scope')"
-            assert rows(asked) == [(str(mine.pk), "")]
+            assert Memory.objects.get().end_user_id == mine.pk
             with pytest.raises(scope.CrossesUsers), scope.user_scope(others):
                 pass
         with pytest.raises(scope.Unscoped):
-            Memory.objects.of(mine).get()
+            Memory.objects.get()
+        with scope.user_scope(others.pk):
+            assert Memory.objects.get().end_user_id == others.pk
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_of_a_scope_stays_with_the_connection(two) -> None:
+    with scope.user_scope(two[0]):
+        assert len(list(Memory.objects.iterator())) == 1  # a cursor that outlives its transaction
+    asked = "SELECT current_setting('mio.end_user', true), current_user = session_user"
+    assert rows(asked) in ([("", True)], [(None, True)])
+
+
+def test_every_table_with_an_end_user_has_its_policy() -> None:
+    tables = row_security.user_tables()
+    columns = rows(
+        "SELECT table_name FROM information_schema.columns WHERE column_name = 'end_user_id' "
+        "AND table_schema = 'public'"
+    )
+    partitions = {name for (name,) in rows("SELECT inhrelid::regclass::text FROM pg_inherits")}
+    assert {name for (name,) in columns} - partitions == set(tables) - {"accounts_enduser"}
+    assert list(row_security.unprotected(connection)) == []
+    assert row_security.role_of(connection) == "mio_app"
+
+
+def test_a_table_without_its_policy_is_found_and_mended() -> None:
+    table = Vector._meta.db_table
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
+        cursor.execute("ALTER TABLE memories_vector_3 DISABLE ROW LEVEL SECURITY")
+        cursor.execute("DROP POLICY mio_scope ON contacts_contact")
+    assert {one.table for one in row_security.unprotected(connection)} == {
+        table, "memories_vector_3", "contacts_contact"
+    }  # fmt: skip
+    with scope.all_users_of_session(connection):
+        row_security.protect(connection)
+    assert list(row_security.unprotected(connection)) == []
