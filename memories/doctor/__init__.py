@@ -4,11 +4,12 @@ A check returns one Finding for each thing that is wrong. Its fix repairs derive
 the same verbs that made it; what a machine can't know how to repair is only reported.
 """
 
-from memories.doctor import contacts, graph, index, work
+from memories.doctor import contacts, graph, index, isolation, work
 from memories.doctor.findings import Check, Fix
 
 # In the order in which repairs rest on each other.
 CHECKS: dict[Check, Fix | None] = {
+    **isolation.CHECKS,
     **contacts.CHECKS,
     **index.CHECKS,
     **graph.CHECKS,

@@ -1,20 +1,26 @@
 """One door to the rows of end users, and the database behind it as a second wall."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from io import StringIO
+from typing import Any
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import Error, connection, transaction
 
 from accounts import row_security, scope
 from accounts.models import EndUser
 from contacts.models import Contact
+from memories.doctor import isolation
 from memories.models import Memory, Vector
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 
 pytestmark = pytest.mark.django_db
 
 
-def rows(sql: str, *params: object) -> list[tuple]:
+def rows(sql: str, *params: int) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         return cursor.fetchall()
@@ -42,12 +48,12 @@ READS = {
 
 
 @pytest.mark.parametrize("read", READS.values(), ids=READS)
-def test_without_a_scope_nothing_is_even_sent(read) -> None:
+def test_without_a_scope_nothing_is_even_sent(read: Callable[[], object]) -> None:
     with scope.undeclared(), pytest.raises(scope.Unscoped, match="say whose"):
         read()
 
 
-def test_raw_sql_in_a_scope_shows_the_rows_of_one_end_user(two) -> None:
+def test_raw_sql_in_a_scope_shows_the_rows_of_one_end_user(two: tuple[EndUser, EndUser]) -> None:
     mine, others = two
     for end_user in two:
         with scope.user_scope(end_user):
@@ -68,7 +74,9 @@ def test_raw_sql_in_a_scope_shows_the_rows_of_one_end_user(two) -> None:
         assert Memory.objects.filter(content__startswith="about").count() == 2
 
 
-def test_a_scope_holds_for_its_block_also_within_a_transaction(two) -> None:
+def test_a_scope_holds_for_its_block_also_within_a_transaction(
+    two: tuple[EndUser, EndUser],
+) -> None:
     mine, others = two
     with transaction.atomic():
         with scope.user_scope(mine):
@@ -82,7 +90,7 @@ def test_a_scope_holds_for_its_block_also_within_a_transaction(two) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_of_a_scope_stays_with_the_connection(two) -> None:
+def test_nothing_of_a_scope_stays_with_the_connection(two: tuple[EndUser, EndUser]) -> None:
     with scope.user_scope(two[0]):
         assert len(list(Memory.objects.iterator())) == 1  # a cursor that outlives its transaction
     asked = "SELECT current_setting('mio.end_user', true), current_user = session_user"
@@ -107,9 +115,25 @@ def test_a_table_without_its_policy_is_found_and_mended() -> None:
         cursor.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
         cursor.execute("ALTER TABLE memories_vector_3 DISABLE ROW LEVEL SECURITY")
         cursor.execute("DROP POLICY mio_scope ON contacts_contact")
-    assert {one.table for one in row_security.unprotected(connection)} == {
-        table, "memories_vector_3", "contacts_contact"
-    }  # fmt: skip
-    with scope.all_users_of_session(connection):
-        row_security.protect(connection)
-    assert list(row_security.unprotected(connection)) == []
+    findings = list(isolation.tables_have_their_policy())
+    assert {one.subject for one in findings} == {table, "memories_vector_3", "contacts_contact"}
+    with pytest.raises(CommandError, match="3 tables"):
+        call_command("check_rls", stdout=(said := StringIO()))
+    assert "contacts_contact: Its policy" in said.getvalue()
+    mend = isolation.CHECKS[isolation.tables_have_their_policy]
+    assert mend
+    mend(findings)
+    call_command("check_rls", "--json", stdout=(said := StringIO()))
+    assert json.loads(said.getvalue())["role"] == "mio_app"
+
+
+def test_a_database_whose_role_may_make_none_works_without_and_says_so(
+    two: tuple[EndUser, EndUser], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(row_security, "_roles", {("default", connection.settings_dict["NAME"]): ""})
+    with scope.all_users():
+        (warning,) = isolation.warnings()
+        call_command("check_rls", stdout=StringIO())  # its owner is bound all the same
+    assert "no role that owns nothing" in warning
+    with scope.user_scope(two[0]):
+        assert Memory.objects.get().end_user_id == two[0].pk

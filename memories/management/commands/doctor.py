@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
-from memories.doctor import CHECKS
+from memories.doctor import CHECKS, isolation
 from memories.doctor.findings import Finding
 from memories.providers.thresholds import CALIBRATIONS
 
@@ -80,9 +80,10 @@ def _warnings() -> list[str]:
     """What is no damage and may be meant."""
     model = settings.MIO_EMBEDDING_MODEL
     if model in CALIBRATIONS:
-        return []
+        return isolation.warnings()
     return [
+        *isolation.warnings(),
         f"The thresholds on cosines were not calibrated for {model}: duplicates, related memories "
         "and suggestions of who may be one person go by defaults. See Changing the embedding "
-        "model in docs/operations.md."
+        "model in docs/operations.md.",
     ]
