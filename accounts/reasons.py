@@ -313,7 +313,9 @@ def fault(error: BaseException) -> Reason | str:
     ours = [
         f"{frame.filename.removeprefix(f'{ROOT}/')}:{frame.lineno}"
         for frame in traceback.extract_tb(error.__traceback__)
-        if frame.filename.startswith(f"{ROOT}/") and "/site-packages/" not in frame.filename
+        if frame.filename.startswith(f"{ROOT}/")
+        and "/site-packages/" not in frame.filename
+        and frame.name != "guard"  # every statement is sent by it
     ]
     where = ours[-1] if ours else "?"
     return Reason("step_failed", error=type(error).__name__, where=where)
