@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Iterable
 from typing import Any, Self
 
+import pgtrigger
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
@@ -87,6 +88,10 @@ class SortKey(models.CharField):
         return key
 
 
+# What a contact's vector is made of (memories.profiles.as_text).
+_DESCRIBING = ("name", "aliases", "relationship", "attributes", "personality", "timeline")
+
+
 class Contact(Tracked):
     """A person in the end user's life.
 
@@ -127,7 +132,14 @@ class Contact(Tracked):
     personality = models.TextField(blank=True, default="")
     personality_sources = models.JSONField(default=list, blank=True)
     timeline = models.JSONField(default=list, blank=True)
-    embedding = VectorField(null=True, blank=True)
+    embedding = VectorField(null=True, blank=True, editable=False)
+    embedding_model = models.CharField(
+        max_length=120,
+        blank=True,
+        default="",
+        editable=False,
+        help_text="The space of its embedding, '' while it waits.",
+    )
     memory_ids = ArrayField(models.UUIDField(), default=list, blank=True, editable=False)
     card = models.TextField(blank=True, default="")
     coming = models.JSONField(
@@ -173,6 +185,21 @@ class Contact(Tracked):
                 condition=Q(merged_into=None),
                 name="contact_by_name",
             ),
+            models.Index(
+                fields=["embedding_model", "end_user"],
+                condition=Q(merged_into=None),
+                name="contact_embedded",
+            ),
+        ]
+        triggers = [
+            # What is known of somebody changed: their vector is that of other words.
+            pgtrigger.Trigger(
+                name="vector_waits",
+                when=pgtrigger.Before,
+                operation=pgtrigger.UpdateOf(*_DESCRIBING),
+                condition=pgtrigger.AnyChange(*_DESCRIBING),
+                func="NEW.embedding_model = ''; NEW.embedding = NULL; RETURN NEW;",
+            )
         ]
 
     def __str__(self) -> str:

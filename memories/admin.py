@@ -114,7 +114,7 @@ class LinkAdmin(ReadOnlyAdmin):
     list_display = ["contact", "memory", "end_user", "made_by", "confidence", "rejected"]
     list_filter = ["made_by", "rejected", "created_at"]
     search_fields = ["=memory__id", "contact__name", "end_user__external_id"]
-    deferred = (*HEAVY, "memory__tokens")
+    deferred = (*HEAVY, "memory__tokens", "memory__embedding")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Link]:
         return super().get_queryset(request).select_related("contact", "memory", "end_user")

@@ -58,10 +58,9 @@ def make_memory(
 ) -> Memory:
     """A memory about the given contacts; without a vector unless an ``embedding`` is given,
     of the configured model unless ``space`` names another."""
-    embedding, space = fields.pop("embedding", None), fields.pop("space", None)
-    if embedding is not None:
-        space = space or vectors.space(embedder())
-        fields["embedding_model"] = space
+    space = fields.pop("space", None)
+    if fields.get("embedding") is not None:
+        fields["embedding_model"] = space or vectors.space(embedder())
     memory = Memory.objects.create(
         **{
             "end_user": end_user,
@@ -74,8 +73,6 @@ def make_memory(
             **fields,
         }
     )
-    if embedding is not None:
-        vectors.add(end_user.pk, space, [(memory, embedding)])
     for contact in about:
         Link.objects.create(
             end_user=end_user, contact=contact, memory=memory, made_by=Link.MadeBy.EXTRACTOR

@@ -34,6 +34,7 @@ NewestFacts = Callable[[EndUser, Collection[UUID], int], Iterable[tuple[UUID, st
 State = Suggestion.State
 # Contacts read at once: bounds memory, not results.
 CHUNK = 500
+_NAMED_ONLY = Q(attributes={}, personality="", timeline=[])
 # Evidence kept with a suggestion: what counts most.
 MAX_EVIDENCE = 8
 
@@ -107,8 +108,9 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
             tokens.setdefault(pk, set()).update(map(sys.intern, words))
         contacts = standing.filter(pk__in=chunk).order_by("id")
         contacts = contacts.defer("memory_ids", "card", "timeline")
-        for contact in contacts:
-            held = contact.embedding
+        for contact in contacts.annotate(named_only=_NAMED_ONLY):
+            # The vector of a name alone says again what is compared as a name.
+            held = None if contact.named_only else contact.embedding
             # A tenth of the memory of as many Python numbers.
             vector = None if held is None else np.asarray(held, dtype=np.float32)
             people.records[contact.id] = record(

@@ -56,7 +56,9 @@ def replacements(end_user: EndUser, memories: Sequence[Memory]) -> dict[UUID, Me
     """What took the place of each of these memories that is outdated or merged."""
     old = [memory.pk for memory in memories if memory.status != Memory.Status.ACTIVE]
     edges = Edge.objects.of(end_user).filter(kind=Edge.Kind.SUPERSEDES, target__in=old)
-    rows = edges.select_related("source").defer("source__tokens").order_by("pk")
+    rows = (
+        edges.select_related("source").defer("source__tokens", "source__embedding").order_by("pk")
+    )
     newer = {edge.target_id: edge.source for edge in rows}
     merged = {memory.pk: memory.merged_into_id for memory in memories if memory.merged_into_id}
     into = Memory.objects.of(end_user).defer("tokens").in_bulk(list(merged.values()))

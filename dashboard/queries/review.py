@@ -46,7 +46,7 @@ def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
     return (
         Link.objects.filter(pk__in=doubtful.union(twins))
         .select_related("end_user__app", "contact", "memory")
-        .defer("contact__memory_ids", "contact__embedding", "memory__tokens")
+        .defer("contact__memory_ids", "contact__embedding", "memory__tokens", "memory__embedding")
         .order_by("-pk")
     )
 

@@ -37,6 +37,10 @@ class ForgettingSerializer(serializers.Serializer):
     undecided = serializers.IntegerField(
         help_text="How many messages and contacts may be about forgotten people."
     )
+    missing = serializers.ListField(
+        child=serializers.CharField(),
+        help_text="What was asked for and nothing was found for; told for a day.",
+    )
     requested_at = serializers.DateTimeField()
     erased_after = serializers.DateTimeField(help_text="When it is, or was, erased for good.")
     change_id = serializers.UUIDField(

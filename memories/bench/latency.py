@@ -32,7 +32,7 @@ from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.tokens import tokenise
-from memories.search.vectors import add, space
+from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype
 
 USERS = 1000
@@ -214,11 +214,11 @@ def _user_with_memories(app: App, count: int, progress: bool) -> EndUser:
                 type="personal",
                 subtype="friend",
                 embedding_model=space(embedder()),
+                embedding=vectors[place],
                 said_at=now - timedelta(minutes=count - start - place),
             )
             for place, text in enumerate(texts)
         )
-        add(end_user.pk, space(embedder()), zip(rows, vectors, strict=True))
         Link.objects.bulk_create(
             Link(end_user=end_user, contact=contact, memory=row, made_by=Link.MadeBy.EXTRACTOR)
             for row in rows

@@ -71,24 +71,30 @@ def fill(
         content_hash=content_hash("template"),
         type="personal",
         subtype="friend",
-        embedding_model=space,
     )
     starts = range(0, len(owners), CHUNK)
     for start in tqdm(starts, desc="memories", disable=not progress):
         mine = owners[start : start + CHUNK]
         ids = [uuid.uuid4() for _ in mine]
-        _memories(template, ids, mine.tolist(), source.words(len(mine)), start)
-        _vectors(ids, mine, space, source.vectors(len(mine)))
+        _vectors(ids, source.vectors(len(mine)))
+        _memories(template, space, ids, mine.tolist(), source.words(len(mine)), start)
     template.delete()
 
 
 def _memories(
-    template: Memory, ids: list[uuid.UUID], owners: list[int], words: list[list[str]], start: int
+    template: Memory,
+    space: str,
+    ids: list[uuid.UUID],
+    owners: list[int],
+    words: list[list[str]],
+    start: int,
 ) -> None:
     """The rows are as the template but for what makes a memory its own."""
     own = ("id", "end_user_id", "content", "content_hash", "tokens", "said_at")
     columns = [str(field.column) for field in Memory._meta.concrete_fields]
     taken = [f"staged.{name}" if name in own else f"template.{name}" for name in columns]
+    taken[columns.index("embedding")] = "embedded.embedding::vector"
+    taken[columns.index("embedding_model")] = "%s"
     now = timezone.now()
     with connection.cursor() as cursor:
         cursor.execute(
@@ -102,37 +108,28 @@ def _memories(
                 copy.write_row((pk, owner, content, f"{start + place:064}", tokens, said_at))
         cursor.execute(
             f"""INSERT INTO memories_memory ({", ".join(columns)}) SELECT {", ".join(taken)}
-                FROM staged, memories_memory template WHERE template.id = %s""",  # noqa: S608
-            [template.pk],
+                FROM staged JOIN embedded USING (id), memories_memory template
+                WHERE template.id = %s""",  # noqa: S608
+            [space, template.pk],
         )
-        cursor.execute("DROP TABLE staged")
+        cursor.execute("DROP TABLE staged, embedded")
 
 
-def _vectors(ids: list[uuid.UUID], owners: np.ndarray, space: str, vectors: np.ndarray) -> None:
+def _vectors(ids: list[uuid.UUID], vectors: np.ndarray) -> None:
     """PostgreSQL's binary COPY: its rows are all of one size, so numpy lays them out."""
-    dimensions, name, status = vectors.shape[1], space.encode(), b"active"
+    dimensions = vectors.shape[1]
     fields = [
-        ("fields", ">i2"), ("owner_size", ">i4"), ("owner", ">i8"), ("id_size", ">i4"),
-        ("id", "V16"), ("space_size", ">i4"), ("space", f"V{len(name)}"), ("status_size", ">i4"),
-        ("status", f"V{len(status)}"), ("vector_size", ">i4"), ("dimensions", ">i2"),
-        ("unused", ">i2"), ("vector", ">f2", (dimensions,)),
+        ("fields", ">i2"), ("id_size", ">i4"), ("id", "V16"), ("vector_size", ">i4"),
+        ("dimensions", ">i2"), ("unused", ">i2"), ("vector", ">f2", (dimensions,)),
     ]  # fmt: skip
     rows = np.zeros(len(ids), dtype=fields)
-    rows["fields"], rows["owner_size"], rows["owner"] = 5, 8, owners
-    rows["id_size"], rows["id"] = 16, np.array([pk.bytes for pk in ids], dtype="V16")
-    rows["space_size"], rows["space"] = len(name), np.void(name)
-    rows["status_size"], rows["status"] = len(status), np.void(status)
+    rows["fields"], rows["id_size"] = 2, 16
+    rows["id"] = np.array([pk.bytes for pk in ids], dtype="V16")
     rows["vector_size"], rows["dimensions"] = 4 + 2 * dimensions, dimensions
     rows["vector"] = vectors
-    columns = "end_user_id, memory_id, space, status, embedding"
     with connection.cursor() as cursor:
-        # COPY itself knows no row-level security.
-        cursor.execute(
-            f"CREATE TEMP TABLE staged AS SELECT {columns} FROM memories_vector WITH NO DATA"  # noqa: S608
-        )
-        with cursor.copy("COPY staged FROM STDIN (FORMAT BINARY)") as copy:
+        cursor.execute("CREATE TEMP TABLE embedded (id uuid, embedding halfvec)")
+        with cursor.copy("COPY embedded FROM STDIN (FORMAT BINARY)") as copy:
             copy.write(b"PGCOPY\n\xff\r\n\0" + bytes(8))
             copy.write(rows.tobytes())
             copy.write(b"\xff\xff")
-        cursor.execute(f"INSERT INTO memories_vector ({columns}) SELECT * FROM staged")  # noqa: S608
-        cursor.execute("DROP TABLE staged")

@@ -28,7 +28,14 @@ from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention
 from memories.context import linked
-from memories.context.render import InjectedContact, InjectedDate, InjectedMemory, render
+from memories.context.render import (
+    NOTHING,
+    InjectedContact,
+    InjectedDate,
+    InjectedMemory,
+    Told,
+    render,
+)
 from memories.context.timing import Clock, Step, since
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory
@@ -51,13 +58,15 @@ class Forgetting:
     """What the user asked in a chat to forget: ``hidden``, then ``erased``. While it is hidden
     an undo of ``change_id`` brings it back, until ``erased_after``. ``memories`` and
     ``contacts`` are how many; ``undecided`` are so many messages and contacts that may be
-    about forgotten people. ``not_found``: nothing that is kept was meant."""
+    about forgotten people. ``not_found``: nothing that is kept was meant. ``missing``: of what
+    was asked for, this is not kept."""
 
     id: UUID
     state: str
     memories: int
     contacts: int
     undecided: int
+    missing: list[str]
     requested_at: datetime
     erased_after: datetime
     change_id: UUID | None
@@ -235,19 +244,21 @@ def forgetting(erasure: Erasure) -> Forgetting:
         memories=len(erasure.memory_ids),
         contacts=len(erasure.contact_ids),
         undecided=len(erasure.unsure_message_ids) + len(erasure.unsure_contact_ids),
+        missing=erasure.missing,
         requested_at=erasure.requested_at,
         erased_after=erasure.due_at if pending else erasure.finished_at or erasure.due_at,
         change_id=erasure.change_id,
     )
 
 
-def _just_asked(asked: Sequence[Erasure], session_id: str) -> str:
+def _just_asked(asked: Sequence[Erasure], session_id: str) -> Told:
     """What became of the latest request of this session, if it was made a moment ago."""
     since = timezone.now() - JUST_NOW
     for one in asked:
         if one.session_id == session_id and one.requested_at > since:
-            return "not_found" if one.state == Erasure.State.NOT_FOUND else "forgotten"
-    return ""
+            nothing = one.state == Erasure.State.NOT_FOUND
+            return Told(not nothing, tuple(one.missing) if nothing or one.missing else None)
+    return NOTHING
 
 
 def _turns(end_user: EndUser, session_id: str, history: Sequence[tuple[str, str]]) -> lookup.Turns:

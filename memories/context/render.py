@@ -1,6 +1,6 @@
 """What is injected, and the text of it: a fenced block for a system prompt."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from uuid import UUID
@@ -11,10 +11,12 @@ from contacts.text import defused, estimate_tokens, names_role, one_line
 from memories.text.fence import CLOSE, OPEN, WORDS
 
 MAX_DATES, MAX_NAME = 5, 60
+MAX_MISSING, MAX_WORD = 5, 40  # things asked to forget that are named
 MAX_LINE = 300  # graphemes of one memory in the prompt
 STAYING = 80  # tokens of the card of somebody who is only still talked about
 MOST_ENDED, MAX_ENDED = 4, 80  # facts of it that are no longer true, and graphemes of each
 
+_SOMETHING = {"en": "something that was said", "zh": "之前说过的一些内容"}
 _NEAR = {
     "en": {
         "near": "- {on} ({when}): {name}, {what}",
@@ -67,6 +69,18 @@ class InjectedDate:
 
 
 @dataclass(frozen=True, slots=True)
+class Told:
+    """What became of a request to forget: something was ``forgotten``, nothing was found for what
+    is ``missing`` (None: all was found, empty: it named nothing)."""
+
+    forgotten: bool = False
+    missing: tuple[str, ...] | None = None
+
+
+NOTHING = Told()
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """The text, the memories and dates that found room in it, and which memories have a line."""
 
@@ -82,17 +96,17 @@ def render(
     memories: Sequence[InjectedMemory],
     limit: int,
     token_budget: int,
-    told: str = "",
+    told: Told = NOTHING,
     dates: Sequence[InjectedDate] = (),
     today: date = date.min,
 ) -> Block:
     """The fenced block within the budget, with up to ``limit`` memories; they are the best
-    first. ``told``: it says that something was ``forgotten``, or ``not_found``. ``dates`` are as seen
-    ``today``."""
+    first. ``dates`` are as seen ``today``."""
     words = WORDS[language]
-    other = "forgotten" if told == "not_found" else "not_found"
-    fixed = [text for key, text in words.items() if key not in (other, "dates")]
-    left = token_budget - estimate_tokens("\n".join([OPEN, *fixed, CLOSE]))
+    said = _said(words, language, told)
+    apart = ("forgotten", "not_found", "dates")
+    fixed = [text for key, text in words.items() if key not in apart]
+    left = token_budget - estimate_tokens("\n".join([OPEN, *fixed, *said, CLOSE]))
     cards: dict[bool, list[str]] = {False: [], True: []}
     for place, contact in enumerate(contacts):
         stays = contact.matched_by == "conversation"
@@ -124,7 +138,7 @@ def render(
         if memory.outdated_on or memory.ended or text not in on_cards:
             lines[memory.id] = line
             left -= cost
-    parts = [words[told]] if told else []
+    parts = [*said]
     for stays, heading in ((False, "people"), (True, "talk")):
         parts += [words[heading], *cards[stays]] if cards[stays] else []
     parts += [words["dates"], *coming.values()] if coming else []
@@ -144,6 +158,15 @@ def _near(near: InjectedDate, today: date, language: str) -> str:
         when=when,
         what=date_said(near.kind, near.years, language),
     )
+
+
+def _said(words: Mapping[str, str], language: str, told: Told) -> list[str]:
+    said = [words["forgotten"]] if told.forgotten else []
+    if told.missing is not None:
+        quoted = [f"“{one_line(word, MAX_WORD)}”" for word in told.missing[:MAX_MISSING]]
+        what = (", " if language == "en" else "、").join(quoted) or _SOMETHING[language]
+        said.append(words["not_found"].format(what))
+    return said
 
 
 def _fitting(card: str, budget: int) -> tuple[str, int]:

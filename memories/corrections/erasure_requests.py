@@ -43,9 +43,11 @@ def schedule(
     names: Iterable[str] = (),
     unsure: Unsure | None = None,
     asked: Message | None = None,
+    missing: Iterable[str] = (),
 ) -> Erasure:
     """Plans the erasure of what ``change`` has hidden, after the grace period of the settings
-    or, where that is none, by the next worker. ``asked`` is the message that asked for it."""
+    or, where that is none, by the next worker. ``asked`` is the message that asked for it, for
+    what is ``missing`` too, of which nothing is kept."""
     unsure = unsure or Unsure()
     now = timezone.now()
     erasure = Erasure.objects.create(
@@ -56,6 +58,7 @@ def schedule(
         message_ids=sorted(message_ids),
         words=sorted(set(words)),
         names=sorted(set(names)),
+        missing=sorted(set(missing)),
         unsure_message_ids=sorted(set(unsure.messages) - {*message_ids}),
         unsure_contact_ids=sorted(unsure.contacts),
         session_id=asked.session_id if asked else "",
@@ -68,13 +71,14 @@ def schedule(
     return erasure
 
 
-def nothing_found(end_user: EndUser, asked: Message | None) -> Erasure:
+def nothing_found(end_user: EndUser, asked: Message | None, missing: Iterable[str] = ()) -> Erasure:
     """Notes a request that meant nothing that is kept, to be told of like any other."""
     now = timezone.now()
     report_until(end_user, now + REPORTED_FOR)
     return Erasure.objects.create(
         end_user=end_user,
         state=State.NOT_FOUND,
+        missing=sorted(set(missing)),
         session_id=asked.session_id if asked else "",
         requested_at=now,
         due_at=now,

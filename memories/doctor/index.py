@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from django.db import connection, transaction
+from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows, stated
 from memories.models import AROUND, AROUND_SHARE, Memory
 from memories.models.search_index import POSTINGS
-from memories.pipeline.embed import embed_missing
+from memories.pipeline.embed import embed_contacts, embed_missing
 from memories.providers.factory import embedder
 from memories.search import context_tokens
 from memories.search.tokens import own, tokenise
@@ -33,12 +34,13 @@ def _rebuild_tokens(findings: Sequence[Finding]) -> None:
 
 
 def embeddings_are_current() -> Iterator[Finding]:
-    """Every memory has a vector of the configured model and size, and says so."""
+    """Every memory has an embedding of the configured model and size, and is found by it."""
     for end_user, memory in rows(
         """SELECT m.end_user_id, m.id FROM memories_memory m
            LEFT JOIN memories_vector v ON v.end_user_id = m.end_user_id
                AND v.memory_id = m.id AND v.space = %(space)s
-           WHERE (v.memory_id IS NULL OR m.embedding_model <> %(space)s)
+           WHERE (m.embedding_model <> %(space)s
+                  OR v.embedding IS DISTINCT FROM m.embedding::halfvec)
                AND (m.embedding_model <> '' OR m.updated_at <= %(before)s)""",
         space=space(embedder()),
         before=timezone.now() - GRACE,
@@ -48,7 +50,8 @@ def embeddings_are_current() -> Iterator[Finding]:
 
 def _embed(findings: Sequence[Finding]) -> None:
     ids = [finding.subject for finding in findings]
-    Memory.objects.filter(pk__in=ids).update(embedding_model="")
+    embedded = Memory.objects.filter(pk__in=ids, embedding_model=space(embedder()))
+    embedded.update(embedding=F("embedding"))  # the index follows
     embed_users(findings)
 
 
@@ -56,6 +59,7 @@ def embed_users(findings: Sequence[Finding]) -> None:
     """Embeds whatever the end users of these findings have without a vector."""
     for end_user in EndUser.objects.filter(pk__in={finding.end_user_id for finding in findings}):
         embed_missing(end_user, embedder())
+        embed_contacts(end_user, embedder())
 
 
 postings_equal_tokens = stated(

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from accounts.reasons import fault
+from memories.corrections.erasure_requests import REPORTED_FOR
 from memories.corrections.forgotten_names import left_of
 from memories.erasure import name_hashes
 from memories.erasure.erase import Forgotten, forget_these
@@ -22,9 +23,12 @@ MOST = 500
 
 def erase_due() -> dict[str, int]:
     """Erases all that is due, each in a transaction of its own, so that a run that is killed
-    loses nothing and the next one goes on. Returns how many erasures were carried out or
+    loses nothing and the next one goes on; and, once it was told, for what nothing was found.
+    Returns how many erasures were carried out or
     failed, and how many contacts, memories and messages went with them."""
     effect: Counter[str] = Counter(erasures=0, contacts=0, memories=0, messages=0)
+    told = Erasure.objects.filter(requested_at__lt=timezone.now() - REPORTED_FOR)
+    told.exclude(missing=[]).update(missing=[])
     due = Erasure.objects.filter(state=Erasure.State.PENDING, due_at__lte=timezone.now())
     for pk in due.order_by("due_at").values_list("pk", flat=True)[:MOST]:
         try:

@@ -37,11 +37,12 @@ def scrub_names(end_user: EndUser, names: Names) -> None:
         evidence = names.cleaned(asked.evidence)
         if evidence != asked.evidence:
             Suggestion.objects.filter(pk=asked.pk).update(evidence=evidence)
-    for wish in Erasure.objects.of(end_user).exclude(words=[], names=[]):
-        kept = [
-            [word for word in held if not names.spans(word)] for held in (wish.words, wish.names)
-        ]
-        Erasure.objects.filter(pk=wish.pk).update(words=kept[0], names=kept[1])
+    for wish in Erasure.objects.of(end_user).exclude(words=[], names=[], missing=[]):
+        kept = {
+            field: [word for word in getattr(wish, field) if not names.spans(word)]
+            for field in ("words", "names", "missing")
+        }
+        Erasure.objects.filter(pk=wish.pk).update(**kept)
 
 
 def _cleaned_row(row: dict[str, Any], names: Names) -> dict[str, Any]:

@@ -85,6 +85,13 @@ class MemoryQuerySet(ScopedQuerySet):
         )
 
 
+class MemoryManager(models.Manager.from_queryset(MemoryQuerySet)):  # type: ignore[misc]
+    """Reads no embeddings unless they are asked for: each is larger than all else of a row."""
+
+    def get_queryset(self) -> MemoryQuerySet:
+        return super().get_queryset().defer("embedding")
+
+
 class Memory(Tracked):
     """One fact about the end user's world, or a contact's whole profile as text.
 
@@ -161,8 +168,10 @@ class Memory(Tracked):
         max_length=120,
         blank=True,
         default="",
-        help_text="The space of its vector, '' while it waits.",
+        help_text="The space of its embedding, '' while it waits.",
     )
+    # Out of line, so that a row stays small; what ranks by it reads the search index.
+    embedding = search_index.EmbeddingField(null=True, blank=True, editable=False)
     tokens = ArrayField(models.TextField(), default=list, blank=True, editable=False)
     merged_into = models.ForeignKey(
         "self",
@@ -210,10 +219,11 @@ class Memory(Tracked):
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
-    objects = MemoryQuerySet.as_manager()
+    objects = MemoryManager()
 
     class Meta:
         verbose_name_plural = "memories"
+        base_manager_name = "objects"
         constraints = [
             models.UniqueConstraint(fields=["end_user", "id"], name="memory_of_user"),
             models.UniqueConstraint(
@@ -234,6 +244,11 @@ class Memory(Tracked):
             models.CheckConstraint(
                 condition=Q(consolidated_into=None) | Q(importance__lte=CONSOLIDATED_IMPORTANCE),
                 name="consolidated_source_stays_low",
+            ),
+            models.CheckConstraint(
+                condition=Q(embedding_model="", embedding=None)
+                | ~Q(embedding_model="") & Q(embedding__isnull=False),
+                name="embedding_says_its_space",
             ),
             models.CheckConstraint(
                 condition=Q(said_offset__range=time_zones.OFFSETS)

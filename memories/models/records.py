@@ -132,6 +132,11 @@ class Erasure(models.Model):
     names = ArrayField(
         models.TextField(), default=list, help_text="Of the people; gone when it is erased."
     )
+    missing = ArrayField(
+        models.TextField(),
+        default=list,
+        help_text="For what nothing kept was found; gone after a day.",
+    )
     name_hashes = ArrayField(
         models.CharField(max_length=64), default=list, help_text="Keyed by this installation."
     )

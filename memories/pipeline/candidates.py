@@ -184,7 +184,7 @@ def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[Stored
     return [
         memory.as_stored(similarity)
         for memory in nearest
-        if (similarity := 1 - memory.distance) >= least  # type: ignore[attr-defined]
+        if (similarity := 1 - memory.distance) >= least
     ]
 
 

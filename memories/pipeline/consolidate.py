@@ -57,7 +57,7 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
         Link.objects.due(work.end_user)
         .filter(contact=contact)
         .select_related("memory")
-        .defer("memory__tokens")
+        .defer("memory__tokens", "memory__embedding")
         .order_by("memory__said_at", "id")[:MAX_NEW]
     )
     request = ProfileRequest(

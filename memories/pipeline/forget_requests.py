@@ -11,13 +11,18 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
+from contacts.text import one_line
 from memories.corrections import erasure_requests, hide
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import same_statement
 from memories.erasure.told_of import told_of
 from memories.models import Link, Memory, Message
+from memories.providers.factory import offline_provider
 from memories.search import context_tokens
-from memories.types import ForgetRequest
+from memories.text import forget_intent
+from memories.types import Extraction, ExtractionRequest, ForgetRequest
+
+MAX_WORD = 40  # graphemes of what nothing was found for
 
 WHY = Reason("forget_asked").stored
 
@@ -31,6 +36,7 @@ class _Meant:
     messages: set[int] = field(default_factory=set)
     words: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    missing: set[str] = field(default_factory=set)
     unsure: erasure_requests.Unsure = field(default_factory=erasure_requests.Unsure)
 
 
@@ -43,11 +49,33 @@ def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
     return sum(_forget(end_user, asked_in, what) for asked_in, what in meant.items())
 
 
+def note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: Extraction) -> None:
+    """Notes, to be told of, what new turns ask to forget and a model's answer leaves out: a model
+    alone hides nothing, nor do words alone that it read otherwise. The caller holds the lock."""
+    answered = {one.asked_in for one in extraction.forget}
+    asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
+    if extraction.retracted_turn_ids or not any(forget_intent.may_ask(t.content) for t in asking):
+        return
+    missing: dict[int, set[str]] = {}
+    names = {person.id: person.name for person in request.people}
+    for one in offline_provider().extract(request).value.forget:
+        if one.asked_in not in answered:
+            named = [names[one.contact_id]] if one.contact_id in names else []
+            words = missing.setdefault(one.asked_in, set())
+            words.update(one_line(word, MAX_WORD) for word in (*named, *one.words))
+    for turn, words in missing.items():
+        asked = Message.objects.of(end_user).filter(pk=turn).first()
+        erasure_requests.nothing_found(end_user, asked, words)
+
+
 def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
     asked = Message.objects.of(end_user).filter(pk=asked_in).first()
     if not (what.memories or what.contacts or what.messages):
-        erasure_requests.nothing_found(end_user, asked)
+        erasure_requests.nothing_found(end_user, asked, what.missing)
         return 0
+    told = Message.objects.of(end_user).filter(pk__in=what.messages - {asked_in})
+    said = " ".join(told.values_list("content", flat=True)).lower()
+    missing = {word for word in what.missing if word.lower() not in said}
     if asked is not None:
         what.messages.add(asked.pk)
     seen = [m for m in what.memories.values() if m.status != Memory.Status.ARCHIVED]
@@ -64,9 +92,10 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
         names=what.names,
         unsure=what.unsure,
         asked=asked,
+        missing=missing,
     )
-    told = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
-    context_tokens.retokenise_beside(end_user, told | what.messages)
+    told_in = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
+    context_tokens.retokenise_beside(end_user, told_in | what.messages)
     return len(seen)
 
 
@@ -91,6 +120,9 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
     memories += facts.filter(pk__in=same - {m.pk for m in memories}).defer("tokens")
     into.memories |= {memory.pk: memory for memory in memories}
     into.messages.update(request.turn_ids)
+    if not (memories or whole):
+        of = [contact.name] if contact else []
+        into.missing.update(one_line(word, MAX_WORD) for word in (*of, *request.words))
     into.words.update(request.words)
     into.words.update(fact["value"] for memory in memories for fact in memory.facts)
     if contact is not None and people:

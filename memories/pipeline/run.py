@@ -92,6 +92,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
         _check_nothing_was_erased(locked, request, extraction)
         sync_contacts.learn_user_names(locked, extraction.user_names)
         forget_requests.forget_asked(locked, extraction.forget)
+        forget_requests.note_unanswered(locked, request, extraction)
         denied = denials.since(locked, request.turns)
         synced = sync_contacts.sync_contacts(
             locked, extraction.people, _mentions(drafts), request.turns[-1].said_at, denied

@@ -12,7 +12,6 @@ from accounts.models import EndUser
 from memories.corrections import edit_memories, supersede, validity
 from memories.models import Batch, Edge, Memory
 from memories.models.memory import fact_row
-from memories.search import vectors
 from memories.types import Draft, Resolution, Verdict
 
 _NEW = Resolution(Verdict.NEW)
@@ -84,6 +83,7 @@ def _insert(
             source_message_ids=list(draft.extracted.turn_ids),
             facts=[fact_row(fact) for fact in draft.facts],
             embedding_model=space,
+            embedding=draft.embedding,
             tokens=draft.tokens,
             learnt_day=end_user.activity_days,
             expires_at=draft.extracted.expires_at,
@@ -101,9 +101,7 @@ def _insert(
         .values_list("content_hash", "id")
     )
     stored.ids.update(ids)
-    added = [row for row in rows if ids.get(row.content_hash) == row.id]
-    stored.added = [row.id for row in added]
-    vectors.add(end_user.pk, space, [(row, new[row.content_hash].embedding) for row in added])
+    stored.added = [row.id for row in rows if ids.get(row.content_hash) == row.id]
 
 
 def _note_repeats(end_user: EndUser, drafts: Sequence[Draft], stored: Stored) -> None:

@@ -28,8 +28,8 @@ _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
         "leased_until",
         "server_start",
     ),  # a server's and a worker's that are not here
-    Contact: ("embedding", "memory_ids", "card", "coming", "sort_key"),
-    Memory: ("embedding_model", "tokens"),
+    Contact: ("embedding", "embedding_model", "memory_ids", "card", "coming", "sort_key"),
+    Memory: ("embedding", "embedding_model", "tokens"),
     Edge: ("inverse",),
 }
 # In the order in which rows refer to each other.

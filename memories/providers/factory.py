@@ -85,6 +85,11 @@ _openai_provider = cache(OpenAIProvider)
 _offline_provider = cache(OfflineProvider)
 
 
+def offline_provider() -> LanguageProvider:
+    """The one that reads without a model, whatever the settings name."""
+    return _offline_provider()
+
+
 def embedder() -> Embedder:
     """The embedder named by MIO_EMBEDDINGS. Raises ImproperlyConfigured for an unknown one."""
     return _embedder(

@@ -6,7 +6,7 @@ in which the memory was embedded last, or nothing while it waits; the server ans
 space of its settings, and what another space holds does not disturb it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -34,29 +34,22 @@ def space(embedder: Embedder) -> str:
     return f"{embedder.model}/{embedder.dimensions}"
 
 
-def add(end_user_id: int, space: str, memories: Iterable[tuple[Memory, Sequence[float]]]) -> None:
-    """Gives memories that were just stored their vectors. The caller holds the user's lock."""
-    rows = list(memories)
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """INSERT INTO memories_vector (end_user_id, memory_id, space, status, embedding)
-               SELECT %s, id, %s, status, embedding::halfvec
-               FROM unnest(%s::uuid[], %s::text[], %s::text[]) new (id, status, embedding)
-               ON CONFLICT DO NOTHING""",
-            [
-                end_user_id,
-                space,
-                [memory.pk for memory, _ in rows],
-                [str(memory.status) for memory, _ in rows],
-                [_text(vector) for _, vector in rows],
-            ],
-        )
-
-
-def _text(vector: Sequence[float]) -> str:
-    """A vector as pgvector reads it, to twice the digits that a half has: writing all that a
-    float has takes a fifth of the time of storing a memory."""
-    return f"[{'%.6g,' * (len(vector) - 1)}%.6g]" % tuple(vector)
+# The index follows what the memories say; what is only prepared, it alone has.
+_CURRENT = """
+UPDATE memories_memory m SET embedding = new.embedding::vector, embedding_model = %(space)s
+FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) new (id, embedding) WHERE m.id = new.id
+"""
+_PREPARED = """
+INSERT INTO memories_vector (end_user_id, memory_id, space, status, embedding)
+SELECT m.end_user_id, m.id, %(space)s, m.status, new.embedding::halfvec
+FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) new (id, embedding)
+JOIN memories_memory m ON m.id = new.id ON CONFLICT DO NOTHING
+"""
+_TAKEN = """
+UPDATE memories_memory m SET embedding = v.embedding::vector, embedding_model = v.space
+FROM memories_vector v WHERE m.id = ANY(%(ids)s) AND v.end_user_id = m.end_user_id
+    AND v.memory_id = m.id AND v.space = %(space)s AND m.embedding_model <> v.space
+"""
 
 
 def put(end_user_id: int, space: str, embedded: Sequence[Embedded], *, current: bool) -> int:
@@ -65,27 +58,33 @@ def put(end_user_id: int, space: str, embedded: Sequence[Embedded], *, current: 
     with transaction.atomic():
         if EndUser.objects.lock(end_user_id) is None:
             return 0
-        memories = (
-            Memory.objects.of(end_user_id)
-            .only("content", "status")
-            .in_bulk([e.memory_id for e in embedded])
-        )
-        fitting = [
-            (memories[e.memory_id], e.vector)
-            for e in embedded
-            if e.memory_id in memories and memories[e.memory_id].content == e.content
-        ]
-        add(end_user_id, space, fitting)
-        if current:
-            Memory.objects.of(end_user_id).filter(pk__in=[m.pk for m, _ in fitting]).update(
-                embedding_model=space
+        rows = Memory.objects.of(end_user_id).filter(pk__in=[e.memory_id for e in embedded])
+        said = dict(rows.values_list("pk", "content"))
+        fitting = [e for e in embedded if said.get(e.memory_id) == e.content]
+        text = Memory._meta.get_field("embedding").get_prep_value
+        with connection.cursor() as cursor:
+            cursor.execute(
+                _CURRENT if current else _PREPARED,
+                {
+                    "space": space,
+                    "ids": [e.memory_id for e in fitting],
+                    "vectors": [text(e.vector) for e in fitting],
+                },
             )
     return len(fitting)
 
 
+def take_prepared(space: str, memory_ids: Sequence[UUID]) -> int:
+    """Makes the vectors that these memories have in ``space`` their embeddings; returns how many
+    had one."""
+    with connection.cursor() as cursor:
+        cursor.execute(_TAKEN, {"space": space, "ids": list(memory_ids)})
+        return cursor.rowcount
+
+
 def waiting_users(space: str) -> list[int]:
-    """The end users of memories that were not embedded in ``space`` last: those without any
-    vector first. Costs two short index ranges, however many memories there are."""
+    """The end users of memories and contacts that were not embedded in ``space`` last: those
+    without any vector first. Costs four short index ranges, however many there are."""
     with connection.cursor() as cursor:
         cursor.execute(
             """SELECT end_user_id FROM (
@@ -94,6 +93,14 @@ def waiting_users(space: str) -> list[int]:
                    UNION ALL
                    (SELECT end_user_id, embedding_model FROM memories_memory
                     WHERE embedding_model > %(space)s ORDER BY embedding_model LIMIT %(limit)s)
+                   UNION ALL
+                   (SELECT end_user_id, embedding_model FROM contacts_contact
+                    WHERE merged_into_id IS NULL AND embedding_model < %(space)s
+                    ORDER BY embedding_model LIMIT %(limit)s)
+                   UNION ALL
+                   (SELECT end_user_id, embedding_model FROM contacts_contact
+                    WHERE merged_into_id IS NULL AND embedding_model > %(space)s
+                    ORDER BY embedding_model LIMIT %(limit)s)
                ) waiting GROUP BY end_user_id ORDER BY min(embedding_model), end_user_id""",
             {"space": space, "limit": LOOKED_AT},
         )

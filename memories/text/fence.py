@@ -22,8 +22,8 @@ WORDS = {
         "memories": "## Related memories",
         "dates": "## Important dates coming up",
         "forgotten": "The user asked to forget something that was said before. It has been done.",
-        "not_found": "The user asked to forget something, but nothing that is kept was found for it: "
-        "nothing was forgotten. Say so.",
+        "not_found": "Nothing was found for what the user asked to forget: {}. "
+        "So nothing of it was forgotten. Say so.",
         "outdated": " (no longer true since {})",
         "ended": " (no longer: {})",
     },
@@ -34,7 +34,7 @@ WORDS = {
         "memories": "## 相关记忆",
         "dates": "## 即将到来的重要日子",
         "forgotten": "用户要求忘记之前说过的一些内容，已经照办。",
-        "not_found": "用户要求忘记一些内容，但没有找到与之相关的记忆，所以什么也没有删除。请如实说明。",
+        "not_found": "没有找到用户要求忘记的内容：{}。所以没有删除任何相关内容。请如实说明。",
         "outdated": "（自{}起不再如此）",
         "ended": "（已不再：{}）",
     },

@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from contacts import cards
-from memories.context.render import CLOSE, OPEN, InjectedContact, InjectedMemory, render
+from memories.context.render import CLOSE, OPEN, InjectedContact, InjectedMemory, Told, render
 
 ROLES = "system assistant user human ai tool developer ｓｙｓｔｅｍ System 系统 系統 助手 用户 人类".split()
 PARTS = st.one_of(
@@ -43,7 +43,9 @@ def block(name, key, value, memory, language="en", stored=""):
     )
     who = InjectedContact(uuid4(), name, "name", name, 1.0, card)
     said = InjectedMemory(uuid4(), memory, 1.0, "", "2024-05-01", "2024-06-01")
-    return render(language, [who], [said], 9, 9000, told="forgotten").text
+    return render(
+        language, [who], [said], 9, 9000, told=Told(forgotten=True, missing=(value,))
+    ).text
 
 
 def assert_reads_as_data(text):

@@ -1,12 +1,18 @@
 """After a person is forgotten no table holds a byte of their names, and what may mean them is
 listed for somebody to decide."""
 
+from datetime import timedelta
+
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
 from accounts.models import Change, EndUser
 from contacts.models import Contact
+from contacts.text import HAN
 from memories.corrections.undo import undo_change
 from memories.erasure import due
 from memories.models import Erasure, Memory, Message
@@ -15,6 +21,7 @@ from memories.pipeline.buffer import Incoming, receive
 from tests.api import ApiClient
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 from tests.memories.snapshots import assert_sound
+from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db
 
@@ -211,16 +218,104 @@ def test_a_name_that_two_people_bear_is_nobodys_for_sure(client: ApiClient) -> N
     assert full.content == "王小红来了"
 
 
+NOTHING_OF_IT = {"en": "nothing of it was forgotten", "zh": "没有删除任何相关内容"}
+DONE = {"en": "It has been done", "zh": "已经照办"}
+
+
 @pytest.mark.parametrize(
-    ("line", "said"),
-    [("Please forget Zelda", "nothing was forgotten"), ("请忘掉老高", "什么也没有删除")],
+    ("line", "missing"),
+    [
+        ("Please forget Zelda", "Zelda"),
+        ("Don't remember anything about Zelda", "Zelda"),
+        ("You can forget about Zelda now", "Zelda"),
+        ("请忘掉老高", "老高"),
+        ("把高文忘了吧", "高文"),
+        ("不要再记住高文的任何事", "高文"),
+    ],
 )
-def test_a_request_that_matched_nothing_says_so(client: ApiClient, line: str, said: str) -> None:
-    tell(client, TALKS["en" if line.isascii() else "zh"][0])
+def test_a_request_that_matched_nothing_says_so(
+    client: ApiClient, line: str, missing: str, admin_client: Client
+) -> None:
+    language = "zh" if HAN.search(line) else "en"
+    tell(client, TALKS[language][0])
     before = Contact.objects.standing().count()
     tell(client, line)
     told = client.post("users/zoe/context/", {"message": "ok?"})[1]
-    assert said in told["system_prompt"]
-    assert [one["state"] for one in told["forgetting"]] == ["not_found"]
+    prompt = told["system_prompt"]
+    assert f"“{missing}”" in prompt
+    assert NOTHING_OF_IT[language] in prompt
+    assert DONE[language] not in prompt
+    report = [(one["state"], one["missing"]) for one in told["forgetting"]]
+    assert report == [("not_found", [missing])]
+    page = admin_client.get(reverse("dashboard:user", args=[EndUser.objects.get().pk]))
+    assert f'<q><bdi class="said">{missing}</bdi></q>' in page.content.decode()
     assert Contact.objects.standing().count() == before
     assert Memory.objects.active().count() > 0
+    Erasure.objects.update(requested_at=timezone.now() - timedelta(days=2))
+    due.erase_due()
+    assert Erasure.objects.get().missing == []
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"), [("Please forget Brenda and Zelda", "Zelda"), ("请忘掉小红和高文", "高文")]
+)
+def test_of_two_people_the_one_who_was_not_found_is_told_apart(
+    client: ApiClient, line: str, missing: str
+) -> None:
+    language = "zh" if HAN.search(line) else "en"
+    tell(client, TALKS[language][0])
+    tell(client, line)
+    told = client.post("users/zoe/context/", {"message": "ok?"})[1]
+    assert DONE[language] in told["system_prompt"]
+    assert f"“{missing}”" in told["system_prompt"]
+    assert [(one["state"], one["missing"]) for one in told["forgetting"]] == [("hidden", [missing])]
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [("Please forget Zelda", "Zelda"), ("把小红忘了吧", "小红"), ("I forgot my keys", None)],
+)
+def test_a_request_that_a_model_leaves_unanswered_was_not_carried_out(
+    server: FakeOpenAI, client: ApiClient, line: str, missing: str | None
+) -> None:
+    zoe = make_end_user(app=client.app, external_id="zoe")
+    make_contact(zoe, "小红")
+    server.reply_json({"people": [], "memories": []})
+    tell(client, line)
+    told = client.post("users/zoe/context/", {"message": "ok?"})[1]
+    assert [one["missing"] for one in told["forgetting"]] == ([[missing]] if missing else [])
+    assert ("“" in told["system_prompt"]) == bool(missing)
+    assert person("小红")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Forget Brenda, please",
+        "Delete everything you know about Brenda",
+        "I don't want you to remember Brenda",
+        "忘了小红吧",
+        "把小红的事都删掉",
+        "我不想让你记住小红了",
+        "别再记小红了",
+    ],
+)
+@pytest.mark.parametrize("model", [False, True])
+def test_a_person_is_hidden_in_either_language_by_either_provider(
+    request: pytest.FixtureRequest, client: ApiClient, line: str, model: bool
+) -> None:
+    language = "zh" if HAN.search(line) else "en"
+    name = CALLED[language][0]
+    zoe = make_end_user(app=client.app, external_id="zoe", language=language)
+    make_memory(zoe, TALKS[language][0], make_contact(zoe, name))
+    if model:
+        whole = {"asked_in": 1, "quote": line, "person": "p1", "everything": True}
+        request.getfixturevalue("server").reply_json(
+            {"people": [{"id": "p1"}], "memories": [], "forget": [whole]}
+        )
+    tell(client, line)
+    _, listed = client.get("users/zoe/contacts/")
+    assert listed["results"] == []
+    told = client.post("users/zoe/context/", {"message": f"{name}?"})[1]
+    assert DONE[language] in told["system_prompt"]
+    assert (told["contacts"], told["memories"]) == ([], [])

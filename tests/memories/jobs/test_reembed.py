@@ -165,9 +165,9 @@ def test_a_contact_gets_the_vector_of_its_profile_in_the_new_space(
     server: FakeOpenAI, end_user: EndUser, settings: Any
 ) -> None:
     contact = make_contact(end_user, "Anna")
-    profile = make_memory(end_user, "Anna runs", kind="profile", embedding=UNIT)
-    contact.links.create(end_user=end_user, memory=profile, made_by="consolidator")
-    waiting = make_contact(end_user, "Ben", embedding=UNIT)
+    key = f"profile:{contact.pk}"
+    make_memory(end_user, "Anna runs", kind="profile", content_hash=key, embedding=UNIT)
+    waiting = make_contact(end_user, "Ben", embedding=UNIT, embedding_model=OLD)
     to_new()
     switch(settings)
     embed_missing(end_user, embedder())

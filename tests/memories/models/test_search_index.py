@@ -2,7 +2,9 @@
 
 from collections import Counter
 from typing import Any
+from uuid import uuid4
 
+import numpy as np
 import pytest
 from django.core.management import call_command
 from django.db import IntegrityError, connection, transaction
@@ -13,7 +15,7 @@ from accounts.models import EndUser
 from memories.corrections import derived, edit_memories
 from memories.models import AROUND, AROUND_SHARE, Corpus, Memory, Posting, Vector
 from memories.models.memory import content_hash
-from memories.search import tokens, vectors
+from memories.search import tokens
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -135,6 +137,42 @@ def test_other_words_drop_the_vectors_and_wait_for_new_ones() -> None:
     assert not memory.vectors.exists()
 
 
+def test_the_index_follows_the_embedding_whoever_writes_it() -> None:
+    memory = make_memory(make_end_user(), "Anna drinks tea", embedding=UNIT)
+    turned = [*UNIT[1:], UNIT[0]]
+    Memory.objects.filter(pk=memory.pk).update(embedding=turned)
+    assert memory.vectors.get().embedding == turned
+    with pytest.raises(IntegrityError, match="embedding_says_its_space"), transaction.atomic():
+        Memory.objects.filter(pk=memory.pk).update(embedding=None)
+
+
+def test_embeddings_lie_out_of_line_and_are_read_only_where_asked_for() -> None:
+    end_user = make_end_user()
+    noise = np.random.default_rng(1)
+    for number in range(3):
+        said = (
+            f"Anna works at a tea house in Hangzhou, has done so for {number} years and likes it."
+        )
+        around = [AROUND + token for token in tokens.tokenise(said)]
+        make_memory(
+            end_user,
+            said,
+            embedding=list(noise.normal(size=384)),
+            quote=said,
+            tokens=tokens.tokenise(said) + around,
+            facts=[{"key": "company", "value": "a tea house", "person": str(uuid4())}],
+        )
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """SELECT pg_column_toast_chunk_id(embedding) IS NULL,
+                      pg_column_toast_chunk_id(content) IS NULL,
+                      pg_column_toast_chunk_id(tokens) IS NULL FROM memories_memory"""
+        )
+        assert set(cursor.fetchall()) == {(False, True, True)}
+    rows = [*Memory.objects.all(), *end_user.memories.active().defer("tokens")]
+    assert all("embedding" in row.get_deferred_fields() for row in rows)
+
+
 def test_an_edit_of_anything_else_keeps_the_vectors() -> None:
     end_user = make_end_user()
     memory = make_memory(end_user, "Anna drinks tea", embedding=UNIT)
@@ -152,7 +190,9 @@ def test_a_vector_cannot_belong_to_another_users_memory() -> None:
     memory = make_memory(make_end_user(), "Anna drinks tea")
     stranger = make_end_user()
     with pytest.raises(IntegrityError), transaction.atomic():
-        vectors.add(stranger.pk, SPACE, [(memory, UNIT)])
+        Vector.objects.create(
+            end_user=stranger, memory=memory, space=SPACE, status="active", embedding=UNIT
+        )
         connection.check_constraints()
 
 

@@ -1,7 +1,7 @@
 """Carrying out corrections, retractions and requests to forget on what has been drafted."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from contacts.segmentation import tagged
@@ -242,25 +242,45 @@ def _forget_people(reading: Reading, turn: Turn, text: str) -> bool:
         return False
     before = list(reading.drafts)
     spots = people_in(reading, text)
-    wanted = forget_people.asked(text, [(spot.start, spot.end) for spot in spots])
-    people = dict.fromkeys(who for n in wanted if (who := spots[n].who) is not None)
+    known = [(spot.start, spot.end) for spot in spots]
+    wanted, beside = forget_people.asked(text, known), None
+    if not wanted:  # somebody whom nobody knows may stand beside them
+        beside = next(_others(text, known), None)
+        wanted = forget_people.asked(text, [*known, beside]) if beside else []
+    people = dict.fromkeys(
+        who for n in wanted if n < len(spots) and (who := spots[n].who) is not None
+    )
     requests = [_forget_person(reading, person) for person in people]
-    if not requests and (not forget_intent.asks(text) or forget_intent.needs_somebody(text)):
+    if requests and beside:
+        requests.append(ForgetRequest(words=(text[slice(*beside)],)))
+    elif not requests and (not forget_intent.asks(text) or forget_intent.needs_somebody(text)):
         requests = [ForgetRequest(words=words) for words in _strangers(text)]
     if requests:
         _ask(reading, turn, requests, before)
     return bool(requests)
 
 
-def _strangers(text: str) -> list[tuple[str, ...]]:
-    """The names of people whom nobody knows that ``text`` asks to forget; none of a name for a
-    pronoun that means nobody."""
+def _others(text: str, known: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Names in ``text`` of people whom nobody knows, whom it asks to forget beside the known."""
+    for span in sorted(_names(text), reverse=True) if known else ():
+        apart = all(span[1] <= start or end <= span[0] for start, end in known)
+        if apart and len(known) in forget_people.asked(text, [*known, span]):
+            yield span
+
+
+def _names(text: str) -> list[tuple[int, int]]:
+    """Where ``text`` has what may be a name of somebody."""
     latin = [(start, surname_end(text, end)) for start, end, _ in latin_names(text)]
     ends = [(start, chinese_name_at(text, start, strong=False)) for start in range(len(text))]
     names = [*latin, *((start, end) for start, end in ends if end is not None)]
-    spans = [(a, b) for a, b in names if text[a:b] not in english_places()]
+    return [(a, b) for a, b in names if text[a:b] not in english_places()]
+
+
+def _strangers(text: str) -> list[tuple[str, ...]]:
+    """The names of people whom nobody knows that ``text`` asks to forget; none of a name for a
+    pronoun that means nobody."""
     found: list[tuple[str, ...]] = [
-        (text[a:b],) for a, b in spans if forget_people.asked(text, [(a, b)])
+        (text[a:b],) for a, b in _names(text) if forget_people.asked(text, [(a, b)])
     ]
     pronouns = forget_phrases.pronoun_spans(text)
     return found or [() for span in pronouns if forget_people.asked(text, [span])]
