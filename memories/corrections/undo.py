@@ -71,8 +71,7 @@ def take_back(end_user: EndUser, change: Change) -> None:
     put_back(rows)
     for memory in Memory.objects.of(end_user).filter(pk__in=_with(change, "content")):
         derived.refresh(memory)
-        memory.unread = memory.unread or not memory.facts
-        memory.save(update_fields=["tokens", "embedding_model", "related_at", "unread"])
+        memory.save(update_fields=["tokens", "embedding_model", "related_at"])
     Memory.objects.of(end_user).filter(pk__in=_with(change, "status")).update(related_at=None)
     _forget_readings(end_user, rows, reread)
     altered = {row["id"]: row for row in rows if row["model"] == _CONTACT and row["before"]}

@@ -88,9 +88,10 @@ class LinkQuerySet(ScopedQuerySet):
 
     def due(self, end_user: EndUser) -> Self:
         """Those that the profiles of the user's contacts are to take in now: what lies ahead is
-        no fact of a life before its day is over."""
+        no fact of a life before its day is over, and what is unread tells none yet."""
         ahead = Memory.objects.of(end_user).active().ahead(end_user.today_began)
-        return self.of(end_user).unconsolidated().exclude(memory__in=ahead.values("pk"))
+        read = self.of(end_user).unconsolidated().filter(memory__unread=False)
+        return read.exclude(memory__in=ahead.values("pk"))
 
     def unconsolidated(self) -> Self:
         """Links to current facts that the contact's profile has not taken in."""
@@ -98,7 +99,6 @@ class LinkQuerySet(ScopedQuerySet):
             consolidated_at=None,
             memory__status=Memory.Status.ACTIVE,
             memory__kind=Memory.Kind.FACT,
-            memory__unread=False,
         )
 
 
