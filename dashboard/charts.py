@@ -19,16 +19,22 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """``bars`` in a box of ``width`` × ``height`` units; ``summary`` says it in words."""
+    """``bars`` in a box of ``width`` × ``height`` units; ``summary`` says it in words. The axes:
+    the value at the ``top`` (empty without any) and the days at the ``ends``."""
 
     width: float
     height: float
     bars: tuple[Bar, ...]
     summary: str
+    top: str
+    ends: tuple[str, str]
 
 
-def bars(points: Sequence[tuple[str, float]], summary: str) -> Chart:
-    """A bar a point, in their order; the highest fills the box, and what is above zero shows."""
+def bars(
+    points: Sequence[tuple[str, float]], summary: str, form: str, ends: tuple[str, str]
+) -> Chart:
+    """A bar a point, in their order; the highest fills the box, and what is above zero shows.
+    ``form`` is how a value is written on the axis."""
     most = max((value for _, value in points), default=0.0)
     step = WIDTH / max(len(points), 1)
     found = []
@@ -38,7 +44,7 @@ def bars(points: Sequence[tuple[str, float]], summary: str) -> Chart:
             Bar(round(place * step, 2), round(HEIGHT - height, 2), round(step - GAP, 2),
                 round(height, 2), title)
         )  # fmt: skip
-    return Chart(WIDTH, HEIGHT, tuple(found), summary)
+    return Chart(WIDTH, HEIGHT, tuple(found), summary, form.format(most) if most else "", ends)
 
 
 T = TypeVar("T")

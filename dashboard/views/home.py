@@ -45,24 +45,33 @@ def _charts(users: object, today: object) -> dict[str, object]:
     costs = [day.cost for day in days]
     latest = next((share for _day, share in reversed(fallback) if share), 0.0)
     known = None not in costs
+    ends = (formats.date_format(days[0].day, "MONTH_DAY_FORMAT"), _("today"))
     cost = sum(cost for cost in costs if cost)
     return {
         "tokens": charts.bars(
             [(f"{formats.date_format(d.day)}: {d.tokens:,}", d.tokens) for d in days],
             _("%(count)s tokens in two weeks") % {"count": f"{tokens:,}"},
+            "{:,.0f}",
+            ends,
         ),
         "failures": charts.bars(
             [(f"{formats.date_format(d.day)}: {d.failures} / {d.calls}", d.failures) for d in days],
             _("%(count)s failed calls in two weeks") % {"count": f"{failures:,}"},
+            "{:,.0f}",
+            ends,
         ),
         "fallback": charts.bars(
             [(f"{formats.date_format(day)}: {share:.0%}", share) for day, share in fallback],
             _("%(share)s of look-ups needed the words of a memory lately")
             % {"share": f"{latest:.0%}"},
+            "{:.0%}",
+            ends,
         ),
         "cost": charts.bars(
             [(f"{formats.date_format(d.day)}: ${d.cost or 0:.2f}", d.cost or 0) for d in days],
             _("$%(cost)s in two weeks") % {"cost": f"{cost:,.2f}"},
+            "${:,.2f}",
+            ends,
         )
         if known and cost
         else None,

@@ -153,7 +153,10 @@ def test_home_takes_the_same_statements_however_much_waits(zoe: EndUser) -> None
 
 
 def test_bars_fill_the_box_and_nothing_is_no_bar() -> None:
-    chart = bars([("a", 0), ("b", 5), ("c", 10), ("d", 0.001)], "words")
+    points = [("a", 0), ("b", 5), ("c", 10), ("d", 0.001)]
+    chart = bars(points, "words", "{:.0f} €", ("1 May", "today"))
+    assert (chart.top, chart.ends) == ("10 €", ("1 May", "today"))
+    assert bars([("a", 0)], "words", "{:.0f}", ("", "")).top == ""
     heights = [bar.height for bar in chart.bars]
     assert heights[0] == 0
     assert heights[2] == HEIGHT
