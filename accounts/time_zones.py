@@ -30,7 +30,7 @@ def check(name: str) -> None:
     """Raises ValidationError unless this is the IANA name of a time zone."""
     if name not in names():
         raise ValidationError(
-            _("There is no time zone of this name; one is Asia/Shanghai."), code="time_zone"
+            _("There is no time zone of this name. Example: Asia/Shanghai."), code="time_zone"
         )
 
 

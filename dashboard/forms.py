@@ -37,7 +37,7 @@ class PersonForm(forms.Form):
         label=_("Reason"),
         max_length=500,
         required=False,
-        help_text=_("Stands with the change, for whoever reads it later."),
+        help_text=_("Kept with the change for whoever reads it later."),
     )
     namesake = forms.BooleanField(
         label=_("This is another person of the same name"), required=False

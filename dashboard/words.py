@@ -17,7 +17,7 @@ ACTORS = {
     "assistant": _("Assistant"),
     "extractor": _("extraction"),
     "classifier": _("search for edges"),
-    "suggestions": _("search for doubles"),
+    "suggestions": _("search for duplicates"),
     "forgetting": _("forgetting"),
     "refiner": _("tidying"),
     "doctor": _("doctor"),
@@ -58,7 +58,7 @@ VERBS = {
 }
 JOBS = {
     "sweep": _("queue what no message triggers: idle users, due tries, stopped jobs"),
-    "poll": _("take in the answers of remote batches"),
+    "poll": _("collect the answers of remote batches"),
     "relate": _("find the entities and edges of new memories"),
     "suggest": _("look for contacts that are one person"),
     "erase": _("erase what users asked to forget"),
@@ -67,7 +67,7 @@ JOBS = {
     "index": _("index the vectors of users who have many"),
     "refine": _("split and trim verbose memories"),
     "merge": _("merge memories that say the same"),
-    "collect": _("delete entities without memories, and old notes of injections"),
+    "collect": _("delete entities without memories, and old injection records"),
 }
 COUNTS = {
     "users": _("users"),
@@ -94,7 +94,7 @@ COUNTS = {
     "open": _("open"),
     "answered": _("answered"),
     "failed": _("failed"),
-    "returned": _("given back"),
+    "returned": _("returned"),
     "ignored": _("ignored"),
     "adopted": _("adopted"),
     "cancelled": _("cancelled"),
@@ -108,10 +108,10 @@ COUNTS = {
     "clusters": _("groups"),
     "refused": _("rejected"),
     "into": _("merged into"),
-    "erasures": _("wishes fulfilled"),
-    "injections": _("notes of injections"),
+    "erasures": _("forget requests completed"),
+    "injections": _("injection records"),
     "jobs": _("finished jobs of apps"),
-    "left_out": _("users left out"),
+    "left_out": _("users skipped"),
     "indexes": _("indexes"),
 }
 

@@ -29,11 +29,11 @@ EXAMPLES = 3
 HOW = {
     "name": _("by name"),
     "alias": _("by an alias"),
-    "kinship": _("by what they are to the user"),
+    "kinship": _("by relationship to the user"),
     "fuzzy": _("by a similar spelling"),
     "pronoun": _("by a pronoun"),
     "semantic": _("by a description"),
-    "conversation": _("from the talk before"),
+    "conversation": _("from the conversation so far"),
 }
 STEPS = {
     "who": _("Finding who is meant"),
@@ -99,7 +99,7 @@ def examples(end_user: EndUser, known: Sequence[Session]) -> list[Example]:
             mentions, _cards = lookup.who_is_meant(end_user, said, _turns_of(end_user, known[0].id))
             names = {mention.person.id: mention.person.name for mention in mentions}
             if len(names) == 1:
-                shows = gettext("A pronoun: the last conversation says that it is %(name)s.")
+                shows = gettext("A pronoun: in the last conversation it means %(name)s.")
                 name = {"name": next(iter(names.values()))}
                 found.append(Example(said, known[0].id, shows % name))
     shows = gettext("A name, in a new conversation.")

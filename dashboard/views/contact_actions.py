@@ -105,7 +105,7 @@ def edit(request: HttpRequest, person: Contact) -> HttpResponse:
 
 def _name_taken(form: PersonForm, error: NameTaken) -> None:
     form.holder = error.holder  # type: ignore[attr-defined]
-    form.add_error("name", _("Somebody of this name is known already."))
+    form.add_error("name", _("Someone of this name is already known."))
 
 
 @access.action
@@ -121,7 +121,7 @@ def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
             said = _("%(alias)s is an alias now.")
         case "remove":
             values = {"aliases": others}
-            said = _("%(alias)s is no alias any more.")
+            said = _("%(alias)s is no longer an alias.")
         case "primary":
             values = {"name": alias, "aliases": [*others, person.name]}
             said = _("%(alias)s is the name now.")
@@ -132,7 +132,7 @@ def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
         address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])
         return redirect(f"{address}?{urlencode(typed)}#names-title")
     if request.POST.get("do") == "add" and alias in (person.name, *person.aliases):
-        feedback.done(request, _("This is known already."))
+        feedback.done(request, _("This is already known."))
     elif values:
         _edit(request, person, values, said % {"alias": feedback.apart(alias)})
     return to_tab(request, person)
@@ -144,7 +144,7 @@ def _edit(request: HttpRequest, person: Contact, values: dict[str, Any], said: s
             person.end_user, person.pk, values, actor=access.actor(request), why=_why(request)
         )
     except NameTaken:
-        feedback.refused(request, _("Somebody of this name is known already."))
+        feedback.refused(request, _("Someone of this name is already known."))
     except UnknownContact as error:
         feedback.refused(request, error.reason)
     else:
@@ -171,7 +171,7 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     values = [new if _value(value) == old else value for value in held] if old else [*held, new]
     kept = list(dict.fromkeys(value for value in values if value))
     if kept == held:
-        feedback.done(request, _("This is known already."))
+        feedback.done(request, _("This is already known."))
     else:
         said = _("Saved.") if new else _("Removed.")
         _edit(request, person, {"attributes": {key: kept}}, said)
@@ -247,7 +247,7 @@ def unrelate(request: HttpRequest, person: Contact, relation: int) -> HttpRespon
     _verb(
         request,
         lambda: remove_relation(person.end_user, relation, actor=actor),
-        _("The relation was removed."),
+        _("Relation removed."),
     )
     return to_tab(request, person, "relations")
 

@@ -202,7 +202,7 @@ def split(request: HttpRequest, person: Contact, memories: Sequence[Memory]) -> 
         return _split_page(request, person, memories, form, 422)
     feedback.done(
         request,
-        _("%(name)s is a person of their own.") % {"name": feedback.apart(new.name)},
+        _("%(name)s is a separate person now.") % {"name": feedback.apart(new.name)},
         change,
     )
     return redirect("dashboard:contact", person.end_user_id, new.pk)

@@ -62,8 +62,7 @@ def _charts(users: object, today: object) -> dict[str, object]:
         ),
         "fallback": charts.bars(
             [(f"{formats.date_format(day)}: {share:.0%}", share) for day, share in fallback],
-            _("%(share)s of look-ups needed the words of a memory lately")
-            % {"share": f"{latest:.0%}"},
+            _("%(share)s of look-ups fell back to text search lately") % {"share": f"{latest:.0%}"},
             "{:.0%}",
             ends,
         ),

@@ -112,7 +112,7 @@ def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
     elif len(content) > MAX_CONTENT:
         problem = _("At most %(most)d characters.") % {"most": MAX_CONTENT}
     elif memory.kind == Memory.Kind.PROFILE:
-        problem = _("A profile follows from its memories: correct these, or the person.")
+        problem = _("A profile is made from memories: correct those, or the person.")
     else:
         try:
             change = edit_memories.edit(
@@ -164,7 +164,7 @@ def disconnect(request: HttpRequest, memory: Memory, edge: int) -> HttpResponse:
         change = edit_edges.disconnect(
             memory.end_user, memory.pk, edge, actor=access.actor(request)
         )
-        feedback.done(request, _("Not connected any more."), change)
+        feedback.done(request, _("Disconnected."), change)
     except edit_memories.InvalidCorrection as error:
         feedback.refused(request, error.reason)
     return redirect("dashboard:memory", memory.end_user_id, memory.pk)

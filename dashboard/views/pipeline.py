@@ -83,7 +83,7 @@ def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
         if sent:
             queue.enqueue(RESUMES[kind], work.end_user_id)
     if sent:
-        feedback.done(request, _("It is tried again now."))
+        feedback.done(request, _("Trying again now."))
     else:
         feedback.refused(request, _("It is not waiting for a retry any more."))
     return feedback.back(request, "dashboard:pipeline")
@@ -95,7 +95,7 @@ def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     if run.cancel(_work(request, kind, pk)):
         feedback.done(request, _("Cancelled. Retry brings it back."))
     else:
-        feedback.refused(request, _("It runs or is over, so it can't be cancelled."))
+        feedback.refused(request, _("It is running or finished, so it can't be cancelled."))
     return feedback.back(request, "dashboard:pipeline")
 
 

@@ -136,7 +136,7 @@ def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> H
                 )
             case "later":
                 put_off(end_user, stays.pk, goes.pk, actor=actor)
-                feedback.done(request, _("Put at the end of the queue."))
+                feedback.done(request, _("Moved to the end of the queue."))
             case _:
                 feedback.refused(request, _("Choose merge, not the same, or later."))
     except InvalidMerge as error:

@@ -70,7 +70,9 @@ def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     except ValidationError as error:
         wrong = {"time_zone": name, "problem": error.messages[0]}
         return _user_page(request, end_user, status=422, **wrong)
-    feedback.done(request, _("Days are those of %(zone)s now.") % {"zone": str(end_user.zone)})
+    feedback.done(
+        request, _("Days now follow the time zone %(zone)s.") % {"zone": str(end_user.zone)}
+    )
     return redirect("dashboard:user", end_user.pk)
 
 
@@ -78,7 +80,7 @@ def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 def read_now(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Has the workers read and distil what waits, whatever the cadence."""
     queue.enqueue("process", end_user.pk)
-    feedback.done(request, _("It is read as soon as a worker is free."))
+    feedback.done(request, _("It will be read as soon as a worker is free."))
     return redirect("dashboard:user", end_user.pk)
 
 
@@ -135,7 +137,7 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
     except erase.NothingToForget as error:
         feedback.refused(request, str(error))
     else:
-        feedback.done(request, _("Decided."))
+        feedback.done(request, _("Decision saved."))
     return redirect("dashboard:undecided", end_user.pk)
 
 
@@ -151,11 +153,11 @@ def new_app(request: HttpRequest) -> HttpResponse:
     name = request.POST.get("name", "").strip()
     problem = ""
     if hasattr(request.user, "operator"):
-        problem = _("You work for some apps only and can't make others.")
+        problem = _("You are assigned to certain apps and can't create others.")
     elif not 0 < len(name) <= MAX_NAME or not name.isprintable():
         problem = _("An app's name has 1 to 100 printable characters.")
     elif App.objects.filter(name=name).exists():
-        problem = _("There is an app of this name already.")
+        problem = _("There is already an app with this name.")
     if problem:
         return _apps_page(request, name=name, problem=problem, status=422)
     with transaction.atomic():
@@ -182,7 +184,7 @@ def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
     except ValidationError as error:
         wrong = {"zone_of": held.pk, "time_zone": name, "zone_problem": error.messages[0]}
         return _apps_page(request, status=422, **wrong)
-    feedback.done(request, _("Days are those of %(zone)s now.") % {"zone": str(held.zone)})
+    feedback.done(request, _("Days now follow the time zone %(zone)s.") % {"zone": str(held.zone)})
     return redirect("dashboard:apps")
 
 

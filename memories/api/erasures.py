@@ -133,7 +133,7 @@ class OneForgetting(UserView):
     def get(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
         found = Erasure.objects.of(self.end_user).filter(pk=erasure_id).first()
         if found is None:
-            raise ApiError(404, "unknown_forgetting", "This user has asked for no such thing.")
+            raise ApiError(404, "unknown_forgetting", "This user has made no such request.")
         return Response(_detail(found))
 
 
@@ -168,7 +168,7 @@ class Erase(UserView):
         self.body(NoBody)
         rows = Erasure.objects.of(self.end_user)
         if not rows.filter(pk=erasure_id).exists():
-            raise ApiError(404, "unknown_forgetting", "This user has asked for no such thing.")
+            raise ApiError(404, "unknown_forgetting", "This user has made no such request.")
         due.erase(erasure_id)
         found = rows.get(pk=erasure_id)
         if found.state == Erasure.State.CANCELLED:

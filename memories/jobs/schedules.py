@@ -59,7 +59,7 @@ JOBS: dict[str, Job] = {
             sweep.sweep,
             lease=timedelta(minutes=5),  # it heals the others, so it must be back soon
         ),
-        Job("poll", 1, "take in the answers of remote batches", submit.poll),
+        Job("poll", 1, "collect the answers of remote batches", submit.poll),
         Job(
             "relate",
             1,
@@ -96,7 +96,7 @@ JOBS: dict[str, Job] = {
         Job(
             "collect",
             MONTH,
-            "delete entities without memories, and old notes of injections",
+            "delete entities without memories, and old injection records",
             EachUser(garbage_collect.users_due, garbage_collect.collect),
         ),
     )

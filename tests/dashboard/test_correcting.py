@@ -49,10 +49,10 @@ def test_a_value_with_odd_spaces_can_be_replaced(reviewer: Client, user: EndUser
 
 def test_what_is_known_already_changes_nothing(reviewer: Client, user: EndUser) -> None:
     hong = employed(user, "腾讯")
-    assert attribute(reviewer, hong, new="腾讯") == "This is known already."
+    assert attribute(reviewer, hong, new="腾讯") == "This is already known."
     aliases = reverse("dashboard:contact_aliases", args=[user.pk, hong.pk])
     answer = reviewer.post(aliases, {"do": "add", "alias": "小红"}, follow=True)
-    assert "This is known already." in answer.content.decode()
+    assert "This is already known." in answer.content.decode()
     assert not Change.objects.exists()
 
 
@@ -153,7 +153,7 @@ def test_a_contradiction_opens_what_says_each_value(reviewer: Client, user: EndU
     html = reviewer.get(reverse("dashboard:conflicts")).content.decode()
     sources = reverse("dashboard:contact_sources", args=[user.pk, hong.pk])
     assert f"{sources}?m={memory.pk}" in html
-    assert "Stated by a person" in html
+    assert "Entered by an operator or app" in html
 
 
 def test_a_memory_says_why_it_is_about_somebody_and_is_taken_off_there(

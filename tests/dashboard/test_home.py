@@ -31,7 +31,7 @@ def home(client: Client) -> dict:
 
 def test_an_empty_installation_says_what_to_do_next() -> None:
     page = signed_in("viewer").get(reverse("dashboard:home")).content.decode()
-    assert "Nothing waits for you" in page
+    assert "Nothing needs your attention" in page
     assert "No app has sent a message yet" in page
 
 
@@ -117,7 +117,7 @@ def test_a_contradiction_stands_in_the_queue(zoe: EndUser) -> None:
     make_contact(zoe, "Greta", attributes={"company": values})
     page = signed_in("viewer").get(reverse("dashboard:home"))
     assert page.context["counts"]["conflicts"] == 1
-    assert b"two values where one can be right" in page.content
+    assert b"two values, only one can be right" in page.content
 
 
 def test_the_fallback_rate_is_of_the_day(zoe: EndUser) -> None:

@@ -104,4 +104,4 @@ def test_the_map_has_ties_groups_and_a_note_of_who_is_left_out(
 @pytest.mark.django_db
 def test_an_end_user_without_people_has_an_empty_map(reviewer: Client, user: EndUser) -> None:
     page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]))
-    assert "Nobody yet" in page.content.decode()
+    assert "No people yet" in page.content.decode()

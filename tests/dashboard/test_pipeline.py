@@ -52,7 +52,7 @@ def test_a_quarantined_batch_is_sent_round_again_and_queued(stuck: Batch) -> Non
     stuck.refresh_from_db()
     assert (stuck.state, stuck.attempts, stuck.error) == ("pending", 0, "")
     assert queued() == [f"extract {stuck.end_user_id}"]
-    assert "tried again" in page.content.decode()
+    assert "Trying again" in page.content.decode()
 
 
 def test_what_is_done_is_not_retried(zoe: EndUser) -> None:

@@ -144,7 +144,7 @@ def test_a_pronoun_that_is_not_clear_is_no_example(reviewer: Client, user: EndUs
 
 
 def test_a_user_of_whom_nothing_is_known_can_be_tried(reviewer: Client, user: EndUser) -> None:
-    assert "Nobody is known yet" in text(reviewer.get(at(user)))
+    assert "Nobody known yet" in text(reviewer.get(at(user)))
     assert "there is nothing to tell the model" in text(ask(reviewer, user, "hello"))
 
 

@@ -218,4 +218,4 @@ def test_what_an_erasure_left_undecided_is_listed_and_decided_by_admins(
     assert dict(Message.objects.values_list("pk", "content"))[kept.pk] == "They sang."
     assert "They" not in admin.get(page).content.decode()
     again = admin.post(decide, {"redact": kept.pk}, follow=True).content.decode()
-    assert "not among what is undecided" in again
+    assert "not waiting for a decision" in again

@@ -123,7 +123,7 @@ def test_a_batch_in_quarantine_is_tried_again_and_read(household: Household) -> 
     page = household.go("/pipeline/?state=quarantined")
     expect(page.get_by_text("the model server answered 500")).to_be_visible()
     page.keyboard.press("t")
-    expect(page.locator(".toast")).to_contain_text("tried again")
+    expect(page.locator(".toast")).to_contain_text("Trying again")
     household.go("/pipeline/?state=done")
     first = page.locator("#live tbody tr").first  # the page asks again by itself
     expect(first).to_contain_text("41–42")

@@ -55,7 +55,7 @@ def test_the_address_of_a_merged_person_leads_to_the_survivor(
     response = reviewer.get(at(other), follow=True)
     assert response.redirect_chain[-1][0].startswith(at(hong))
     assert "红红" in response.content.decode()
-    assert "one with this person" in response.content.decode()
+    assert "merged into this one" in response.content.decode()
 
 
 def test_an_unknown_person_and_one_of_another_user_are_not_found(

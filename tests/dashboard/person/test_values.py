@@ -39,7 +39,7 @@ def test_an_alias_that_is_anothers_name_can_not_be_made_the_name(
     make_contact(user, "阿红")
     data = {"do": "primary", "alias": "阿红"}
     html = reviewer.post(at(hong, "aliases/"), data, follow=True).content.decode()
-    assert "known already" in html
+    assert "already known" in html
     assert fresh(hong).name == "小红"
 
 

@@ -112,7 +112,7 @@ def test_the_evidence_of_a_suggestion_has_codes_and_words(
     row = make_suggestion(*people[:2], evidence=found)
     shown = client.get(f"{ZOE}suggestions/")[1]["results"][0]["evidence"]
     assert shown == [
-        {"code": "homophone", "text": "Nora and Norah sound alike.", "weight": 1.5},
+        {"code": "homophone", "text": "Nora and Norah only sound alike.", "weight": 1.5},
         {"code": "", "text": "an old note", "weight": -1},
     ]
     address, third = f"{ZOE}suggestions/{row.pk}/decide/", str(people[2].pk)

@@ -140,7 +140,7 @@ def test_a_profile_stands_before_the_memories_that_it_speaks_for() -> None:
     profile.vectors.all().delete()
     hits = search(end_user, "小红爱喝茶", embedder=EMBEDDER, vector=direction(0), limit=2)
     assert ids(hits)[0] == profile.pk
-    assert "speaks for" in str(hits[0].reason)
+    assert "sums up" in str(hits[0].reason)
     assert hits[1].memory.consolidated_into_id == profile.pk
 
 

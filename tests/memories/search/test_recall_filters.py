@@ -81,7 +81,7 @@ def test_a_time_in_the_question_leads_but_leaves_nothing_out(end_user: EndUser) 
     assert ids(hits)[:2] == [asked.pk, beside.pk]
     assert len(hits) == len(others) + 2
     assert [hit.in_range for hit in hits[:3]] == [True, True, False]
-    assert "of the time asked about" in str(hits[0].reason)
+    assert "from the time asked about" in str(hits[0].reason)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     # The same without a time: words decide.
     untimed = find(end_user, "小红做的午饭是什么？", limit=40)

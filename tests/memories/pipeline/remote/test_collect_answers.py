@@ -40,7 +40,7 @@ class TestPartialFailure:
         assert (state_of(ann), state_of(ben)) == ("done", "pending")
         batch = Batch.objects.of(ben).get()
         assert batch.attempts == 1
-        assert "no time" in str(read(batch.error))
+        assert "in time" in str(read(batch.error))
         assert RemoteBatch.objects.get().state == "expired"
         assert server.remote.files == {}
         assert submit.submit_due() == {"requests": 1}
