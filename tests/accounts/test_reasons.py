@@ -116,7 +116,7 @@ def test_a_reason_is_said_in_english_and_in_the_readers_language() -> None:
         Reason("held_value", attribute="company", value="腾讯"),
         Reason("held_value", attribute="job_title", value="医生"),
     ])  # fmt: skip
-    assert str(NESTED) == "spoken of last, female; 2 people answer to it"
+    assert str(NESTED) == "mentioned last, female; 2 people answer to it"
     assert str(described) == "fits the description: company 腾讯; job title 医生"
     assert str(Reason("words", words=["a", "b"])) == "Notes about both mention a, b."
     with translation.override("zh-hans"):

@@ -162,4 +162,4 @@ def test_bars_fill_the_box_and_nothing_is_no_bar() -> None:
     assert heights[2] == HEIGHT
     assert heights[1] == HEIGHT / 2
     assert heights[3] > 0
-    assert bars([], "none").bars == ()
+    assert bars([], "none", "{}", ("", "")).bars == ()

@@ -188,7 +188,7 @@ def test_a_time_zone_is_set_for_a_user_and_for_an_app(admin: Client, zoe: EndUse
         row.refresh_from_db()
         assert row.time_zone == ""
         done = admin.post(address, {"time_zone": " Asia/Shanghai "}, follow=True)
-        assert "Days are those of Asia/Shanghai now." in done.content.decode()
+        assert "Days now follow the time zone Asia/Shanghai." in done.content.decode()
         row.refresh_from_db()
         assert row.time_zone == "Asia/Shanghai"
 
