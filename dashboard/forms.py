@@ -114,6 +114,7 @@ class QuestionForm(forms.Form):
             ("cards", _("Cards")),
             ("linked", _("Memories of people")),
             ("search", _("Search")),
+            ("dates", _("Important dates")),
         ],
         initial=list(build.ALL),
         required=False,
