@@ -9,10 +9,9 @@ from contacts.text import truncate
 from dashboard.charts import Drawing, Node, line, ring
 
 MOST = 16  # people around one in the drawing
-WIDTH = 640
-# The more people around, the higher the drawing: (at most so many, height).
-HEIGHTS = ((2, 140), (6, 300), (MOST, 420))
-MARGIN_X, MARGIN_Y = 90, 56
+# The more people around, the larger the drawing: (at most so many, width, height).
+SIZES = ((2, 340, 140), (6, 480, 300), (MOST, 640, 420))
+MARGIN_X, MARGIN_Y = 60, 56
 SHOWN_NAME = 12  # graphemes under a node
 
 
@@ -28,11 +27,11 @@ def graph_of(contact: Contact, relations: Sequence[Relation]) -> Drawing[Contact
         other = row.object if row.subject_id == contact.pk else row.subject
         around.setdefault(other.pk, other)
     shown = list(around.values())[:MOST]
-    height = next(high for most, high in HEIGHTS if len(shown) <= most)
-    middle = WIDTH / 2, height / 2 - 8
+    width, height = next((wide, high) for most, wide, high in SIZES if len(shown) <= most)
+    middle = width / 2, height / 2 - 8
     centre = Node(contact, truncate(contact.name, SHOWN_NAME), *middle, centre=True)
     start = 0.0 if len(shown) <= 2 else -math.pi / 2
-    places = ring(len(shown), middle, (WIDTH / 2 - MARGIN_X, height / 2 - MARGIN_Y), start)
+    places = ring(len(shown), middle, (width / 2 - MARGIN_X, height / 2 - MARGIN_Y), start)
     nodes = {contact.pk: centre} | {
         other.pk: Node(other, truncate(other.name, SHOWN_NAME), *place)
         for other, place in zip(shown, places, strict=True)
@@ -50,4 +49,4 @@ def graph_of(contact: Contact, relations: Sequence[Relation]) -> Drawing[Contact
         line(nodes[one], nodes[other], truncate(" / ".join(dict.fromkeys(words)), SHOWN_NAME))
         for (one, other), words in kinds.items()
     ]
-    return Drawing(WIDTH, height, list(nodes.values()), lines, len(around) - len(shown))
+    return Drawing(width, height, list(nodes.values()), lines, len(around) - len(shown))
