@@ -13,7 +13,7 @@ from django.views.decorators.debug import sensitive_variables
 from accounts.models import EndUser
 from contacts.attributes import YEARLY, label
 from contacts.edit import UnknownContact
-from contacts.important_dates import LUNAR, read, text
+from contacts.important_dates import LUNAR, date_text, read, text
 from contacts.models import Contact
 from dashboard import access, feedback, words
 from memories.api.calendar_feed import address
@@ -34,8 +34,10 @@ def shown(dates: list[ImportantDate], today: date) -> list[dict[str, Any]]:
             "kind": label(one.kind, language),
             "birthday": one.kind == "birthday",
             "said": text(one.day, language),
-            "lunar": one.day.calendar == LUNAR,
-            "on": one.next_on,
+            # A lunar day, or 29 February, is kept on another one.
+            "elsewhere": one.next_on is not None
+            and (one.day.calendar == LUNAR or one.day.day != one.next_on.day),
+            "on": date_text(one.next_on, today, language) if one.next_on else "",
             "days": (one.next_on - today).days if one.next_on else None,
             "years": one.years,
             "sources": one.sources,

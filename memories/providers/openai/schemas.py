@@ -41,7 +41,7 @@ Numbers = Annotated[list[int], BeforeValidator(_no_items_if_none)]
 Gender = Annotated[Literal["female", "male", ""], _label({"female", "male"}, "")]
 Kind = Annotated[MemoryType, _label(set(MemoryType), MemoryType.MISCELLANEOUS)]
 Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
-Calendar = Annotated[Literal["solar", "lunar"], _label({SOLAR, LUNAR}, SOLAR)]
+Calendar = Annotated[Literal["solar", "lunar", ""], _label({SOLAR, LUNAR}, "")]
 Judgement = Annotated[Verdict, _label(set(Verdict), Verdict.NEW)]
 Related = Annotated[Relationship | Literal["none"], _label(set(Relationship), "none")]
 

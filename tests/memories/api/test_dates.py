@@ -1,5 +1,6 @@
 """Important dates over HTTP, from what was told and what an app states."""
 
+import json
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,8 @@ from contacts.important_dates import read
 from contacts.models import Contact, json_value
 from memories.corrections import merge_contacts
 from memories.corrections.undo import undo_change
+from memories.erasure import erase
+from memories.portability import export_user, import_user
 from tests.api import ApiClient
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -97,6 +100,15 @@ def test_a_date_goes_with_a_merge_and_comes_back_with_its_undo(client, zoe):
     undo_change(change, actor="operator:x")
     assert [one["name"] for one in dates(client)] == ["Kim"]
     assert Contact.objects.get(pk=other.pk).coming == []
+
+
+def test_dates_are_exported_read_in_again_and_forgotten_with_their_people(client, zoe):
+    kim = make_contact(zoe, "Kim", attributes={"birthday": [json_value("May 3")]})
+    import_user(client.app, json.loads(json.dumps(export_user(zoe))), external_id="yan")
+    (copy,) = client.get("users/yan/dates/")[1]["results"]
+    assert (copy["name"], copy["month"], copy["day"]) == ("Kim", 5, 3)
+    erase.forget_contact(zoe, kim.pk)
+    assert dates(client) == []
 
 
 @pytest.mark.parametrize(
