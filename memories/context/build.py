@@ -190,7 +190,7 @@ def trace(
         on_cards = {f"profile:{contact.id}" for contact in shown}
         found = about.found if about else []
         hits = [hit for hit in hits if hit.memory.content_hash not in on_cards]
-        scored = {one.memory: one.score for one in (*hits, *found)}
+        scored = {hit.memory: hit.score for hit in hits} | {one.memory: one.score for one in found}
         names = [name for one in mentions for name in (one.person.name, *one.person.aliases)]
         before = linked.former(end_user, message, scored, names)
         ways = _ways([*found, *(one for one in before if one.memory not in scored)], hits, end_user)

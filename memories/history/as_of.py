@@ -312,8 +312,8 @@ def _attributes(
                 by_value = in_facts.setdefault(key, {})
                 by_value.setdefault(fact.value, []).append(memory.pk)
     for key, by_value in in_facts.items():
-        told = [_value(value, tuple(pks), said) for value, pks in by_value.items()]
-        found[key] = told[:1] if is_single(key) else told
+        stated = [_value(value, tuple(pks), said) for value, pks in by_value.items()]
+        found[key] = stated[:1] if is_single(key) else stated
     return {key: tuple(values) for key, values in found.items()}
 
 
