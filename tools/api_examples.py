@@ -88,6 +88,7 @@ STORY: list[tuple[str, str, str, Any]] = [
     ("dates_retrieve", "GET", "dates/{date}/", None),
     ("dates_update", "PATCH", "dates/{date}/", {"month": 5, "day": 18}),
     ("dates_destroy", "DELETE", "dates/{date}/", None),
+    ("changed_facts_list", "GET", "changed-facts/", None),
     ("calendar_create", "POST", "calendar/", {}),
     ("calendar_retrieve", "GET", "calendar/", None),
     ("calendar_destroy", "DELETE", "calendar/", None),
