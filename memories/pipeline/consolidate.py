@@ -21,9 +21,13 @@ MAX_NEW = 60
 
 
 def contacts_due(end_user_id: int) -> list[UUID]:
-    """The contacts of an end user whose profile has not taken in all that is known."""
+    """The contacts of an end user whose profile has not taken in all that is known; none of one
+    who is gone."""
+    end_user = EndUser.objects.select_related("app").filter(pk=end_user_id).first()
+    if end_user is None:
+        return []
     return list(
-        Link.objects.due(EndUser.objects.select_related("app").get(pk=end_user_id))
+        Link.objects.due(end_user)
         .filter(contact__merged_into=None)
         .order_by("contact")
         .values_list("contact", flat=True)
