@@ -44,6 +44,9 @@ class App(InTimeZone):
     """A chat application: the tenant boundary. Its time zone is that of its users who have none."""
 
     name = models.CharField(max_length=100, unique=True)
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then its keys are refused and its users not shown."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     def __str__(self) -> str:
@@ -57,8 +60,8 @@ class App(InTimeZone):
 
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def valid(self, secret: str) -> Self:
-        """The unrevoked key with this secret, as a QuerySet of at most one."""
-        return self.filter(digest=ApiKey.hash(secret), revoked_at=None)
+        """The unrevoked key with this secret of an app in use, as a QuerySet of at most one."""
+        return self.filter(digest=ApiKey.hash(secret), revoked_at=None, app__archived_at=None)
 
 
 class ApiKey(models.Model):
@@ -69,6 +72,7 @@ class ApiKey(models.Model):
     """
 
     app = models.ForeignKey(App, models.CASCADE, related_name="keys")
+    label = models.CharField(max_length=60, blank=True, default="", help_text="What it is for.")
     prefix = models.CharField(max_length=12, help_text="The first characters, to tell keys apart.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -99,10 +103,11 @@ class ApiKey(models.Model):
         return hashlib.sha256(secret.encode()).hexdigest()
 
     @classmethod
-    def issue(cls, app: App) -> tuple["ApiKey", str]:
+    def issue(cls, app: App, label: str = "") -> tuple["ApiKey", str]:
         """A new key of ``app`` and its secret, which is shown this once."""
         secret = "mio_" + secrets.token_urlsafe(32)
-        return cls.objects.create(app=app, prefix=secret[:10], digest=cls.hash(secret)), secret
+        kept = {"label": label, "prefix": secret[:10], "digest": cls.hash(secret)}
+        return cls.objects.create(app=app, **kept), secret
 
     def revoke(self) -> None:
         self.revoked_at = timezone.now()

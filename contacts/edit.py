@@ -5,11 +5,12 @@ its profile, memories that name it) follows in the background.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django_q.tasks import async_task
 
 from accounts.changes import recording
@@ -18,6 +19,13 @@ from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import merge, names, relations, store
 from contacts.models import Contact, Relation, json_value
+
+
+class Dated(NamedTuple):
+    """A value of an attribute with since when it holds: an ISO time, or None."""
+
+    value: str
+    since: str | None
 
 
 class UnknownContact(CodedError):
@@ -117,7 +125,8 @@ def edit_contact(
 ) -> tuple[Contact, Change]:
     """Changes name, aliases (all of them), relationship, gender, personality or attributes.
 
-    ``attributes`` maps a key to its values; no values removes it, other keys stay. A renamed
+    ``attributes`` maps a key to its values, which keep since when they hold where they are not
+    ``Dated``; no values removes it, other keys stay. A renamed
     contact keeps its old name as an alias unless ``aliases`` are given. What is stated here
     has no source memory, so no correction of a memory takes it away. Raises UnknownContact,
     NameTaken and InvalidContact.
@@ -137,6 +146,32 @@ def edit_contact(
             raise NameTaken(_holder(contact)) from error
         _follow(contact)
     return contact, change
+
+
+@transaction.atomic
+def archive_contact(
+    end_user: EndUser, contact_id: UUID, *, actor: str, why: str = "", archived: bool = True
+) -> Change | None:
+    """Puts a contact out of sight, or with ``archived`` False back; None when it is so already.
+
+    Who is archived is still known by name, and what is said of them is still linked to them, but
+    they are not listed, suggested or reviewed, and no prompt gets their card, what is linked to
+    them, or a line about them on another's card. What memories say in words is found as before.
+    Raises UnknownContact.
+    """
+    held = EndUser.objects.lock(end_user.pk)
+    contact = store.survivor(held, contact_id) if held else None
+    if held is None or contact is None:
+        raise UnknownContact(Reason("no_such_contact"))
+    if bool(contact.archived_at) == archived:
+        return None
+    verb = "archive" if archived else "unarchive"
+    with recording(held, verb, actor, why, [contact.id]) as (recorder, change):
+        recorder.watch([contact])
+        contact.archived_at = timezone.now() if archived else None
+        store.save(contact, ["archived_at"])
+        store.render_around(held, [contact.id])
+    return change
 
 
 _NAMES = ("name", "aliases")
@@ -182,11 +217,15 @@ def _assign(contact: Contact, values: Mapping[str, Any]) -> list[str]:
     return fields
 
 
-def _set_attribute(contact: Contact, key: str, given: Sequence[str]) -> None:
-    held = {entry["value"]: entry for entry in contact.attributes.get(key, [])}
-    contact.attributes.pop(key, None)
-    if given:
-        contact.attributes[key] = [held.get(value) or json_value(value) for value in given]
+def _set_attribute(contact: Contact, key: str, given: Sequence[str | Dated]) -> None:
+    held = {entry["value"]: entry for entry in contact.attributes.pop(key, ())}
+    entries = []
+    for one in given:
+        value = one if isinstance(one, str) else one.value
+        entry = held.get(value) or json_value(value)
+        entries.append(entry if isinstance(one, str) else {**entry, "since": one.since})
+    if entries:
+        contact.attributes[key] = entries
 
 
 def _follow(contact: Contact) -> None:

@@ -22,7 +22,7 @@ MAX_ALIKE = 100
 _KNOWN = (
     "json_build_object('id', {0}.id, 'name', {0}.name, 'aliases', {0}.aliases, "
     "'relationship', {0}.relationship, 'gender', {0}.gender, 'card', {0}.card, "
-    "'coming', {0}.coming)"
+    "'coming', {0}.coming, 'archived', {0}.archived_at IS NOT NULL)"
 )
 _HITS = f"""
 WITH found AS (

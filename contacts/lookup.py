@@ -53,7 +53,7 @@ def who_is_meant(
 ) -> tuple[list[Mention], dict[UUID, str]]:
     """The mentions in ``message``, pronouns resolved and descriptions (那个在腾讯上班的人)
     found, and the cards of those meant. Behind them, whom the conversation is still about, for
-    up to ``stay`` messages after they were meant last.
+    up to ``stay`` messages after they were meant last. Nobody who is archived is among them.
 
     ``turns`` gives the session's (role, content) turns and those of the session before; it
     is called only when the message refers back, or somebody may stay. At most two statements:
@@ -79,7 +79,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         named = find_mentions(message, _entries(found))
         known = _known(found)
         mentions = _with_described(named, _fitting(described, found))
-        return People(mentions, _cards(end_user, known), _near(known, today, span))
+        return _people(end_user, mentions, known, today, span)
     texts = [message, *(text for _, text in [*session, *before])]
     wanted = frozenset().union(*map(candidate_keys, texts))
     found = hits(end_user, wanted, attributes=attributes, related=True)
@@ -98,7 +98,20 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     ]
     known |= _known(found)
     mentions += staying(users, mentions, stay)
-    return People(mentions, _cards(end_user, known), _near(known, today, span))
+    return _people(end_user, mentions, known, today, span)
+
+
+def _people(
+    end_user: EndUser,
+    mentions: list[Mention],
+    known: Mapping[UUID, dict[str, Any]],
+    today: date,
+    span: timedelta,
+) -> People:
+    """Without those who are archived: they were read, so that nobody else is taken for them."""
+    there = {pk: one for pk, one in known.items() if not one["archived"]}
+    meant = [mention for mention in mentions if mention.person.id in there]
+    return People(meant, _cards(end_user, there), _near(there, today, span))
 
 
 def _near(

@@ -26,6 +26,7 @@ State = Suggestion.State
 _UNITED = [
     "aliases", "relationship", "gender", "attributes", "personality", "personality_sources",
     "timeline", "first_mentioned_at", "last_mentioned_at", "mention_count",
+    "archived_at",
 ]  # fmt: skip
 
 
@@ -116,6 +117,7 @@ def _unite(loser: Contact, survivor: Contact) -> None:
     store.add_aliases(survivor, [loser.name, *loser.aliases, *_role_alias(loser, survivor)])
     survivor.relationship = survivor.relationship or loser.relationship
     survivor.gender = survivor.gender or loser.gender
+    survivor.archived_at = survivor.archived_at and loser.archived_at
     survivor.attributes = merge_values.attributes(survivor.attributes, loser.attributes)
     survivor.timeline = merge_values.timeline(survivor.timeline, loser.timeline)
     survivor.personality = merge_values.text(survivor.personality, loser.personality)

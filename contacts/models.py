@@ -45,6 +45,10 @@ class ContactQuerySet(ScopedQuerySet):
         """The same counts by the contacts' ids."""
         return {one.pk: one.memory_count for one in self.counted().only("pk")}  # type: ignore[attr-defined]
 
+    def listed(self) -> Self:
+        """Standing contacts that nobody archived."""
+        return self.standing().filter(archived_at=None)
+
     def found_by(self, end_user: EndUser, text: str) -> Self:
         """The end user's contacts of whom ``text`` begins a part of a name or alias, in
         characters, pinyin or initials, or who work there."""
@@ -104,7 +108,7 @@ class Contact(Tracked):
     tracked = (
         "name", "name_key", "namesake", "aliases", "relationship", "gender", "attributes",
         "personality", "personality_sources", "timeline", "first_mentioned_at",
-        "last_mentioned_at", "mention_count", "merged_into_id", "end_user_id",
+        "last_mentioned_at", "mention_count", "merged_into_id", "archived_at", "end_user_id",
     )  # fmt: skip
     counted = ("mention_count",)
     grown = ("aliases",)
@@ -151,6 +155,9 @@ class Contact(Tracked):
     merged_into = models.ForeignKey(
         "self", models.DO_NOTHING, null=True, blank=True, related_name="merged", db_constraint=False
     )
+    archived_at = models.DateTimeField(
+        null=True, blank=True, help_text="Since then known, but neither listed nor injected."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -189,6 +196,11 @@ class Contact(Tracked):
                 fields=["embedding_model", "end_user"],
                 condition=Q(merged_into=None),
                 name="contact_embedded",
+            ),
+            models.Index(
+                fields=["end_user", "-last_mentioned_at"],
+                condition=Q(merged_into=None, archived_at__isnull=False),
+                name="contact_archived",
             ),
         ]
         triggers = [

@@ -92,6 +92,9 @@ def on_card(contact: Contact, language: str) -> list[str]:
     """The relations of a contact as its card says them: ``partner: 小李``."""
     lines = []
     for relation in Relation.objects.of(contact.end_user_id).among([contact.id]).order_by("id"):
+        other = relation.subject if relation.object_id == contact.id else relation.object
+        if other.archived_at:
+            continue
         if relation.object_id == contact.id:
             lines.append(
                 f"{relation.kind}{'：' if language == 'zh' else ': '}{relation.subject.name}"

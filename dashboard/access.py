@@ -128,8 +128,8 @@ def apps_of(request: HttpRequest) -> Any:
 
 
 def end_users_of(request: HttpRequest) -> Any:
-    """The end users whom this person may see."""
-    users = EndUser.objects.select_related("app")
+    """The end users whom this person may see: of apps that are not archived."""
+    users = EndUser.objects.select_related("app").filter(app__archived_at=None)
     limit = getattr(request.user, "operator", None)
     return users.filter(app__operators=limit) if limit is not None else users
 

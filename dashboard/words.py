@@ -35,6 +35,8 @@ PURPOSES = {
 VERBS = {
     "add": _("added a memory"),
     "add_relation": _("added a relation"),
+    "archive": _("archived a person"),
+    "unarchive": _("brought a person back from the archive"),
     "confirm": _("confirmed a link"),
     "connect": _("connected memories"),
     "create_contact": _("added a person"),

@@ -9,14 +9,16 @@ from django.db import IntegrityError, transaction
 
 from accounts.models import EndUser
 from accounts.reasons import stored
-from contacts.text import estimate_tokens
+from contacts.text import encodable, estimate_tokens
 from memories.models import ModelCall, Outage
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
 from memories.providers.interface import LanguageProvider
+from memories.text.secrets import holds_secret
 from memories.types import Reply, Usage
 
 T = TypeVar("T")
+MOST_KEPT = 4000  # code points of an answer that was of no use
 
 
 def ask(
@@ -61,7 +63,14 @@ def _write_failure(
         _, error.opens = Outage.objects.get_or_create(
             provider=asked.name, model=asked.model, defaults={"error": stored(error.reason)}
         )
-    _write(end_user, asked, purpose, Usage(0, 0, 0.0), _outcome(error))
+    answer = _kept(error.answer) if isinstance(error, OutputError) else ""
+    _write(end_user, asked, purpose, Usage(0, 0, 0.0), _outcome(error), answer)
+
+
+def _kept(answer: str) -> str:
+    """What is kept of an unusable answer: nothing of one that holds a secret."""
+    answer = encodable(answer.replace("\0", ""))[:MOST_KEPT]
+    return "" if holds_secret(answer) else answer
 
 
 def _outcome(error: ProviderError) -> ModelCall.Outcome:
@@ -78,6 +87,7 @@ def _write(
     purpose: str,
     usage: Usage,
     outcome: str,
+    answer: str = "",
 ) -> None:
     with suppress(IntegrityError), transaction.atomic():  # the user may be forgotten by now
         ModelCall.objects.create(
@@ -89,4 +99,5 @@ def _write(
             tokens_out=usage.tokens_out,
             latency_ms=usage.latency_ms,
             outcome=outcome,
+            answer=answer,
         )

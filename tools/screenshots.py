@@ -42,6 +42,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first
 
 PAGES = {
     "home": "/",
+    "find": "/find/?q=hong",
+    "person-merge": "/u/{user}/people/{one}/merge/",
     "review": "/review/",
     "review-links": "/review/links/",
     "review-contradictions": "/review/conflicts/",

@@ -90,7 +90,7 @@ def suggest(
 
 
 def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _People:
-    standing = Contact.objects.of(end_user).standing()
+    standing = Contact.objects.of(end_user).listed()
     ids = list(standing.order_by("id").values_list("id", flat=True))
     people = _People({}, {}, {}, None)
     if since is not None:
@@ -181,7 +181,7 @@ def _record(
         return 0, set()
     ids = {pk for pair in found for pk in pair}
     standing = set(
-        Contact.objects.of(held).standing().filter(pk__in=ids).values_list("id", flat=True)
+        Contact.objects.of(held).listed().filter(pk__in=ids).values_list("id", flat=True)
     )
     found = {pair: c for pair, c in found.items() if standing.issuperset(pair)}
     rows = {(row.first_id, row.second_id): row for row in Suggestion.objects.of(held)}

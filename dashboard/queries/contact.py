@@ -15,13 +15,17 @@ from accounts.models import Change, EndUser
 from contacts import store
 from contacts.attributes import ATTRIBUTES, is_single, label
 from contacts.cards import with_coming
-from contacts.models import Contact
+from contacts.models import Contact, ContactKey
+from contacts.names import name_key
 from contacts.text import normalise
 from memories.models import Memory, Message
 
 MOST_CHANGES = 200  # read for the history of values
 MOST_SUBJECTS = 500  # memories of a person whose changes are shown with the person's
 MOST_SOURCES = 50  # shown at once
+# The attributes before and after a change, who made it, why and when.
+Touch = tuple[dict[str, Any], dict[str, Any], str, str, datetime]
+NAMED = ("name", "alias")  # how somebody is found who is called so
 MOST_SORTED = 2000  # rows that are put in order by columns which no index of a person has
 
 
@@ -37,12 +41,22 @@ class Former:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """Who stated a value, when, and why."""
+
+    actor: str
+    at: datetime
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """A value that an attribute has. No sources: a person stated it."""
 
     value: str
     since: datetime | None
     sources: tuple[UUID, ...]
+    stated: Stated | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +72,18 @@ class Attribute:
 
 def attributes_of(contact: Contact, language: str) -> list[Attribute]:
     """What is known of a person in the order of the card, then what is no longer so."""
-    former = _former(contact)
+    touched = list(_touched(contact))
+    former, stated = _former(contact, touched), _stated(touched)
     keys = dict.fromkeys([*contact.attributes, *former])
     order = {key: place for place, key in enumerate(ATTRIBUTES)}
     return [
         Attribute(
             key=key,
             label=label(key, language),
-            values=tuple(_value(entry) for entry in contact.attributes.get(key, ())),
+            values=tuple(
+                _value(entry, stated.get((key, str(entry["value"]))))
+                for entry in contact.attributes.get(key, ())
+            ),
             former=tuple(former.get(key, ())),
             conflict=is_single(key) and len(contact.attributes.get(key, ())) > 1,
         )
@@ -75,16 +93,17 @@ def attributes_of(contact: Contact, language: str) -> list[Attribute]:
     ]
 
 
-def _value(entry: dict[str, Any]) -> Value:
+def _value(entry: dict[str, Any], stated: Stated | None) -> Value:
     since = parse_datetime(entry["since"]) if entry.get("since") else None
-    return Value(str(entry["value"]), since, _uuids(entry.get("sources", ())))
+    sources = _uuids(entry.get("sources", ()))
+    return Value(str(entry["value"]), since, sources, None if sources else stated)
 
 
 def _uuids(values: Iterable[str]) -> tuple[UUID, ...]:
     return tuple(UUID(str(value)) for value in values)
 
 
-def _former(contact: Contact) -> dict[str, list[Former]]:
+def _former(contact: Contact, touched: Iterable[Touch]) -> dict[str, list[Former]]:
     """Values that are no longer held, by key, the latest first: what outdated memories told,
     and what corrections took away. Two statements."""
     now = {
@@ -93,7 +112,7 @@ def _former(contact: Contact) -> dict[str, list[Former]]:
         for entry in entries
     }
     found: dict[tuple[str, str], tuple[str, Former]] = {}
-    for key, former in [*_told(contact), *_taken_away(contact)]:
+    for key, former in [*_told(contact), *_taken_away(touched)]:
         at = (key, normalise(former.value))
         if at not in now:
             found.setdefault(at, (key, former))
@@ -123,7 +142,8 @@ def _told(contact: Contact) -> Iterable[tuple[str, Former]]:
                 yield fact["key"], Former(str(fact["value"]), until, "", "", memory.pk)
 
 
-def _taken_away(contact: Contact) -> Iterable[tuple[str, Former]]:
+def _touched(contact: Contact) -> Iterable[Touch]:
+    """What changes did to the attributes of a person, the latest first. One statement."""
     row = RawSQL(
         """jsonb_path_query_first(accounts_change.rows,
         '$[*] ? (@.model == "contacts.contact" && @.id == $id)',
@@ -139,13 +159,30 @@ def _taken_away(contact: Contact) -> Iterable[tuple[str, Former]]:
         .values_list("row", "actor", "why", "created_at")[:MOST_CHANGES]
     )
     for touched, actor, why, at in changes:
-        before = (touched or {}).get("before") or {}
-        after = (touched or {}).get("after") or {}
-        for key, entries in (before.get("attributes") or {}).items():
-            left = {str(e["value"]) for e in (after.get("attributes") or {}).get(key, ())}
-            for entry in entries:
-                if str(entry["value"]) not in left:
-                    yield key, Former(str(entry["value"]), at, why, actor, None)
+        before, after = ((touched or {}).get(side) or {} for side in ("before", "after"))
+        yield before.get("attributes") or {}, after.get("attributes") or {}, actor, why, at
+
+
+def _taken_away(touched: Iterable[Touch]) -> Iterable[tuple[str, Former]]:
+    for before, after, actor, why, at in touched:
+        for key, value in _but(before, after):
+            yield key, Former(value, at, why, actor, None)
+
+
+def _stated(touched: Iterable[Touch]) -> dict[tuple[str, str], Stated]:
+    """By whom values were stated last, by key and value."""
+    found: dict[tuple[str, str], Stated] = {}
+    for before, after, actor, why, at in touched:
+        for added in _but(after, before):
+            found.setdefault(added, Stated(actor, at, why))
+    return found
+
+
+def _but(some: dict[str, Any], others: dict[str, Any]) -> Iterable[tuple[str, str]]:
+    """The keys and values of these attributes that are not among the others."""
+    for key, entries in some.items():
+        held = {str(entry["value"]) for entry in others.get(key, ())}
+        yield from ((key, str(e["value"])) for e in entries if str(e["value"]) not in held)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +295,19 @@ def tombstone(contact: Contact, merged: str) -> Contact | None:
         return None
     rows = Contact.objects.of(contact.end_user_id).exclude(merged_into=None)
     return rows.light().filter(pk=pk).first()
+
+
+def shared_aliases(contact: Contact) -> dict[str, list[Contact]]:
+    """The aliases of a person that others are called by as well, with these. One statement."""
+    keys = {name_key(alias): alias for alias in contact.aliases}
+    rows = ContactKey.objects.of(contact.end_user_id).filter(key__in=keys, how__in=NAMED)
+    rows = rows.filter(contact__merged_into=None).exclude(contact=contact.pk)
+    found: dict[str, list[Contact]] = {}
+    for row in rows.select_related("contact").only("key", "contact__name").order_by("pk"):
+        others = found.setdefault(keys[row.key], [])
+        if row.contact not in others:
+            others.append(row.contact)
+    return found
 
 
 def namesakes(contact: Contact) -> list[Contact]:

@@ -11,8 +11,10 @@ from django.db.models.functions import Cast
 
 from accounts.models import EndUser
 from contacts.attributes import is_single
-from contacts.models import Contact, ContactQuerySet, Suggestion
+from contacts.models import Contact, ContactKey, ContactQuerySet, Suggestion
 from contacts.names import GROUPS
+from contacts.resolution.pair_scoring import compare
+from contacts.resolution.records import record
 from memories.history.mention_rhythm import rhythms
 
 #: What a list may be sorted by, each with columns that are unique together.
@@ -22,15 +24,19 @@ SORTS = {
     "name": ("sort_key", "name_key", "namesake"),
 }
 NO_GROUP = "none"
+ARCHIVED = "archived"
 MOST = 1000  # a list is counted up to here
 MOST_DONE = 20_000  # what operators did last, and left to do, that a filter looks at
 FEW = 2000  # people found by name who are looked at one by one
+COMPARED = 100  # people who are weighed against one
 PICKED = 12  # people to choose from at once
 
 
 def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> ContactQuerySet:
     """The standing contacts that match what was typed and chosen, without heavy columns."""
-    rows = Contact.objects.of(end_user).standing()
+    rows = Contact.objects.of(end_user).listed()
+    if only == ARCHIVED:
+        rows = Contact.objects.of(end_user).standing().exclude(archived_at=None)
     if q.strip():
         found = rows.found_by(end_user, q)
         # Two conditions at once lead the planner astray: the rarer one is looked up first.
@@ -47,7 +53,7 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
         rows = rows.filter(Exists(first) | Exists(second))
     elif only == "conflict":
         # The planner overrates how many these are, and would look at everybody.
-        clashing = Contact.objects.of(end_user).standing().in_conflict().order_by()
+        clashing = Contact.objects.of(end_user).listed().in_conflict().order_by()
         rows = rows.filter(pk__in=list(clashing.values_list("pk", flat=True)[:MOST_DONE]))
     elif only == "unconfirmed":
         rows = _unconfirmed(end_user, rows)
@@ -112,6 +118,42 @@ def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
 def _work(attributes: dict[str, Any]) -> str:
     known = [attributes[key][0]["value"] for key in ("company", "job_title") if attributes.get(key)]
     return " · ".join(map(str, known))
+
+
+@dataclass(frozen=True, slots=True)
+class Likely:
+    """Somebody to choose; ``score`` is how likely they are the same person, in 0..1, None where
+    that is next to nothing."""
+
+    contact: Contact
+    score: float | None
+
+
+def likely(end_user: EndUser, person: Contact, q: str) -> list[Likely]:
+    """People who may be the same as ``person``, the likeliest first: of all whom what was typed
+    finds, else of those who were suggested or share a name, and the last mentioned."""
+    pairs = Suggestion.objects.of(end_user).filter(Q(first=person.pk) | Q(second=person.pk))
+    waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
+    known = {
+        second if first == person.pk else first: confidence
+        for first, second, confidence in waiting.order_by("-confidence")
+        .values_list("first", "second", "confidence")[:COMPARED]
+    }  # fmt: skip
+    rows = people(end_user, q).exclude(pk=person.pk).order_by(*SORTS["recent"])
+    if q.strip():
+        found = list(rows[:COMPARED])
+    else:
+        keys = person.keys.exclude(how="kinship").values("key")
+        alike = ContactKey.objects.of(end_user).filter(key__in=keys).exclude(contact=person.pk)
+        ids = [*known, *alike.values_list("contact", flat=True).distinct()[:COMPARED]]
+        found = list({one.pk: one for one in [*rows.filter(pk__in=ids), *rows[:PICKED]]}.values())
+    mine = record(person.person, person.attributes, ())
+    scores = {}
+    for one in found:
+        judged = compare(mine, record(one.person, one.attributes, ()))
+        scores[one.pk] = known.get(one.pk, judged.score if judged.verdict != "none" else None)
+    found.sort(key=lambda one: -(scores[one.pk] or 0))  # else as they stand
+    return [Likely(one, scores[one.pk]) for one in found[:PICKED]]
 
 
 def to_pick(end_user: EndUser, q: str, without: Sequence[UUID] = ()) -> list[Contact]:

@@ -29,6 +29,7 @@ def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
         Suggestion.objects.filter(end_user__in=users)
         .filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
         .filter(first__merged_into=None, second__merged_into=None)
+        .filter(first__archived_at=None, second__archived_at=None)
         .select_related("end_user__app", "first", "second")
         .defer("first__memory_ids", "first__embedding", "second__memory_ids", "second__embedding")
         .order_by("-state", "-confidence", "pk")
@@ -44,7 +45,7 @@ def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
         for rows in (review_links.doubtful(), review_links.between_namesakes())
     )
     return (
-        Link.objects.filter(pk__in=doubtful.union(twins))
+        Link.objects.filter(pk__in=doubtful.union(twins), contact__archived_at=None)
         .select_related("end_user__app", "contact", "memory")
         .defer("contact__memory_ids", "contact__embedding", "memory__tokens", "memory__embedding")
         .order_by("-pk")
@@ -54,7 +55,7 @@ def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
 def conflicts(users: QuerySet[EndUser]) -> QuerySet[Contact]:
     """People with several values for something that has one at a time."""
     return (
-        Contact.objects.standing()
+        Contact.objects.listed()
         .in_conflict()
         .filter(end_user__in=users)
         .light()

@@ -57,6 +57,7 @@ def _card(request: HttpRequest, person: Contact) -> dict[str, Any]:
         "tokens": estimate_tokens(card.text),
         "attributes": queries.attributes_of(person, language_of()),
         "dates": dates.shown(edit_dates.dates_of(user, contact=person.pk), user.today),
+        "shared": queries.shared_aliases(person),
         "known_keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
     }
 

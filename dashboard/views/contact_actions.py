@@ -1,23 +1,28 @@
 """What an operator says about a person: who they are, their names, values and relations."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import datetime, time
 from typing import Any
 from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path, reverse
+from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.attributes import ATTRIBUTES
 from contacts.edit import (
+    Dated,
     InvalidRelation,
     NameTaken,
     UnknownContact,
     add_relation,
+    archive_contact,
     create_contact,
     edit_contact,
     remove_relation,
@@ -26,6 +31,7 @@ from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from dashboard import access, feedback
 from dashboard.forms import PersonForm
+from dashboard.queries import contact as queries
 from memories.corrections import merge_contacts
 
 MAX_VALUE = 500
@@ -103,6 +109,18 @@ def edit(request: HttpRequest, person: Contact) -> HttpResponse:
     return _form_page(request, person.end_user, form, person, 422)
 
 
+@access.action
+def archive(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Puts a person into the archive, or brings them back."""
+    archived = bool(request.POST.get("archived"))
+    said = _("%(name)s is in the archive.") if archived else _("%(name)s is back.")
+    change = archive_contact(
+        person.end_user, person.pk, actor=access.actor(request), archived=archived
+    )
+    feedback.done(request, said % {"name": feedback.apart(person.name)}, change)
+    return to_tab(request, person)
+
+
 def _name_taken(form: PersonForm, error: NameTaken) -> None:
     form.holder = error.holder  # type: ignore[attr-defined]
     form.add_error("name", _("Someone of this name is already known."))
@@ -135,6 +153,11 @@ def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
         feedback.done(request, _("This is already known."))
     elif values:
         _edit(request, person, values, said % {"alias": feedback.apart(alias)})
+        person.refresh_from_db(fields=["name", "aliases"])
+        shared = queries.shared_aliases(person) if request.POST.get("do") == "add" else {}
+        for other in shared.get(alias, ()):
+            called = {"name": feedback.apart(other.name), "alias": feedback.apart(alias)}
+            feedback.refused(request, _("%(name)s is called %(alias)s as well.") % called)
     return to_tab(request, person)
 
 
@@ -168,8 +191,11 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     if old and old not in map(_value, held):
         _changed_meanwhile(request, old, new)
         return to_tab(request, person)
-    values = [new if _value(value) == old else value for value in held] if old else [*held, new]
-    kept = list(dict.fromkeys(value for value in values if value))
+    since = request.POST.get("since", "")
+    dated = since != request.POST.get("was", "")
+    stated: list[str | Dated] = [Dated(new, _since(person, since)) if dated else new] if new else []
+    before = held if old else [*held, ""]  # in the place of which the stated one stands
+    kept = _once(one for value in before for one in (stated if _value(value) == old else [value]))
     if kept == held:
         feedback.done(request, _("This is already known."))
     else:
@@ -195,6 +221,24 @@ def _key(text: str) -> str:
             return key
     key = re.sub(r"[\s_-]+", "_", text)
     return key if _KEY.fullmatch(key) else ""
+
+
+def _once(values: Iterable[str | Dated]) -> list[str | Dated]:
+    """The values without repetitions; a date outweighs none."""
+    found: dict[str, str | Dated] = {}
+    for one in values:
+        name = one if isinstance(one, str) else one.value
+        if name not in found or not isinstance(one, str):
+            found[name] = one
+    return list(found.values())
+
+
+def _since(person: Contact, text: str) -> str | None:
+    """The beginning of a day, as typed, in the end user's zone; None for no day."""
+    with suppress(ValueError):
+        if found := parse_date(text):
+            return datetime.combine(found, time.min, person.end_user.zone).isoformat()
+    return None
 
 
 def _value(text: str) -> str:
@@ -266,6 +310,7 @@ _PERSON = "u/<int:user>/people/<uuid:contact>"
 urls = [
     path("u/<int:user>/people/new/", access.form(show_new, create), name="contact_new"),
     path(f"{_PERSON}/edit/", access.form(show_edit, edit), name="contact_edit"),
+    path(f"{_PERSON}/archive/", archive, name="contact_archive"),
     path(f"{_PERSON}/aliases/", aliases, name="contact_aliases"),
     path(f"{_PERSON}/attributes/", attribute, name="contact_attribute"),
     path(f"{_PERSON}/resolve/", resolve, name="contact_resolve"),

@@ -98,7 +98,7 @@ def merge_with(request: HttpRequest, person: Contact) -> HttpResponse:
     context = {
         "end_user": person.end_user,
         "contact": person,
-        **picking.picker(request, person.end_user, person.pk),
+        **picking.picker(request, person.end_user, same=person),
     }
     return render(request, "contacts/merge.html", context)
 

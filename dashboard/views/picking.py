@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.urls import path
 
 from accounts.models import EndUser
+from contacts.models import Contact
 from dashboard import access, fragments
 from dashboard.queries import contacts as queries
 
@@ -20,14 +21,22 @@ def typed(request: HttpRequest, name: str = "q") -> str:
     return sent.get(name, "").replace("\0", "").strip()[:MAX_TEXT]
 
 
-def picker(request: HttpRequest, end_user: EndUser, *without: UUID) -> dict[str, Any]:
+def picker(
+    request: HttpRequest, end_user: EndUser, *without: UUID, same: Contact | None = None
+) -> dict[str, Any]:
     """What ``contacts/_picker.html`` and ``_picked.html`` show: the people that ``?q=`` finds,
-    but those of ``without`` and ``?without=``."""
+    but those of ``without`` and ``?without=``. Where one is looked for who is the ``same`` as
+    somebody (``?same=``), the likeliest come first."""
     ids = [*without, *access.valid_ids(request.GET.getlist("without"))]
     q = typed(request)
+    same = access.chosen_contact(end_user, request.GET.get("same", "")) or same
     kept = [(name, value) for name, values in request.GET.lists() for value in values
-            if name not in ("q", "without")]  # fmt: skip
-    return {"q": q, "picked": queries.to_pick(end_user, q, ids), "without": ids, "kept": kept}
+            if name not in ("q", "without", "same")]  # fmt: skip
+    if same is not None:
+        picked = queries.likely(end_user, same, q)
+    else:
+        picked = [queries.Likely(one, None) for one in queries.to_pick(end_user, q, ids)]
+    return {"q": q, "picked": picked, "without": ids, "same": same, "kept": kept}
 
 
 @access.page

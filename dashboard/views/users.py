@@ -9,11 +9,13 @@ from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
+from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts import time_zones
 from accounts.models import ApiKey, App, EndUser
+from contacts.text import clean
 from dashboard import access, feedback, pager
 from dashboard.queries import users as queries
 from memories import portability, queue
@@ -23,6 +25,7 @@ from memories.models import Erasure
 
 MAX_NAME = 100
 MAX_LIMIT = 999_999  # requests a minute
+MAX_LABEL = 60
 SHOWN_ERASURES = 10
 MAX_DIGITS = 19  # of an id
 
@@ -151,13 +154,9 @@ def apps(request: HttpRequest, app: int = 0) -> HttpResponse:  # noqa: ARG001
 def new_app(request: HttpRequest) -> HttpResponse:
     """Makes an app with its first key, which is shown this once."""
     name = request.POST.get("name", "").strip()
-    problem = ""
+    problem = _wrong_name(name)
     if hasattr(request.user, "operator"):
         problem = _("You are assigned to certain apps and can't create others.")
-    elif not 0 < len(name) <= MAX_NAME or not name.isprintable():
-        problem = _("An app's name has 1 to 100 printable characters.")
-    elif App.objects.filter(name=name).exists():
-        problem = _("There is already an app with this name.")
     if problem:
         return _apps_page(request, name=name, problem=problem, status=422)
     with transaction.atomic():
@@ -166,12 +165,68 @@ def new_app(request: HttpRequest) -> HttpResponse:
     return _apps_page(request, made=app, secret=secret)
 
 
+def _wrong_name(name: str) -> str:
+    """Why an app can't be called so, or ""."""
+    if not 0 < len(name) <= MAX_NAME or not name.isprintable():
+        return _("An app's name has 1 to 100 printable characters.")
+    if App.objects.filter(name=name).exists():
+        return _("There is already an app with this name.")
+    return ""
+
+
+@access.admin_action
+def rename_app(request: HttpRequest, app: int) -> HttpResponse:
+    """Calls an app something else; its keys and users stay."""
+    held = get_object_or_404(access.apps_of(request), pk=app)
+    name = request.POST.get("name", "").strip()
+    if name != held.name:
+        if problem := _wrong_name(name):
+            feedback.refused(request, problem)
+            return redirect("dashboard:apps")
+        held.name = name
+        held.save(update_fields=["name"])
+        feedback.done(
+            request, _("The app is called %(name)s now.") % {"name": feedback.apart(name)}
+        )
+    return redirect("dashboard:apps")
+
+
+@access.admin_action
+def archive_app(request: HttpRequest, app: int) -> HttpResponse:
+    """Refuses an app's keys and shows its users nowhere, until it is brought back."""
+    held = get_object_or_404(access.apps_of(request), pk=app)
+    archived = bool(request.POST.get("archived"))
+    held.archived_at = (held.archived_at or timezone.now()) if archived else None
+    held.save(update_fields=["archived_at"])
+    said = (
+        _("%(name)s is in the archive: its keys are refused.")
+        if archived
+        else _("%(name)s is back.")
+    )
+    feedback.done(request, said % {"name": feedback.apart(held.name)})
+    return redirect("dashboard:apps")
+
+
 @access.admin_action
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
     """Makes another key of an app, shown this once."""
     held = get_object_or_404(access.apps_of(request), pk=app)
-    _key, secret = ApiKey.issue(held)
+    _key, secret = ApiKey.issue(held, _label(request))
     return _apps_page(request, made=held, secret=secret)
+
+
+def _label(request: HttpRequest) -> str:
+    return clean(request.POST.get("label", ""), MAX_LABEL)[:MAX_LABEL]
+
+
+@access.admin_action
+def label_key(request: HttpRequest, key: int) -> HttpResponse:
+    """Says what a key is for."""
+    row = get_object_or_404(ApiKey.objects.filter(app__in=access.apps_of(request)), pk=key)
+    row.label = _label(request)
+    row.save(update_fields=["label"])
+    feedback.done(request, _("Saved."))
+    return redirect("dashboard:apps")
 
 
 @access.admin_action
@@ -190,9 +245,10 @@ def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
 
 def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpResponse:
     """The page itself, never after a redirect: a secret is in this answer or nowhere."""
-    visible = queries.with_keys(access.apps_of(request))
+    visible = list(queries.with_keys(access.apps_of(request)))
     context = {
-        "apps": visible,
+        "apps": [app for app in visible if not app.archived_at],
+        "archived": [app for app in visible if app.archived_at],
         "open": not hasattr(request.user, "operator"),
         "time_zones": time_zones.names(),
         **more,
@@ -237,6 +293,9 @@ urls = [
     path("apps/<int:app>/keys/new/", access.form(apps, new_key), name="new-key"),
     path("apps/<int:app>/time-zone/", access.form(apps, app_time_zone), name="app-time-zone"),
     path("keys/<int:key>/limit/", key_limit, name="key-limit"),
+    path("apps/<int:app>/rename/", rename_app, name="rename-app"),
+    path("apps/<int:app>/archive/", archive_app, name="archive-app"),
+    path("keys/<int:key>/label/", label_key, name="label-key"),
     path("keys/<int:key>/revoke/", revoke_key, name="revoke-key"),
     path("u/<int:user>/", one_user, name="user"),
     path("u/<int:user>/time-zone/", access.form(one_user, user_time_zone), name="user-time-zone"),

@@ -30,6 +30,7 @@ from memories.models import (
     Injected,
     Memory,
     Message,
+    ModelCall,
 )
 
 
@@ -228,6 +229,7 @@ def _erase(
     scrub_names(end_user, left)
     for work in (Batch, Consolidation):  # an error may quote what a model was given
         work.objects.of(end_user).exclude(error="").update(error="")
+    ModelCall.objects.filter(end_user=end_user).exclude(answer="").update(answer="")
     remote_batches.withdraw_changed(end_user)
     for contact in Contact.objects.of(end_user).standing().filter(pk__in=around):
         store.save(contact, [])

@@ -1,5 +1,5 @@
 """Clearing away what nothing points at any more: names no memory speaks of, old notes of what
-went into prompts, and jobs that apps asked for."""
+went into prompts, jobs that apps asked for, and old answers that were of no use."""
 
 from datetime import datetime, timedelta
 
@@ -9,26 +9,31 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.budget import Budget
-from memories.models import Entity, EntityLink, Injected, ProcessJob
+from memories.models import Entity, EntityLink, Injected, ModelCall, ProcessJob
 
 # A name found just now may still get its link.
 ENTITY_AGE = timedelta(days=1)
 # What was injected so long ago is no context of anything learnt now.
 INJECTED_AGE = timedelta(days=30)
+# By then somebody has looked at what a model answered, or nobody will.
+ANSWER_AGE = timedelta(days=14)
 CHUNK = 1000
 
 
 def users_due() -> list[int]:
     """The end users with something to clear away."""
     now = timezone.now()
-    users = {row["end_user"] for rows in _leftover(now) for row in rows.values("end_user")}
+    leftover = (*_leftover(now), _unusable(now))
+    users = {row["end_user"] for rows in leftover for row in rows.values("end_user")}
     return sorted(users)
 
 
 def collect(end_user_id: int, budget: Budget) -> dict[str, int]:
     """Deletes a user's entities without links and old injections and jobs, in bounded transactions,
     until none is left or the budget is spent; returns how many of each."""
-    entities, injections, jobs = _leftover(timezone.now())
+    now = timezone.now()
+    entities, injections, jobs = _leftover(now)
+    _unusable(now).filter(end_user=end_user_id).update(answer="")
     return {
         "entities": _delete(entities, end_user_id, budget),
         "injections": _delete(injections, end_user_id, budget),
@@ -41,6 +46,11 @@ def _leftover(now: datetime) -> tuple[QuerySet, ...]:
     entities = Entity.objects.filter(~Exists(linked), created_at__lt=now - ENTITY_AGE)
     old = {"created_at__lt": now - INJECTED_AGE}
     return entities, Injected.objects.filter(**old), ProcessJob.objects.filter(**old)
+
+
+def _unusable(now: datetime) -> QuerySet[ModelCall]:
+    rows = ModelCall.objects.filter(end_user__isnull=False, created_at__lt=now - ANSWER_AGE)
+    return rows.exclude(answer="").order_by()
 
 
 def _delete(rows: QuerySet, end_user_id: int, budget: Budget) -> int:

@@ -11,7 +11,8 @@ from accounts.models import Change, EndUser, ScopedQuerySet
 
 
 class ModelCall(models.Model):
-    """The ledger of model calls: what was asked of whom and what it cost, never the text."""
+    """The ledger of model calls: what was asked of whom and what it cost, never the text, but
+    for an answer that could not be used, for some days."""
 
     class Outcome(models.TextChoices):
         OK = "ok"
@@ -29,6 +30,9 @@ class ModelCall(models.Model):
     tokens_out = models.PositiveIntegerField(default=0)
     latency_ms = models.FloatField(default=0)
     outcome = models.CharField(max_length=9, choices=Outcome)
+    answer = models.TextField(
+        blank=True, default="", db_default="", help_text="What came, where it was of no use."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

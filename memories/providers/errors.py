@@ -27,4 +27,9 @@ class RefusedError(PermanentError):
 
 
 class OutputError(ProviderError):
-    """The model answered, but not in the agreed form, and one repair did not mend it."""
+    """The model answered, but not in the agreed form, and one repair did not mend it. ``answer``
+    is what came, for operators: it may hold what a user said, so no log and no message has it."""
+
+    def __init__(self, reason: Reason | str, answer: str = "") -> None:
+        super().__init__(reason)
+        self.answer = answer

@@ -59,6 +59,11 @@ def own(tokens: Iterable[str]) -> list[str]:
     return [token for token in tokens if not token.startswith(AROUND)]
 
 
+def distinct_words(text: str) -> list[str]:
+    """The distinct words of a text, without what they mean or ask for."""
+    return list(dict.fromkeys(_words(normalise(text))))
+
+
 def query_tokens(text: str) -> list[str]:
     """The distinct tokens of a query, without question words."""
     return list(query_weights(text))

@@ -19,6 +19,7 @@ ASKING = {
     "contact_move": "?memory={memory}",
     "contact_split": "?memory={memory}",
     "pick": "?q={name}",
+    "find": "?q={name}",
 }
 #: Pages that are several.
 ALSO = {

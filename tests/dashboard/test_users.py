@@ -145,6 +145,31 @@ def test_the_requests_a_minute_of_a_key_are_limited_and_freed(admin: Client, set
     assert 'placeholder="60"' in page
 
 
+def test_an_app_is_renamed_archived_and_back_and_its_keys_are_labelled(
+    admin: Client, zoe: EndUser
+) -> None:
+    key, secret = ApiKey.issue(zoe.app)
+    app = f"/apps/{zoe.app_id}"
+    taken = make_app(name="taken").name
+    for name, kept in (("chat", "chat"), (taken, "chat"), ("", "chat"), ("chat", "chat")):
+        admin.post(f"{app}/rename/", {"name": name})
+        assert App.objects.get(pk=zoe.app_id).name == kept
+    admin.post(f"/keys/{key.pk}/label/", {"label": " phone\napp\u202e "})
+    made = admin.post(f"{app}/keys/new/", {"label": "staging"})
+    assert "phone app" in made.content.decode()
+    assert ApiKey.objects.valid(made.context["secret"]).get().label == "staging"
+    admin.post(f"{app}/archive/", {"archived": "1"})
+    assert not ApiKey.objects.valid(secret).exists()
+    assert b"zoe" not in admin.get(reverse("dashboard:users")).content
+    page = admin.get(reverse("dashboard:apps"))
+    assert [one.pk for one in page.context["archived"]] == [zoe.app_id]
+    limited = signed_in("admin", [make_app(name="mine")])
+    for path in (f"{app}/rename/", f"{app}/archive/", f"/keys/{key.pk}/label/"):
+        assert limited.post(path, {"name": "x"}).status_code == 404
+    admin.post(f"{app}/archive/", {"archived": ""})
+    assert ApiKey.objects.valid(secret).exists()
+
+
 def test_who_works_for_one_app_sees_and_touches_no_other(zoe: EndUser) -> None:
     mine = make_app(name="mine")
     limited = signed_in("admin", [mine])

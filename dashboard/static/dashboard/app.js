@@ -72,7 +72,8 @@
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const keys = prefix ? `${prefix} ${key}` : key;
     prefix = "";
-    if (press(keys)) return event.preventDefault();
+    // A page's own search, else the one over everything.
+    if (press(keys) || (keys === "/" && press("g s"))) return event.preventDefault();
     if (key === "j") go(1);
     else if (key === "k") go(-1);
     else if (key === "x") document.querySelector("[data-row].at input[type=checkbox], [data-row]:focus-within input[type=checkbox]")?.click();

@@ -110,7 +110,7 @@ class AnswerModel:
             return answer.model_validate_json(_json_in(text)), total(usage, used)
         except ValidationError as exc:
             kinds = sorted({error["type"] for error in exc.errors()})
-        raise OutputError(Reason("answer_unusable", errors=kinds))
+        raise OutputError(Reason("answer_unusable", errors=kinds), text)
 
     def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[str, Usage]:
         """One completion, asked for in the strictest form that the server takes."""
@@ -157,12 +157,12 @@ def _read(body: str, sent: Messages, latency_ms: float) -> tuple[str, Usage]:
     except ValidationError:
         completion = None
     if completion is None or not completion.choices:
-        raise OutputError(Reason("no_completion"))
+        raise OutputError(Reason("no_completion"), body)
     choice = completion.choices[0]
     if choice.message.refusal or choice.finish_reason == "content_filter":
         raise PermanentError(Reason("model_refused"))
     if choice.finish_reason == "length":
-        raise OutputError(Reason("answer_cut_off"))
+        raise OutputError(Reason("answer_cut_off"), choice.message.content or "")
     text = choice.message.content or ""
     tokens = completion.usage or _Tokens(
         prompt_tokens=estimate_tokens("".join(str(message.get("content")) for message in sent)),

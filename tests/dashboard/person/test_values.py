@@ -81,6 +81,44 @@ def test_a_value_is_added_changed_and_removed(
     assert [v["value"] for v in fresh(hong).attributes["company"]] == ["字节", "华为"]
 
 
+def test_a_value_is_changed_with_its_day_and_reason_and_says_who_stated_it(
+    reviewer: Client, user: EndUser, hong: Contact
+) -> None:
+    user.settle("Asia/Shanghai")
+    address = at(hong, "attributes/")
+    reviewer.post(
+        address, {"key": "company", "new": "腾讯", "since": "2024-03-01", "why": "her CV"}
+    )
+    assert fresh(hong).attributes["company"] == [
+        json_value("腾讯", since="2024-03-01T00:00:00+08:00")
+    ]
+    html = page(reviewer, hong)
+    assert 'value="2024-03-01"' in html
+    assert "Stated by" in html
+    assert "her CV" in html
+    said = {"key": "company", "old": "腾讯", "was": "2024-03-01"}
+    for new, since, kept in (
+        ("腾讯", "2024-03-01", 1),  # nothing changes
+        ("腾讯", "2024-04-01", 2),
+        ("字节", "2024-03-01", 3),
+        ("字节", "31 May", 3),  # of the value that is gone
+    ):
+        reviewer.post(address, {**said, "new": new, "since": since})
+        assert user.changes.count() == kept
+    assert fresh(hong).attributes["company"] == [json_value("字节")]
+
+
+def test_an_alias_that_others_bear_is_told_of_and_stays_marked(
+    reviewer: Client, user: EndUser, hong: Contact
+) -> None:
+    other = make_contact(user, "红红")
+    address = at(hong, "aliases/")
+    said = reviewer.post(address, {"do": "add", "alias": "红红"}, follow=True).content.decode()
+    assert "is called \u2068红红\u2069 as well" in said
+    assert f"/review/{hong.pk}/{other.pk}/" in said
+    assert "红红" in fresh(hong).aliases
+
+
 def test_a_value_without_a_key_is_told_beside_the_field_and_kept(
     reviewer: Client, hong: Contact
 ) -> None:

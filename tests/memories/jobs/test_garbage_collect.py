@@ -8,7 +8,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from memories.budget import Budget
 from memories.jobs import garbage_collect, runner
-from memories.models import Entity, EntityLink, Injected, ProcessJob
+from memories.models import Entity, EntityLink, Injected, ModelCall, ProcessJob
 from tests.factories import make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -35,11 +35,16 @@ def test_entities_that_no_memory_speaks_of_and_old_injections_go(end_user: EndUs
     for at in (OLD, timezone.now() - timedelta(days=29)):
         Injected.objects.create(end_user=end_user, memory_ids=[memory.id], created_at=at)
         ProcessJob.objects.create(end_user=end_user, up_to_seq=0, created_at=at)
+    for at in (OLD, timezone.now() - timedelta(days=13)):
+        call = {"provider": "p", "model": "m", "purpose": "x", "outcome": "output"}
+        row = ModelCall.objects.create(end_user=end_user, answer="?", **call)
+        ModelCall.objects.filter(pk=row.pk).update(created_at=at)
     assert garbage_collect.users_due() == [end_user.pk]
     effect = garbage_collect.collect(end_user.pk, Budget(calls=1, rows=100))
     assert effect == {"entities": 1, "injections": 1, "jobs": 1}
     assert set(Entity.objects.values_list("pk", flat=True)) == {used.pk, fresh.pk}
     assert Injected.objects.count() == 1
+    assert ModelCall.objects.exclude(answer="").count() == 1
     assert garbage_collect.users_due() == []
 
 

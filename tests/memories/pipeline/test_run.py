@@ -17,11 +17,13 @@ from accounts.reasons import read
 from contacts.models import Contact
 from memories import tasks
 from memories.budget import TimeLimitExceeded, time_limit
+from memories.erasure import erase
 from memories.jobs import job_runs, sweep
 from memories.models import Batch, JobRun, Link, Memory, ModelCall, Outage, Work
 from memories.pipeline import buffer, cadence, catch_up, run
 from memories.pipeline.buffer import Incoming, receive
-from tests.factories import make_app
+from tests.dashboard.signin import signed_in
+from tests.factories import make_app, make_memory
 from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
@@ -211,8 +213,21 @@ def test_an_answer_out_of_form_is_repaired_once_and_then_quarantined(server, end
     server.reply_text("no JSON at all", times=None)
     run.extract_next(end_user.pk, everything=True)
     assert Batch.objects.get().state == "quarantined"
-    assert ModelCall.objects.get().outcome == "output"
+    call = ModelCall.objects.get()
+    assert (call.outcome, call.answer) == ("output", "no JSON at all")
     assert len(server.requests) == 2
+    shown = {
+        role: signed_in(role).get("/pipeline/calls/").content for role in ("viewer", "reviewer")
+    }
+    assert [b"no JSON at all" in page for page in shown.values()] == [False, True]
+    erase.forget_memory(end_user, make_memory(end_user).pk)
+    assert ModelCall.objects.get().answer == ""
+
+
+def test_of_an_unusable_answer_nothing_is_kept_that_holds_a_secret(server, end_user):
+    server.reply_text("her card is 4111 1111 1111 1111\0", times=None)
+    run.extract_next(end_user.pk, everything=True)
+    assert (ModelCall.objects.get().outcome, ModelCall.objects.get().answer) == ("output", "")
 
 
 def test_a_rate_limit_far_away_is_waited_for_without_blocking_a_worker(server, end_user):

@@ -1,0 +1,79 @@
+"""People, end users and memories found by what was typed, among all that one may see."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from accounts.models import EndUser
+from contacts import key_index
+from contacts.models import Contact
+from dashboard.queries.memories import with_people
+from memories.models import Memory
+from memories.search.tokens import distinct_words
+
+SHOWN = 20  # of each kind
+MOST_KEYS = 400  # of people and memories that fit, among whom those shown are chosen
+OF_ONE_USER = 200  # of these from one end user
+
+# One look into each end user's part of the index, whatever the planner thinks of the words.
+_PEOPLE = """
+SELECT found.contact_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
+    SELECT contact_id FROM contacts_contactkey
+    WHERE end_user_id = visible.id AND key LIKE %s LIMIT %s) AS found LIMIT %s
+"""
+_MEMORIES = """
+SELECT found.memory_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
+    SELECT memory_id FROM memories_posting
+    WHERE end_user_id = visible.id AND token = ANY(%s) AND status = 'active'
+    GROUP BY memory_id HAVING count(*) = %s LIMIT %s) AS found LIMIT %s
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """What was found of each kind, up to SHOWN."""
+
+    people: list[Contact]
+    users: list[EndUser]
+    memories: list[Memory]
+
+
+def found(users: QuerySet[EndUser], q: str) -> Everywhere:
+    """Whom ``q`` begins a name or alias of, in characters, pinyin or initials, the most mentioned
+    first; end users whose id holds it; memories that hold all of its words, the latest first."""
+    if not q.strip():
+        return Everywhere([], [], [])
+    return Everywhere(
+        _people(users, q),
+        list(users.filter(external_id__icontains=q).order_by("external_id", "pk")[:SHOWN]),
+        _memories(users, q),
+    )
+
+
+def _people(users: QuerySet[EndUser], q: str) -> list[Contact]:
+    wanted = key_index.typed(q)
+    if not wanted:
+        return []
+    pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
+    ids = _ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
+    rows = Contact.objects.filter(pk__in=ids).standing().light().select_related("end_user__app")
+    return list(rows.order_by("-mention_count", "pk")[:SHOWN])
+
+
+def _memories(users: QuerySet[EndUser], q: str) -> list[Memory]:
+    tokens = distinct_words(q)
+    if not tokens:
+        return []
+    ids = _ids(_MEMORIES, users, [tokens, len(tokens), OF_ONE_USER, MOST_KEYS])
+    rows = Memory.objects.filter(pk__in=ids).facts().select_related("end_user__app")
+    return list(with_people(rows).order_by("-said_at", "pk")[:SHOWN])
+
+
+def _ids(statement: str, users: QuerySet[EndUser], params: list[Any]) -> list[UUID]:
+    sql, given = users.order_by().values("pk").query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(users=sql), [*given, *params])
+        return [pk for (pk,) in cursor.fetchall()]
