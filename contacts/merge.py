@@ -5,7 +5,8 @@ contacts: callers run them inside their transaction, under the end user's lock, 
 recorder that is told what they touch.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 from uuid import UUID
@@ -18,8 +19,10 @@ from accounts.changes import Recorder, recording, snapshot
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import merge_values, names, relations, store
+from contacts.attributes import is_single
 from contacts.models import Contact, Relation, Suggestion
 from contacts.roles import roles_of
+from contacts.text import normalise
 
 State = Suggestion.State
 
@@ -28,6 +31,33 @@ _UNITED = [
     "timeline", "first_mentioned_at", "last_mentioned_at", "mention_count",
     "archived_at",
 ]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What somebody chose before a merge: the right one of contradicting ``values`` by attribute
+    (the others stay side by side), the ``relationship`` where it is not None, and names that the
+    survivor is not to be called by."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    relationship: str | None = None
+    without: Collection[str] = ()
+
+    def apply(self, survivor: Contact) -> None:
+        """Makes the survivor (unsaved), who has all that both had, as was chosen."""
+        for key, value in self.values.items():
+            held = survivor.attributes.get(key, [])
+            right = [e for e in held if normalise(str(e["value"])) == normalise(value)]
+            if right:
+                others = [] if is_single(key) else [entry for entry in held if entry not in right]
+                survivor.attributes[key] = [*right, *others]
+        if self.relationship is not None:
+            survivor.relationship = self.relationship
+        unwanted = set(map(names.name_key, self.without))
+        survivor.aliases = [a for a in survivor.aliases if names.name_key(a) not in unwanted]
+
+
+AS_IT_IS = Choice()
 
 
 class InvalidMerge(CodedError):
@@ -84,7 +114,9 @@ def _parted(end_user: EndUser, one: UUID, other: UUID) -> bool:
     return pair.filter(state=State.DIFFERENT).exists() or undone.exists()
 
 
-def absorb(loser: Contact, survivor: Contact, recorder: Recorder, *, actor: str) -> None:
+def absorb(
+    loser: Contact, survivor: Contact, recorder: Recorder, *, actor: str, choice: Choice = AS_IT_IS
+) -> None:
     """Makes the loser a tombstone whose names, profile, relations and counts are the
     survivor's from now on. The tombstone keeps its own columns for the day of an undo."""
     end_user = survivor.end_user
@@ -94,6 +126,7 @@ def absorb(loser: Contact, survivor: Contact, recorder: Recorder, *, actor: str)
     _move_relations(end_user, loser, survivor, recorder)
     _settle_suggestions(end_user, loser, survivor, recorder, actor)
     _unite(loser, survivor)
+    choice.apply(survivor)
     store.save(survivor, _UNITED)
     store.render_around(end_user, [survivor.id])
 
@@ -105,11 +138,12 @@ def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
     store.render_around(survivor.end_user, [survivor.id])
 
 
-def rehearse(loser: Contact, survivor: Contact) -> None:
+def rehearse(loser: Contact, survivor: Contact, choice: Choice = AS_IT_IS) -> None:
     """As ``absorb`` as far as the survivor's card can tell, in a transaction that is rolled
     back: the survivor is not saved."""
     _move_relations(survivor.end_user, loser, survivor, Recorder())
     _unite(loser, survivor)
+    choice.apply(survivor)
 
 
 def _unite(loser: Contact, survivor: Contact) -> None:

@@ -10,7 +10,7 @@ from django.db.models import F, QuerySet
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts.attributes import is_single, label
-from contacts.merge import InvalidMerge
+from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact, Suggestion
 from contacts.text import estimate_tokens, normalise
 from dashboard import words
@@ -108,6 +108,7 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
 class Row:
     """One attribute of two people beside each other."""
 
+    key: str
     label: str
     left: tuple[str, ...]
     right: tuple[str, ...]
@@ -147,6 +148,7 @@ def beside(left: Contact, right: Contact, language: str) -> list[Row]:
         both = bool(one and other)
         rows.append(
             Row(
+                key=key,
                 label=label(key, language),
                 left=values[0],
                 right=values[1],
@@ -186,10 +188,14 @@ class Preview:
     tokens: int
 
 
-def preview(loser: Contact, survivor: Contact, actor: str) -> Preview | Reason | str:
+def preview(
+    loser: Contact, survivor: Contact, actor: str, choice: Choice = AS_IT_IS
+) -> Preview | Reason | str:
     """What the card of the survivor would be if ``actor`` merged them, or why they can't be."""
     try:
-        card = merge_contacts.rehearsed_card(loser.end_user, loser.pk, survivor.pk, actor=actor)
+        card = merge_contacts.rehearsed_card(
+            loser.end_user, loser.pk, survivor.pk, actor=actor, choice=choice
+        )
     except InvalidMerge as error:
         return error.reason
     return Preview(card, estimate_tokens(card))

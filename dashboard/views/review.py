@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Change, EndUser
-from contacts.merge import InvalidMerge, not_the_same, put_off
+from contacts.merge import AS_IT_IS, Choice, InvalidMerge, not_the_same, put_off
 from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
 from dashboard.queries import review as queries
@@ -106,12 +106,40 @@ def _pair(
     stays.contact.end_user = goes.contact.end_user = end_user
     return {
         "end_user": end_user,
+        "stays_pk": stays.contact.pk,
+        "goes_pk": goes.contact.pk,
         "stays": stays,
         "goes": goes,
         "rows": queries.beside(stays.contact, goes.contact, language_of()),
         "evidence": queries.evidence(suggestion) if suggestion else [],
         "preview": queries.preview(goes.contact, stays.contact, access.actor(request)),
     }
+
+
+VALUE = "value:"  # before the key of an attribute whose right value is chosen
+
+
+def _choice(request: HttpRequest, stays: Contact, goes: Contact) -> Choice:
+    """What was chosen in the comparison; all of both where nothing was."""
+    sent = request.POST
+    if "chosen" not in sent:
+        return AS_IT_IS
+    both = {*stays.aliases, goes.name, *goes.aliases}
+    values = {name.removeprefix(VALUE): str(value) for name, value in sent.items()
+              if name.startswith(VALUE) and value}  # fmt: skip
+    said = sent.get("relationship")
+    known = (stays.relationship, goes.relationship)
+    return Choice(values, said if said in known else None, both - {*sent.getlist("alias")})
+
+
+@access.action
+def preview(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
+    """The card after a merge with what is chosen: the part of the page."""
+    stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)
+    choice = _choice(request, stays, goes)
+    found = queries.preview(goes, stays, access.actor(request), choice)
+    context = {"end_user": end_user, "stays_pk": one, "goes_pk": other, "preview": found}
+    return render(request, "review/_preview.html", context)
 
 
 @access.action
@@ -123,7 +151,10 @@ def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> H
     try:
         match request.POST.get("decision"):
             case "merge":
-                change = merge_contacts.merge(end_user, goes.pk, stays.pk, actor=actor, why=why)
+                choice = _choice(request, stays, goes)
+                change = merge_contacts.merge(
+                    end_user, goes.pk, stays.pk, actor=actor, why=why, choice=choice
+                )
                 feedback.done(
                     request, _("%(other)s and %(one)s are one person now.") % names, change
                 )
@@ -240,5 +271,6 @@ urls = [
     path("review/apart/", decide_many, name="decide-many"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/", compare, name="compare"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/decide/", decide, name="decide"),
+    path("u/<int:user>/review/<uuid:one>/<uuid:other>/preview/", preview, name="preview"),
     path("u/<int:user>/links/<int:link>/decide/", decide_link, name="decide-link"),
 ]

@@ -17,7 +17,7 @@ from accounts.reasons import Reason
 from contacts import merge as identities
 from contacts import store
 from contacts.attributes import is_single
-from contacts.merge import InvalidMerge
+from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact
 from contacts.text import normalise
 from memories import profiles, queue
@@ -31,24 +31,32 @@ OPERATOR = Link.MadeBy.OPERATOR
 
 @transaction.atomic
 def merge(
-    end_user: EndUser, loser_id: UUID, survivor_id: UUID, *, actor: str, why: str = ""
+    end_user: EndUser,
+    loser_id: UUID,
+    survivor_id: UUID,
+    *,
+    actor: str,
+    why: str = "",
+    choice: Choice = AS_IT_IS,
 ) -> Change:
-    """Says that two contacts are one person: the survivor takes in all that is the loser's,
-    whose id answers with the survivor from then on."""
+    """Says that two contacts are one person: the survivor takes in all that is the loser's, but
+    for what a ``choice`` leaves out. The loser's id answers with the survivor from then on."""
     held = identities.hold(end_user)
     loser, survivor = identities.mergeable(held, loser_id, survivor_id, actor)
     with recording(held, "merge", actor, why, [loser.id, survivor.id]) as (recorder, change):
-        _merge(loser, survivor, recorder, actor)
+        _merge(loser, survivor, recorder, actor, choice)
     queue.enqueue("embed", held.pk)
     return change
 
 
-def _merge(loser: Contact, survivor: Contact, recorder: Recorder, actor: str) -> None:
+def _merge(
+    loser: Contact, survivor: Contact, recorder: Recorder, actor: str, choice: Choice
+) -> None:
     end_user = survivor.end_user
     about_loser = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
     shared = hand_over(list(about_loser), survivor, recorder)
     rename_in_facts(end_user, loser.id, survivor.id, recorder)
-    identities.absorb(loser, survivor, recorder, actor=actor)
+    identities.absorb(loser, survivor, recorder, actor=actor, choice=choice)
     refresh.prune(survivor, recorder)
     store.save(survivor, derived.PROFILE_FIELDS)
     _one_profile(loser, survivor, recorder)
@@ -57,7 +65,14 @@ def _merge(loser: Contact, survivor: Contact, recorder: Recorder, actor: str) ->
 
 
 @transaction.atomic
-def rehearsed_card(end_user: EndUser, loser_id: UUID, survivor_id: UUID, *, actor: str) -> str:
+def rehearsed_card(
+    end_user: EndUser,
+    loser_id: UUID,
+    survivor_id: UUID,
+    *,
+    actor: str,
+    choice: Choice = AS_IT_IS,
+) -> str:
     """The survivor's card as a merge by ``actor`` would leave it. Nothing is changed.
 
     What makes the card is done and rolled back, with only those links that a card can show, so
@@ -66,7 +81,7 @@ def rehearsed_card(end_user: EndUser, loser_id: UUID, survivor_id: UUID, *, acto
     held = identities.hold(end_user)
     loser, survivor = identities.mergeable(held, loser_id, survivor_id, actor)
     hand_over(_shown_on_card(loser, survivor), survivor, Recorder())
-    identities.rehearse(loser, survivor)
+    identities.rehearse(loser, survivor, choice)
     refresh.prune(survivor)
     card = store.card_text(survivor, held.language)
     transaction.set_rollback(True)

@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from accounts.changes import snapshot
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
@@ -79,6 +80,50 @@ def test_the_preview_is_the_card_that_a_merge_gives_and_changes_nothing(
     assert "Gretta" in card
     for line in card.splitlines():
         assert line in page
+
+
+@pytest.mark.parametrize(
+    ("chosen", "company", "relationship", "aliases"),
+    [
+        ({}, ["Acme", "Brill"], "aunt", ["Gre", "Gretta", "Tta"]),
+        ({"chosen": "1", "alias": ["Gre", "Gretta", "Tta"]}, ["Acme", "Brill"], "aunt",
+         ["Gre", "Gretta", "Tta"]),
+        ({"chosen": "1", "alias": ["Gretta"], "value:company": "Brill", "relationship": "boss"},
+         ["Brill"], "boss", ["Gretta"]),
+        ({"chosen": "1", "value:company": "Acme", "relationship": "queen"}, ["Acme"], "aunt", []),
+        ({"chosen": "1", "value:company": "Elsewhere", "alias": ["Gre"]}, ["Acme", "Brill"],
+         "aunt", ["Gre"]),
+    ],
+)  # fmt: skip
+def test_what_is_chosen_before_a_merge_is_what_stays_and_one_undo_takes_it_back(
+    reviewer: Client,
+    zoe: EndUser,
+    chosen: dict[str, Any],
+    company: list[str],
+    relationship: str,
+    aliases: list[str],
+) -> None:
+    told = {"company": [json_value("Acme")], "likes": [json_value("tea")]}
+    greta = make_contact(zoe, "Greta", relationship="aunt", aliases=["Gre"], attributes=told)
+    other = {"company": [json_value("Brill")], "likes": [json_value("jazz")]}
+    gretta = make_contact(zoe, "Gretta", relationship="boss", aliases=["Tta"], attributes=other)
+    before = snapshot(greta)
+    base = f"/u/{zoe.pk}/review/{greta.pk}/{gretta.pk}/"
+    page = reviewer.get(base).content.decode()
+    assert page.count('name="value:company"') == 3
+    assert "value:likes" not in page  # several likes contradict nothing
+    preview = reviewer.post(f"{base}preview/", chosen).context["preview"]
+    assert Contact.objects.get(pk=greta.pk).attributes == told
+    reviewer.post(f"{base}decide/", {**chosen, "decision": "merge"})
+    greta.refresh_from_db()
+    assert [entry["value"] for entry in greta.attributes["company"]] == company
+    assert len(greta.attributes["likes"]) == 2
+    assert greta.relationship == relationship
+    assert [name for name in greta.aliases if name not in ("boss", "aunt")] == aliases
+    assert preview.card == greta.card
+    reviewer.post(reverse("dashboard:undo", args=[zoe.pk, zoe.changes.get().pk]))
+    greta.refresh_from_db()
+    assert snapshot(greta) == before
 
 
 def test_merge_and_back_takes_one_step_each(reviewer: Client, pair: Suggestion) -> None:
