@@ -183,6 +183,8 @@ def attribute(request: HttpRequest, person: Contact) -> HttpResponse:
     """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
     key = _key(request.POST.get("key", ""))
     old, new = (_value(request.POST.get(name, "")) for name in ("old", "new"))
+    if "remove" in request.POST:
+        new = ""
     if not key or not (old or new):
         typed = {name: request.POST.get(name, "") for name in ("key", "new")}
         address = reverse("dashboard:contact", args=[person.end_user_id, person.pk])

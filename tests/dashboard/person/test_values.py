@@ -71,7 +71,7 @@ def test_a_value_is_added_changed_and_removed(
     assert [v["value"] for v in fresh(hong).attributes["company"]] == ["腾讯"]
     reviewer.post(address, {"key": "company", "old": "腾讯", "new": "字节"})
     assert [v["value"] for v in fresh(hong).attributes["company"]] == ["字节"]
-    reviewer.post(address, {"key": "company", "old": "字节"})
+    reviewer.post(address, {"key": "company", "old": "字节", "new": "x", "remove": "1"})
     assert "company" not in fresh(hong).attributes
     undo_latest(reviewer, user)
     assert [v["value"] for v in fresh(hong).attributes["company"]] == ["字节"]
