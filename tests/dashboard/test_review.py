@@ -1,6 +1,7 @@
 """Review: merge suggestions, doubtful links and conflicts, decided in one step and undone in one."""
 
 import re
+from typing import Any
 
 import pytest
 from django.db import connection
