@@ -29,14 +29,9 @@ def test_a_users_time_zone_is_set_shown_and_taken_away(client):
             ]
         },
     )
-    assert client.get("users/ann/")[1] == {
-        "id": "ann",
-        "names": [],
-        "language": "",
-        "time_zone": "",
-        "days_in": "UTC+08:00",
-        "learnt_offset": 480,
-    }
+    ann = client.get("users/ann/")[1]
+    told = {"time_zone": "", "days_in": "UTC+08:00", "learnt_offset": 480}
+    assert told.items() <= ann.items()
     message = Message.objects.get()
     assert (message.created_at.hour, message.utc_offset) == (16, 480)
     assert EndUser.objects.get().last_active_on.day == 3
