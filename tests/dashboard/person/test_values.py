@@ -94,7 +94,7 @@ def test_a_value_is_changed_with_its_day_and_reason_and_says_who_stated_it(
     ]
     html = page(reviewer, hong)
     assert 'value="2024-03-01"' in html
-    assert "Stated by" in html
+    assert "Entered by" in html
     assert "her CV" in html
     said = {"key": "company", "old": "腾讯", "was": "2024-03-01"}
     for new, since, kept in (

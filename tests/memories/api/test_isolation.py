@@ -86,7 +86,7 @@ def ids(end_user: EndUser, name: str) -> dict[str, Any]:
         return {"date_id": edit_dates.dates_of(end_user)[0].id}
     if name.startswith("api-forgetting") and name != "api-forgettings":
         return {"erasure_id": Erasure.objects.of(end_user).get().pk}
-    if name.startswith("api-change") and name != "api-changes":
+    if name in ("api-change", "api-change-undo"):
         return {"change_id": Change.objects.of(end_user).get().pk}
     return {}
 
