@@ -70,6 +70,7 @@ def start(code: str, *args: object, **env: str) -> Started:
     return Started(code, list(map(str, args)), {**os.environ, **settings, **env})
 
 
+@scope.undeclared()  # the role of a scope sees nothing of other sessions
 def wait_until_blocked(cursor: CursorWrapper, sessions: int = 1, tries: int = 6000) -> None:
     """Returns once so many other clients of this database wait for a lock."""
     for _ in range(tries):
@@ -80,6 +81,7 @@ def wait_until_blocked(cursor: CursorWrapper, sessions: int = 1, tries: int = 60
     raise AssertionError("the workers never came to their write")
 
 
+@scope.undeclared()
 def end_other_sessions(cursor: CursorWrapper) -> None:
     """As the server does by itself once it notices that their clients are dead."""
     cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({_OTHERS})")
