@@ -228,7 +228,7 @@ DONE = {"en": "It has been done", "zh": "已经照办"}
         ("Please forget Zelda", "Zelda"),
         ("Don't remember anything about Zelda", "Zelda"),
         ("You can forget about Zelda now", "Zelda"),
-        ("请忘掉老高", "老高"),
+        ("忘掉关于老高的一切。", "老高"),
         ("把高文忘了吧", "高文"),
         ("不要再记住高文的任何事", "高文"),
     ],

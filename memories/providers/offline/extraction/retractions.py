@@ -301,8 +301,9 @@ def _carry_out_forget(reading: Reading, turn: Turn, text: str, *, alone: bool) -
     requests = _forget_named(reading, people, matter, text, called)
     turn_ids = [] if alone else [turn.id]
     if requests is None:
-        requests = []
-        turn_ids += _forget_last(reading, turn, people) if alone else []
+        # Whoever it names is not what was said last, though nobody knows them.
+        requests = [ForgetRequest(words=words) for words in _strangers(text) if words]
+        turn_ids += _forget_last(reading, turn, people) if alone and not requests else []
     if not (requests or turn_ids or repeats or len(reading.drafts) < len(before)):
         requests = [ForgetRequest()]  # it found nothing, which is to be told
     _ask(reading, turn, requests, before, turn_ids)
