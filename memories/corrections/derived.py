@@ -3,24 +3,19 @@
 Callers hold the end user's lock.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
 from memories import profiles
-from memories.models import (
-    CONSOLIDATED_IMPORTANCE,
-    INITIAL_IMPORTANCE,
-    PROFILE_IMPORTANCE,
-    Link,
-    Memory,
-)
+from memories.corrections import sources
+from memories.models import INITIAL_IMPORTANCE, PROFILE_IMPORTANCE, Link, Memory
 from memories.search import context_tokens
 from memories.search.tokens import tokenise
 from memories.types import MemoryType, Profile, Subtype
@@ -48,7 +43,7 @@ def refresh(memory: Memory) -> None:
 
 def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> Memory | None:
     """Makes the contact's profile memory say what its card says, so that search finds it; one
-    of a merged contact stays in the archive.
+    of a merged contact stays in the archive. What it no longer speaks for stands for itself.
 
     Its embedding is left to be filled outside the lock. None when nothing was ever learnt.
     """
@@ -58,6 +53,8 @@ def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> 
         return None
     if held is None and not (contact.attributes or contact.personality or contact.timeline):
         return None
+    if held is not None and contact.merged_into_id is None:
+        sources.point_at_profiles(contact.end_user, of=held, recorder=recorder)
     content = profiles.as_text(contact)
     if held is not None and held.content == content:
         return held
@@ -87,25 +84,6 @@ def write_profile_memory(contact: Contact, recorder: Recorder | None = None) -> 
         if made and recorder is not None:
             recorder.watch([link], created=True)
     return memory
-
-
-def let_sources_step_back(end_user: EndUser, memory_ids: Iterable[UUID]) -> None:
-    """Drops memories that the profiles of all their people have taken in to the floor."""
-    waiting = Link.objects.standing().filter(memory=OuterRef("pk"), consolidated_at=None)
-    speaking = Memory.objects.of(end_user).filter(kind=Memory.Kind.PROFILE)
-    for memory in (
-        Memory.objects.of(end_user)
-        .filter(pk__in=list(memory_ids), consolidated_into=None)
-        .exclude(Exists(waiting))
-        .only("id")
-    ):
-        about = {"memory": memory, "rejected": False}
-        theirs = {f"links__contact__links__{column}": value for column, value in about.items()}
-        profile = speaking.active().filter(**theirs).values("pk").first()
-        if profile:
-            Memory.objects.filter(pk=memory.pk).update(
-                consolidated_into=profile["pk"], importance=CONSOLIDATED_IMPORTANCE
-            )
 
 
 def unlearn(

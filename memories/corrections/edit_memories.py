@@ -25,7 +25,7 @@ from contacts import relations, store
 from contacts.attributes import is_single
 from contacts.models import Contact, Relation
 from memories import graph, queue
-from memories.corrections import derived, refresh, rewrite_links, validity
+from memories.corrections import derived, rewrite_links, sources, validity
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
 from memories.types import StoredFact
@@ -387,7 +387,7 @@ def _reject(end_user: EndUser, memory_id: UUID, contact_id: UUID, recorder: Reco
     give_back(end_user, [memory_id], recorder, of=contact_id)
     link.rejected, link.made_by = True, Link.MadeBy.OPERATOR
     link.save()
-    refresh.point_at_profiles(end_user, [memory_id], recorder=recorder)
+    sources.point_at_profiles(end_user, [memory_id], recorder=recorder)
     contact = store.survivor(end_user, contact_id)
     if contact is not None:
         store.save(contact, [])

@@ -10,7 +10,7 @@ from accounts.models import Change, EndUser, Tracked
 from contacts import store
 from contacts.models import Contact, Relation, Suggestion
 from memories import graph
-from memories.corrections import derived, forgotten_names, refresh
+from memories.corrections import derived, forgotten_names, sources
 from memories.models import Link, Memory
 
 Status = Memory.Status
@@ -72,7 +72,7 @@ def _remove(end_user: EndUser, contacts: Collection[Contact], recorder: Recorder
     for rows in filter(None, doomed):
         type(rows[0])._base_manager.filter(pk__in=[row.pk for row in rows]).delete()
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
-    refresh.point_at_profiles(end_user, (), [memory.pk for memory in bereft])
+    sources.point_at_profiles(end_user, bereft=[memory.pk for memory in bereft])
     forgotten_names.take_out(end_user, names, recorder=recorder)
     for contact in end_user.contacts.standing().light().filter(pk__in=others):
         store.save(contact, [])

@@ -21,7 +21,7 @@ from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact
 from contacts.text import normalise
 from memories import profiles, queue
-from memories.corrections import derived, refresh
+from memories.corrections import derived, refresh, sources
 from memories.corrections.edit_memories import give_back
 from memories.models import Link, Memory
 from memories.models.links import CARD_NOTES
@@ -60,7 +60,7 @@ def _merge(
     refresh.prune(survivor, recorder)
     store.save(survivor, derived.PROFILE_FIELDS)
     _one_profile(loser, survivor, recorder)
-    refresh.point_at_profiles(end_user, shared, recorder=recorder)
+    sources.point_at_profiles(end_user, shared, recorder=recorder)
     refresh.cancel_consolidations(end_user, [loser.id, survivor.id])
 
 
@@ -168,17 +168,12 @@ def rename_in_facts(
 def _one_profile(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
     """The survivor's profile memory speaks for both; the loser's is history, about nobody."""
     rows = Memory.objects.of(survivor.end_user)
-    ours = derived.write_profile_memory(survivor, recorder)
+    derived.write_profile_memory(survivor, recorder)
     theirs = derived.tracked(rows.filter(content_hash=f"profile:{loser.id}"))
     recorder.watch(theirs)
-    spoken_for = rows.filter(consolidated_into__in=theirs)
-    recorder.watch(derived.tracked(spoken_for))
     rows.filter(pk__in=[memory.pk for memory in theirs]).update(status=Memory.Status.ARCHIVED)
-    if ours is not None:
-        spoken_for.update(consolidated_into=ours)
-    else:
-        bereft = list(spoken_for.values_list("pk", flat=True))
-        refresh.point_at_profiles(survivor.end_user, bereft, recorder=recorder)
+    spoken_for = rows.filter(consolidated_into__in=theirs).values_list("pk", flat=True)
+    sources.point_at_profiles(survivor.end_user, list(spoken_for), recorder=recorder)
     left = Link.objects.of(survivor.end_user).filter(contact=loser)
     recorder.watch(left)
     left.delete()
@@ -228,7 +223,7 @@ def split(
         store.save(old, derived.PROFILE_FIELDS)
         derived.write_profile_memory(old, recorder)
         derived.write_profile_memory(new, recorder)
-        refresh.point_at_profiles(held, moved, recorder=recorder)
+        sources.point_at_profiles(held, moved, recorder=recorder)
         refresh.cancel_consolidations(held, [old.id])
     queue.enqueue("embed", held.pk)
     return new, change

@@ -19,7 +19,7 @@ from accounts.reasons import Reason
 from contacts import store
 from contacts.matching.mentions import entries_of, find_mentions
 from memories import queue
-from memories.corrections import derived, lineage, refresh, rewrite_links
+from memories.corrections import derived, lineage, rewrite_links, sources
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
@@ -70,7 +70,7 @@ def split(
             held, {edge: Edge(confidence=1.0, reason=why) for edge in wanted}, recorder
         )
         _rest_on_pieces(held, whole, fresh, about, recorder)
-        refresh.point_at_profiles(held, [piece.id for piece in fresh], recorder=recorder)
+        sources.point_at_profiles(held, [piece.id for piece in fresh], recorder=recorder)
     queue.enqueue("embed", held.pk)
     return change
 
@@ -202,7 +202,7 @@ def merge_memories(
         rewrite_links.hand_over_edges(united, mine, recorder)
         rewrite_links.hand_over_entities(united, mine)
         rewrite_links.rest_on(held, united, mine, people, recorder)
-        refresh.point_at_profiles(held, [united.id], recorder=recorder)
+        sources.point_at_profiles(held, [united.id], recorder=recorder)
     queue.enqueue("embed", held.pk)
     united.refresh_from_db()
     return united, change

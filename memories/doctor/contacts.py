@@ -9,10 +9,10 @@ from accounts.models import EndUser
 from contacts import cards, store
 from contacts.models import Contact, ContactKey
 from memories import profiles
-from memories.corrections import derived, merge_contacts, refresh
+from memories.corrections import derived, merge_contacts, refresh, sources
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, stated
 from memories.doctor.index import embed_users
-from memories.models import CONSOLIDATED_IMPORTANCE, Memory
+from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search.vectors import space
 
@@ -123,11 +123,10 @@ def _write_profile_memories(findings: Sequence[Finding]) -> None:
     embed_users(findings)
 
 
-sources_step_back = stated(
-    "sources_step_back",
-    "no profile of its people speaks for it, or it outranks it",
-    floor=CONSOLIDATED_IMPORTANCE,
-)
+def sources_step_back() -> Iterator[Finding]:
+    """A memory steps back only behind a profile of its people that speaks for it."""
+    for end_user, memory, _ in sources.misplaced("m.consolidated_into_id IS NOT NULL"):
+        yield Finding(end_user, memory, "stepped back behind a profile that does not speak for it")
 
 
 def _point_at_profiles(findings: Sequence[Finding]) -> None:
@@ -136,7 +135,7 @@ def _point_at_profiles(findings: Sequence[Finding]) -> None:
             end_user = EndUser.objects.lock(end_user_id or 0)
             if end_user is not None:
                 mine = [f.subject for f in findings if f.end_user_id == end_user_id]
-                refresh.point_at_profiles(end_user, mine)
+                sources.point_at_profiles(end_user, mine)
 
 
 def _locked_contacts(findings: Sequence[Finding]) -> Iterator[Contact]:

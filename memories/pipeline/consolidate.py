@@ -12,7 +12,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
 from memories import profiles
-from memories.corrections import derived
+from memories.corrections import derived, sources
 from memories.models import Consolidation, Link, Memory
 from memories.types import ProfilePatch, ProfileRequest, StoredMemory
 
@@ -83,7 +83,7 @@ def _as_read(memory: Memory) -> StoredMemory:
 
 def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> None:
     """Takes the patch into the contact, its profile memory and its card, and lets the
-    sources step back. The caller holds the end user's lock.
+    sources that it speaks for step back. The caller holds the end user's lock.
 
     A memory that was corrected or unlinked while the model read it does not come in.
     """
@@ -100,4 +100,4 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     derived.set_profile(contact, profile)
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
-    derived.let_sources_step_back(end_user, absorbed)
+    sources.point_at_profiles(end_user, absorbed)

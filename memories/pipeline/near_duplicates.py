@@ -16,7 +16,7 @@ from contacts.attributes import is_single
 from contacts.text import folded
 from memories.corrections import lineage
 from memories.faithfulness import numbers
-from memories.models import Corpus, Edge, Memory, Posting
+from memories.models import Corpus, Edge, Link, Memory, Posting
 from memories.providers.embeddings import Embedder
 from memories.providers.thresholds import calibration_of
 from memories.search.tokens import own
@@ -88,6 +88,8 @@ def fitting(end_user: EndUser, pairs: Collection[frozenset[UUID]], fresh: Collec
     words = {pk: set(own(memory.tokens)) for pk, memory in near.memories.items()}
     weights = _weights(end_user, set().union(*words.values()))
     apart = _undone(end_user) | _told_apart(end_user, near.memories)
+    waiting = Link.objects.of(end_user).unconsolidated().filter(memory__in=near.memories)
+    unread = set(waiting.values_list("memory", flat=True))
     for one, other in map(sorted, pairs):
         a, b = near.memories.get(one), near.memories.get(other)
         if a is None or b is None or frozenset((one, other)) in apart or not _compatible(a, b):
@@ -95,9 +97,9 @@ def fitting(end_user: EndUser, pairs: Collection[frozenset[UUID]], fresh: Collec
         shared = _shared(words[one], words[other], weights)
         if shared < SHARED:
             continue
-        if (a.consolidated_into_id is None) != (b.consolidated_into_id is None):
-            unread = one if a.consolidated_into_id is None else other
-            near.waiting.add(unread if unread in fresh else ({one, other} - {unread}).pop())
+        if (one in unread) != (other in unread):
+            late, read = (one, other) if one in unread else (other, one)
+            near.waiting.add(late if late in fresh else read)
             continue
         near.graph[one][other] = near.graph[other][one] = shared
     for pk in near.waiting:

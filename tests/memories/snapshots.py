@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey, Relation, Suggestion
-from memories.corrections import derived
+from memories.corrections import derived, sources
 from memories.doctor import CHECKS, index, work
 from memories.models import Edge, Link, Memory
 from memories.types import AttributeValue, TimelineEvent
@@ -74,7 +74,7 @@ def absorbed(contact: Contact, memory: Memory, key: str = "", value: str = "", e
     Link.objects.filter(contact=contact, memory=memory).update(consolidated_at=timezone.now())
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
-    derived.let_sources_step_back(contact.end_user, [memory.id])
+    sources.point_at_profiles(contact.end_user, [memory.id])
     store.save(contact, [])
 
 

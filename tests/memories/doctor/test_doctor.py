@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact, json_value
-from memories.corrections import derived
+from memories.corrections import derived, sources
 from memories.doctor import CHECKS
 from memories.jobs import schedules
 from memories.models import Batch, Edge, Link, Memory
@@ -58,7 +58,7 @@ def healthy() -> EndUser:
     store.save(greta, ["attributes"])
     Link.objects.filter(memory=source).update(consolidated_at=LONG_AGO)
     derived.write_profile_memory(greta)
-    derived.let_sources_step_back(end_user, [source.id])
+    sources.point_at_profiles(end_user, [source.id])
     store.save(greta, [])
     embed_missing(end_user, embedder())
     settle()
