@@ -6,6 +6,7 @@ Callers hold the end user's lock.
 """
 
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from django.db import connection
@@ -18,7 +19,7 @@ from memories.search.sql import statement
 _MISPLACED = statement(__file__, "sources.sql")
 
 
-def misplaced(scope: str, **parameters: object) -> list[tuple[int, UUID, UUID | None]]:
+def misplaced(scope: str, **parameters: Any) -> list[tuple[int, UUID, UUID | None]]:
     """The facts ``m`` of a ``scope`` in SQL that do not point at a profile that speaks for them:
     the end user, the fact, and the profile that does, if any."""
     with connection.cursor() as cursor:

@@ -11,6 +11,7 @@ from accounts import time_zones
 from accounts.models import App, EndUser
 from contacts import key_index, store
 from contacts.models import Contact
+from memories.corrections import sources
 from memories.models import Memory
 from memories.pipeline.embed import embed_missing
 from memories.portability.document import (
@@ -149,6 +150,8 @@ def _derive_contacts(end_user: EndUser, progress: Progress) -> None:
             Contact.objects.filter(pk=contact.pk).update(**derived)
             store.index(contact)
         progress("cards", 1)
+    behind = Memory.objects.of(end_user).exclude(consolidated_into=None)
+    sources.point_at_profiles(end_user, list(behind.values_list("pk", flat=True)))
 
 
 def _derive_tokens(end_user: EndUser, progress: Progress) -> None:

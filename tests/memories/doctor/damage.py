@@ -126,6 +126,13 @@ def consolidate_into_a_fact() -> None:
     Memory.objects.filter(content="Greta lives in Oslo.").update(consolidated_into=fact)
 
 
+def leave_a_source_out() -> None:
+    Link.objects.filter(memory__content="Greta hums.").update(consolidated_at=LONG_AGO)
+    profile = Memory.objects.get(kind="profile")
+    behind = {"consolidated_into": profile, "importance": 0.05}
+    Memory.objects.filter(content="Greta hums.").update(**behind)
+
+
 def link_across_users() -> None:
     other = make_contact(make_end_user(), "Oda")
     memory = Memory.objects.get(content="Greta hums.")
@@ -232,6 +239,7 @@ DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     outdate_a_source: ({"profiles_rest_on_their_own_memories"}, True),
     spoil_a_profile_memory: ({"profile_memories_are_current"}, True),
     consolidate_into_a_fact: ({"sources_step_back"}, True),
+    leave_a_source_out: ({"sources_step_back", "cards_are_current"}, True),
     link_across_users: ({"rows_stay_with_their_user"}, False),
     edge_across_users: ({"rows_stay_with_their_user"}, False),
     lose_a_message: ({"messages_have_no_gaps"}, False),

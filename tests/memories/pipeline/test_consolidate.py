@@ -157,3 +157,29 @@ def test_after_consolidation_no_fragment_outranks_its_profile(end_user):
     found = build.build(end_user, "谁喜欢咖啡", include=("search",)).memories
     kinds = [Memory.objects.get(pk=m.id).kind for m in found]
     assert kinds[0] == "profile"
+
+
+def test_a_source_that_the_profile_left_out_keeps_its_weight_and_is_never_read_again(end_user):
+    contact = make_contact(end_user, "小红")
+    told, other = remembers(end_user, contact, 2)
+    left_out = make_memory(end_user, "小红说话很快", contact, embedding=SOME_VECTOR, facts=[])
+    run.consolidate_user(end_user.pk)
+    assert weights(told, other, left_out) == [0.05, 0.05, 0.5]
+    assert not Link.objects.filter(consolidated_at=None, memory__kind="fact").exists()
+    calls = ModelCall.objects.count()
+    assert run.consolidate_user(end_user.pk) == 0
+    assert ModelCall.objects.count() == calls
+
+    contact.refresh_from_db()
+    contact.attributes["likes"] = [contact.attributes["likes"][0]]
+    contact.personality_sources, contact.timeline = [], []
+    store.save(contact, derived.PROFILE_FIELDS)
+    derived.write_profile_memory(contact)
+    assert sorted(weights(told, other, left_out)) == [0.05, 0.5, 0.5]
+
+
+def weights(*memories):
+    rows = Memory.objects.in_bulk([memory.pk for memory in memories])
+    held = [rows[memory.pk] for memory in memories]
+    assert all((one.importance == 0.05) == bool(one.consolidated_into_id) for one in held)
+    return [one.importance for one in held]
