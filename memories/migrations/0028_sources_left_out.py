@@ -29,6 +29,6 @@ def stand_again(_apps: Any, _editor: Any) -> None:
 
 class Migration(migrations.Migration):
     atomic = False
-    dependencies = [('memories', '0026_fill_embeddings')]
+    dependencies = [('memories', '0027_unusable_answers')]
 
     operations = [migrations.RunPython(stand_again, migrations.RunPython.noop)]
