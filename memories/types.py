@@ -40,6 +40,9 @@ class Subtype(StrEnum):
     OTHER = "other"
 
 
+OF_PEOPLE = (Subtype.FRIEND, Subtype.FAMILY, Subtype.COLLEAGUE, Subtype.PARTNER)
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One message. ``said_at`` is aware; ``role`` is user, assistant, system or tool."""

@@ -16,6 +16,7 @@ from memories.models import (
     Batch,
     Consolidation,
     Erasure,
+    Memory,
     Message,
     ModelCall,
     Outage,
@@ -32,6 +33,12 @@ def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:
     """Batches that every try failed for, the oldest first."""
     rows = Batch.objects.filter(end_user__in=users, state=Work.State.QUARANTINED)
     return rows.select_related("end_user__app").order_by("pk")
+
+
+def of_nobody(users: QuerySet[EndUser]) -> QuerySet[Memory]:
+    """What was told of people and got no contact."""
+    rows = Memory.objects.filter(end_user__in=users).of_nobody()
+    return rows.select_related("end_user__app").defer("tokens", "embedding").order_by("-pk")
 
 
 def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:

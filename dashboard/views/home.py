@@ -21,7 +21,12 @@ def home(request: HttpRequest) -> HttpResponse:
     users = access.end_users_of(request)
     today = timezone.localdate()
     quarantined, forgetting = queries.quarantined(users), queries.forgetting(users)
-    queues = {**review.queues(users), "quarantined": quarantined, "forgetting": forgetting}
+    queues = {
+        **review.queues(users),
+        "nobody": queries.of_nobody(users),
+        "quarantined": quarantined,
+        "forgetting": forgetting,
+    }
     counts = review.capped(queues)
     context = {
         "counts": counts,

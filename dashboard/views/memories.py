@@ -12,8 +12,9 @@ from django.utils.translation import gettext as _
 from accounts.models import EndUser
 from dashboard import access, feedback, pager, words
 from dashboard.queries import memories as queries
+from dashboard.views.picking import picker
 from memories import queue
-from memories.corrections import edit_edges, edit_memories
+from memories.corrections import edit_edges, edit_memories, review_links
 from memories.erasure import erase
 from memories.history import versions
 from memories.jobs import rescore
@@ -21,7 +22,7 @@ from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall
 from memories.search.query import Intent
-from memories.types import MemoryType
+from memories.types import MemoryType, Subtype
 
 MAX_QUERY = 2000
 MAX_CONTENT = 1000
@@ -39,19 +40,21 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         "type": kind if kind in TYPES else "",
         "intent": request.GET.get("intent", ""),
     }
-    shown = _searched(end_user, **chosen) if wanted else _latest(request, end_user, **chosen)
+    about = request.GET.get("about", "")
+    shown = _searched(end_user, **chosen) if wanted else _latest(request, end_user, about, **chosen)
     context = {
         "end_user": end_user,
         "types": list(MemoryType),
         "intents": list(Intent),
+        "about": about,
         **chosen,
         **shown,
     }
     return render(request, "memories/list.html", context)
 
 
-def _latest(request: HttpRequest, end_user: EndUser, **chosen: str) -> dict[str, Any]:
-    rows = queries.latest(end_user, chosen["status"], chosen["type"])
+def _latest(request: HttpRequest, end_user: EndUser, about: str, **chosen: str) -> dict[str, Any]:
+    rows = queries.latest(end_user, chosen["status"], chosen["type"], about)
     page = pager.page_of(request, rows, ["-said_at", "id"])
     return {"page": page, "replacements": queries.replacements(end_user, page.rows)}
 
@@ -137,6 +140,40 @@ def outdate(request: HttpRequest, memory: Memory) -> HttpResponse:
     return feedback.back(request, "dashboard:memory", memory.end_user_id, memory.pk)
 
 
+@access.page
+def show_about(request: HttpRequest, memory: Memory) -> HttpResponse:
+    """Whom a memory that got nobody is about."""
+    return _about(request, memory)
+
+
+def _about(request: HttpRequest, memory: Memory, status: int = 200, **more: Any) -> HttpResponse:
+    context = {
+        "end_user": memory.end_user, "memory": memory, **picker(request, memory.end_user), **more
+    }  # fmt: skip
+    return render(request, "memories/about.html", context, status=status)
+
+
+@access.action
+def about(request: HttpRequest, memory: Memory) -> HttpResponse:
+    """Says that a memory is about a person or, without one, about the user."""
+    end_user, actor = memory.end_user, access.actor(request)
+    person = access.chosen_contact(end_user, request.POST.get("person", ""))
+    try:
+        if person is not None:
+            change = review_links.state(end_user, memory.pk, person.pk, actor=actor)
+        elif "self" in request.POST:
+            values = {"subtype": Subtype.SELF}
+            change = edit_memories.edit(end_user, memory.pk, values, actor=actor)
+        else:
+            return _about(request, memory, 422, problem=_("Choose a person."))
+    except edit_memories.InvalidCorrection as error:
+        feedback.refused(request, error.reason)
+    else:
+        queue.enqueue("embed", end_user.pk)
+        feedback.done(request, _("Saved."), change)
+    return redirect("dashboard:memory", end_user.pk, memory.pk)
+
+
 @access.action
 def connect(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Says how this memory stands to another."""
@@ -199,6 +236,7 @@ urls = [
     path(_ONE, memory, name="memory"),
     path(f"{_ONE}edit/", access.form(memory, edit), name="edit-memory"),
     path(f"{_ONE}outdate/", outdate, name="outdate-memory"),
+    path(f"{_ONE}about/", access.form(show_about, about), name="about-memory"),
     path(f"{_ONE}connect/", access.form(memory, connect), name="connect"),
     path(f"{_ONE}edges/<int:edge>/disconnect/", disconnect, name="disconnect"),
     path(f"{_ONE}forget/", before_forgetting, name="before-forgetting-memory"),

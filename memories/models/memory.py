@@ -3,7 +3,7 @@
 import hashlib
 import uuid
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any, Self
@@ -24,7 +24,7 @@ from contacts.attributes import YEARLY
 from contacts.text import folded
 from memories.models import search_index
 from memories.models.work import Batch
-from memories.types import MemoryType, StoredFact, StoredMemory, Subtype
+from memories.types import OF_PEOPLE, MemoryType, StoredFact, StoredMemory, Subtype
 
 # A memory that consolidation has spoken for: low enough to stay out of every top-K (Mio v2).
 CONSOLIDATED_IMPORTANCE = 0.05
@@ -32,6 +32,8 @@ CONSOLIDATED_IMPORTANCE = 0.05
 INITIAL_IMPORTANCE = 0.5
 # A profile speaks for many memories: above any single new one.
 PROFILE_IMPORTANCE = 0.8
+# A memory that waits longer for whom it is about got nobody.
+LINKED_WITHIN = timedelta(minutes=5)
 
 
 _BEGINS = Greatest("happens_at", "valid_from")
@@ -45,6 +47,13 @@ class MemoryQuerySet(ScopedQuerySet):
     def facts(self) -> Self:
         """Without the profiles that are told as memories."""
         return self.filter(kind=Memory.Kind.FACT)
+
+    def of_nobody(self) -> Self:
+        """Current facts of a friend, relative, colleague or partner that are linked to no contact,
+        though workers had the time, and of which nobody said that they are not about one."""
+        people = [str(subtype) for subtype in OF_PEOPLE]
+        rows = self.active().facts().filter(subtype__in=people, unread=False, links=None)
+        return rows.filter(created_at__lte=timezone.now() - LINKED_WITHIN)
 
     def ahead(self, since: datetime) -> Self:
         """Memories of what takes place, or begins to hold, at ``since`` or later, with when it
@@ -277,6 +286,15 @@ class Memory(Tracked):
                 _BEGINS,
                 condition=Q(IsNull(_BEGINS, False), status="active"),
                 name="memory_ahead",
+            ),
+            models.Index(
+                fields=["end_user", "id"],
+                condition=Q(
+                    subtype__in=["friend", "family", "colleague", "partner"],
+                    status="active",
+                    kind="fact",
+                ),
+                name="memory_of_people",
             ),
             models.Index(fields=["embedding_model", "end_user"], name="memory_embedded"),
             models.Index(

@@ -3,17 +3,20 @@
 from datetime import timedelta
 
 import pytest
+from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from accounts.models import EndUser
+from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from dashboard.charts import HEIGHT, bars
 from dashboard.queries.home import DAYS
-from memories.models import Batch, Erasure, Link, Message, ModelCall, Outage, Retrieval
+from memories.corrections.undo import undo_change
+from memories.jobs import schedules
+from memories.models import Batch, Erasure, Link, Memory, Message, ModelCall, Outage, Retrieval
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
 
@@ -41,11 +44,37 @@ def test_everything_that_waits_is_counted_and_listed(zoe: EndUser) -> None:
     Erasure.objects.create(end_user=zoe, due_at=timezone.now() + timedelta(days=1))
     make_memory(zoe, "Greta left.", make_contact(zoe, "Greta"))
     Link.objects.update(confidence=0.5)
+    make_memory(zoe, "Her brother sails.", subtype="family")
+    Memory.objects.update(created_at=timezone.now() - timedelta(hours=1))
     context = home(signed_in("viewer"))
     assert context["counts"] == {
-        "merges": 0, "links": 1, "conflicts": 0, "quarantined": 1, "forgetting": 1
+        "merges": 0, "links": 1, "conflicts": 0, "nobody": 1, "quarantined": 1, "forgetting": 1
     }  # fmt: skip
-    assert context["total"] == 3
+    assert context["total"] == 4
+
+
+@pytest.mark.parametrize("decision", ["person", "self"])
+def test_what_was_told_of_a_person_and_got_none_is_decided(
+    zoe: EndUser, decision: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    greta = make_contact(zoe, "Greta")
+    left = make_memory(zoe, "A friend sails.", subtype="friend")
+    make_memory(zoe, "A friend sings.", greta, subtype="friend", content_hash="linked")
+    make_memory(zoe, "I sing.", subtype="self", content_hash="own")
+    Memory.objects.update(created_at=timezone.now() - timedelta(hours=1))
+    make_memory(zoe, "A friend has just come.", subtype="friend", content_hash="new")
+    schedules.install()
+    call_command("doctor", "--json")
+    assert "1 memory tells of a friend" in capsys.readouterr().out
+    client = signed_in("admin")
+    listed = reverse("dashboard:memories", args=[zoe.pk]) + "?about=nobody"
+    assert [one.pk for one in client.get(listed).context["page"].rows] == [left.pk]
+    act = reverse("dashboard:about-memory", args=[zoe.pk, left.pk])
+    assert client.post(act).status_code == 422
+    assert client.post(act, {decision: str(greta.pk)}).status_code == 302
+    assert home(client)["counts"]["nobody"] == 0
+    undo_change(Change.objects.get(), actor="operator:x")
+    assert home(client)["counts"]["nobody"] == 1
 
 
 def test_a_model_server_that_refuses_everything_is_one_cause(zoe: EndUser) -> None:

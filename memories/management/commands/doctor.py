@@ -9,6 +9,7 @@ from django.core.management.base import CommandError
 from accounts.management.command import MioCommand
 from memories.doctor import CHECKS, isolation
 from memories.doctor.findings import Finding
+from memories.models import Memory
 from memories.providers.thresholds import CALIBRATIONS
 
 SHOWN = 10
@@ -79,11 +80,23 @@ class Command(MioCommand):
 def _warnings() -> list[str]:
     """What is no damage and may be meant."""
     model = settings.MIO_EMBEDDING_MODEL
+    told = [*isolation.warnings(), *_of_nobody()]
     if model in CALIBRATIONS:
-        return isolation.warnings()
+        return told
     return [
-        *isolation.warnings(),
+        *told,
         f"The thresholds on cosines were not calibrated for {model}: duplicates, related memories "
         "and suggestions of who may be one person go by defaults. See Changing the embedding "
         "model in docs/operations.md.",
+    ]
+
+
+def _of_nobody() -> list[str]:
+    count = Memory.objects.of_nobody().count()
+    if not count:
+        return []
+    said = "1 memory tells" if count == 1 else f"{count} memories tell"
+    return [
+        f"{said} of a friend, relative, colleague or partner and got no contact: no card has it. "
+        "The dashboard's home page lists what to decide."
     ]
