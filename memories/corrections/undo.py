@@ -1,7 +1,7 @@
 """Taking one change back: its rows, and everything that is derived from them.
 
-What machines learnt since, which no change records, stays with whom it was learnt of. A
-profile keeps what memories told it that the change did not touch; what it read in those that
+What machines learnt since, which no change records, stays with whom it was learnt of, but for
+what names only the other one of an undone merge. A profile keeps what memories told it that the change did not touch; what it read in those that
 the change did touch is read again.
 """
 
@@ -19,7 +19,7 @@ from accounts.rollback import CannotUndo, LaterChanges, later_changes, mark_undo
 from contacts import merge as identities
 from contacts.models import Contact, Relation
 from memories import profiles
-from memories.corrections import derived, erasure_requests, merge_contacts, refresh
+from memories.corrections import derived, erasure_requests, learnt_since, merge_contacts, refresh
 from memories.corrections.edit_memories import locked
 from memories.models import Link, Memory
 
@@ -80,6 +80,8 @@ def take_back(end_user: EndUser, change: Change) -> None:
         stale.setdefault(contact_id, set()).add(memory_id)
     for pk, contact in known.items():
         _relearn(contact, altered.get(str(pk)), stale.get(pk, ()))
+    if change.verb == "merge":
+        memories |= learnt_since.give_each_their_own(end_user, change)
     refresh.settle(end_user, contacts, memories, bereft=bereft)
     refresh.cancel_consolidations(end_user, contacts)
 

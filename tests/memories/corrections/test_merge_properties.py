@@ -78,7 +78,9 @@ class World:
         one = self.at(a)
         fact = {"key": KEYS[b % 3], "value": WORDS[c % 5], "person": str(one.id)}
         about = {contact.id: contact for contact in (one, self.at(a + c % 2))}
-        make_memory(self.end_user, f"Memory {self.told}.", *about.values(), facts=[fact])
+        name = [one.name, *one.aliases][b % (1 + len(one.aliases))]
+        content = f"Memory {self.told} of {name}."
+        make_memory(self.end_user, content, *about.values(), facts=[fact])
 
     def link(self, a: int, b: int, c: int) -> None:
         pairs = [(self.memory(b), self.at(a), 0.7)]

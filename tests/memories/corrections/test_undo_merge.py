@@ -4,10 +4,10 @@ import pytest
 
 from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo, LaterChanges
-from contacts import store
+from contacts import relations, store
 from contacts.merge import not_the_same
-from contacts.models import json_value
-from memories.corrections import derived, edit_memories, merge_contacts
+from contacts.models import Relation, json_value
+from memories.corrections import derived, edit_memories, merge_contacts, review_links
 from memories.corrections.undo import undo_change
 from memories.models import Link, Memory
 from memories.pipeline import consolidate, linker, sync_contacts
@@ -213,4 +213,69 @@ def test_people_told_apart_stay_so_through_merges_and_their_undo(end_user, order
     assert_sound(end_user)
     undo_change(first, actor=ANN, with_later=True)
     assert_same(knowledge(end_user), before)
+    assert_sound(end_user)
+
+
+# Whom what was learnt since the merge names, whose it is then, and whether that is sure.
+SINCE = [
+    ("en", "Liz bakes bread.", "", "liz", True),
+    ("en", "She bakes bread.", "Lizzie bakes, you know", "liz", True),
+    ("en", "Elizabeth bakes bread.", "", "elizabeth", True),
+    ("en", "Beth bakes bread.", "", "elizabeth", True),
+    ("en", "She bakes bread.", "", "elizabeth", False),
+    ("en", "Liz and Beth bake bread.", "", "elizabeth", False),
+    ("en", "Bob knows that Dr Stone bakes bread.", "", "elizabeth", False),
+    ("zh", "小丽在学烘焙", "", "liz", True),
+    ("zh", "她在学烘焙", "丽丽最近在学烘焙", "liz", True),
+    ("zh", "伊丽莎白在学烘焙", "", "elizabeth", True),
+    ("zh", "她在学烘焙", "", "elizabeth", False),
+    ("zh", "小丽和伊丽莎白在学烘焙", "", "elizabeth", False),
+]
+
+
+@pytest.mark.parametrize(("language", "said", "quote", "whose", "sure"), SINCE)
+def test_what_was_learnt_since_goes_to_whom_alone_it_names_and_else_to_review(
+    end_user, language, said, quote, whose, sure
+):
+    zh = language == "zh"
+    liz = make_contact(
+        end_user, "小丽" if zh else "Liz", aliases=["丽丽" if zh else "Lizzie"], mention_count=2
+    )
+    elizabeth = make_contact(
+        end_user, "伊丽莎白" if zh else "Elizabeth", aliases=[] if zh else ["Beth"], mention_count=2
+    )
+    bob = make_contact(end_user, "Bob")
+    change = merge_contacts.merge(end_user, liz.id, elizabeth.id, actor=ANN)
+    fact = {"key": "skill", "value": "baking", "person": str(elizabeth.id)}
+    memory = make_memory(end_user, said, fresh(elizabeth), facts=[fact], quote=quote)
+    absorbed(fresh(elizabeth), memory, "skill", "baking")
+    relations.relate(end_user, bob, "teacher", fresh(elizabeth), [memory.id])
+    undo_change(change, actor=ANN)
+    owner, none = (liz, elizabeth) if whose == "liz" else (elizabeth, liz)
+    assert (fresh(owner).memory_ids.count(memory.id), memory.id in fresh(none).memory_ids) == (
+        1,
+        False,
+    )
+    memory.refresh_from_db()
+    assert [fact["person"] for fact in memory.facts] == [str(owner.id)]
+    assert [row.object_id for row in Relation.objects.all()] == [owner.id]
+    assert values(none, "skill") == []
+    if whose == "liz":
+        assert consolidate.contacts_due(end_user.pk) == []  # it is read again first
+        assert memory.unread
+        assert (fresh(liz).mention_count, fresh(elizabeth).mention_count) == (3, 1)
+    else:
+        assert values(elizabeth, "skill") == ["baking"]
+    assert [link.memory_id for link in review_links.doubtful()] == [memory.id] * (not sure)
+    assert_sound(end_user)
+
+
+@pytest.mark.parametrize(("said", "sure"), [("Liz bakes.", True), ("She bakes.", False)])
+def test_what_an_app_wrote_since_of_both_goes_the_same_way(end_user, people, said, sure):
+    liz, elizabeth = people
+    change = merged(people)
+    memory, _ = edit_memories.add(end_user, said, actor="app:x", contacts=[fresh(elizabeth)])
+    undo_change(change, actor=ANN)
+    assert (memory.id in fresh(liz).memory_ids) == sure
+    assert [link.memory_id for link in review_links.doubtful()] == [memory.id] * (not sure)
     assert_sound(end_user)
