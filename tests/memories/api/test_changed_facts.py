@@ -43,12 +43,8 @@ def healthy() -> bool:
 CHANGED = [
     ("en", "Kim", "My friend Kim lives in Oslo and works at Equinor.", "Kim moved to Bergen.",
      ["Equinor", "Bergen"], ["Oslo"]),
-    ("en", "Tom", "My brother Tom works at Nokia and lives in Leeds.", "Tom works at Siemens now.",
-     ["Siemens", "Leeds"], ["Nokia"]),
     ("en", "Ana", "My cousin Ana lives in Porto and loves pizza.", "Ana hates pizza.",
      ["Porto", "Dislikes: pizza"], ["Likes"]),
-    ("zh", "小林", "我朋友小林在腾讯上班，住在上海", "小林搬到深圳了", ["腾讯", "深圳"], ["上海"]),
-    ("zh", "小何", "我表弟小何住在苏州讨厌香菜", "小何又喜欢吃香菜了", ["苏州", "喜欢：香菜"], ["讨厌", "不喜欢"]),
     ("zh", "小叶", "我朋友小叶住在成都，是个医生，讨厌香菜", "小叶现在爱吃香菜了", ["医生", "喜欢：香菜"], ["讨厌", "不喜欢"]),
 ]  # fmt: skip
 
@@ -88,24 +84,35 @@ def test_a_memory_outdated_in_part_is_found_marked_and_was_whole_before(client):
         assert [one["value"] for one in then["company"]] == ["Equinor"]
 
 
-@pytest.mark.parametrize(
-    ("language", "name", "told", "employer"),
-    [
-        ("zh", "小王", "我朋友小王2019年到2021年在华为工作过", "华为"),
-        ("zh", "小李", "我朋友小李从2017年到2020年在百度上班", "百度"),
-        ("zh", "小钱", "我同学小钱2015年至2018年在三星上班", "三星"),
-        ("en", "Tom", "My friend Tom worked at Nokia from 2015 to 2018.", "Nokia"),
-        ("en", "Mia", "My sister Mia worked at Airbus between 2019 and 2021.", "Airbus"),
-        ("en", "Ida", "My friend Ida worked for Ericsson 2012 to 2016.", "Ericsson"),
+# Who once worked where, by how it was told.
+FORMER = {
+    "zh": [
+        ("小王", "华为", "我朋友小王2019年到2021年在华为工作过"),
+        ("小李", "百度", "我朋友小李从2017年到2020年在百度上班"),
+        ("小钱", "三星", "我同学小钱2015年至2018年在三星上班"),
     ],
-)
-def test_a_job_that_was_over_when_it_was_told_is_a_former_one(
-    client, language, name, told, employer
-):
-    tell(client, told, language=language)
-    attributes = person(client, name)["attributes"]
-    assert employer not in str(attributes.get("company"))
-    assert employer in str(attributes["former_company"])
+    "en": [
+        ("Tom", "Nokia", "My friend Tom worked at Nokia from 2015 to 2018."),
+        ("Mia", "Airbus", "My sister Mia worked at Airbus between 2019 and 2021."),
+        ("Ida", "Ericsson", "My friend Ida worked for Ericsson 2012 to 2016."),
+    ],
+}
+
+
+@pytest.mark.parametrize("language", FORMER)
+def test_a_job_that_was_over_when_it_was_told_is_a_former_one(client, language):
+    make_end_user(app=client.app, external_id="kai", language=language)
+    turns = [
+        {"role": "user", "content": text, "created_at": (SOME_DAY + n * DAY).isoformat()}
+        for n, (_, _, text) in enumerate(FORMER[language])
+    ]
+    assert client.post("users/kai/messages/", {"messages": turns})[0] == 202
+    assert client.post("users/kai/process/", {"wait": True})[0] == 200
+    people = {row["name"]: row for row in client.get("users/kai/contacts/")[1]["results"]}
+    for name, employer, _ in FORMER[language]:
+        attributes = people[name]["attributes"]
+        assert employer not in str(attributes.get("company"))
+        assert employer in str(attributes["former_company"])
     assert healthy()
 
 
@@ -113,12 +120,9 @@ def test_a_job_that_was_over_when_it_was_told_is_a_former_one(
 POSTED = [
     ("en", "Nia", "Nia lives in Lima and works at Acme.", "Nia lives in Quito and works at Acme.",
      ["Location: Lima", "Company: Acme"], ["Location: Quito", "Company: Acme"]),
-    ("en", "Nia", "She loves sushi.", "Nia hates sushi.", ["Likes: sushi"], ["Dislikes: sushi"]),
     ("en", "Nia", "Nia is a nurse.", "Nia worked at Philips from 2011 to 2015.",
      ["Job: nurse"], ["Formerly at: Philips"]),
     ("zh", "小宁", "小宁住在上海还讨厌香菜", "小宁住在北京", ["所在地：上海"], ["所在地：北京"]),
-    ("zh", "小宁", "小宁在美团上班", "小宁在网易上班", ["公司：美团"], ["公司：网易"]),
-    ("zh", "小宁", "小宁讨厌榴莲", "小宁喜欢榴莲", ["不喜欢：榴莲"], ["喜欢：榴莲"]),
 ]  # fmt: skip
 
 
@@ -183,14 +187,8 @@ def test_what_a_memory_displaced_stands_again_when_it_is_about_another(client, w
 LIVES = [
     ("en", "Kim", "location", ["My friend Kim lives in Oslo.", "Kim moved to Bergen.", "Kim moved back to Oslo."],
      "Where does Kim live now?", ["Oslo", "Bergen", "Oslo"]),
-    ("en", "Kim", "company", ["My boss Kim works at Nokia.", "Kim works at Siemens now.", "Kim joined Bosch."],
-     "Which company does Kim work for?", ["Nokia", "Siemens", "Bosch"]),
-    ("en", "Kim", "likes", ["My friend Kim loves pizza.", "Kim hates pizza.", "Kim likes pizza again."],
-     "Would Kim like pizza?", ["pizza", "pizza", "pizza again"]),
     ("zh", "小林", "location", ["我朋友小林住在上海", "小林搬到深圳了", "小林搬到杭州了"],
      "小林现在住在哪里？", ["上海", "深圳", "杭州"]),
-    ("zh", "小林", "location", ["我同学小林住在苏州", "小林搬到成都了", "小林搬到西安了"],
-     "小林住在什么地方？", ["苏州", "成都", "西安"]),
     ("zh", "小林", "likes", ["我朋友小林喜欢榴莲", "小林讨厌榴莲", "小林又喜欢吃榴莲了"],
      "小林爱不爱吃榴莲？", ["榴莲", "榴莲", "榴莲"]),
 ]  # fmt: skip
