@@ -73,6 +73,7 @@ def start(code: str, *args: object, **env: str) -> Started:
 @scope.undeclared()  # the role of a scope sees nothing of other sessions
 def wait_until_blocked(cursor: CursorWrapper, sessions: int = 1, tries: int = 6000) -> None:
     """Returns once so many other clients of this database wait for a lock."""
+    cursor.execute("SET LOCAL ROLE NONE")  # a scope before it in this transaction left its own
     for _ in range(tries):
         cursor.execute("SELECT pg_stat_clear_snapshot() FROM pg_sleep(0.01)")
         cursor.execute(f"SELECT count(*) FROM ({_OTHERS}) WHERE wait_event_type = 'Lock'")
@@ -84,6 +85,7 @@ def wait_until_blocked(cursor: CursorWrapper, sessions: int = 1, tries: int = 60
 @scope.undeclared()
 def end_other_sessions(cursor: CursorWrapper) -> None:
     """As the server does by itself once it notices that their clients are dead."""
+    cursor.execute("SET LOCAL ROLE NONE")
     cursor.execute(f"SELECT pg_terminate_backend(pid) FROM ({_OTHERS})")
 
 

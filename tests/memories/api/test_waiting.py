@@ -127,7 +127,7 @@ def held(sql: str, *values: Any) -> Iterator[None]:
     """Rows that another session has locked; who waits for them here gives up soon."""
     holder = connection.copy()
     with holder.cursor() as lock, connection.cursor() as cursor:
-        lock.execute(f"BEGIN; {sql} FOR UPDATE", values)
+        lock.execute(f"BEGIN; SET LOCAL mio.scope = 'all'; {sql} FOR UPDATE", values)
         cursor.execute("SET lock_timeout = '50ms'")
         yield
         cursor.execute("RESET lock_timeout")
@@ -181,7 +181,8 @@ def test_what_is_erased_while_a_verb_waits_for_the_user_is_no_error_of_ours(
     eraser = connection.copy()
     with eraser.cursor() as cursor, ThreadPoolExecutor(1) as threads:
         deleted = "; ".join(f"DELETE FROM {table}" for table in erased)
-        cursor.execute(f"BEGIN; SELECT FROM accounts_enduser FOR UPDATE; {deleted}")
+        cursor.execute("BEGIN; SET LOCAL mio.scope = 'all'")
+        cursor.execute(f"SELECT FROM accounts_enduser FOR UPDATE; {deleted}")
         reply = threads.submit(undo)
         wait_until_blocked(cursor)
         cursor.execute("COMMIT")
