@@ -68,12 +68,12 @@ def disk_is_full() -> None:
 
 
 @pytest.mark.parametrize("history", [True, False])
-def test_a_context_takes_at_most_eight_statements(zoe: EndUser, history: bool) -> None:
+def test_a_context_takes_few_statements(zoe: EndUser, history: bool) -> None:
     turns = [("user", "Greta came by")] if history else []
     with CaptureQueriesContext(connection) as queries:
         traced = build.trace(zoe, QUESTION, history=turns)
     assert len(traced.injection.memories) == 10
-    assert len(queries) <= 8
+    assert len(queries) <= (8 if history else 9)  # without: the turns of the conversation
     assert sum(step.statements for step in traced.steps) == len(queries)
 
 
