@@ -73,6 +73,7 @@ def erase(erasure_id: UUID) -> Forgotten | None:
         state=Erasure.State.ERASED,
         finished_at=now,
         words=[],
+        missing=[],
         names=[],
         name_hashes=name_hashes.hashes_of(end_user, names.all),
         change=None,
