@@ -27,8 +27,9 @@ def give_each_their_own(end_user: EndUser, merge: Change) -> set[UUID]:
     """After the rows of a ``merge`` are put back: what was learnt since gives the memories that
     name the other alone to them, with facts and relations. Those that don't tell the two apart
     stay with the survivor, for a person to look at. Returns the memories given."""
-    people = [end_user.contacts.filter(pk=pk).light().first() for pk in merge.subjects]
-    if len(people) != 2 or None in people:
+    found = (end_user.contacts.filter(pk=pk).light().first() for pk in merge.subjects)
+    people = [contact for contact in found if contact is not None]
+    if len(people) != 2:
         return set()
     other, survivor = people
     # Not by when they were linked: an undo makes links anew.
