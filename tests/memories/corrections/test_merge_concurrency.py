@@ -119,7 +119,7 @@ def test_a_consolidation_that_has_read_before_a_merge_writes_nothing_after_it():
         merge_contacts.merge(end_user, jie.id, mei.id, actor=ANN)
     worker.finish()
     run.process(end_user.pk)
-    assert not Link.objects.of(end_user).unconsolidated().exists()
+    assert not Link.objects.due(end_user).exists()
     assert store.survivor(end_user, jie.id) == mei
     assert_sound(end_user)
     with pytest.raises(InvalidMerge):
