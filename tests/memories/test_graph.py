@@ -9,6 +9,7 @@ from django.db import close_old_connections, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Change, EndUser
+from accounts.scope import all_users
 from memories import graph
 from memories.corrections import edit_memories, hide
 from memories.corrections.undo import undo_change
@@ -245,6 +246,7 @@ def test_a_walk_never_waits_for_a_writer() -> None:
     Memory.objects.filter(pk=b.pk).update(status="archived")
     held, go_on = threading.Event(), threading.Event()
 
+    @all_users()
     def write() -> None:
         with transaction.atomic():
             EndUser.objects.lock(zoe.pk)

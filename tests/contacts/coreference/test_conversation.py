@@ -54,6 +54,6 @@ def test_whoever_was_meant_longer_ago_is_less_sure() -> None:
     one, two = (staying([mentions("a"), *([[]] * ago)], [], 3)[0] for ago in (0, 2))
     assert 0.9 > one.confidence > two.confidence
     assert [str(one.reason), str(two.reason)] == [
-        "still talked of; messages since: 1",
-        "still talked of; messages since: 3",
+        "still being talked about; messages since: 1",
+        "still being talked about; messages since: 3",
     ]

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
+from accounts.scope import all_users
 from memories.corrections import edit_memories, sources
 from memories.corrections.undo import undo_change
 from memories.jobs import rescore
@@ -322,6 +323,7 @@ def test_a_memory_that_another_statement_holds_is_left_for_the_next_run() -> Non
     held, free = (make_memory(end_user, text, learnt_day=0) for text in ("Held", "Free"))
     took: list[int] = []
 
+    @all_users()
     def nightly() -> None:
         took.append(rescore.rescore(end_user.pk))
         connection.close()

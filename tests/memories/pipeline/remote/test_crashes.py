@@ -9,6 +9,7 @@ from django.db import connection
 from django.utils import timezone
 
 from accounts.reasons import read
+from accounts.scope import all_users
 from memories.models import Batch, Memory, ModelCall, RemoteBatch
 from memories.pipeline.remote import submit
 from tests import processes
@@ -161,6 +162,7 @@ class TestSeveralProcesses:
         submit.submit_due()
         server.remote.end(the_batch(server), extracted)
 
+        @all_users()
         def poll():
             try:
                 return submit.poll().get("answered", 0)
