@@ -39,7 +39,7 @@ _FORMS = tuple(
     for form in (
         r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
         r"--?(?P<month>\d\d)-?(?P<day>\d\d)",
-        r"(?:(?P<year>\d{4})\s*年\s*的?\s*)?(?P<leap>闰)?\s*(?P<month>\d{1,2})\s*月\s*初?(?P<day>\d{1,2})\s*[日号]?",
+        r"(?:(?P<year>\d{4})\s*年\s*(?:的\s*)?)?(?:(?P<leap>闰)\s*)?(?P<month>\d{1,2})\s*月\s*初?(?P<day>\d{1,2})\s*[日号]?",
         r"(?P<year>\d{4})\s*[/.-]\s*(?P<month>\d{1,2})\s*[/.-]\s*(?P<day>\d{1,2})",
         r"(?P<month>\d{1,2})(?P<bare>[/.-])(?P<day>\d{1,2})",
         rf"\b(?P<name>{MONTH})\.?,? (?:the )?(?P<day>\d{{1,2}}){_TH}\b(?:,? (?:of )?(?:in )?(?P<year>\d{{4}})\b)?",
