@@ -4,7 +4,10 @@ name, and examples, which ``python -m tools api_examples`` records from real cal
 import json
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
 
 from accounts.errors import CODES
 
@@ -43,6 +46,23 @@ OWN = {
     "relations_list": ["unknown_contact"],
     "suggestions_list": ["unknown_contact"],
 }
+
+
+_GENERATING = Lock()
+
+
+class OneSchema(SchemaGenerator):
+    """Generates once in a process: it says the same to everybody, and two generations at once
+    break each other's registries."""
+
+    def get_schema(self, request: Any = None, public: bool = False) -> Any:  # noqa: ARG002
+        with _GENERATING:
+            return _generated()
+
+
+@cache
+def _generated() -> Any:
+    return SchemaGenerator().get_schema(request=None, public=True)
 
 
 def complete(result: dict[str, Any], **_options: Any) -> dict[str, Any]:

@@ -221,6 +221,7 @@ SPECTACULAR_SETTINGS = {
     "DESCRIPTION": "A memory for the people in a user's life.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    "DEFAULT_GENERATOR_CLASS": "mio_site.openapi.OneSchema",
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "mio_site.openapi.complete",

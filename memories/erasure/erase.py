@@ -52,7 +52,7 @@ def forget_everything(end_user: EndUser) -> Forgotten:
 
     Tasks still queued carry only ids and find nothing.
     """
-    held = EndUser.objects.lock(end_user.pk)
+    held = EndUser.objects.lock(end_user.pk, to_delete=True)
     if held is None:
         return Forgotten()
     gone = Forgotten(

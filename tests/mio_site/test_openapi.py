@@ -2,15 +2,16 @@
 and the errors by name."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
-from drf_spectacular.generators import SchemaGenerator
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
 from accounts.errors import CODES
+from mio_site import openapi
 
 ROOT = Path(__file__).resolve().parents[2]
 JSON = "application/json"
@@ -18,7 +19,7 @@ JSON = "application/json"
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
-    return SchemaGenerator().get_schema(request=None, public=True)
+    return openapi.OneSchema().get_schema()
 
 
 def operations(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -27,6 +28,14 @@ def operations(schema: dict[str, Any]) -> dict[str, dict[str, Any]]:
         for path in schema["paths"].values()
         for operation in path.values()
     }
+
+
+def test_however_many_ask_at_once_it_is_generated_once() -> None:
+    openapi._generated.cache_clear()
+    with ThreadPoolExecutor(4) as threads:
+        asked = [threads.submit(openapi.OneSchema().get_schema) for _ in range(4)]
+    first, *others = [one.result() for one in asked]
+    assert all(other is first for other in others)
 
 
 def test_it_is_openapi_3_1(schema: dict[str, Any]) -> None:

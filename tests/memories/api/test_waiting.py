@@ -5,13 +5,13 @@ import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from accounts.models import EndUser
 from contacts.edit import create_contact
@@ -188,3 +188,39 @@ def test_what_is_erased_while_a_verb_waits_for_the_user_is_no_error_of_ours(
         cursor.execute("COMMIT")
         assert_error(reply.result(), status, code)
     eraser.close()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_row_comes_between_the_deletion_of_its_table_and_of_its_user() -> None:
+    client = ApiClient()
+    end_user = make_end_user(app=client.app, external_id="zoe")
+    make_contact(end_user, "Greta")
+
+    def forget() -> Reply:
+        try:
+            return client.post("users/zoe/forget/", {"everything": True})
+        finally:
+            connection.close()
+
+    with (
+        closing(connection.copy()) as holder,
+        holder.cursor() as held_by,
+        closing(connection.copy()) as writer,
+        writer.cursor() as cursor,
+        ThreadPoolExecutor(1) as threads,
+    ):
+        held_by.execute("BEGIN; SET LOCAL mio.scope = 'all'")
+        held_by.execute("SELECT FROM contacts_contact FOR UPDATE")
+        reply = threads.submit(forget)
+        wait_until_blocked(held_by)  # its calls are deleted, its contact and itself not yet
+        cursor.execute("BEGIN; SET LOCAL mio.scope = 'all'; SET LOCAL lock_timeout = '50ms'")
+        with pytest.raises(OperationalError, match="lock timeout"):
+            cursor.execute(
+                "INSERT INTO memories_modelcall (end_user_id, provider, model, purpose, tokens_in,"
+                " tokens_out, latency_ms, outcome, answer, created_at)"
+                f" VALUES ({end_user.pk}, 'openai', 'm', 'extract', 1, 1, 1, 'ok', '', now());"
+                " SET CONSTRAINTS ALL IMMEDIATE"
+            )
+        held_by.execute("COMMIT")
+        assert reply.result()[0] == 200
+    assert not EndUser.objects.exists()
