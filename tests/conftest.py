@@ -2,6 +2,7 @@
 
 import os
 from contextlib import ExitStack
+from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 os.environ.update(MIO_LLM="offline", MIO_EMBEDDINGS="local", OPENAI_API_KEY="", OPENAI_BASE_URL="")
@@ -12,12 +13,15 @@ from hypothesis import settings as hypothesis
 
 from accounts import scope
 from mio_site import database
+from mio_site.static_files import StaticFiles
 
 # How long an example takes says nothing on a busy machine.
 hypothesis.register_profile("mio", deadline=None)
 hypothesis.load_profile("mio")
 # Tests look at everybody's rows. What a request does begins with nothing declared, as in a server.
 _TESTS = ExitStack()
+_read_static_files = StaticFiles.add_files_from_finders
+_static_files: dict[tuple[Any, ...], dict[str, Any]] = {}
 
 
 def pytest_configure() -> None:
@@ -25,4 +29,15 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     database.ensure_running()
     _TESTS.enter_context(scope.all_users())
+    StaticFiles.add_files_from_finders = _share_static_files  # type: ignore[method-assign]
     ClientHandler.__call__ = scope.undeclared()(ClientHandler.__call__)  # type: ignore[method-assign]
+
+
+def _share_static_files(self: StaticFiles) -> None:
+    """Each client loads the middleware anew: reading the files each time would be a tenth of the
+    suite's time."""
+    key = (self.static_prefix, self.max_age, self.autorefresh)
+    if key not in _static_files:
+        _read_static_files(self)
+        _static_files[key] = {"files": self.files, "directories": self.directories}
+    vars(self).update(_static_files[key])
