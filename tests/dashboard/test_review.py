@@ -168,9 +168,9 @@ def test_the_queue_of_one_end_user_stays_theirs_after_a_decision(
     whole = reviewer.get(reverse("dashboard:review"))
     assert [one.external_id for one in whole.context["waiting"]] == ["yan", "zoe"]
     for queue in ("review", "links", "conflicts"):
-        page = reviewer.get(reverse(f"dashboard:{queue}"), {"user": zoe.pk}).content.decode()
-        assert page.count(f'?user={zoe.pk}"') >= 3  # of the tabs
-        assert "Oda" not in page
+        page = reviewer.get(reverse(f"dashboard:{queue}"), {"user": zoe.pk})
+        assert page.content.decode().count(f'?user={zoe.pk}"') >= 3  # of the tabs
+        assert page.context["waiting"] == [zoe]
     page = reviewer.get(reverse("dashboard:review"), {"user": zoe.pk, "at": pair.pk})
     assert page.context["next"] == f"/review/?user={zoe.pk}"
     assert f'name="next" value="/review/?user={zoe.pk}"' in page.content.decode()
@@ -279,9 +279,11 @@ def test_of_two_values_one_is_kept_and_the_other_comes_back_with_undo(
 ) -> None:
     both = [json_value("Acme"), json_value("Brill")]
     greta = make_contact(zoe, "Greta", attributes={"company": both, "likes": both})
-    page = reviewer.get(reverse("dashboard:conflicts")).content.decode()
-    assert page.count("Acme") >= 1
-    assert "Likes" not in page  # several likes contradict nothing
+    answer = reviewer.get(reverse("dashboard:conflicts"))
+    ((_, found),) = answer.context["rows"]
+    assert [one.key for one in found] == ["company"]  # several likes contradict nothing
+    page = answer.content.decode()
+    assert "Acme" in page
     url = reverse("dashboard:contact_resolve", args=[zoe.pk, greta.pk])
     queue = reverse("dashboard:conflicts")
     assert f'action="{url}"' in page

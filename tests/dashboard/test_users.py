@@ -241,6 +241,7 @@ def test_what_an_erasure_left_undecided_is_listed_and_decided_by_admins(
         assert admin.post(decide, sent)["Location"] == page
     assert dict(Message.objects.values_list("pk", "content"))[erased.pk] == ""
     assert dict(Message.objects.values_list("pk", "content"))[kept.pk] == "They sang."
-    assert "They" not in admin.get(page).content.decode()
+    left = admin.get(page).content.decode()
+    assert not any(text in left for text in ("They hummed.", "They sang.", "Greta Moss"))
     again = admin.post(decide, {"redact": kept.pk}, follow=True).content.decode()
     assert "not waiting for a decision" in again

@@ -3,7 +3,6 @@
 from datetime import timedelta
 
 import pytest
-from django.apps import apps
 from django.db import connection
 from django.utils import timezone
 from django_q.models import OrmQ
@@ -36,6 +35,7 @@ from tests.factories import (
     make_message,
     make_suggestion,
 )
+from tests.memories.erasure.stored import everything_stored, places_of
 from tests.memories.snapshots import assert_sound
 
 pytestmark = pytest.mark.django_db
@@ -47,22 +47,6 @@ TALK = [
     Incoming("user", "我同事老孟下个月去青岛出差。", id="4", session_id="s"),
     Incoming("user", "我喜欢喝乌龙茶。", id="5", session_id="s"),
 ]
-
-
-def everything_stored() -> str:
-    """All text in all tables, as anyone with the database would read it."""
-    text = []
-    with connection.cursor() as cursor:
-        for model in apps.get_models():
-            cursor.execute(f'SELECT t::text FROM "{model._meta.db_table}" t')
-            text += [f"{model.__name__}: {row[0]}" for row in cursor.fetchall()]
-    return "\n".join(text)
-
-
-def places_of(*words: str) -> list[str]:
-    return [
-        line[:300] for line in everything_stored().splitlines() if any(w in line for w in words)
-    ]
 
 
 @pytest.fixture

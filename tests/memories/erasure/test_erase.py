@@ -1,6 +1,4 @@
 import pytest
-from django.apps import apps
-from django.db import connection
 from django_q.models import OrmQ, Success
 
 from accounts.models import Change, EndUser
@@ -16,6 +14,7 @@ from memories.models import Link, Memory, Message
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
+from tests.memories.erasure.stored import everything_stored
 from tests.memories.snapshots import assert_sound
 
 pytestmark = pytest.mark.django_db
@@ -34,16 +33,6 @@ def end_user():
     run.process(end_user.pk)
     end_user.refresh_from_db()
     return end_user
-
-
-def everything_stored():
-    """All text in all tables, as anyone with the database would read it."""
-    text = []
-    with connection.cursor() as cursor:
-        for model in apps.get_models():
-            cursor.execute(f'SELECT t::text FROM "{model._meta.db_table}" t')
-            text += [row[0] for row in cursor.fetchall()]
-    return "\n".join(text)
 
 
 def test_forgetting_everything_leaves_no_row_of_the_user(end_user):

@@ -4,8 +4,6 @@ listed for somebody to decide."""
 from datetime import timedelta
 
 import pytest
-from django.apps import apps
-from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +18,7 @@ from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.api import ApiClient
 from tests.factories import make_contact, make_end_user, make_memory, make_message
+from tests.memories.erasure.stored import everything_stored, places_of
 from tests.memories.snapshots import assert_sound
 from tests.servers import FakeOpenAI
 
@@ -48,20 +47,6 @@ OTHER = {"en": ("Anna", "sister of [forgotten]"), "zh": ("小明", "[已忘记]�
 # What keeps "nothing of her": words that only she was told with.
 TOLD = {"en": ("Berlin", "bigger flat", "dogs"), "zh": ("柏林", "更大", "怕狗")}
 LANGUAGES = pytest.mark.parametrize("language", ["en", "zh"])
-
-
-def everything_stored() -> str:
-    text = []
-    with connection.cursor() as cursor:
-        for model in apps.get_models():
-            cursor.execute(f'SELECT t::text FROM "{model._meta.db_table}" t')
-            text += [f"{model.__name__}: {row[0]}" for row in cursor.fetchall()]
-    return "\n".join(text)
-
-
-def places_of(*words: str) -> list[str]:
-    lines = everything_stored().lower().splitlines()
-    return [line[:300] for line in lines if any(word.lower() in line for word in words)]
 
 
 def talk(client: ApiClient, language: str) -> None:
