@@ -138,9 +138,8 @@ def keys_for(attribute: str, value: str) -> list[str]:
 def keys_of(attributes: Mapping[str, Any]) -> Iterator[NameKey]:
     """The keys of a contact's attributes; ``text`` holds the values, one a line."""
     texts: dict[str, list[str]] = {}
-    for _, value in important_dates.of_attributes(attributes):
-        day = important_dates.read(value)
-        texts.setdefault(f"{DAY}{day.key if day else ''}", []).append(value)
+    for _, value, day in important_dates.of_attributes(attributes):
+        texts.setdefault(DAY + day.key, []).append(value)
     for attribute, values in sorted(attributes.items()):
         for entry in values[:MAX_VALUES]:
             value = " ".join(str(entry["value"]).split())

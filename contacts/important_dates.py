@@ -2,19 +2,22 @@
 
 They are values of attributes (``birthday``, ``wedding_anniversary``, any key that ends in ``_day``,
 ``_birthday`` or ``_anniversary``), read here from what was said. What can mean two days (5/3) is
-none. Lunar days are known for the years 1900 to 2100.
+none, so no library of dates reads them: each chooses one. Lunar days are known for the years 1900
+to 2100.
 """
 
+import calendar
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from typing import Any
 
-from borax.calendars.lunardate import LCalendars, LunarDate
+from borax.calendars.lunardate import LCalendars, LunarDate, TextUtils
 
 from contacts.attributes import ATTRIBUTES, is_yearly
+from contacts.lexicon import alternation, words
 from contacts.numerals import MONTH, MONTHS, with_digits
 from contacts.text import normalise
 
@@ -24,32 +27,34 @@ LUNAR_YEARS = range(1900, 2101)
 # How far ahead the index of keys finds a day, and what the card of a person looks ahead.
 NEAR, SOON = timedelta(days=3), timedelta(days=30)
 
-_ASKED = re.compile(r"生日|纪念日|忌日|birthday|\bb-?day\b|anniversar", re.I)
-_LUNAR_WORD = re.compile(r"农历|阴历|旧历|\b(?:chinese )?lunar(?: calendar)?\b")
-_SOLAR_WORD = re.compile(r"公历|阳历|新历|\bsolar\b")
-# Said so only by the lunar calendar: 正月, 腊月, 初三, 廿一, and 八月十五 without 日 or 号.
-_LUNAR_SHAPE = re.compile(
-    r"[正冬腊]月|月初[一二三四五六七八九十]|[月]廿|闰"
-    r"|[一二三四五六七八九十]月[一二三四五六七八九十]+(?![一二三四五六七八九十日号])"
+_SPOKEN_OF, _LUNAR, _SOLAR = (
+    re.compile(rf"(?<![a-z])(?:{alternation(words('yearly_days', group))})")
+    for group in ("spoken_of", "lunar", "solar")
 )
+# Only lunar days are written so: 闰四月, 腊月, 初三, 廿一, and 八月十五 without 日 or 号.
+_N = "一二三四五六七八九十"
+_WRITTEN_LUNAR = re.compile(rf"闰|[正冬腊]月|月[初廿]|[{_N}]月[{_N}]+(?![{_N}日号])")
 _LUNAR_MONTHS = str.maketrans({"正": "一", "冬": "十一", "腊": "十二"})
-_TH = r"(?:st|nd|rd|th)?"
+
+# English months and days are written as Chinese ones are: May as 5月, the 15th day as the 15日.
+_TH = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_NAME = re.compile(rf"\b({MONTH})\b\.?")
+_NUMBERED = re.compile(r"\b(?:(month|day) (\d{1,2})|(\d{1,2}) (month|day))\b")
+_SIGNS = {"month": "月", "day": "日"}
+# What stands then for one day of the year; ``late`` is its year, behind it.
 _FORMS = tuple(
-    re.compile(form)
+    re.compile(rf"(?<!\d){form}(?!\d)")
     for form in (
-        r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)",
-        r"--?(?P<month>\d\d)-?(?P<day>\d\d)",
-        r"(?:(?P<year>\d{4})\s*年\s*(?:的\s*)?)?(?:(?P<leap>闰)\s*)?(?P<month>\d{1,2})\s*月\s*初?(?P<day>\d{1,2})\s*[日号]?",
-        r"(?P<year>\d{4})\s*[/.-]\s*(?P<month>\d{1,2})\s*[/.-]\s*(?P<day>\d{1,2})",
-        r"(?P<month>\d{1,2})(?P<bare>[/.-])(?P<day>\d{1,2})",
-        rf"\b(?P<name>{MONTH})\.?,? (?:the )?(?P<day>\d{{1,2}}){_TH}\b(?:,? (?:of )?(?:in )?(?P<year>\d{{4}})\b)?",
-        rf"\b(?P<day>\d{{1,2}}){_TH}(?: day)?(?: of)? (?P<name>{MONTH})\b\.?(?:,? (?:of )?(?P<year>\d{{4}})\b)?",
-        r"(?P<leap>leap )?month (?P<month>\d{1,2}),? day (?P<day>\d{1,2})(?:,? (?P<year>\d{4})\b)?",
-        rf"\b(?P<day>\d{{1,2}}){_TH}(?: day)? of the (?P<leap>leap )?(?P<month>\d{{1,2}}){_TH}(?: month)?(?:,? (?P<year>\d{{4}})\b)?",
+        r"(?:(?P<year>\d{4})|--)(?P<month>\d\d)-?(?P<day>\d\d)",
+        r"(?:(?P<year>\d{4}) ?[/.-] ?)?(?P<month>\d{1,2}) ?(?P<sign>[/.-]) ?(?P<day>\d{1,2})"
+        r"(?: ?[/.-] ?(?P<late>\d{4}))?",
+        r"(?:(?P<year>\d{4}) ?年 ?(?:的 ?)?)?(?P<leap>闰 ?|leap )?(?P<month>\d{1,2}) ?月,? ?(?:the )?初?"
+        r"(?P<day>\d{1,2})(?!\d)(?: ?[日号])?(?:,? (?:of |in )?(?P<late>\d{4}))?",
+        r"(?P<day>\d{1,2})日?(?: of)?(?: the)? (?P<leap>leap )?(?P<month>\d{1,2})月"
+        r"(?:,? (?:of |in )?(?P<late>\d{4}))?",
     )
 )
 _DIGIT = re.compile(r"\d")
-_ZH_DIGITS = "一二三四五六七八九十"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,7 @@ class Occurrence:
     years: int | None
 
 
-def made(
+def yearly_day(
     month: int,
     day: int,
     year: int | None = None,
@@ -106,24 +111,31 @@ def _holds(year: int, month: int, day: int) -> bool:
 def read(value: str) -> YearlyDay | None:
     """The day that a value says, in either language, or None where it is not exactly one."""
     said = normalise(value)
-    lunar = bool(_LUNAR_WORD.search(said) or _LUNAR_SHAPE.search(said))
-    if _SOLAR_WORD.search(said):
-        lunar = False
-    text = with_digits(_SOLAR_WORD.sub(" ", _LUNAR_WORD.sub(" ", said)).translate(_LUNAR_MONTHS))
-    text = " ".join(text.split())
+    lunar = not _SOLAR.search(said) and bool(_LUNAR.search(said) or _WRITTEN_LUNAR.search(said))
+    plain = _plain(said)
     for form in _FORMS:
-        found = form.search(text)
-        if found is None or _DIGIT.search(text[: found.start()] + text[found.end() :]):
+        found = form.search(plain)
+        if found is None or _DIGIT.search(plain[: found.start()] + plain[found.end() :]):
             continue
-        parts = found.groupdict()
-        month = MONTHS[parts["name"]] if parts.get("name") else int(parts["month"])
-        day = int(parts["day"])
-        if parts.get("bare") in ("/", ".") and not lunar and month != day and max(month, day) <= 12:
-            return None  # 5/3 is a day in May or in March
-        year = int(parts["year"]) if parts.get("year") else None
-        calendar = LUNAR if lunar else SOLAR
-        return made(month, day, year, calendar, leap=bool(parts.get("leap")))
+        parts = {name: part for name, part in found.groupdict().items() if part}
+        month, day = int(parts["month"]), int(parts["day"])
+        either_way = parts.get("sign") in ("/", ".") or ("sign" in parts and "late" in parts)
+        if either_way and "year" not in parts and not lunar:
+            if month != day and max(month, day) <= 12:
+                return None  # 5/3 is a day in May or in March
+            month, day = sorted((month, day))
+        year = parts.get("year") or parts.get("late")
+        kind = LUNAR if lunar else SOLAR
+        return yearly_day(month, day, int(year) if year else None, kind, leap="leap" in parts)
     return None
+
+
+def _plain(said: str) -> str:
+    """What was said without the names of calendars, numbers in digits, months and days by sign."""
+    text = _LUNAR.sub(" ", _SOLAR.sub(" ", said)).translate(_LUNAR_MONTHS)
+    text = _TH.sub("", " ".join(with_digits(text).split()))
+    text = _NAME.sub(lambda name: f"{MONTHS[name[1]]}月", text)
+    return _NUMBERED.sub(lambda m: f"{m[2] or m[3]}{_SIGNS[m[1] or m[4]]}", text)
 
 
 def text(day: YearlyDay, language: str) -> str:
@@ -132,27 +144,12 @@ def text(day: YearlyDay, language: str) -> str:
         year = f"{day.year}年" if day.year else ""
         if day.calendar == SOLAR:
             return f"{year}{day.month}月{day.day}日"
-        leap = "闰" if day.leap else ""
-        return f"{year}农历{leap}{_month_zh(day.month)}月{_day_zh(day.day)}"
+        month, leap = TextUtils.month_cn(day.month), "闰" if day.leap else ""
+        return f"{year}农历{leap}{month}月{TextUtils.day_cn(day.day)}"
     year = f", {day.year}" if day.year else ""
     if day.calendar == SOLAR:
-        return f"{_MONTH_NAMES[day.month]} {day.day}{year}"
+        return f"{calendar.month_name[day.month]} {day.day}{year}"
     return f"lunar {'leap ' if day.leap else ''}month {day.month}, day {day.day}{year}"
-
-
-_MONTH_NAMES = {number: name.title() for name, number in reversed(MONTHS.items())}
-
-
-def _month_zh(month: int) -> str:
-    return "正二三四五六七八九十冬腊"[month - 1]
-
-
-def _day_zh(day: int) -> str:
-    if day <= 10:
-        return "初" + _ZH_DIGITS[day - 1]
-    if day in (20, 30):
-        return "二十" if day == 20 else "三十"
-    return ("十" if day < 20 else "廿") + _ZH_DIGITS[day % 10 - 1]
 
 
 def next_on(day: YearlyDay, today: date) -> Occurrence | None:
@@ -189,11 +186,13 @@ def _lunar_year(today: date) -> int:
         return today.year
 
 
-def of_attributes(attributes: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """The important dates among a contact's attributes: their key, and the current value."""
+def of_attributes(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str, YearlyDay]]:
+    """The important dates among a contact's attributes: key, current value, and the day."""
     for key, values in attributes.items():
-        if values and is_yearly(key) and read(str(values[0]["value"])) is not None:
-            yield key, str(values[0]["value"])
+        if values and is_yearly(key):
+            value = str(values[0]["value"])
+            if (day := read(value)) is not None:
+                yield key, value, day
 
 
 def day_key(kind: str) -> str:
@@ -204,7 +203,7 @@ def day_key(kind: str) -> str:
 
 def asked_for(message: str) -> bool:
     """Whether a message speaks of days of this kind."""
-    return _ASKED.search(message) is not None
+    return _SPOKEN_OF.search(normalise(message)) is not None
 
 
 def keys_within(today: date, span: timedelta) -> list[str]:

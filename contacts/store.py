@@ -259,7 +259,7 @@ def _coming(contact: Contact, plans: Sequence[tuple[date, str]]) -> list[dict[st
     dates = important_dates.of_attributes(contact.attributes)
     return [
         *({"on": on.isoformat(), "text": truncate(text, cards.MAX_VALUE)} for on, text in plans),
-        *({"kind": kind, "value": value} for kind, value in dates),
+        *({"kind": kind, "value": value} for kind, value, _ in dates),
     ]
 
 

@@ -12,7 +12,7 @@ def index(apps, _schema):
     for contact in contacts.only("id", "end_user_id", "attributes").iterator(500):
         dates = [
             {"kind": kind, "value": value}
-            for kind, value in important_dates.of_attributes(contact.attributes)
+            for kind, value, _ in important_dates.of_attributes(contact.attributes)
         ]
         if not dates:
             continue

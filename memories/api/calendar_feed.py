@@ -7,7 +7,7 @@ stands in the query, which no log of ours has.
 from datetime import UTC, date, timedelta
 from typing import Any
 
-import vobject  # type: ignore[import-untyped]
+import vobject
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -27,7 +27,7 @@ from contacts.important_dates import LUNAR, SOLAR, falls_on
 from contacts.text import one_line
 from memories.corrections.edit_dates import ImportantDate, dates_of
 
-LUNAR_YEARS = 5  # a rule of recurrence can't say a lunar day: so many are written out
+WRITTEN_OUT = 5  # a rule of recurrence can't say a lunar day: those of so many years
 MAX_NAME = 80
 
 
@@ -101,14 +101,13 @@ def as_ical(end_user: EndUser) -> str:
         calendar.add(name).value = value
     for each in dates_of(end_user):
         if each.next_on is not None:
-            _add(calendar, each, end_user)
+            _add(calendar, each, each.next_on, end_user)
     text: str = calendar.serialize()
     return text
 
 
-def _add(calendar: Any, each: ImportantDate, end_user: EndUser) -> None:
-    day, first = each.day, each.next_on
-    assert first is not None  # noqa: S101 the caller has looked
+def _add(calendar: Any, each: ImportantDate, first: date, end_user: EndUser) -> None:
+    day = each.day
     if day.calendar == SOLAR:
         # From the first one on, where its year is known: a calendar can count.
         begins = falls_on(day, day.year) if day.year is not None and each.years else None
@@ -117,8 +116,8 @@ def _add(calendar: Any, each: ImportantDate, end_user: EndUser) -> None:
         _event(calendar, each, end_user, f"{each.id}", begins or first, rule)
         return
     year = first.year - 1
-    days = (falls_on(day, year + ahead) for ahead in range(LUNAR_YEARS + 2))
-    for on in [on for on in days if on is not None and on >= first][:LUNAR_YEARS]:
+    days = (falls_on(day, year + ahead) for ahead in range(WRITTEN_OUT + 2))
+    for on in [on for on in days if on is not None and on >= first][:WRITTEN_OUT]:
         _event(calendar, each, end_user, f"{each.id}-{on:%Y%m%d}", on, "")
 
 

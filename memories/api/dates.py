@@ -12,9 +12,10 @@ from accounts.api import UserView, documented
 from accounts.errors import ApiError
 from accounts.fields import Flag, Identifier, Strict, Text, Whole, WhyQuery
 from accounts.models import EndUser
+from accounts.paging import Page
 from contacts.edit import UnknownContact
-from contacts.important_dates import LUNAR, SOLAR, YearlyDay, made, text
-from memories.api.requested import TakenAway, refusals
+from contacts.important_dates import LUNAR, SOLAR, YearlyDay, text, yearly_day
+from memories.api.requested import TakenAway, with_change
 from memories.corrections import edit_dates
 from memories.corrections.edit_dates import ImportantDate
 
@@ -79,15 +80,13 @@ class ChangedDate(DateSerializer):
     )
 
 
-class DateList(serializers.Serializer):
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
+class DatePage(Page):
     results = DateSerializer(many=True)
 
 
 class Dates(UserView):
     @documented(
-        responses={200: DateList},
+        responses={200: DatePage},
         parameters=[DatesQuery],
         operation_id="dates_list",
         summary="Birthdays and other days that come back every year, the next first",
@@ -151,16 +150,15 @@ class OneDate(UserView):
     def delete(self, _request: Request, date_id: UUID, **_path: Any) -> Response:
         why = self.query(WhyQuery).get("why", "")
         date = self.found(date_id)
-        with refusals():
-            change = edit_dates.remove_date(self.end_user, date, actor=self.actor, why=why)
-        return Response({"change_id": change and change.id})
+        change = edit_dates.remove_date(self.end_user, date, actor=self.actor, why=why)
+        return Response(with_change({}, change))
 
 
 def _stated(
     user: EndUser, contact: UUID | None, kind: str, values: dict[str, Any], actor: str
 ) -> dict[str, Any]:
     """States the date; as it is then, with the change. Raises ValidationError and a 404."""
-    day = made(
+    day = yearly_day(
         values["month"],
         values["day"],
         values.get("year"),
@@ -172,8 +170,7 @@ def _stated(
     why = values.get("why", "")
     try:
         kind = edit_dates.kind_of(kind)
-        with refusals():
-            change = edit_dates.set_date(user, contact, kind, day, actor=actor, why=why)
+        change = edit_dates.set_date(user, contact, kind, day, actor=actor, why=why)
     except edit_dates.InvalidDate as error:
         raise serializers.ValidationError({"kind": [str(error)]}) from error
     except UnknownContact as error:
@@ -181,7 +178,7 @@ def _stated(
     whose = change.subjects[0] if contact and change else None
     shown = edit_dates.dates_of(user, contact=UUID(whose) if whose else None)
     (found,) = [one for one in shown if one.kind == kind and bool(one.contact) == bool(contact)]
-    return {**_shown(user, found), "change_id": change and change.id}
+    return with_change(_shown(user, found), change)
 
 
 def _day(day: YearlyDay) -> dict[str, Any]:

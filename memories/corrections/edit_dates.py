@@ -4,7 +4,7 @@ A person's is an attribute of theirs, the user's own a fact of a memory; so corr
 erasure, export and undo treat them like all else that is known.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -17,7 +17,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import edit
 from contacts.attributes import ATTRIBUTES, YEARLY, attribute_key, is_yearly, label
 from contacts.important_dates import YearlyDay, day_key, next_on, of_attributes, read, text
-from contacts.models import Contact
+from contacts.models import Contact, ContactQuerySet
 from memories.corrections import edit_memories
 from memories.models import Memory
 from memories.types import MemoryType, Subtype
@@ -46,50 +46,54 @@ class ImportantDate:
 def dates_of(
     end_user: EndUser, *, within: int | None = None, contact: UUID | None = None
 ) -> list[ImportantDate]:
-    """The important dates of a user's people and of the user, the next first; with ``within``
-    those of so many days from today on. Of a kind each has one, the current. Two statements."""
-    today = end_user.today
-    found = [*_of_people(end_user, today, contact)]
+    """The important dates of a user's listed people and of the user, or of one ``contact``, the
+    next first; with ``within`` those of so many days from today on. Of a kind each has one, the
+    current."""
+    known, today = Contact.objects.of(end_user), end_user.today
     if contact is None:
-        found += _own(end_user, today)
+        found = [*_of_people(end_user, known.listed(), today), *_own(end_user, today)]
+    else:
+        found = [*_of_people(end_user, known.standing().filter(pk=contact), today)]
     if within is not None:
         until = today + timedelta(days=within)
         found = [one for one in found if one.next_on is not None and one.next_on <= until]
     return sorted(found, key=lambda one: (one.next_on or date.max, str(one.id)))
 
 
-def _of_people(end_user: EndUser, today: date, contact: UUID | None) -> Iterator[ImportantDate]:
-    people = Contact.objects.of(end_user).standing().exclude(coming=[]).light()
-    for one in people.filter(pk=contact) if contact else people:
+def _of_people(end_user: EndUser, people: ContactQuerySet, today: date) -> Iterator[ImportantDate]:
+    for one in people.exclude(coming=[]).light():
         one.end_user = end_user
-        for kind, value in of_attributes(one.attributes):
-            sources = one.attributes[kind][0].get("sources", ())
-            yield _made(one, end_user, kind, value, today, sources)
+        for kind, _, day in of_attributes(one.attributes):
+            sources = map(UUID, one.attributes[kind][0].get("sources", ()))
+            yield _made(one, end_user, kind, day, today, sources)
 
 
 def _own(end_user: EndUser, today: date) -> Iterator[ImportantDate]:
     for kind in YEARLY:
-        for memory, value in _own_of(end_user, kind):
-            yield _made(None, end_user, kind, value, today, [memory.pk])
+        for memory, day in _own_of(end_user, kind):
+            yield _made(None, end_user, kind, day, today, [memory.pk])
             break
 
 
-def _own_of(end_user: EndUser, kind: str) -> Iterator[tuple[Memory, str]]:
-    """Memories that tell the user's own date of a kind, the last said first, and the value."""
+def _own_of(end_user: EndUser, kind: str) -> Iterator[tuple[Memory, YearlyDay]]:
+    """Memories that tell the user's own date of a kind, the last said first, and the day."""
     told = Memory.objects.of(end_user).active().facts().defer("tokens").order_by("-said_at", "pk")
     for memory in told.filter(facts__contains=[{"key": kind, "person": None}]):
         for fact in memory.facts:
             mine = fact["key"] == kind and fact["person"] is None and not fact.get("valid_to")
-            if mine and read(fact["value"]) is not None:
-                yield memory, fact["value"]
+            if mine and (day := read(fact["value"])) is not None:
+                yield memory, day
                 break
 
 
 def _made(
-    contact: Contact | None, end_user: EndUser, kind: str, value: str, today: date, sources: object
+    contact: Contact | None,
+    end_user: EndUser,
+    kind: str,
+    day: YearlyDay,
+    today: date,
+    sources: Iterable[UUID],
 ) -> ImportantDate:
-    day = read(value)
-    assert day is not None  # noqa: S101 both callers have read it
     found = next_on(day, today)
     whose = f"{contact.pk if contact else end_user.pk}"
     return ImportantDate(
@@ -99,13 +103,15 @@ def _made(
         day=day,
         next_on=found.on if found else None,
         years=found.years if found else None,
-        sources=tuple(UUID(str(pk)) for pk in sources),  # type: ignore[attr-defined]
+        sources=tuple(sources),
     )
 
 
 def one(end_user: EndUser, date_id: UUID) -> ImportantDate | None:
-    """The date with this id."""
-    return next((each for each in dates_of(end_user) if each.id == date_id), None)
+    """The date with this id, also of who is archived."""
+    people, today = Contact.objects.of(end_user).standing(), end_user.today
+    known = (*_of_people(end_user, people, today), *_own(end_user, today))
+    return next((each for each in known if each.id == date_id), None)
 
 
 def kind_of(said: str) -> str:

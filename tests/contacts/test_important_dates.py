@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts.important_dates import LUNAR, SOLAR, made, next_on, read, text
+from contacts.important_dates import LUNAR, SOLAR, next_on, read, text, yearly_day
 
 
 @pytest.mark.parametrize(
@@ -20,17 +20,38 @@ from contacts.important_dates import LUNAR, SOLAR, made, next_on, read, text
         ("阳历八月十五", (8, 15)),
         ("May 3rd, 1990", (5, 3, 1990)),
         ("the 3rd of May", (5, 3)),
+        ("--0503", (5, 3)),
+        ("1990年5月3日", (5, 3, 1990)),
+        ("一九九〇年的五月三号", (5, 3, 1990)),
+        ("3 May 1990", (5, 3, 1990)),
+        ("on Sept. 3", (9, 3)),
         ("5/13", (5, 13)),
+        ("13.5.1990", (5, 13, 1990)),
+        ("1990/5/3", (5, 3, 1990)),
         ("5/5", (5, 5)),
         ("Feb 29", (2, 29)),
         ("八月十五", (8, 15, None, LUNAR)),
         ("农历5月5日", (5, 5, None, LUNAR)),
         ("腊月廿三", (12, 23, None, LUNAR)),
+        ("正月 初一", (1, 1, None, LUNAR)),
+        ("lunar 8/15", (8, 15, None, LUNAR)),
         ("1990年农历闰四月初三", (4, 3, 1990, LUNAR, True)),
         ("15th day of the 8th lunar month", (8, 15, None, LUNAR)),
         *[
             (said, None)
-            for said in ("5/3", "in May", "1990", "2月30日", "May 3 or 4", "9999-12-31")
+            for said in (
+                "5/3",
+                "05-03-1990",
+                "in May",
+                "May 1990",
+                "turns 30 in May",
+                "1990",
+                "12",
+                "2月30日",
+                "May 3 or 4",
+                "五月三日或四日",
+                "9999-12-31",
+            )
         ],
     ],
 )
@@ -40,7 +61,7 @@ def test_a_value_is_read_as_exactly_one_day(said, day):
         return
     *rest, leap = (*day, *(None, None, SOLAR, False)[len(day) - 1 :]) if len(day) < 5 else day
     month, number, year, calendar = rest
-    assert read(said) == made(month, number, year, calendar, leap=leap)
+    assert read(said) == yearly_day(month, number, year, calendar, leap=leap)
 
 
 @given(
@@ -50,7 +71,7 @@ def test_a_value_is_read_as_exactly_one_day(said, day):
 def test_what_is_written_is_read_again_and_comes_once_within_a_year(
     month, number, year, calendar, leap, today
 ):
-    day = made(month, number, year, calendar, leap=leap)
+    day = yearly_day(month, number, year, calendar, leap=leap)
     if day is None:
         return
     assert {read(text(day, language)) for language in ("en", "zh")} == {day}

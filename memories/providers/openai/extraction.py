@@ -346,7 +346,9 @@ def _facts(
 
 
 def _date(out: DateOut, refs: Mapping[str, str], language: str) -> Fact | None:
-    day = important_dates.made(out.month, out.day, out.year, out.calendar, leap=out.leap_month)
+    day = important_dates.yearly_day(
+        out.month, out.day, out.year, out.calendar, leap=out.leap_month
+    )
     key = important_dates.day_key(attribute_key(out.kind))
     if day is None or not out.calendar or not is_yearly(key) or out.person not in refs:
         return None
