@@ -12,9 +12,8 @@ from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact
 from contacts.text import estimate_tokens
 from dashboard import access, fragments, pager
-from dashboard.queries import changes, memories, relations
+from dashboard.queries import changes, dates, memories, relations
 from dashboard.queries import contact as queries
-from dashboard.views import dates
 from dashboard.views.picking import picker
 from dashboard.words import language_of
 from memories.corrections import edit_dates
@@ -56,7 +55,7 @@ def _card(request: HttpRequest, person: Contact) -> dict[str, Any]:
         "card": card,
         "tokens": estimate_tokens(card.text),
         "attributes": queries.attributes_of(person, language_of()),
-        "dates": dates.shown(edit_dates.dates_of(user, contact=person.pk), user.today),
+        "dates": dates.rows_of(edit_dates.dates_of(user, contact=person.pk), user.today),
         "shared": queries.shared_aliases(person),
         "known_keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
     }

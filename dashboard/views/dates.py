@@ -1,7 +1,5 @@
 """Important dates of an end user and their people: seen, stated, taken away, and as a feed."""
 
-from datetime import date
-from typing import Any
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse
@@ -13,37 +11,13 @@ from django.views.decorators.debug import sensitive_variables
 from accounts.models import EndUser
 from contacts.attributes import YEARLY, label
 from contacts.edit import UnknownContact
-from contacts.important_dates import LUNAR, date_text, read, text
-from contacts.models import Contact
+from contacts.important_dates import read
 from dashboard import access, feedback, words
+from dashboard.queries import dates as queries
 from memories.api.calendar_feed import address
 from memories.corrections import edit_dates
-from memories.corrections.edit_dates import ImportantDate
 
-MOST_PEOPLE = 500  # to choose from in the form
-MAX_VALUE = 60
-
-
-def shown(dates: list[ImportantDate], today: date) -> list[dict[str, Any]]:
-    """Dates as rows of a page, in the reader's language."""
-    language = words.language_of()
-    return [
-        {
-            "id": one.id,
-            "contact": one.contact,
-            "kind": label(one.kind, language),
-            "birthday": one.kind == "birthday",
-            "said": text(one.day, language),
-            # A lunar day, or 29 February, is kept on another one.
-            "elsewhere": one.next_on is not None
-            and (one.day.calendar == LUNAR or one.day.day != one.next_on.day),
-            "on": date_text(one.next_on, today, language) if one.next_on else "",
-            "days": (one.next_on - today).days if one.next_on else None,
-            "years": one.years,
-            "sources": one.sources,
-        }
-        for one in dates
-    ]
+MAX_KIND, MAX_VALUE = 40, 60
 
 
 @access.page
@@ -55,12 +29,10 @@ def show(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 def _page(
     request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
 ) -> HttpResponse:
-    dates = edit_dates.dates_of(end_user)
-    people = Contact.objects.of(end_user).standing().order_by("sort_key", "id")
     context = {
         "end_user": end_user,
-        "dates": shown(dates, end_user.today),
-        "people": people.values("pk", "name", "relationship")[:MOST_PEOPLE],
+        "dates": queries.rows_of(edit_dates.dates_of(end_user), end_user.today),
+        "people": queries.people(end_user),
         "kinds": [label(kind, words.language_of()) for kind in YEARLY],
         **more,
     }
@@ -74,12 +46,9 @@ def save(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     person = access.chosen_contact(end_user, sent["contact"])
     day = read(sent["value"]) if len(sent["value"]) <= MAX_VALUE else None
     try:
-        kind = edit_dates.kind_of(sent["kind"][:40])
-    except edit_dates.InvalidDate as error:
-        return _page(request, end_user, 422, sent=sent, wrong_kind=words.reason(error.reason))
-    if day is None:
-        return _page(request, end_user, 422, sent=sent, wrong_day=True)
-    try:
+        kind = edit_dates.kind_of(sent["kind"][:MAX_KIND])
+        if day is None:
+            return _page(request, end_user, 422, sent=sent, wrong_day=True)
         change = edit_dates.set_date(
             end_user, person.pk if person else None, kind, day, actor=access.actor(request)
         )

@@ -1,0 +1,59 @@
+"""Important dates as rows of a page, and whom one may be stated of."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from accounts.models import EndUser
+from contacts.attributes import label
+from contacts.important_dates import LUNAR, date_text, text
+from contacts.models import Contact, ContactQuerySet
+from dashboard.words import language_of
+from memories.corrections.edit_dates import ImportantDate
+
+MOST_PEOPLE = 500  # to choose from in the form
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A date in the reader's language: ``said`` as it is kept; ``on`` the day when it comes next,
+    in so many ``days``, ``elsewhere`` where that is another one (of a lunar day, or 29 February)."""
+
+    id: UUID
+    contact: Contact | None
+    kind: str
+    birthday: bool
+    said: str
+    on: str
+    days: int | None
+    elsewhere: bool
+    years: int | None
+    stated: bool
+
+
+def rows_of(dates: Sequence[ImportantDate], today: date) -> list[Row]:
+    """These dates as seen today."""
+    language = language_of()
+    return [
+        Row(
+            id=one.id,
+            contact=one.contact,
+            kind=label(one.kind, language),
+            birthday=one.kind == "birthday",
+            said=text(one.day, language),
+            on=date_text(one.next_on, today, language) if one.next_on else "",
+            days=(one.next_on - today).days if one.next_on else None,
+            elsewhere=one.next_on is not None
+            and (one.day.calendar == LUNAR or one.day.day != one.next_on.day),
+            years=one.years,
+            stated=not one.sources,
+        )
+        for one in dates
+    ]
+
+
+def people(end_user: EndUser) -> ContactQuerySet:
+    """Of whom a date may be stated, by name."""
+    listed = Contact.objects.of(end_user).listed().order_by("sort_key", "id")
+    return listed.only("name", "relationship")[:MOST_PEOPLE]
