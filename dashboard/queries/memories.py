@@ -27,11 +27,11 @@ def with_people(rows: QuerySet) -> QuerySet:
     return rows.defer("tokens").prefetch_related(Prefetch("links", links))
 
 
-def latest(end_user: EndUser, status: str, kind: str, about: str) -> QuerySet[Memory]:
-    """What an end user told, of a status and type where these are given, and ``about`` "nobody"
-    what should be about somebody. Profiles stand with their people."""
+def latest(end_user: EndUser, status: str, kind: str, *, of_nobody: bool) -> QuerySet[Memory]:
+    """What an end user told, of a status and type where these are given, or only what is
+    ``of_nobody`` though it should be about somebody. Profiles stand with their people."""
     rows = Memory.objects.of(end_user).facts()
-    if about == "nobody":
+    if of_nobody:
         rows = rows.of_nobody()
     if status in Memory.Status:
         rows = rows.filter(status=status)

@@ -26,6 +26,7 @@ from memories.types import MemoryType, Subtype
 
 MAX_QUERY = 2000
 MAX_CONTENT = 1000
+NOBODY = "nobody"  # of ?about=: what should be about somebody
 TYPES, INTENTS = frozenset(MemoryType), frozenset(Intent)
 
 
@@ -40,26 +41,39 @@ def memories(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         "type": kind if kind in TYPES else "",
         "intent": request.GET.get("intent", ""),
     }
-    about = request.GET.get("about", "")
-    shown = _searched(end_user, **chosen) if wanted else _latest(request, end_user, about, **chosen)
+    of_nobody = request.GET.get("about") == NOBODY
+    if wanted:
+        shown = _searched(end_user, of_nobody=of_nobody, **chosen)
+    else:
+        shown = _latest(request, end_user, of_nobody=of_nobody, **chosen)
     context = {
         "end_user": end_user,
         "types": list(MemoryType),
         "intents": list(Intent),
-        "about": about,
+        "about": NOBODY if of_nobody else "",
         **chosen,
         **shown,
     }
     return render(request, "memories/list.html", context)
 
 
-def _latest(request: HttpRequest, end_user: EndUser, about: str, **chosen: str) -> dict[str, Any]:
-    rows = queries.latest(end_user, chosen["status"], chosen["type"], about)
+def _latest(
+    request: HttpRequest, end_user: EndUser, *, of_nobody: bool, **chosen: str
+) -> dict[str, Any]:
+    rows = queries.latest(end_user, chosen["status"], chosen["type"], of_nobody=of_nobody)
     page = pager.page_of(request, rows, ["-said_at", "id"])
     return {"page": page, "replacements": queries.replacements(end_user, page.rows)}
 
 
-def _searched(end_user: EndUser, *, q: str, status: str, type: str, intent: str) -> dict[str, Any]:  # noqa: A002 the column's name
+def _searched(
+    end_user: EndUser,
+    *,
+    of_nobody: bool,
+    q: str,
+    status: str,
+    type: str,  # noqa: A002 the column's name
+    intent: str,
+) -> dict[str, Any]:
     given = intent if intent in INTENTS else ""
     hits = recall.search(
         end_user,
@@ -69,6 +83,7 @@ def _searched(end_user: EndUser, *, q: str, status: str, type: str, intent: str)
         limit=queries.FOUND,
         statuses=[status] if status in Memory.Status else list(Memory.Status),
         types=[type] if type else [],
+        of_nobody=of_nobody,
     )
     results = queries.found(end_user, hits)
     return {

@@ -67,6 +67,7 @@ def search(
     valid_at: datetime | None = None,
     min_importance: float = 0.0,
     metadata: Mapping[str, Any] | None = None,
+    of_nobody: bool = False,
     hops: int = 1,
     heal: bool = True,
     vector: Sequence[float] | None = None,
@@ -75,10 +76,11 @@ def search(
 ) -> list[Hit]:
     """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
 
-    Only memories of these ``statuses``, and where given of these ``types``, about one of
-    these contacts, at least so important, of such ``metadata``, and which happened (else were said) from ``since``
-    to before ``until``, and which held at ``valid_at``. Without these two, a time that the query asks about puts memories of
-    it first and leaves out none. ``intent`` is inferred when not given. Memories up to
+    Only memories of these ``statuses``, and where given of these ``types``, about one of these
+    contacts, at least so important, of such ``metadata``, which held at ``valid_at``, and which
+    happened (else were said) from ``since`` to before ``until``; ``of_nobody``, only those that
+    should be about somebody. Without ``since`` and ``until``, a time that the query asks about puts
+    memories of it first and leaves out none. ``intent`` is inferred when not given. Memories up to
     ``hops`` edges from the best come below those; outdated ones count less with time, but not where
     the query asks for what used to be.
     Edges to archived memories that are met on the way are removed, unless not to ``heal``.
@@ -100,6 +102,8 @@ def search(
     narrowed = _during(_narrowed(narrowed, types, min_importance), since, until)
     if valid_at:
         narrowed = narrowed.held_at(valid_at)
+    if of_nobody:
+        narrowed = narrowed.of_nobody()
     if narrowed is not rows:
         within = Subset.of(narrowed.values("id"), among=about)
     if (asked := understood.span) and not (since or until):
