@@ -48,7 +48,7 @@ CODES: dict[str, tuple[int, str]] = {
     "unknown_link": (404, "This memory is not linked to this contact."),
     "unknown_relation": (404, "This user has no such relation."),
     "unknown_suggestion": (404, "This user has no such suggestion."),
-    "unknown_forgetting": (404, "This user has asked for no such thing."),
+    "unknown_forgetting": (404, "This user has made no such request."),
     "unknown_job": (404, "This user has no such job."),
     "not_found": (404, "There is nothing at this address, or no such row."),
     "method_not_allowed": (405, "The address does not take this method."),
@@ -124,7 +124,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         exc = exceptions.ParseError("The request is malformed.")
     elif isinstance(exc, OperationalError):
         exc = _unavailable(exc, context)
-    elif isinstance(exc, CodedError):  # of a verb, which a race can bring where none is foreseen
+    elif isinstance(exc, CodedError):  # of a verb
         exc = conflict(exc)
     if not isinstance(exc, exceptions.APIException):
         return _unforeseen(exc, context)

@@ -13,12 +13,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError, conflict
+from accounts.errors import ApiError
 from accounts.fields import Identifier, Strict, Text
 from accounts.models import Change
 from contacts import store
 from contacts.api import OneContact
-from contacts.merge import InvalidMerge, UnknownPerson, not_the_same
+from contacts.merge import UnknownPerson, not_the_same
 from contacts.models import Contact
 from contacts.serializers import ChangedContact, ContactDetail, detail
 from memories.api.requested import Forgotten
@@ -227,9 +227,8 @@ class Resolve(PersonView):
 
 @contextmanager
 def refusals() -> Iterator[None]:
+    """Answers with a 404 where there is no such person."""
     try:
         yield
     except UnknownPerson as error:
         raise ApiError(404, "unknown_contact", str(error)) from error
-    except InvalidMerge as error:
-        raise conflict(error) from error

@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -12,7 +12,7 @@ from accounts.api import UserView, documented
 from accounts.errors import ApiError
 from accounts.fields import Identifier, StoredReason, Strict, Text
 from memories import graph
-from memories.api.requested import TakenAway, check_memory, refusals
+from memories.api.requested import TakenAway, check_memory, stated
 from memories.corrections import edit_edges
 from memories.models import Edge, Memory
 
@@ -122,7 +122,7 @@ class MemoryEdges(UserView):
         check_memory(self.end_user, memory_id)
         if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
             raise serializers.ValidationError({"target": ["This user has no such memory."]})
-        with refusals(), transaction.atomic():
+        with transaction.atomic():
             edge, change = edit_edges.connect(
                 self.end_user,
                 memory_id,
@@ -131,15 +131,13 @@ class MemoryEdges(UserView):
                 actor=self.actor,
                 why=asked.get("why", ""),
             )
-        stated = {
+        row = {
             "id": edge.pk,
             "kind": edge.kind,
             "source": edge.source_id,
             "target": edge.target_id,
-            "change_id": change.id if change else None,
         }
-        code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
-        return Response(StatedEdge(stated).data, status=code)
+        return stated(row, change)
 
 
 class OneEdge(UserView):
@@ -154,7 +152,7 @@ class OneEdge(UserView):
         edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
         if edge_id > LARGEST_ID or not edges.filter(pk=edge_id).exists():
             raise ApiError(404, "unknown_edge", "This memory has no such edge.")
-        with refusals(), transaction.atomic():
+        with transaction.atomic():
             change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
         return Response(TakenAway({"change_id": change.id}).data)
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import transaction
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -14,7 +14,7 @@ from accounts.fields import Identifier, Strict, Text, WhyQuery
 from contacts.serializers import Named
 from memories import queue
 from memories.api.contacts import PersonView
-from memories.api.requested import TakenAway, check_memory, refusals
+from memories.api.requested import TakenAway, check_memory, stated
 from memories.corrections import edit_memories, review_links
 from memories.models import Link
 
@@ -72,16 +72,14 @@ class MemoryLinks(PersonView):
         check_memory(self.end_user, memory_id)
         pk = self.other("contact", asked["contact"])
         contact = self.contact(pk, or_survivor=True)
-        with transaction.atomic(), refusals():
+        with transaction.atomic():
             change = review_links.state(
                 self.end_user, memory_id, pk, actor=self.actor, why=asked.get("why", "")
             )
             queue.enqueue("embed", self.end_user.pk)
         rows = Link.objects.of(self.end_user).with_people()
         row = rows.get(memory=memory_id, contact=contact)
-        row.change_id = change.id if change else None  # type: ignore[attr-defined]
-        code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
-        return Response(ChangedLink(row).data, status=code)
+        return stated(LinkSerializer(row).data, change)
 
 
 class OneLink(PersonView):
@@ -102,7 +100,7 @@ class OneLink(PersonView):
         linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
         if not linked.filter(contact=contact).exists():
             raise ApiError(404, "unknown_link", "This memory is not linked to this contact.")
-        with transaction.atomic(), refusals():
+        with transaction.atomic():
             change = edit_memories.unlink(
                 self.end_user, memory_id, contact.pk, actor=self.actor, why=why
             )

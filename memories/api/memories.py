@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -23,7 +23,7 @@ from memories.api.requested import (
     changed,
     check_memory,
     memory_of,
-    refusals,
+    stated,
     unknown_memory,
 )
 from memories.api.serializers import (
@@ -72,7 +72,7 @@ class Memories(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(NewMemory)
-        with transaction.atomic(), refusals():
+        with transaction.atomic():
             end_user = self.end_user_for_writing()
             people = _contacts(end_user, values.pop("contacts"), "contacts")
             values.setdefault("subtype", Subtype.OTHER if people else Subtype.SELF)
@@ -85,8 +85,7 @@ class Memories(UserView):
                 **values,
             )
             queue.enqueue("embed", end_user.pk)
-        code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
-        return Response(changed(end_user, memory.id, change), status=code)
+        return stated(shown([memory_of(end_user, memory.id)])[0], change)
 
 
 class OneMemory(UserView):
@@ -110,7 +109,7 @@ class OneMemory(UserView):
         if "content" in values:
             values["content"] = " ".join(values["content"].split())
         why = values.pop("why", "")
-        with transaction.atomic(), refusals():
+        with transaction.atomic():
             change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
             queue.enqueue("embed", self.end_user.pk)
         return Response(changed(self.end_user, memory_id, change))
@@ -142,7 +141,7 @@ class Move(UserView):
         check_memory(self.end_user, memory_id)
         (source,) = _contacts(self.end_user, [asked["from"]], "from")
         (target,) = _contacts(self.end_user, [asked["to"]], "to")
-        with transaction.atomic(), refusals():
+        with transaction.atomic():
             change = edit_memories.move(
                 self.end_user,
                 memory_id,

@@ -3,21 +3,20 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rest_framework import serializers, status
+from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError, conflict
+from accounts.errors import ApiError
 from accounts.fields import Identifier, Strict, Text, WhyQuery
 from accounts.paging import Page, PageQuery, page
 from contacts import edit, relations
-from contacts.merge import InvalidMerge, UnknownPerson
 from contacts.models import Relation
 from contacts.serializers import Named
-from memories.api.contacts import PersonView
+from memories.api.contacts import PersonView, refusals
 from memories.api.edges import LARGEST_ID
-from memories.api.requested import TakenAway
+from memories.api.requested import TakenAway, stated
 
 
 class RelationQuery(PageQuery):
@@ -95,7 +94,7 @@ class Relations(PersonView):
             self.contact(self.other(field, asked[field]), or_survivor=True).pk
             for field in ("subject", "object")
         ]
-        try:
+        with refusals():
             change = edit.add_relation(
                 self.end_user,
                 sides[0],
@@ -104,16 +103,10 @@ class Relations(PersonView):
                 actor=self.actor,
                 why=asked.get("why", ""),
             )
-        except UnknownPerson as error:
-            raise ApiError(404, "unknown_contact", str(error)) from error
-        except (edit.InvalidRelation, InvalidMerge) as error:
-            raise conflict(error) from error
         kind = relations.cleaned(asked["kind"])
         held = Relation.objects.of(self.end_user).with_people()
         row = held.get(subject=sides[0], object=sides[1], kind=kind)
-        row.change_id = change.id if change else None  # type: ignore[attr-defined]
-        code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
-        return Response(ChangedRelation(row).data, status=code)
+        return stated(RelationSerializer(row).data, change)
 
 
 class OneRelation(UserView):
@@ -129,8 +122,5 @@ class OneRelation(UserView):
         held = Relation.objects.of(self.end_user)
         if relation_id > LARGEST_ID or not held.filter(pk=relation_id).exists():
             raise ApiError(404, "unknown_relation", "This user has no such relation.")
-        try:
-            change = edit.remove_relation(self.end_user, relation_id, actor=self.actor, why=why)
-        except (edit.InvalidRelation, InvalidMerge) as error:
-            raise conflict(error) from error
+        change = edit.remove_relation(self.end_user, relation_id, actor=self.actor, why=why)
         return Response(TakenAway({"change_id": change.id}).data)

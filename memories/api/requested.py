@@ -1,17 +1,16 @@
-"""The memories that requests name, and what is refused about them."""
+"""The memories that requests name, and how what was done to them is answered."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
 from drf_spectacular.utils import inline_serializer
-from rest_framework import serializers
+from rest_framework import serializers, status
+from rest_framework.response import Response
 
-from accounts.errors import ApiError, conflict
+from accounts.errors import ApiError
 from accounts.models import Change, EndUser
-from memories.api.serializers import ChangedMemory, with_relations
-from memories.corrections.edit_memories import InvalidCorrection
+from memories.api.serializers import shown, with_relations
 from memories.models import Memory
 
 
@@ -53,15 +52,15 @@ def memory_of(end_user: EndUser, memory_id: UUID) -> Memory:
 
 def changed(end_user: EndUser, memory_id: UUID, change: Change | None) -> dict[str, Any]:
     """The memory as it is now, with the change that made it so."""
-    memory = memory_of(end_user, memory_id)
-    memory.change_id = change.id if change else None  # type: ignore[attr-defined]
-    return dict(ChangedMemory(memory).data)
+    return with_change(shown([memory_of(end_user, memory_id)])[0], change)
 
 
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Answers with a 409 where a correction can't be made."""
-    try:
-        yield
-    except InvalidCorrection as error:
-        raise conflict(error) from error
+def with_change(row: Mapping[str, Any], change: Change | None) -> dict[str, Any]:
+    """A row as it is shown, with the change to undo; None where nothing changed."""
+    return {**row, "change_id": change.id if change else None}
+
+
+def stated(row: Mapping[str, Any], change: Change | None) -> Response:
+    """Answers with what was stated: 201, or 200 where it had been stated before."""
+    code = status.HTTP_201_CREATED if change else status.HTTP_200_OK
+    return Response(with_change(row, change), status=code)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.fields import Identifier, Strict, Text
-from memories.api.requested import changed, check_memory, refusals
+from memories.api.requested import changed, check_memory
 from memories.api.serializers import (
     MAX_CONTENT,
     ChangedMemory,
@@ -58,14 +58,13 @@ class SplitMemory(UserView):
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         asked = self.body(SplitMemoryForm)
         check_memory(self.end_user, memory_id)
-        with refusals():
-            change = rewrite.split(
-                self.end_user,
-                memory_id,
-                asked["pieces"],
-                actor=self.actor,
-                why=asked.get("why", ""),
-            )
+        change = rewrite.split(
+            self.end_user,
+            memory_id,
+            asked["pieces"],
+            actor=self.actor,
+            why=asked.get("why", ""),
+        )
         parts = Edge.objects.of(self.end_user).filter(kind=Edge.Kind.PART_OF, target=memory_id)
         made = [row["id"] for row in change.rows if row["model"] == Edge._meta.label_lower]
         rows = Memory.objects.of(self.end_user).filter(
@@ -94,9 +93,8 @@ class MergeMemories(UserView):
         if unknown := [str(pk) for pk in ids if pk not in held]:
             problem = f"This user has no such memory: {', '.join(unknown[:5])}."
             raise serializers.ValidationError({"ids": [problem]})
-        with refusals():
-            memory, change = rewrite.merge_memories(
-                self.end_user, ids, asked["content"], actor=self.actor, why=asked.get("why", "")
-            )
+        memory, change = rewrite.merge_memories(
+            self.end_user, ids, asked["content"], actor=self.actor, why=asked.get("why", "")
+        )
         answer = changed(self.end_user, memory.pk, change)
         return Response(answer, status=status.HTTP_201_CREATED)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.db.models import Prefetch, QuerySet
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from accounts import time_zones
@@ -175,8 +176,9 @@ class MemorySerializer(serializers.ModelSerializer):
     def get_contacts(self, memory: Memory) -> list[str]:
         return [str(link.contact_id) for link in memory.links.all()]
 
-    def get_people(self, memory: Memory) -> Named(many=True):  # type: ignore[valid-type]
-        return Named([link.contact for link in memory.links.all()], many=True).data
+    @extend_schema_field(Named(many=True))
+    def get_people(self, memory: Memory) -> list[dict[str, Any]]:
+        return list(Named([link.contact for link in memory.links.all()], many=True).data)
 
     def get_metadata(self, memory: Memory) -> dict[str, Any]:
         profile = memory.consolidated_into_id

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django.db.models import Q
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -19,6 +20,7 @@ from contacts.resolution.suggestions import survivor_first
 from contacts.serializers import Named
 from memories.api.contacts import PersonView, refusals
 from memories.api.edges import LARGEST_ID
+from memories.api.requested import with_change
 from memories.corrections import merge_contacts
 
 STATES = [state.value for state in Suggestion.State]
@@ -69,8 +71,9 @@ class SuggestionSerializer(serializers.ModelSerializer):
             "decided_at", "created_at",
         ]  # fmt: skip
 
-    def get_contacts(self, row: Suggestion) -> Named(many=True):  # type: ignore[valid-type]
-        return Named([row.first, row.second], many=True).data
+    @extend_schema_field(Named(many=True))
+    def get_contacts(self, row: Suggestion) -> list[dict[str, Any]]:
+        return list(Named([row.first, row.second], many=True).data)
 
 
 class DecidedSuggestion(SuggestionSerializer):
@@ -99,7 +102,7 @@ class Suggestions(PersonView):
     )
     def get(self, request: Request, **_path: Any) -> Response:
         query = self.query(SuggestionQuery)
-        rows = Suggestion.objects.of(self.end_user).with_people()
+        rows = Suggestion.objects.of(self.end_user).listed().with_people()
         if query["state"] != "all":
             rows = rows.filter(state=query["state"])
         if "contact" in query:
@@ -140,5 +143,4 @@ class DecideSuggestion(PersonView):
             else:
                 put_off(self.end_user, *pair, actor=self.actor)
         decided = rows.get(pk=row.pk)
-        decided.change_id = change.id if change else None  # type: ignore[attr-defined]
-        return Response(DecidedSuggestion(decided).data)
+        return Response(with_change(SuggestionSerializer(decided).data, change))
