@@ -9,7 +9,7 @@ from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Q, Value
-from django.db.models.expressions import RawSQL
+from django.db.models.expressions import Expression, RawSQL
 from django.utils import timezone
 from django.utils.module_loading import import_string
 from pgvector.django import VectorField
@@ -28,6 +28,12 @@ IN_CONFLICT = (
 )
 
 
+def memory_count() -> Expression:
+    """How many memories about a contact hold now, for a query of contacts."""
+    count: Expression = import_string(settings.MIO_MEMORY_COUNT)()
+    return count
+
+
 class ContactQuerySet(ScopedQuerySet):
     def in_conflict(self) -> Self:
         """Contacts with several values for an attribute that has one at a time."""
@@ -39,11 +45,11 @@ class ContactQuerySet(ScopedQuerySet):
 
     def counted(self) -> Self:
         """With ``memory_count``: how many memories about each hold now."""
-        return self.annotate(memory_count=import_string(settings.MIO_MEMORY_COUNT)())
+        return self.annotate(memory_count=memory_count())
 
     def memory_counts(self) -> dict[uuid.UUID, int]:
         """The same counts by the contacts' ids."""
-        return {one.pk: one.memory_count for one in self.counted().only("pk")}  # type: ignore[attr-defined]
+        return dict(self.counted().values_list("pk", "memory_count"))
 
     def listed(self) -> Self:
         """Standing contacts that nobody archived."""
@@ -102,8 +108,13 @@ class Contact(Tracked):
     ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current
     value first; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
     happening. ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
-    "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the unrejected links by the database.
+    "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the
+    unrejected links by the database.
     """
+
+    # Of rows that were read with them.
+    memory_count: int
+    latest_memory_ids: list[uuid.UUID]
 
     tracked = (
         "name", "name_key", "namesake", "aliases", "relationship", "gender", "attributes",
@@ -310,6 +321,10 @@ class Relation(Tracked):
 
 
 class SuggestionQuerySet(ScopedQuerySet):
+    def listed(self) -> Self:
+        """Those of people whom nobody archived."""
+        return self.filter(first__archived_at=None, second__archived_at=None)
+
     def with_people(self) -> Self:
         """With both contacts, in the same statement."""
         return self.select_related("first", "second").defer(

@@ -117,6 +117,15 @@ COUNTS = {
     "indexes": _("indexes"),
 }
 
+# What people are to the end user (contacts.names.GROUPS).
+GROUPS = {
+    "family": _("Family"),
+    "partner": _("Partner"),
+    "friend": _("Friends"),
+    "colleague": _("Work"),
+    "other": _("Others"),
+}
+
 EDGES = {
     "supersedes": _("superseded"),
     "complements": _("more detail"),

@@ -15,6 +15,8 @@ from contacts.models import Contact, ContactKey, Relation
 from contacts.names import GROUPS, KIN, kinds_of
 from contacts.text import clean
 from dashboard.social_map import Arrangement, Ties, arrange, communities, text_width
+from dashboard.words import GROUPS as TITLES
+from dashboard.words import in_words
 from memories.models import Link, Memory
 
 MOST = 300  # people drawn
@@ -76,7 +78,7 @@ class PeopleMap:
 
 def people_map(end_user: EndUser) -> PeopleMap:
     """The most mentioned people with their ties and communities. Five statements."""
-    rows = Contact.objects.of(end_user).standing()
+    rows = Contact.objects.of(end_user).listed()
     shown = rows.only("id", "name", "relationship", "mention_count", "namesake", "end_user_id")
     people = list(shown.order_by("-mention_count", "id")[:MOST])
     hidden = rows.count() - len(people)
@@ -145,17 +147,18 @@ def _groups(
             found.append((common, members))
         else:
             found.append(("", members))
-    named = {"family": _("Family"), "partner": _("Partner"), "friend": _("Friends"),
-             "colleague": _("Work"), "other": _("Others")}  # fmt: skip
     done: list[tuple[str, list[int]]] = []
+    named = set()
     for kind, members in found:
-        around = _("Around %(name)s") % {"name": clean(people[members[0]].name, 2 * LABEL)}
-        first = kind and kind not in [title for title, _members in done]
-        members_ = sorted([*members, *alone.pop(kind, [])]) if kind else members
-        done.append((kind if first else around, members_))
+        if kind and kind not in named:  # the first of its kind, with those of it who stand alone
+            named.add(kind)
+            done.append((in_words(TITLES, kind), sorted([*members, *alone.pop(kind, [])])))
+        else:
+            around = {"name": clean(people[members[0]].name, 2 * LABEL)}
+            done.append((_("Around %(name)s") % around, members))
     done.sort(key=lambda group: -sum(people[place].mention_count for place in group[1]))
-    done += sorted(alone.items(), key=lambda item: (item[0] == "other", -len(item[1]), item[1]))
-    return [(named.get(title, title), members) for title, members in done]
+    rest = sorted(alone.items(), key=lambda item: (item[0] == "other", -len(item[1]), item[1]))
+    return [*done, *((in_words(TITLES, kind), members) for kind, members in rest)]
 
 
 def _relationships(end_user: EndUser, people: Sequence[Contact]) -> dict[UUID, str]:

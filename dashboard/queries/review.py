@@ -29,7 +29,7 @@ def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
         Suggestion.objects.filter(end_user__in=users)
         .filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
         .filter(first__merged_into=None, second__merged_into=None)
-        .filter(first__archived_at=None, second__archived_at=None)
+        .listed()
         .select_related("end_user__app", "first", "second")
         .defer("first__memory_ids", "first__embedding", "second__memory_ids", "second__embedding")
         .order_by("-state", "-confidence", "pk")

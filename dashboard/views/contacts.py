@@ -9,7 +9,7 @@ from accounts.models import EndUser
 from contacts.merge import InvalidMerge, all_different
 from contacts.models import Contact
 from contacts.names import GROUPS
-from dashboard import access, feedback, pager
+from dashboard import access, feedback, fragments, pager, words
 from dashboard.queries import contacts as queries
 from dashboard.queries.people_map import people_map
 from dashboard.views import contact, contact_actions, contact_memories, picking
@@ -36,21 +36,14 @@ def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         "total": len(page.rows) if whole else queries.capped(rows),
         "most": queries.MOST,
     }
-    listed = request.htmx.target == "people"  # type: ignore[attr-defined]
-    template = "_list.html" if listed else "list.html"
+    template = "_list.html" if fragments.target(request) == "people" else "list.html"
     return render(request, f"contacts/{template}", context)
 
 
 def _groups() -> list[tuple[str, str]]:
     """The groups to filter by, with how they are called."""
-    named = {
-        "family": _("Family"),
-        "partner": _("Partner"),
-        "friend": _("Friends"),
-        "colleague": _("Work"),
-        "other": _("Others"),
-    }
-    return [*((group, named[group]) for group in GROUPS), (queries.NO_GROUP, _("Unknown"))]
+    named = [(group, words.in_words(words.GROUPS, group)) for group in GROUPS]
+    return [*named, (queries.NO_GROUP, _("Unknown"))]
 
 
 @access.page

@@ -6,14 +6,17 @@ from accounts.models import EndUser
 from contacts import relations, store
 from contacts.edit import UnknownContact, archive_contact
 from contacts.lookup import who_is_meant
-from contacts.models import Contact
+from contacts.models import Contact, json_value
 from contacts.resolution.suggestions import suggest
 from memories.corrections import merge_contacts
+from memories.corrections.edit_dates import dates_of
 from memories.corrections.undo import undo_change
+from tests.api import ApiClient
 from tests.dashboard.signin import signed_in
 from tests.factories import make_contact, make_end_user, make_suggestion
 
 pytestmark = pytest.mark.django_db
+LISTS = {"contacts": 2, "suggestions": 0, "dates": 0}
 TURNS = (("user", "昨天见到小红了"), ("assistant", "她好吗？"))
 
 
@@ -46,6 +49,8 @@ def test_they_are_not_listed_suggested_or_named_on_cards_but_found_again_by_name
     user: EndUser,
 ) -> None:
     hong, twin, ming = (make_contact(user, name) for name in ("王小红", "小红", "小明"))
+    hong.attributes = {"birthday": [json_value("5月3日")]}
+    store.save(hong, ["attributes"])
     make_suggestion(hong, twin)
     relations.state(user, hong, "妻子", ming)
     store.save(ming, [])
@@ -59,6 +64,13 @@ def test_they_are_not_listed_suggested_or_named_on_cards_but_found_again_by_name
     assert {row.contact.name for row in page[""].context["rows"]} == {"小红", "小明"}
     assert [row.contact.name for row in page["archived"].context["rows"]] == ["王小红"]
     assert client.get("/review/").context["at"] is None
+    drawn = client.get(f"/u/{user.pk}/people/map/").context["map"].wide.nodes
+    assert {node.person.contact for node in drawn} == {twin, ming}
+    assert dates_of(user) == []
+    assert [one.kind for one in dates_of(user, contact=hong.pk)] == ["birthday"]
+    app = ApiClient(user.app)
+    lists = {name: app.get(f"users/{user.external_id}/{name}/")[1] for name in LISTS}
+    assert {name: found["count"] for name, found in lists.items()} == LISTS
     assert suggest(user, lambda *_: ()).contacts == 2
     assert store.find(user, "王小红") == [hong]  # what is told of them is still theirs
     client.post(f"/u/{user.pk}/people/{hong.pk}/archive/", {"archived": ""})
