@@ -8,7 +8,7 @@ processes share the limit but for what each has not noted yet.
 import threading
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.db.models import Case, F, When
 from rest_framework.request import Request
@@ -51,7 +51,7 @@ class KeyLimit(BaseThrottle):
     quota: Quota | None = None
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        key: ApiKey = request.auth  # type: ignore[assignment]
+        key = cast(ApiKey, request.auth)
         limit = key.requests_a_minute
         if not limit:
             return True

@@ -5,7 +5,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.admin import ReadOnlyAdmin, ReadOnlyInline
-from contacts.models import Contact, ContactKey, Relation, Suggestion
+from contacts.models import Contact, ContactKey, Relation, Suggestion, memory_count
 
 
 class KeyInline(ReadOnlyInline):
@@ -25,11 +25,11 @@ class ContactAdmin(ReadOnlyAdmin):
     deferred = ("embedding", "memory_ids", "merged_into__embedding", "merged_into__memory_ids")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Contact]:
-        return super().get_queryset(request).counted()  # type: ignore[attr-defined]
+        return super().get_queryset(request).annotate(memory_count=memory_count())
 
     @admin.display(description="memories")
     def memory_count(self, contact: Contact) -> int:
-        return contact.memory_count  # type: ignore[attr-defined]
+        return contact.memory_count
 
 
 @admin.register(ContactKey)

@@ -183,10 +183,14 @@ class ContactSerializer(serializers.ModelSerializer):
 class ContactDetail(ContactSerializer):
     """One contact, with every memory id and the ids that were merged into it."""
 
-    merged_from = serializers.ListField(child=serializers.UUIDField())
+    merged_from = serializers.SerializerMethodField()
 
     class Meta(ContactSerializer.Meta):
         fields = [*ContactSerializer.Meta.fields, "merged_from"]
+
+    def get_merged_from(self, contact: Contact) -> list[UUID]:
+        merged = Contact.objects.of(contact.end_user_id).all_merged_into([contact.pk])
+        return [one.pk for one in merged]
 
 
 class ChangedContact(ContactDetail):
@@ -208,25 +212,20 @@ class ContactPage(Page):
 def shown(contacts: Sequence[Contact]) -> list[dict[str, Any]]:
     """Contacts of a list; the rows carry ``latest_memory_ids`` and ``memory_count``."""
     for contact in contacts:
-        contact.memory_ids = contact.latest_memory_ids  # type: ignore[attr-defined]
+        contact.memory_ids = contact.latest_memory_ids
     return list(ContactSerializer(contacts, many=True).data)
 
 
 def created(contacts: Sequence[Contact], change_id: UUID) -> dict[str, Any]:
     """Contacts that were just made together."""
     for contact in contacts:
-        contact.memory_count = 0  # type: ignore[attr-defined]
+        contact.memory_count = 0
     return {"contacts": ContactSerializer(contacts, many=True).data, "change_id": change_id}
 
 
 def detail(contact: Contact, change_id: UUID | None = None) -> dict[str, Any]:
     """One contact in full, with ``change_id`` when a change has just been made."""
-    known = Contact.objects.of(contact.end_user_id)
-    counts = known.filter(pk=contact.pk).memory_counts()
-    contact.memory_count = counts[contact.pk]  # type: ignore[attr-defined]
-    merged = known.all_merged_into([contact.pk])
-    contact.merged_from = [one.pk for one in merged]  # type: ignore[attr-defined]
-    if change_id is None:
-        return dict(ContactDetail(contact).data)
-    contact.change_id = change_id  # type: ignore[attr-defined]
-    return dict(ChangedContact(contact).data)
+    counts = Contact.objects.of(contact.end_user_id).filter(pk=contact.pk).memory_counts()
+    contact.memory_count = counts[contact.pk]
+    changed = {} if change_id is None else {"change_id": change_id}
+    return {**ContactDetail(contact).data, **changed}

@@ -1,8 +1,7 @@
 """Which requests are for a part of a page."""
 
-from typing import Any
-
 from django.http import HttpRequest
+from django_htmx.middleware import HtmxDetails
 
 
 def wanted(request: HttpRequest) -> bool:
@@ -10,5 +9,10 @@ def wanted(request: HttpRequest) -> bool:
 
     A boosted link and the browser's way back want the whole page, though a script sends them.
     """
-    asked: Any = request.htmx  # type: ignore[attr-defined]
+    asked = HtmxDetails(request)
     return bool(asked) and not asked.boosted and not asked.history_restore_request
+
+
+def target(request: HttpRequest) -> str | None:
+    """The id of the part that a script asks for, if it asks for one."""
+    return HtmxDetails(request).target

@@ -29,8 +29,8 @@ def pytest_configure() -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     database.ensure_running()
     _TESTS.enter_context(scope.all_users())
-    StaticFiles.add_files_from_finders = _share_static_files  # type: ignore[method-assign]
-    ClientHandler.__call__ = scope.undeclared()(ClientHandler.__call__)  # type: ignore[method-assign]
+    StaticFiles.add_files_from_finders = _share_static_files
+    ClientHandler.__call__ = scope.undeclared()(ClientHandler.__call__)
 
 
 def _share_static_files(self: StaticFiles) -> None:

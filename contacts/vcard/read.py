@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from vobject.base import (  # type: ignore[import-untyped]
+from vobject.base import (
     ContentLine,
     VObjectError,
     getLogicalLines,

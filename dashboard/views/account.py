@@ -28,7 +28,7 @@ def locked(request: HttpRequest, *_args: object, **_kwargs: object) -> HttpRespo
     return render(request, "account/locked.html", {"minutes": minutes}, status=429)
 
 
-def too_old(request: HttpRequest, reason: str = "") -> HttpResponse:  # noqa: ARG001 Django's
+def too_old(request: HttpRequest, **_reason: str) -> HttpResponse:
     """Instead of an action whose token is that of an earlier session, with the way back."""
     context = {"page": feedback.page_of(request)}
     return render(request, "403_csrf.html", context, status=403)

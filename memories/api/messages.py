@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Count, Max, Min, QuerySet
+from django.db.models import Count, Max, Min
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -20,7 +20,7 @@ from memories import queue
 from memories.api import waiting
 from memories.api.requested import Forgotten
 from memories.erasure import erase
-from memories.models import Message, ProcessJob
+from memories.models import Message, MessageQuerySet, ProcessJob
 from memories.pipeline import buffer, catch_up
 
 MAX_MESSAGES = 500
@@ -194,7 +194,7 @@ class OneMessage(UserView):
             raise _unknown_message()
         return Response(asdict(erase.forget_messages(self.end_user, row)))
 
-    def _one(self, message_id: int) -> QuerySet[Message]:
+    def _one(self, message_id: int) -> MessageQuerySet:
         return Message.objects.of(self.end_user).kept().filter(pk=message_id)
 
 

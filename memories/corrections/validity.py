@@ -65,17 +65,16 @@ def end_facts(
     memory.facts = facts
 
 
-def stand_again(memory: Memory, by: Collection[UUID]) -> bool:
-    """Takes the marks off the facts of a memory (unsaved) that these memories ended; False when
-    there were none."""
+def stand_again(memory: Memory, by: Collection[UUID]) -> None:
+    """Takes the marks off the facts of a memory (unsaved) that these memories ended."""
     marks = {str(pk) for pk in by}
-    ended = [row for row in memory.facts if row.get("superseded_by") in marks]
-    for row in ended:
+    for row in memory.facts:
+        if row.get("superseded_by") not in marks:
+            continue
         for name in ("superseded_by", "outdated_at", "valid_to"):
             del row[name]
         if row["valid_from"] == memory.began_at.astimezone(UTC).isoformat():
             del row["valid_from"]
-    return bool(ended)
 
 
 def follow_status(memory: Memory, actor: str, at: datetime | None) -> None:

@@ -6,7 +6,6 @@ from uuid import UUID
 
 from django.contrib.admin.models import LogEntry
 from django.db import transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
@@ -30,6 +29,7 @@ from memories.models import (
     Injected,
     Memory,
     Message,
+    MessageQuerySet,
     ModelCall,
 )
 
@@ -161,11 +161,11 @@ def forget_memory(end_user: EndUser, memory_id: UUID) -> Forgotten:
 
 
 @transaction.atomic
-def forget_messages(end_user: EndUser, messages: QuerySet[Message]) -> Forgotten:
+def forget_messages(end_user: EndUser, messages: MessageQuerySet) -> Forgotten:
     """Erases messages with the memories that rest on these alone; others lose the words that they
     quote of them. Raises NothingToForget."""
     held = _held(end_user)
-    ids = list(messages.kept().values_list("pk", flat=True))  # type: ignore[attr-defined]
+    ids = list(messages.kept().values_list("pk", flat=True))
     resting = Memory.objects.of(held).facts().filter(source_message_ids__overlap=ids)
     alone = resting.filter(source_message_ids__contained_by=ids)
     return _erase(held, set(alone.values_list("pk", flat=True)), message_ids=ids)

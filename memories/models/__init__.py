@@ -14,6 +14,7 @@ from memories.models.work import (
     Batch,
     Consolidation,
     Message,
+    MessageQuerySet,
     ProcessJob,
     RemoteBatch,
     Work,

@@ -244,7 +244,10 @@ _MIRROR_REMOVED = """
 """
 
 
-class StatedEdges(models.Manager.from_queryset(ScopedQuerySet)):  # type: ignore[misc]
+_EdgeManager = models.Manager.from_queryset(ScopedQuerySet)
+
+
+class StatedEdges(_EdgeManager):
     """Edges as they were found, without their mirrors."""
 
     def get_queryset(self) -> models.QuerySet:

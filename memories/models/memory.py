@@ -94,11 +94,14 @@ class MemoryQuerySet(ScopedQuerySet):
         )
 
 
-class MemoryManager(models.Manager.from_queryset(MemoryQuerySet)):  # type: ignore[misc]
+_MemoryManager = models.Manager.from_queryset(MemoryQuerySet)
+
+
+class MemoryManager(_MemoryManager):
     """Reads no embeddings unless they are asked for: each is larger than all else of a row."""
 
     def get_queryset(self) -> MemoryQuerySet:
-        return super().get_queryset().defer("embedding")
+        return MemoryQuerySet(self.model, using=self._db).defer("embedding")
 
 
 class Memory(Tracked):
@@ -111,6 +114,9 @@ class Memory(Tracked):
     The offsets (minutes ahead of UTC) are those of the clocks by which it was told: a date means
     the same day wherever its user goes.
     """
+
+    # Of rows that ``nearest`` read.
+    distance: float
 
     tracked = (
         "kind", "content", "content_hash", "type", "subtype", "status", "importance",
@@ -290,7 +296,7 @@ class Memory(Tracked):
             models.Index(
                 fields=["end_user", "id"],
                 condition=Q(
-                    subtype__in=["friend", "family", "colleague", "partner"],
+                    subtype__in=[str(subtype) for subtype in OF_PEOPLE],
                     status="active",
                     kind="fact",
                 ),

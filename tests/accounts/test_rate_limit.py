@@ -19,7 +19,7 @@ def client(monkeypatch: pytest.MonkeyPatch) -> ApiClient:
     monkeypatch.setattr(rate_limit, "time", type("Clock", (), {"time": lambda: clock[0]}))
     monkeypatch.setattr(rate_limit, "_unnoted", {})
     client = ApiClient()
-    client.clock = clock  # type: ignore[attr-defined]
+    client.clock = clock
     return client
 
 
@@ -34,7 +34,7 @@ def test_a_key_may_send_so_many_requests_a_minute(
 ) -> None:
     settings.MIO_RATE_LIMIT = 7 if own else 3
     ApiKey.objects.update(rate_limit=3 if own else None)
-    client.clock[0] += 48  # type: ignore[attr-defined]
+    client.clock[0] += 48
     assert [left(client) for _ in range(3)] == [2, 1, 0]
     assert client.reply.headers["RateLimit-Policy"] == "3;w=60"
     for ask in (client.get("app/"), client.post("users/zoe/process/", {"wait": True})):
@@ -43,7 +43,7 @@ def test_a_key_may_send_so_many_requests_a_minute(
             client.reply.headers["Retry-After"] == client.reply.headers["RateLimit-Reset"] == "12"
         )
     assert left(ApiClient(client.app)) == (6 if own else 2)  # another key of the app
-    client.clock[0] += 12  # type: ignore[attr-defined]
+    client.clock[0] += 12
     assert left(client) == 2
 
 
