@@ -20,7 +20,7 @@ from memories.history import versions
 from memories.jobs import rescore
 from memories.models import Memory
 from memories.providers.factory import embedder
-from memories.search import recall
+from memories.search import recall, relevance
 from memories.search.query import Intent
 from memories.types import MemoryType, Subtype
 
@@ -84,6 +84,7 @@ def _searched(
         statuses=[status] if status in Memory.Status else list(Memory.Status),
         types=[type] if type else [],
         of_nobody=of_nobody,
+        floor=relevance.FLOOR,
     )
     results = queries.found(end_user, hits)
     return {

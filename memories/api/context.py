@@ -15,6 +15,7 @@ from accounts.fields import Strict, Text, Whole
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
+from memories.api.serializers import RELEVANCE
 from memories.context import build
 from memories.models import Message
 
@@ -68,7 +69,8 @@ Context = inline_serializer(
             {
                 "id": serializers.UUIDField(),
                 "content": serializers.CharField(),
-                "score": serializers.FloatField(),
+                "score": serializers.FloatField(help_text="What they are ordered by, 0 to 1."),
+                "relevance": serializers.FloatField(allow_null=True, help_text=RELEVANCE),
                 "reason": serializers.CharField(),
                 "said_on": serializers.DateField(),
                 "outdated_on": serializers.DateField(

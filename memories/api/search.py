@@ -37,7 +37,9 @@ class Search(UserView):
         description=(
             "`intent` weighs words against meaning; it is inferred when not given. A time that "
             'the query asks about ("last week") puts memories of it first and is shown as '
-            "`range`; `since` and `until` leave out all others instead."
+            "`range`; `since` and `until` leave out all others instead. "
+            "`score` orders the results; `relevance` says how likely one has to do with the query "
+            "at all. A query that nothing is likely to have to do with finds nothing (`min_relevance`)."
         ),
     )
     def post(self, _request: Request, **_path: Any) -> Response:
@@ -79,6 +81,7 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
         min_importance=asked["min_importance"],
         metadata=asked.get("metadata"),
         hops=asked["hops"],
+        floor=asked["min_relevance"],
     )
 
 
@@ -91,6 +94,7 @@ def _rows(end_user: EndUser, hits: Sequence[Hit]) -> list[Memory]:
             for name in ("bm25_rank", "vector_rank", "reason", "hops", "in_range", "history"):
                 setattr(memory, name, getattr(hit, name))
             memory.score = round(hit.score, 6)
+            memory.relevance = hit.relevance and round(hit.relevance.likely, 3)
             memory.path = [_step(*step) for step in hit.path]
             found.append(memory)
     return found

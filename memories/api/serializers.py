@@ -25,6 +25,7 @@ from accounts.paging import Page, PageQuery
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
 from memories.models import Edge, Link, Memory
+from memories.search.relevance import FLOOR
 from memories.types import MemoryType, Subtype
 
 MAX_CONTENT = 1000
@@ -233,6 +234,14 @@ class SearchForm(Strict):
     until = Moment(required=False, allow_null=True, help_text="… and before then.")
     valid_at = Moment(required=False, allow_null=True, help_text=VALID_AT)
     min_importance = Number(min_value=0, max_value=1, default=0.0)
+    min_relevance = Number(
+        min_value=0,
+        max_value=1,
+        default=FLOOR,
+        help_text="Nothing is found where the best result is less likely to have to do with the "
+        "query, or the query means nothing. 0: the best are shown whatever they are. Of "
+        "`contacts`, all are.",
+    )
     metadata = Metadata(required=False, help_text="Only memories that hold all of this.")
     hops = Whole(
         min_value=0,
@@ -261,10 +270,18 @@ class TimeRange(serializers.Serializer):
     words = serializers.CharField()
 
 
+RELEVANCE = (
+    "How likely it has to do with what was asked, 0 to 1: of ten memories with 0.8, about eight "
+    "do. Null where that is not known: not embedded yet, with an embedding model that was not "
+    "calibrated, or not found by search."
+)
+
+
 class Found(MemorySerializer):
     """A memory with its place in the search, and why it is there."""
 
-    score = serializers.FloatField()
+    score = serializers.FloatField(help_text="What they are ordered by, 0 to 1.")
+    relevance = serializers.FloatField(allow_null=True, help_text=RELEVANCE)
     bm25_rank = serializers.IntegerField(allow_null=True)
     vector_rank = serializers.IntegerField(allow_null=True)
     reason = serializers.CharField()
@@ -279,6 +296,7 @@ class Found(MemorySerializer):
         fields = [
             *MemorySerializer.Meta.fields,
             "score",
+            "relevance",
             "bm25_rank",
             "vector_rank",
             "reason",

@@ -93,7 +93,7 @@ def _graph(user: EndUser, space: str, asked: list[list[float]]) -> dict[str, Any
         for vector in asked
     ]
     exact = [dense.one_by_one(one, 1)[0].ranked[0] for one in params]
-    along = [dense.along_graph(one, 1)[0] for one in params]
+    along = [list(dense.along_graph(one, 1)[0]) for one in params]
     return {
         "memories": len(exact[0]) and Memory.objects.of(user).count(),
         "chosen": ann.pay(user.pk, space, max(DEPTHS)),

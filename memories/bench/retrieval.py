@@ -11,7 +11,7 @@ from memories.models.memory import content_hash
 from memories.pipeline.store_memories import store
 from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder
-from memories.search import recall
+from memories.search import recall, relevance
 from memories.search.neighbour_turns import around
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
@@ -84,7 +84,7 @@ def _asking() -> Embedder:
 
 def found(end_user: EndUser, question: str, limit: int) -> list[UUID]:
     """The ids of what the product's search finds, best first."""
-    hits = recall.search(end_user, question, embedder=_asking(), limit=limit)
+    hits = recall.search(end_user, question, embedder=_asking(), limit=limit, floor=relevance.FLOOR)
     return [hit.memory.pk for hit in hits]
 
 

@@ -40,12 +40,13 @@ from memories.context.timing import Clock, Step, since
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory
 from memories.providers.factory import embedder
-from memories.search import recall
+from memories.search import recall, relevance
 from memories.search.neighbour_turns import PAUSE
 from memories.search.outdated_weight import asks_past
 from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Hit
 from memories.text.own_words import without_injected
+from memories.text.small_talk import greets
 
 ALL = ("cards", "linked", "search", "dates")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
@@ -157,7 +158,8 @@ def trace(
     if end_user is None:
         return Trace(Injection(timing_ms=since(started)))
     clock = Clock()
-    embedding = QueryVectors(embedder(), message) if "search" in include else None
+    searches = "search" in include and not greets(message)
+    embedding = QueryVectors(embedder(), message) if searches else None
     with clock.step("who"):
         turns = _turns(end_user, session_id, history)
         stay = settings.MIO_KEEP_CARDS if keep_cards is None else keep_cards
@@ -184,6 +186,7 @@ def trace(
                 contact_ids=meant,
                 statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
                 heal=heal,
+                floor=relevance.FLOOR,
             )
         clock.split("search", "embedding", embedding.waited)
     with clock.step("prompt"):
@@ -223,14 +226,12 @@ def trace(
 def _ways(found: Sequence[linked.Found], hits: Sequence[Hit], end_user: EndUser) -> list[Way]:
     """Each memory once, the best first; what is said of it is what is known by its people."""
     by_search = {hit.memory.id: hit for hit in hits}
-    ways = [
-        Way(one.memory, _injected(one.memory, one.score, str(one.reason), end_user), one,
-            by_search.pop(one.memory.id, None))
-        for one in found
-    ]  # fmt: skip
+    ways = []
+    for one in found:
+        hit = by_search.pop(one.memory.id, None)
+        ways.append(Way(one.memory, _injected(one, hit, end_user), one, hit))
     ways += [
-        Way(hit.memory, _injected(hit.memory, hit.score, str(hit.reason), end_user), None, hit)
-        for hit in by_search.values()
+        Way(hit.memory, _injected(hit, hit, end_user), None, hit) for hit in by_search.values()
     ]
     return sorted(ways, key=lambda way: -way.injected.score)
 
@@ -318,14 +319,19 @@ def _contacts(mentions: Sequence[Mention], known: dict[UUID, str]) -> list[Injec
     ]
 
 
-def _injected(memory: Memory, score: float, reason: str, end_user: EndUser) -> InjectedMemory:
-    said_on = memory.said_there.date().isoformat()
+def _injected(one: linked.Found | Hit, hit: Hit | None, end_user: EndUser) -> InjectedMemory:
+    memory = one.memory
     gone = memory.valid_to or memory.outdated_at or memory.updated_at
     history = memory.status == Memory.Status.OUTDATED
-    outdated_on = timezone.localdate(gone, end_user.zone).isoformat() if history else None
-    ended = () if history else _ended(memory, end_user)
     return InjectedMemory(
-        memory.id, memory.content, round(score, 4), reason, said_on, outdated_on, ended
+        id=memory.id,
+        content=memory.content,
+        score=round(one.score, 4),
+        reason=str(one.reason),
+        said_on=memory.said_there.date().isoformat(),
+        outdated_on=timezone.localdate(gone, end_user.zone).isoformat() if history else None,
+        relevance=round(hit.relevance.likely, 3) if hit and hit.relevance else None,
+        ended=() if history else _ended(memory, end_user),
     )
 
 

@@ -45,8 +45,9 @@ class InjectedContact:
 
 @dataclass(frozen=True, slots=True)
 class InjectedMemory:
-    """``score`` is in 0..1; ``reason`` says in words why the memory is there.
-    ``outdated_on``: since then it is history, no longer true; ``ended`` is what of it is."""
+    """``score`` and ``relevance``, how likely it has to do with the message where that is known,
+    are in 0..1; ``reason`` says in words why the memory is there. ``outdated_on``: since then it is
+    history, no longer true; ``ended`` is what of it is."""
 
     id: UUID
     content: str
@@ -54,6 +55,7 @@ class InjectedMemory:
     reason: str
     said_on: str
     outdated_on: str | None = None
+    relevance: float | None = None
     ended: tuple[str, ...] = ()
 
 

@@ -2,7 +2,8 @@
 or are merely of one language.
 
 A threshold on a cosine holds for the model on whose vectors it was read off, and for no other;
-all of them stand here. Pure data: settings and providers read it alike.
+all of them stand here, but the weights of relevance, which were learnt (``search/relevance.json``).
+Pure data: settings and providers read it alike.
 """
 
 from collections.abc import Mapping

@@ -54,13 +54,14 @@ class Question:
 class Found:
     """``ids`` with their ``scores``, best first, and those of the best ``inside``; ``tokens`` are
     those of the first. ``corpus``, how many memories were searched, is known where anything was
-    found."""
+    found, and so is the ``rarity`` of the words that any memory holds (idf)."""
 
     ids: list[UUID]
     scores: list[float]
     tokens: list[str]
     corpus: float | None = None
     inside: list[UUID] = field(default_factory=list)
+    rarity: dict[str, float] = field(default_factory=dict)
 
 
 def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Found]:
@@ -105,7 +106,7 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
     )
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        for part, inside, pk, score, tokens, corpus in cursor.fetchall():
+        for part, inside, pk, score, tokens, corpus, rarity in cursor.fetchall():
             if inside:
                 found[part].inside.append(pk)
                 continue
@@ -113,4 +114,5 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
             found[part].scores.append(score)
             if tokens is not None:
                 found[part].tokens, found[part].corpus = tokens, corpus
+                found[part].rarity = rarity
     return found

@@ -44,5 +44,6 @@ WITH asked AS (
 SELECT part, inside, id, score,
     CASE WHEN rank = 1 AND NOT inside
         THEN (SELECT m.tokens FROM memories_memory m WHERE m.id = best.id) END,
-    CASE WHEN rank = 1 THEN corpus.size END
+    CASE WHEN rank = 1 THEN corpus.size END,
+    CASE WHEN rank = 1 AND NOT inside THEN (SELECT json_object_agg(token, idf) FROM rarity) END
 FROM best CROSS JOIN corpus ORDER BY part, inside, rank

@@ -1,6 +1,6 @@
 """Meaning search: cosine over the vectors of one end user's memories."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -35,10 +35,12 @@ _ALL: _Sought = (None, "limit")
 
 
 class Nearest(NamedTuple):
-    """The ids for each vector, nearest first, and ``others`` that none ranks, latest first."""
+    """The ids for each vector, nearest first, and ``others`` that none ranks, latest first;
+    ``cosines`` are those of the ranked."""
 
     ranked: list[list[UUID]]
     others: list[UUID]
+    cosines: list[dict[UUID, float]]
 
 
 def nearest(
@@ -64,10 +66,19 @@ def nearest(
     if vectors and not scope.within and ann.pay(scope.end_user.pk, space, limit, size):
         ranked = along_graph(params, len(vectors))
         if all(len(ids) == limit for ids in ranked):
-            found, sought = [Nearest(ranked, [])], inside
+            found, sought = [_nearest(ranked, {})], inside
     if sought:
         found += one_by_one(params, len(vectors), sought)
-    return found[0], found[1] if scope.inside else Nearest([[] for _ in vectors], [])
+    return found[0], found[1] if scope.inside else _nearest([{} for _ in vectors], {})
+
+
+def _nearest(ranked: Sequence[Mapping[UUID, float]], rest: Iterable[UUID]) -> Nearest:
+    """From the distances of what each vector ranks, nearest first."""
+    cosines = [{pk: 1 - place for pk, place in places.items()} for places in ranked]
+    seen = {pk for places in ranked for pk in places}
+    return Nearest(
+        [list(places) for places in ranked], [pk for pk in rest if pk not in seen], cosines
+    )
 
 
 def one_by_one(
@@ -89,14 +100,13 @@ def one_by_one(
     found = []
     for first in range(0, len(lists), count + 1):
         *ranked, rest = lists[first : first + count + 1]
-        seen = {pk for ids in ranked for pk in ids}
-        found.append(Nearest(ranked, [pk for pk in rest if pk not in seen]))
+        found.append(_nearest(ranked, rest))
     return found
 
 
-def along_graph(params: dict[str, Any], count: int) -> list[list[UUID]]:
-    """The ids for each vector by the index of the space; fewer than there are where a scan
-    ends at its bound."""
+def along_graph(params: dict[str, Any], count: int) -> list[dict[UUID, float]]:
+    """The ids for each vector with their distances, by the index of the space; fewer than there
+    are where a scan ends at its bound."""
     size = str(ann.dimensions_of(params["space"]))
     distance, order = _GRAPH
     arms = _arms(range(count), 0, (distance.replace("{size}", size), order), "true", "limit")
@@ -122,10 +132,10 @@ def _arms(
     ]
 
 
-def _read(sql: str, params: dict[str, Any], parts: int) -> list[list[UUID]]:
-    found: list[list[UUID]] = [[] for _ in range(parts)]
+def _read(sql: str, params: dict[str, Any], parts: int) -> list[dict[UUID, float]]:
+    found: list[dict[UUID, float]] = [{} for _ in range(parts)]
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
-        for part, pk, _ in sorted(cursor.fetchall(), key=itemgetter(0, 2, 1)):
-            found[part].append(pk)
+        for part, pk, place in sorted(cursor.fetchall(), key=itemgetter(0, 2, 1)):
+            found[part][pk] = place
     return found

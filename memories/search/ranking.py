@@ -13,6 +13,7 @@ from memories.models import Memory
 from memories.search import fusion, second_hop
 from memories.search.fusion import spread
 from memories.search.outdated_weight import history_weight
+from memories.search.relevance import Judge, Relevance
 from memories.search.sql import Scope
 from memories.search.tokens import own
 
@@ -38,7 +39,8 @@ class Hit:
     ``hops`` and ``path`` (the kind of each edge and the memory it was walked from) say how it
     was reached from a better hit, 0 and empty for what was found by itself. ``in_range`` is
     None where the query asked about no time. ``history``: it is no longer true;
-    ``superseded_by`` are the memories that took its place.
+    ``superseded_by`` are the memories that took its place. ``relevance`` is None where the
+    embedding model is none that was calibrated, or could not be asked.
     """
 
     memory: Memory
@@ -51,6 +53,7 @@ class Hit:
     in_range: bool | None = None
     history: bool = False
     superseded_by: tuple[UUID, ...] = ()
+    relevance: Relevance | None = None
 
     @property
     def reason(self) -> Reason:
@@ -73,6 +76,7 @@ class Found:
     # The score of each among the memories of the time asked about; None: no time was.
     in_range: dict[int, float] | None = None
     beside: Mapping[UUID, Neighbour] = field(default_factory=dict)
+    judge: Judge | None = None
 
     def add(
         self,
@@ -135,15 +139,24 @@ def _raise(kept: dict[int, float], given: Mapping[int, float]) -> None:
 
 
 def ordered(
-    scope: Scope, found: Found, limit: int, now: datetime, *, past: bool = False
+    scope: Scope,
+    found: Found,
+    limit: int,
+    now: datetime,
+    *,
+    past: bool = False,
+    floor: float = 0.0,
 ) -> list[Hit]:
     """The first memories by score, importance and age of what is outdated; a neighbour
     stands below the hit that it was reached from. What is outdated counts in full where
-    ``past``, what used to be, is asked for."""
+    ``past``, what used to be, is asked for. None where none stands above the ``floor``."""
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = found.best(2 * limit + 20)
     memories, later = _loaded(scope, [*pool, *found.beside])
     as_of = None if past else now
+    judged = {pk: found.judge.relevance(m) for pk, m in memories.items()} if found.judge else {}
+    if found.judge and not found.judge.any_stands(judged.values(), floor):
+        return []
     scores, lifted = _direct(memories, found, later, as_of)
     words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
     shown = spread(_by_score(scores, lifted, pool), words, limit)
@@ -162,6 +175,7 @@ def ordered(
             in_range=None if found.in_range is None else found.number(pk) in found.in_range,
             history=memories[pk].status == Memory.Status.OUTDATED,
             superseded_by=later.get(pk, ()),
+            relevance=None if (one := judged.get(pk)) and one.guessed else one,
         )
         for pk in best
     ]

@@ -14,7 +14,7 @@ from accounts.models import EndUser
 from memories import graph
 from memories.models import Link, Memory, MemoryQuerySet
 from memories.providers.embeddings import Embedder
-from memories.search import bm25, second_hop
+from memories.search import bm25, relevance, second_hop
 from memories.search.dense import nearest
 from memories.search.outdated_weight import asks_past
 from memories.search.query import WEIGHTS, Intent, infer, parts
@@ -73,6 +73,7 @@ def search(
     vector: Sequence[float] | None = None,
     embedding: QueryVectors | None = None,
     now: datetime | None = None,
+    floor: float = 0.0,
 ) -> list[Hit]:
     """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
 
@@ -85,8 +86,10 @@ def search(
     the query asks for what used to be.
     Edges to archived memories that are met on the way are removed, unless not to ``heal``.
     ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
-    that was begun; when the embedder fails, words alone decide. At most five SQL statements
-    and one more for a further hop, whatever the number of memories.
+    that was begun; when the embedder fails, words alone decide. Where the best is less likely
+    relevant than ``floor``, or the query means nothing, nothing is found; of contacts that are
+    given, everything is. At most five SQL statements and one more for a further hop, whatever the
+    number of memories.
     """
     if limit <= 0:
         return []
@@ -111,17 +114,24 @@ def search(
         inside = Subset.of(told, "inside", among=about)
     scope = Scope(end_user, statuses, within, inside, limit)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
-    found = _found(scope, query, understood.intent, max(DEPTH, limit), space(embedder), vectors)
+    found = _found(scope, query, understood, max(DEPTH, limit), space(embedder), vectors)
     seeds = found.best(SEEDS)
     if hops:
         found.beside = graph.neighbours(end_user, seeds, hops=hops, limit=limit, heal=heal)
-    return ordered(scope, found, limit, now or timezone.now(), past=asks_past(query))
+    return ordered(
+        scope,
+        found,
+        limit,
+        now or timezone.now(),
+        past=asks_past(query),
+        floor=0.0 if contact_ids else floor,
+    )
 
 
 def _found(
     scope: Scope,
     query: str,
-    intent: Intent,
+    understood: Understood,
     depth: int,
     where: str,
     embedded: Callable[[], list[Sequence[float]]],
@@ -136,8 +146,27 @@ def _found(
     size = next((one.corpus for one in first if one.corpus), None)
     vectors = embedded()
     meaning, inside = nearest(scope, where, vectors, depth, size=size)
-    weights = WEIGHTS[intent] if vectors else (1.0, 0.0)
+    weights = WEIGHTS[understood.intent] if vectors else (1.0, 0.0)
     found = Found()
+    if vectors and where == relevance.SPACE:
+        found.judge = relevance.Judge(
+            query,
+            [
+                relevance.Asked(
+                    words,
+                    vector,
+                    cosines,
+                    dict(zip(best.ids, best.scores, strict=True)),
+                    best.rarity,
+                    size or len(cosines),
+                )
+                for words, vector, cosines, best in zip(
+                    asked, vectors, meaning.cosines, first, strict=True
+                )
+            ],
+            all_ranked=len(meaning.cosines[0]) < depth,
+            dated=understood.span is not None,
+        )
     for n, (words, more) in enumerate(zip(first, second, strict=True)):
         onward = words.ids[:1] + more.ids if more.ids else []
         found.add(weights, words.ids, meaning.ranked[n] if vectors else [], onward)

@@ -57,7 +57,7 @@ def always_along_graph(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_each_vector_by_itself_is_exact(large_user: EndUser) -> None:
     end_user = large_user
     for vector in Source(384, seed=9).vectors(3).tolist():
-        ((found,), others) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 100)[0]
+        ((found,), others, _) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 100)[0]
         assert len(set(found) & set(by_hand(end_user, vector, 100))) >= 99  # halves round
         assert others == []
 
@@ -69,7 +69,7 @@ def test_the_graph_finds_99_of_100_neighbours(
     assert ann.pay(end_user.pk, SPACE, 100)
     shares = []
     for vector in Source(384, seed=9).vectors(20).tolist():
-        ((found,), others) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 100)[0]
+        ((found,), others, _) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 100)[0]
         assert len(found) == len(set(found)) == 100
         assert others == []
         shares.append(len(set(found) & set(by_hand(end_user, vector, 100))) / 100)
@@ -81,7 +81,7 @@ def test_the_graph_is_asked_with_an_index_and_yields_the_right_order(
 ) -> None:
     end_user = large_user
     (vector,) = Source(384, seed=9).vectors(1).tolist()
-    ((found,), _) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 50)[0]
+    ((found,), *_) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], 50)[0]
     places = {pk: place for place, pk in enumerate(by_hand(end_user, vector, LARGE))}
     assert [places[pk] for pk in found] == sorted(places[pk] for pk in found)
     with connection.cursor() as cursor:
@@ -104,7 +104,7 @@ def test_along_the_graph_never_fewer_are_found_than_exist(
     left = Memory.objects.of(end_user).active().count()
     assert left < LARGE
     (vector,) = Source(384, seed=9).vectors(1).tolist()
-    ((found,), others) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], LARGE)[0]
+    ((found,), others, _) = nearest(Scope(end_user, ACTIVE), SPACE, [vector], LARGE)[0]
     assert len(found) + len(others) == left
 
 
@@ -135,9 +135,11 @@ def test_what_no_vector_ranks_comes_after_the_rest_latest_first() -> None:
     assert nearest(Scope(end_user, ACTIVE), "other/2", [[1.0, 0.0]], 3)[0] == (
         [[ranked.pk]],
         [new.pk, old.pk],
+        [{ranked.pk: 1.0}],
     )
-    assert nearest(Scope(end_user, ACTIVE), "other/2", [[1.0, 0.0]], 1)[0] == ([[ranked.pk]], [])
-    assert nearest(Scope(end_user, ACTIVE), "other/2", [], 2)[0] == ([], [ranked.pk, new.pk])
+    found = nearest(Scope(end_user, ACTIVE), "other/2", [[1.0, 0.0]], 1)[0]
+    assert found == ([[ranked.pk]], [], [{ranked.pk: 1.0}])
+    assert nearest(Scope(end_user, ACTIVE), "other/2", [], 2)[0][:2] == ([], [ranked.pk, new.pk])
 
 
 def test_results_can_be_narrowed() -> None:
@@ -146,7 +148,7 @@ def test_results_can_be_narrowed() -> None:
         make_memory(end_user, name, embedding=[1.0, 0.0], space="other/2") for name in "abc"
     )
     within = Subset.of(Memory.objects.of(end_user).filter(pk__in=[one.pk, two.pk]).values("pk"))
-    ((found,), others) = nearest(Scope(end_user, ACTIVE, within), "other/2", [[1.0, 0.0]], 10)[0]
+    ((found,), others, _) = nearest(Scope(end_user, ACTIVE, within), "other/2", [[1.0, 0.0]], 10)[0]
     assert set(found) == {one.pk, two.pk}
     assert others == []
 
@@ -162,5 +164,5 @@ def test_those_inside_are_ranked_besides(
     inside = Scope(large_user, ACTIVE, None, Subset.of(some, "inside"), inside_limit=LARGE)
     everything, found = nearest(inside, SPACE, [vector], 100)
     assert everything == nearest(Scope(large_user, ACTIVE), SPACE, [vector], 100)[0]
-    ((order,), _) = nearest(Scope(large_user, ACTIVE), SPACE, [vector], LARGE)[0]
-    assert found == ([[pk for pk in order if pk in wanted]], [])
+    ((order,), *_) = nearest(Scope(large_user, ACTIVE), SPACE, [vector], LARGE)[0]
+    assert found[:2] == ([[pk for pk in order if pk in wanted]], [])

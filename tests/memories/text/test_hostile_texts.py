@@ -25,6 +25,7 @@ def test_no_text_makes_a_reader_raise(seed: int):
         ("I work at " + "ABC " * 40, 10_000, ""),
         ("爬山" + "哈" * 500, 502, "真的"),
         ("Ann ", 3000, ""),
+        ("thanks ", 3000, "x"),
         ("“", 20_000, ""),
         ("小红", 500, ""),
         # Characters that no word joins, and surnames alone.

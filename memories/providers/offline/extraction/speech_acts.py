@@ -5,6 +5,7 @@ from enum import Enum, auto
 from contacts.lexicon.rules import patterns
 from contacts.text import HAN, simplified
 from memories.text.sentences import sentences
+from memories.text.small_talk import greets
 
 RE = patterns(__file__)
 
@@ -29,7 +30,7 @@ def judge(text: str, end_mark: str = "") -> Act:
     whole = text + end_mark
     if RE.injects.search(text):
         return Act.INJECTS
-    if RE.greets.match(text.strip(" ,，。.!！~～")):
+    if greets(text):
         return Act.GREETS
     if RE.makes.search(text):
         return Act.MAKES
