@@ -230,6 +230,11 @@ class EndUser(InTimeZone):
         """When the user's day began."""
         return datetime.combine(self.today, time.min, self.zone)
 
+    @property
+    def reads(self) -> str:
+        """The language to write to the user in: zh, or en, also while theirs is not known."""
+        return self.language or "en"
+
     def offset_of(self, said_at: datetime) -> int | None:
         """The offset by which the user's days are told from a moment, None for that of the zone.
 

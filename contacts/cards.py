@@ -110,8 +110,8 @@ def compact(card: str) -> str:
 def with_coming(card: str, coming: Sequence[Mapping[str, Any]], today: date, language: str) -> str:
     """A stored card with what is to come, as seen ``today``, before what was. ``coming`` is as
     Contact holds it; what has passed is left out."""
-    words = _LABELS["zh" if language == "zh" else "en"]
-    found = sorted(_coming(coming, today, "zh" if language == "zh" else "en"))[:MAX_COMING]
+    words = _LABELS[language]
+    found = sorted(_coming(coming, today, language))[:MAX_COMING]
     if not found:
         return card
     lines = card.splitlines()

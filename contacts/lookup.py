@@ -172,7 +172,7 @@ def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:
 
 
 def _cards(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, str]:
-    today, language = end_user.today, end_user.language
+    today, language = end_user.today, end_user.reads
     return {
         pk: with_coming(contact["card"], contact["coming"], today, language)
         for pk, contact in known.items()

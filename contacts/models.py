@@ -158,7 +158,7 @@ class Contact(Tracked):
     memory_ids = ArrayField(models.UUIDField(), default=list, blank=True, editable=False)
     card = models.TextField(blank=True, default="")
     coming = models.JSONField(
-        default=list, db_default=Value("[]", models.JSONField()), blank=True, editable=False
+        default=list, db_default=Value([], models.JSONField()), blank=True, editable=False
     )
     first_mentioned_at = models.DateTimeField(default=timezone.now)
     last_mentioned_at = models.DateTimeField(default=timezone.now)
@@ -232,7 +232,7 @@ class Contact(Tracked):
     def card_today(self) -> str:
         """The card with what is to come, on the user's day."""
         user = self.end_user
-        return cards.with_coming(self.card, self.coming, user.today, user.language)
+        return cards.with_coming(self.card, self.coming, user.today, user.reads)
 
     @property
     def person(self) -> Person:

@@ -9,7 +9,7 @@ from contacts.attributes import YEARLY
 def index(apps, _schema):
     contacts = apps.get_model("contacts", "Contact").objects.filter(attributes__has_any_keys=YEARLY)
     keys = apps.get_model("contacts", "ContactKey").objects
-    for contact in contacts.only("id", "end_user_id", "attributes").iterator(500):
+    for contact in contacts.only("end_user_id", "attributes", "merged_into_id").iterator(500):
         dates = [
             {"kind": kind, "value": value}
             for kind, value, _ in important_dates.of_attributes(contact.attributes)

@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 
 from contacts import cards
 from contacts.models import Contact, json_value
@@ -60,6 +61,15 @@ def test_a_birthday_that_lies_ahead_is_known_at_once():
     make_memory(end_user, "Kim has her birthday on May 3", contact, happens_at=ahead, facts=[fact])
     run.process(end_user.pk)
     assert Contact.objects.get(pk=contact.pk).attributes["birthday"][0]["value"] == "May 3"
+
+
+def test_nothing_is_to_come_of_people_whom_an_upgrade_finds():
+    end_user = make_end_user(language="en")
+    contact = make_contact(end_user, "Kim")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE contacts_contact SET coming = DEFAULT")
+    contact.refresh_from_db()
+    assert (contact.coming, contact.card_today) == ([], contact.card)
 
 
 def test_a_date_of_a_person_is_on_the_card_when_it_is_near():
