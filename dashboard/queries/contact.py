@@ -279,7 +279,7 @@ class Card:
 
 def card_of(contact: Contact, language: str) -> Card:
     """The card as it stands in prompts, or rendered in another language."""
-    own = contact.end_user.language or "en"
+    own = contact.end_user.reads
     if language not in ("en", "zh") or language == own:
         return Card(contact.card_today, own, True)
     card = store.card_text(contact, language)

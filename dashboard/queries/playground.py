@@ -85,7 +85,7 @@ class Example:
 def examples(end_user: EndUser, known: Sequence[Session]) -> list[Example]:
     """Messages about this user's own people: with a pronoun where the latest conversation
     makes clear who is meant, else by name."""
-    language = "zh" if end_user.language == "zh" else "en"
+    language = end_user.reads
     people = list(
         Contact.objects.of(end_user)
         .standing()

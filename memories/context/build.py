@@ -199,7 +199,7 @@ def trace(
         ways = _ways([*found, *(one for one in before if one.memory not in scored)], hits, end_user)
         asked = erasure_requests.reported(end_user)
         block = render(
-            "zh" if end_user.language == "zh" else "en",
+            end_user.reads,
             shown,
             [way.injected for way in ways],
             limit,
@@ -337,7 +337,7 @@ def _injected(one: linked.Found | Hit, hit: Hit | None, end_user: EndUser) -> In
 
 def _ended(memory: Memory, end_user: EndUser) -> tuple[str, ...]:
     """What of a memory is no longer true, and until when it was."""
-    language = "zh" if end_user.language == "zh" else "en"
+    language = end_user.reads
     told = (memory.stored_fact(row) for row in memory.facts if "outdated_at" in row)
     return tuple(
         f"{label(fact.key, language)} {fact.value}, {_UNTIL[language].format(until)}"

@@ -135,7 +135,7 @@ def set_date(
 ) -> Change | None:
     """States a date of a contact, or of the user; it takes the place of one of its kind. None when
     nothing changes. Raises InvalidDate and contacts.edit.UnknownContact."""
-    language = "zh" if end_user.language == "zh" else "en"
+    language = end_user.reads
     value = text(day, language)
     if contact_id is not None:
         stated = {"attributes": {kind: [value]}}

@@ -36,7 +36,7 @@ def cards_are_current() -> Iterator[Finding]:
     for contact in contacts.iterator(CHUNK):
         user = contact.end_user
         card = store.card_text(contact, user.language)
-        now = cards.with_coming(card, store.coming(contact), user.today, user.language)
+        now = cards.with_coming(card, store.coming(contact), user.today, user.reads)
         if contact.card != card or contact.card_today != now:
             yield Finding(contact.end_user_id, contact.id, "card is out of date")
 

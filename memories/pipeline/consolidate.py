@@ -68,7 +68,7 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
         person=contact.person,
         profile=profiles.bounded(derived.profile_of(contact)),
         memories=tuple(_as_read(link.memory) for link in links),
-        language=work.end_user.language or "en",
+        language=work.end_user.reads,
     )
     return request, links
 

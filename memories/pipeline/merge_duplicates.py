@@ -112,7 +112,7 @@ def _proposed(
     provider = language_provider()
     shown = [memory.as_stored() for cluster in clusters for memory in cluster]
     overlaps = model_calls.ask(
-        end_user, provider, "propose", lambda: provider.propose(shown, _language(end_user))
+        end_user, provider, "propose", lambda: provider.propose(shown, end_user.reads)
     )
     groups = [{memory.pk: memory for memory in cluster} for cluster in clusters]
     taken: set[UUID] = set()
@@ -135,7 +135,7 @@ def _carry_out(
         (overlap, [memory.as_stored() for memory in members]) for overlap, members in proposals
     ]
     reviews = model_calls.ask(
-        end_user, provider, "review", lambda: provider.review(shown, _language(end_user))
+        end_user, provider, "review", lambda: provider.review(shown, end_user.reads)
     )
     made = []
     for (overlap, members), review in zip(proposals, reviews, strict=True):
@@ -172,7 +172,3 @@ def _embed(end_user: EndUser, made: Sequence[Memory]) -> None:
         [Embedded(m.pk, m.content, vector) for m, vector in zip(made, found, strict=True)],
         current=True,
     )
-
-
-def _language(end_user: EndUser) -> str:
-    return end_user.language or "en"

@@ -104,7 +104,7 @@ def _read(memory: Memory, people: Sequence[Contact]) -> ExtractedMemory | None:
         # Whom it was put down to is who "she", or nobody, stands for in it.
         context=tuple(Turn(0, "user", one.name, memory.said_there) for one in people[:1]),
         people=tuple(contact.person for contact in people),
-        language=end_user.language or "en",
+        language=end_user.reads,
         user_names=tuple(end_user.names),
     )
     found = model_calls.ask(end_user, provider, "extract", lambda: provider.extract(request))

@@ -85,7 +85,7 @@ def _refine(end_user: EndUser, memories: Sequence[Memory]) -> Counter[str]:
     provider = language_provider()
     shown = [memory.as_stored() for memory in memories]
     found: Mapping[UUID, Refinement] = model_calls.ask(
-        end_user, provider, "refine", lambda: provider.refine(shown, end_user.language or "en")
+        end_user, provider, "refine", lambda: provider.refine(shown, end_user.reads)
     )
     done: Counter[str] = Counter()
     for memory in memories:
