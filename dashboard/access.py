@@ -26,6 +26,7 @@ from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 from memories.models import Memory
 
 View = Callable[..., HttpResponseBase]
+MAX_DIGITS = 19  # of an id
 
 
 def page(view: View) -> View:
@@ -175,6 +176,11 @@ def valid_ids(values: Iterable[str]) -> list[UUID]:
         except ValueError:
             continue
     return list(dict.fromkeys(found))
+
+
+def valid_numbers(values: Iterable[str]) -> list[int]:
+    """The ids that are numbers among what was sent."""
+    return [int(value) for value in values if value.isdecimal() and len(value) < MAX_DIGITS]
 
 
 def actor(request: HttpRequest) -> str:

@@ -23,7 +23,6 @@ from memories.corrections import edit_memories, merge_contacts, review_links
 from memories.models import Link
 
 M = TypeVar("M", bound=Model)
-MAX_DIGITS = 19  # of an id
 NEXT_SHOWN = 12  # of the queue beside the pair in hand
 
 
@@ -31,10 +30,10 @@ def users_in_view(request: HttpRequest) -> tuple[Any, EndUser | None]:
     """The end users whose queue is shown, all visible or the one that ``?user=`` names, who is
     returned as well."""
     users = access.end_users_of(request)
-    wanted = request.GET.get("user", "")
-    if not (wanted.isdecimal() and len(wanted) < MAX_DIGITS):
+    wanted = access.valid_numbers([request.GET.get("user", "")])
+    if not wanted:
         return users, None
-    one = users.filter(pk=wanted)
+    one = users.filter(pk__in=wanted)
     return one, one.first()
 
 
@@ -178,9 +177,7 @@ def decide(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> H
 @access.action
 def decide_many(request: HttpRequest) -> HttpResponse:
     """Says of all pairs chosen in the queue that they are two people each."""
-    ids = [
-        int(pk) for pk in request.POST.getlist("pair") if pk.isdecimal() and len(pk) < MAX_DIGITS
-    ]
+    ids = access.valid_numbers(request.POST.getlist("pair"))
     users = access.end_users_of(request)
     pairs = queries.open_suggestions(users).filter(pk__in=ids[: NEXT_SHOWN + 1])
     made: dict[EndUser, list[Change]] = {}

@@ -27,7 +27,6 @@ MAX_NAME = 100
 MAX_LIMIT = 999_999  # requests a minute
 MAX_LABEL = 60
 SHOWN_ERASURES = 10
-MAX_DIGITS = 19  # of an id
 
 
 @access.page
@@ -120,10 +119,6 @@ def undecided(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     return render(request, "users/undecided.html", context)
 
 
-def _numbers(sent: list[str]) -> list[int]:
-    return [int(pk) for pk in sent if pk.isdecimal() and len(pk) < MAX_DIGITS]
-
-
 @access.admin_action
 def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> HttpResponse:
     """Erases or keeps one of these messages or people."""
@@ -132,8 +127,8 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
         decide(
             end_user,
             wish,
-            redact=_numbers(sent.getlist("redact")),
-            keep=_numbers(sent.getlist("keep")),
+            redact=access.valid_numbers(sent.getlist("redact")),
+            keep=access.valid_numbers(sent.getlist("keep")),
             forget=access.valid_ids(sent.getlist("forget")),
             keep_people=access.valid_ids(sent.getlist("keep_people")),
         )

@@ -17,7 +17,6 @@ from memories.corrections import edit_edges
 from memories.models import Edge, Memory
 
 MOST = 100
-LARGEST_ID = 2**63 - 1
 SHARES = Edge.SHARES_ENTITY.rstrip(":")
 # Kinds that hold in both directions.
 MUTUAL = (str(Edge.Kind.CONFLICTS), Edge.SHARES_ENTITY)
@@ -150,7 +149,7 @@ class OneEdge(UserView):
     def delete(self, _request: Request, memory_id: UUID, edge_id: int, **_path: Any) -> Response:
         check_memory(self.end_user, memory_id)
         edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
-        if edge_id > LARGEST_ID or not edges.filter(pk=edge_id).exists():
+        if not edges.filter(pk=edge_id).exists():
             raise ApiError(404, "unknown_edge", "This memory has no such edge.")
         with transaction.atomic():
             change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)

@@ -15,7 +15,6 @@ from contacts import edit, relations
 from contacts.models import Relation
 from contacts.serializers import Named
 from memories.api.contacts import PersonView, refusals
-from memories.api.edges import LARGEST_ID
 from memories.api.requested import TakenAway, stated
 
 
@@ -120,7 +119,7 @@ class OneRelation(UserView):
     def delete(self, _request: Request, relation_id: int, **_path: Any) -> Response:
         why = self.query(WhyQuery).get("why", "")
         held = Relation.objects.of(self.end_user)
-        if relation_id > LARGEST_ID or not held.filter(pk=relation_id).exists():
+        if not held.filter(pk=relation_id).exists():
             raise ApiError(404, "unknown_relation", "This user has no such relation.")
         change = edit.remove_relation(self.end_user, relation_id, actor=self.actor, why=why)
         return Response(TakenAway({"change_id": change.id}).data)

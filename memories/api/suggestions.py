@@ -19,7 +19,6 @@ from contacts.models import Suggestion
 from contacts.resolution.suggestions import survivor_first
 from contacts.serializers import Named
 from memories.api.contacts import PersonView, refusals
-from memories.api.edges import LARGEST_ID
 from memories.api.requested import with_change
 from memories.corrections import merge_contacts
 
@@ -123,7 +122,7 @@ class DecideSuggestion(PersonView):
     def post(self, _request: Request, suggestion_id: int, **_path: Any) -> Response:
         asked = self.body(DecisionForm)
         rows = Suggestion.objects.of(self.end_user).with_people()
-        row = rows.filter(pk=suggestion_id).first() if suggestion_id <= LARGEST_ID else None
+        row = rows.filter(pk=suggestion_id).first()
         if row is None:
             raise ApiError(404, "unknown_suggestion", "This user has no such suggestion.")
         pair = row.first_id, row.second_id
