@@ -42,28 +42,32 @@ def changed(end_user: EndUser, contact_id: UUID | None = None) -> list[Changed]:
     rows = rows.exclude(facts=[])
     if contact_id is not None:
         rows = rows.filter(facts__contains=[{"person": str(contact_id)}])
-    found: dict[tuple[UUID | None, str], list[Step]] = {}
-    over: set[tuple[UUID | None, str]] = set()
+    found: dict[UUID | None, dict[str, list[Step]]] = {}
+    over: dict[tuple[UUID | None, str], list[Step]] = {}
     for memory in rows.order_by("-said_at", "pk").defer("tokens")[:MOST]:
         for fact in memory.as_stored().facts:
             if contact_id is not None and fact.person != contact_id:
                 continue
-            at = (fact.person, _matter(fact, found))
+            mine = found.setdefault(fact.person, {})
+            matter = _matter(fact, mine)
+            steps = mine.setdefault(matter, [])
             since = fact.valid_from or memory.began_at
-            step = Step(fact.key, fact.value, since, fact.valid_to, memory.pk)
-            found.setdefault(at, []).append(step)
+            steps.append(Step(fact.key, fact.value, since, fact.valid_to, memory.pk))
             if fact.outdated or memory.status == Memory.Status.OUTDATED:
-                over.add(at)
-    changes = [Changed(at[0], tuple(sorted(found[at], key=lambda step: step.since))) for at in over]
+                over[fact.person, matter] = steps
+    changes = [
+        Changed(person, tuple(sorted(steps, key=lambda step: step.since)))
+        for (person, _), steps in over.items()
+    ]
     return sorted(changes, key=lambda one: one.steps[-1].since, reverse=True)
 
 
-def _matter(fact: StoredFact, found: Iterable[tuple[UUID | None, str]]) -> str:
-    """What facts have in common of which one takes the place of another: an attribute that has
-    one value at a time, or what somebody likes or not."""
+def _matter(fact: StoredFact, matters: Iterable[str]) -> str:
+    """What facts have in common of which one takes the place of another, among those of the same
+    person: an attribute that has one value at a time, or what they like or not."""
     if is_single(fact.key):
         return fact.key
     kind = "taste" if opposites(fact.key) else fact.key
-    mine = (what.partition(" ")[2] for who, what in found if who == fact.person)
-    known = (value for value in mine if value and same_thing(value, fact.value))
+    values = (matter.partition(" ")[2] for matter in matters)
+    known = (value for value in values if value and same_thing(value, fact.value))
     return f"{kind} {next(known, fact.value)}"
