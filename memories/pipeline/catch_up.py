@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, Max, Q, QuerySet, Sum
+from django.db.models import F, Max, Q, QuerySet, Sum, Value
 from django.utils import timezone
 
 from accounts.models import EndUser
@@ -101,9 +101,10 @@ def outcome(end_user_id: int, started: datetime) -> CaughtUp:
     return _summary(end_user_id, started)
 
 
-def pending(end_user_id: int) -> int:
-    """Messages received and not extracted yet; those in quarantine wait for an operator."""
-    return _unclaimed(end_user_id) + _messages(_open(end_user_id))
+def pending(end_user_id: int, last: int | None = None) -> int:
+    """Messages received (up to ``last``) and not extracted yet; those in quarantine wait for an
+    operator."""
+    return _unclaimed(end_user_id, last) + _messages(_open(end_user_id, last))
 
 
 def begin(end_user_id: int) -> ProcessJob:
@@ -130,40 +131,44 @@ def follow(job: ProcessJob) -> Progress:
         job.save(update_fields=["up_to_link"])
     left = unread or _unconsolidated(user, job.up_to_link or 0, job.created_at)
     wait = None if left else _next_try(user, last)
-    batches = Batch.objects.of(user).filter(first_seq__lte=last)
     at_work = (Work.State.RUNNING, Work.State.SUBMITTED)
     running = [work.objects.of(user).filter(state__in=at_work) for work in (Batch, Consolidation)]
     if left:
         state = "running" if any(rows.exists() for rows in running) else "queued"
     else:
         state = "postponed" if wait else "done"
-    result = _summary(user, job.created_at, batches)
-    claimed = EndUser.objects.values_list("extracted_seq", flat=True).get(pk=user)
-    pending = max(0, last - claimed) + _messages(_open(user).filter(first_seq__lte=last))
+    result = asdict(_summary(user, job.created_at, last))
+    waiting = result.pop("pending")
     if state == "done":
-        job.result = {key: value for key, value in asdict(result).items() if key != "pending"}
-        job.finished_at = timezone.now()
+        job.result, job.finished_at = result, timezone.now()
         job.save(update_fields=["result", "finished_at"])
-    return Progress(**{**asdict(result), "pending": pending}, state=state, retry_after=wait or None)
+    return Progress(waiting, **result, state=state, retry_after=wait or None)
 
 
-def _open(end_user_id: int) -> QuerySet[Batch]:
+def _batches(end_user_id: int, last: int | None) -> QuerySet[Batch]:
+    """Those of messages up to ``last``."""
+    rows = Batch.objects.of(end_user_id)
+    return rows if last is None else rows.filter(first_seq__lte=last)
+
+
+def _open(end_user_id: int, last: int | None) -> QuerySet[Batch]:
     states = (
         Work.State.PENDING,
         Work.State.RUNNING,
         Work.State.SUBMITTED,
         Work.State.FAILED,
     )
-    return Batch.objects.of(end_user_id).filter(state__in=states)
+    return _batches(end_user_id, last).filter(state__in=states)
 
 
 def _messages(batches: QuerySet[Batch]) -> int:
     return batches.aggregate(n=Sum(F("last_seq") - F("first_seq") + 1))["n"] or 0
 
 
-def _unclaimed(end_user_id: int) -> int:
-    waiting = EndUser.objects.filter(pk=end_user_id)
-    return waiting.values_list(F("message_seq") - F("extracted_seq"), flat=True).first() or 0
+def _unclaimed(end_user_id: int, last: int | None) -> int:
+    user = EndUser.objects.filter(pk=end_user_id)
+    received = F("message_seq") if last is None else Value(last)
+    return max(0, user.values_list(received - F("extracted_seq"), flat=True).first() or 0)
 
 
 def _unread(end_user_id: int, last: int) -> bool:
@@ -171,7 +176,7 @@ def _unread(end_user_id: int, last: int) -> bool:
     if EndUser.objects.filter(pk=end_user_id, extracted_seq__lt=last).exists():
         return True
     tried = Q(state=Work.State.FAILED, retry_at__gt=timezone.now())
-    return _open(end_user_id).filter(first_seq__lte=last).exclude(tried).exists()
+    return _open(end_user_id, last).exclude(tried).exists()
 
 
 def _unconsolidated(end_user_id: int, newest: int, started: datetime) -> set[UUID]:
@@ -191,11 +196,7 @@ def _next_try(end_user_id: int, last: int | None = None) -> int:
     """Seconds until the first failed work, of the messages up to ``last``, is tried again; 0 when
     there is none."""
     now = timezone.now()
-    batches = Batch.objects.of(end_user_id)
-    rows: list[QuerySet[Any]] = [
-        batches if last is None else batches.filter(first_seq__lte=last),
-        Consolidation.objects.of(end_user_id),
-    ]
+    rows: list[QuerySet[Any]] = [_batches(end_user_id, last), Consolidation.objects.of(end_user_id)]
     failed = [
         work.filter(state=Work.State.FAILED).values_list("retry_at", flat=True) for work in rows
     ]
@@ -203,13 +204,11 @@ def _next_try(end_user_id: int, last: int | None = None) -> int:
     return max(1, round((min(due) - now).total_seconds())) if due else 0
 
 
-def _summary(
-    end_user_id: int, started: datetime, batches: QuerySet[Batch] | None = None
-) -> CaughtUp:
-    batches = Batch.objects.of(end_user_id) if batches is None else batches
+def _summary(end_user_id: int, started: datetime, last: int | None = None) -> CaughtUp:
+    batches = _batches(end_user_id, last)
     done = {"state": Work.State.DONE, "finished_at__gte": started}
     return CaughtUp(
-        pending=pending(end_user_id),
+        pending=pending(end_user_id, last),
         extracted=_messages(batches.filter(**done)),
         consolidated=Consolidation.objects.of(end_user_id).filter(**done).count(),
         quarantined=batches.filter(state=Work.State.QUARANTINED).count(),
