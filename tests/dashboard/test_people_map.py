@@ -33,7 +33,7 @@ def test_communities_are_those_who_know_each_other(
     assert communities(count, ties) == groups
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.data(), st.integers(1, 40), st.sampled_from([340.0, 720.0]))
 def test_nobody_stands_on_another_or_outside(data: st.DataObject, count: int, width: float) -> None:
     pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
