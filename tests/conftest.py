@@ -7,6 +7,7 @@ from typing import Any
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 os.environ.update(MIO_LLM="offline", MIO_EMBEDDINGS="local", OPENAI_API_KEY="", OPENAI_BASE_URL="")
 
+import pytest
 from django.conf import settings
 from django.test.client import ClientHandler
 from hypothesis import settings as hypothesis
@@ -31,6 +32,14 @@ def pytest_configure() -> None:
     _TESTS.enter_context(scope.all_users())
     StaticFiles.add_files_from_finders = _share_static_files
     ClientHandler.__call__ = scope.undeclared()(ClientHandler.__call__)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _texts_are_embedded_once() -> None:
+    # Not imported above, where workers wait for their controller to begin.
+    from tests.embedding import embed_once
+
+    embed_once()
 
 
 def _share_static_files(self: StaticFiles) -> None:

@@ -27,6 +27,7 @@ from memories.models import Batch, Work
 from memories.pipeline.buffer import Incoming, receive
 from tests.dashboard.addresses import addresses
 from tests.dashboard.signin import signed_in
+from tests.embedding import embed_once
 from tests.mio_site.waiting import eventually
 
 
@@ -95,6 +96,7 @@ def _demo() -> dict[str, Any]:
 VERBS = {f.__name__: f for f in (household, stage, session, quarantine, pages)}
 
 if __name__ == "__main__":
+    embed_once()  # the demo's memories, for every household
     for line in sys.stdin:
         asked = json.loads(line)
         with all_users():

@@ -125,7 +125,7 @@ def test_a_relation_by_uid_names_the_person():
         (b"BEGIN:VCARD\nFN;CHARSET=KLINGON;ENCODING=QUOTED-PRINTABLE:=41\nEND:VCARD\n", "Entry 1"),
         (b"BEGIN:VCARD\nFN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=FF=FE\nEND:VCARD\n", "Entry 1"),
         (b"\x00\x01\x02" * 10, "can't be read"),
-        (b"x" * (read.MAX_BYTES + 1), "larger than"),
+        pytest.param(b"x" * (read.MAX_BYTES + 1), "larger than", id="too large"),
     ],
 )
 def test_what_is_no_vcard_is_refused_with_its_place(content, said):

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contacts.text import middle_cut
+from memories.providers import embeddings
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.errors import (
     OutputError,
@@ -22,6 +23,7 @@ from memories.providers.errors import (
     TransientError,
 )
 from memories.providers.openai.transport import ModelServer
+from tests.embedding import engine_itself
 from tests.servers import FakeOpenAI, embedding_of
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -48,8 +50,10 @@ def run_alone(script: str, **environment: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def local() -> LocalEmbedder:
-    return LocalEmbedder()
+def local() -> Iterator[LocalEmbedder]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embeddings, "_engine_in_one_thread", engine_itself)
+        yield LocalEmbedder()
 
 
 class TestLocal:
