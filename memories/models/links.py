@@ -6,7 +6,7 @@ from typing import Any, Self
 import pgtrigger
 from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, JSONObject
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import label
@@ -178,12 +178,12 @@ def card_notes(contact: Contact) -> list[str]:
     said = said.not_ahead(contact.end_user.today_began)
     notes = (
         Link.objects.filter(contact=contact, rejected=False, consolidated_at=None)
-        .annotate(said=Subquery(said.values("content")), told=Subquery(said.values("facts")))
-        .exclude(said=None)
+        .annotate(memory_says=Subquery(said.values_list(JSONObject(said="content", facts="facts"))))
+        .filter(memory_says__isnull=False)
         .order_by("-id")
-        .values_list("said", "told")[:CARD_NOTES]
+        .values_list("memory_says", flat=True)[:CARD_NOTES]
     )
-    return [note for said, told in list(notes)[::-1] if (note := _standing(said, told, contact))]
+    return [text for note in list(notes)[::-1] if (text := _standing(**note, contact=contact))]
 
 
 def _standing(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
