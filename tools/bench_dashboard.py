@@ -47,10 +47,22 @@ class Command(BaseCommand):
 @override_settings(DEBUG=False)
 def measure(end_user: EndUser, rounds: int = ROUNDS) -> dict[str, Any]:
     """Each page's percentiles and SQL statements, by what the page shows."""
+    client = _signed_in()
+    return {"pages": {what: _page(client, url, rounds) for what, url in pages(end_user).items()}}
+
+
+@override_settings(DEBUG=False)
+def statements(end_user: EndUser) -> dict[str, int]:
+    """How many SQL statements each page takes."""
+    client = _signed_in()
+    return {what: _statements(client, url) for what, url in pages(end_user).items()}
+
+
+def _signed_in() -> Client:
     client = Client(headers={"host": "localhost"})
     admin, _ = get_user_model().objects.get_or_create(username="bench", is_superuser=True)
     client.force_login(admin)
-    return {"pages": {what: _page(client, url, rounds) for what, url in pages(end_user).items()}}
+    return client
 
 
 def pages(end_user: EndUser) -> Mapping[str, str]:
@@ -109,11 +121,16 @@ def pages(end_user: EndUser) -> Mapping[str, str]:
     }
 
 
-def _page(client: Client, url: str, rounds: int) -> dict[str, float]:
+def _statements(client: Client, url: str) -> int:
     with CaptureQueriesContext(connection) as queries:
         answer = client.get(url)
         sql = len(queries)
     if answer.status_code != 200:
         raise CommandError(f"{url} answered {answer.status_code}.")
+    return sql
+
+
+def _page(client: Client, url: str, rounds: int) -> dict[str, float]:
+    sql = _statements(client, url)
     times = timed([partial(client.get, url)] * rounds)
     return percentiles(times) | {"sql": sql}

@@ -4,7 +4,7 @@ import pytest
 
 from tests.factories import make_app
 from tools import large_end_user
-from tools.bench_dashboard import measure
+from tools.bench_dashboard import statements
 
 pytestmark = pytest.mark.django_db
 SLACK = 2  # the merge that is rehearsed for the comparison takes what the two people have
@@ -15,10 +15,7 @@ def test_no_page_asks_the_database_more_of_a_larger_end_user() -> None:
     app = make_app()
     small = large_end_user.crowd(app, "small", 60, 200, progress=False)
     large = large_end_user.crowd(app, "large", 120, 600, progress=False)
-    asked = {
-        user.external_id: {what: page["sql"] for what, page in measure(user, 2)["pages"].items()}
-        for user in (small, large)
-    }
+    asked = {user.external_id: statements(user) for user in (small, large)}
     more = {what: (asked["small"][what], sql) for what, sql in asked["large"].items()
             if sql > SLACK + asked["small"][what]}  # fmt: skip
     assert more == {}
