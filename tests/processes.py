@@ -41,7 +41,8 @@ class Started:
 
     def __init__(self, code: str, args: list[str], env: dict[str, str]) -> None:
         self._said, says = _FORKS.Pipe(duplex=False)
-        self._process = _FORKS.Process(target=_run, args=(code, args, env, says))
+        # Of a test that fails before it ends the process, none is left that a run waits for.
+        self._process = _FORKS.Process(target=_run, args=(code, args, env, says), daemon=True)
         self._process.start()
         says.close()
 

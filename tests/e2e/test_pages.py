@@ -55,8 +55,10 @@ def visitor(browser: Browser, site: Site) -> Iterator[tuple[Watched, dict[str, s
 
 def barriers(page: Page, only: str = "") -> list[str]:
     """What axe calls serious or critical, with where it stands."""
-    rules: dict[str, Any] = {"runOnly": {"type": "rule", "values": [only]}} if only else {}
-    found = page.evaluate("(options) => axe.run(document, options)", rules)
+    options: dict[str, Any] = {"resultTypes": ["violations"]}  # of the rest it needs no details
+    if only:
+        options["runOnly"] = {"type": "rule", "values": [only]}
+    found = page.evaluate("(options) => axe.run(document, options)", options)
     return [
         f"{one['id']}: {node['html'][:160]} ({node['failureSummary'][:200]})"
         for one in found["violations"]
