@@ -74,9 +74,11 @@ def state(
     into the profile. None when a person said so before. Raises InvalidCorrection."""
     held = locked(end_user)
     contact = store.survivor(held, contact_id)
-    facts = Memory.objects.of(held).facts()
-    if contact is None or not facts.filter(pk=memory_id).exists():
+    memory = Memory.objects.of(held).facts().filter(pk=memory_id).first()
+    if contact is None or memory is None:
         raise InvalidCorrection(Reason("no_such_contact_or_memory"))
+    if memory.merged_into_id:  # it is about nobody: the other says it
+        raise InvalidCorrection(Reason("merged_memory"))
     link = Link.objects.of(held).filter(memory=memory_id, contact=contact).first()
     stood = link is not None and not link.rejected
     if link is not None and stood and link.made_by == Link.MadeBy.OPERATOR:

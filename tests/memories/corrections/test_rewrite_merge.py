@@ -8,7 +8,7 @@ from accounts.models import Change
 from accounts.rollback import LaterChanges
 from contacts import edit, relations, store
 from contacts.models import Contact, Relation
-from memories.corrections import edit_memories, hide, merge_contacts, rewrite
+from memories.corrections import edit_memories, hide, merge_contacts, review_links, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Entity, EntityLink, Link, Memory
@@ -149,6 +149,9 @@ def test_a_merged_memory_cannot_be_brought_back_beside_the_one_that_speaks_for_i
     merge(end_user, "Nora sings well.", one, other)
     with pytest.raises(InvalidCorrection, match="undo that merge"):
         edit_memories.edit(end_user, one.id, {"status": "active"}, actor=ANN)
+    nora = make_contact(end_user, "Nora")
+    with pytest.raises(InvalidCorrection, match="undo that merge"):
+        review_links.state(end_user, one.id, nora.id, actor=ANN)
     Memory.objects.filter(pk=one.pk).update(status="active")
     with pytest.raises(AssertionError, match="merged_memories_lead_on"):
         assert_sound(end_user)
