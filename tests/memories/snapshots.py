@@ -23,8 +23,12 @@ _LATER = {
 
 
 def knowledge(end_user: EndUser) -> dict[str, Any]:
-    """All that is known of an end user's people, with everything derived from it."""
+    """All that is known of an end user's people, with everything derived from it. Which of several
+    profiles that speak for a memory it points at is left open."""
     contacts = [*Contact.tracked, "pk", "card", "memory_ids"]
+    memories = _rows(Memory, end_user, ["pk", *Memory.tracked, "tokens"])
+    for memory in memories:
+        memory["consolidated_into_id"] = memory["consolidated_into_id"] is not None
     return {
         "contacts": _rows(Contact, end_user, contacts),
         "keys": sorted(
@@ -34,7 +38,7 @@ def knowledge(end_user: EndUser) -> dict[str, Any]:
         "suggestions": _rows(Suggestion, end_user, ["pk", *Suggestion.tracked]),
         "links": _rows(Link, end_user, ["pk", *Link.tracked]),
         "edges": _rows(Edge, end_user, ["pk", *Edge.tracked]),
-        "memories": _rows(Memory, end_user, ["pk", *Memory.tracked, "tokens"]),
+        "memories": memories,
     }
 
 

@@ -21,7 +21,7 @@ from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Contact
 from contacts.names import name_key
 from contacts.text import normalise
-from memories.corrections import edit_memories, merge_contacts, rewrite
+from memories.corrections import derived, edit_memories, merge_contacts, rewrite
 from memories.corrections import hide as hiding
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
@@ -131,11 +131,16 @@ class World:
         edit_memories.outdate(self.end_user, [self.memory(b)], actor=ANN)
 
     def rename(self, a: int, b: int, c: int) -> None:
-        edit_contact(self.end_user, self.at(a).id, {"name": f"{WORDS[b % 5]}"}, actor=ANN)
+        self.state(a, {"name": f"{WORDS[b % 5]}"})
 
     def describe(self, a: int, b: int, c: int) -> None:
         values = {"attributes": {KEYS[b % 3]: [WORDS[c % 5]]}, "relationship": WORDS[c % 5]}
-        edit_contact(self.end_user, self.at(a).id, values, actor=ANN)
+        self.state(a, values)
+
+    def state(self, a: int, values: dict[str, Any]) -> None:
+        """With what a worker does then."""
+        contact, _ = edit_contact(self.end_user, self.at(a).id, values, actor=ANN)
+        derived.write_profile_memory(contact)
 
     def merge(self, a: int, b: int, c: int) -> None:
         merge_contacts.merge(self.end_user, self.at(a).id, self.at(b).id, actor=ANN)
@@ -348,7 +353,7 @@ class Undo(TestCase):
 
 def _tracked(state: dict[str, Any], kind: str, pk: str) -> list[dict[str, Any]]:
     """A row but for what follows from others, which later changes may have touched."""
-    follows = {"card", "memory_ids", "tokens"}
+    follows = {"card", "memory_ids", "tokens", "consolidated_into_id", "importance"}
     told = {"content", "said_at"}  # of a profile
     return [
         {
