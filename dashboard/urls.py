@@ -33,6 +33,7 @@ urlpatterns = [
     *playground.urls,
     *pipeline.urls,
     path("u/<int:user>/changes/", changes.changes, name="changes"),
+    path("u/<int:user>/changes/lives/", changes.in_lives, name="lives"),
     path("u/<int:user>/changes/later/", changes.later, name="later"),
     path("u/<int:user>/changes/undo/", changes.undo_all, name="undo_all"),
     path("u/<int:user>/changes/<uuid:change>/undo/", changes.undo, name="undo"),

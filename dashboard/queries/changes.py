@@ -10,9 +10,11 @@ from django.utils.translation import gettext as _
 from accounts.models import Change, EndUser
 from contacts.attributes import label
 from contacts.models import Contact
+from memories.history import changed
 from memories.models import Memory
 
 MOST_NAMED = 3  # people and memories of one change
+MOST_LIVES = 100  # matters that changed in lives, on one page
 # Changes of few rows, whose values are told. A merge touches as many rows as there are links.
 TOLD = ("edit", "edit_contact", "resolve")
 UNTOLD = ("hide",)  # what a user asked to forget is not shown again
@@ -110,3 +112,29 @@ def _apart(name: str, before: Sequence[str], after: Sequence[str]) -> Edit:
         tuple(value for value in before if value not in after),
         tuple(value for value in after if value not in before),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class InLife:
+    """What held one after the other, the earliest first, each with its label; of the end user
+    where there is no ``person``."""
+
+    person: Contact | None
+    steps: tuple[tuple[str, changed.Step], ...]
+
+
+def in_lives(end_user: EndUser, language: str) -> list[InLife]:
+    """What changed in the lives of an end user and of the people who are known, the latest
+    first. Two statements."""
+    found = changed.changed(end_user)[:MOST_LIVES]
+    people = (
+        end_user.contacts.standing().light().in_bulk({one.person for one in found if one.person})
+    )
+    return [
+        InLife(
+            people.get(one.person) if one.person else None,
+            tuple((label(step.key, language), step) for step in one.steps),
+        )
+        for one in found
+        if one.person is None or one.person in people
+    ]

@@ -31,6 +31,13 @@ def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 @access.page
+def in_lives(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """What changed in the lives of an end user and their people, with the memories that tell it."""
+    found = queries.in_lives(end_user, language_of())
+    return render(request, "lives.html", {"end_user": end_user, "found": found})
+
+
+@access.page
 def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """The changes that one Undo is to take back, and the later ones that go with them."""
     wanted = _wanted(end_user, request.GET.getlist("change"))

@@ -1,6 +1,8 @@
 """The list of changes: what was changed, by whom and why, and nothing that was to be forgotten."""
 
+from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 from django.test import Client
 from django.urls import reverse
@@ -9,7 +11,7 @@ from accounts.models import EndUser
 from contacts import edit
 from memories.corrections import edit_memories, merge_contacts
 from memories.models import Memory
-from tests.factories import make_contact, make_memory
+from tests.factories import SOME_DAY, make_contact, make_memory
 
 OPERATOR = "operator:ada"
 
@@ -120,3 +122,31 @@ def test_what_one_action_changed_twice_is_undone_by_one_undo(
     reviewer.post(reverse("dashboard:undo_all", args=[user.pk]), asked)
     memory.refresh_from_db()
     assert memory.content == "小红住在深圳"
+
+
+def test_what_changed_in_lives_is_told_with_what_held_before(
+    reviewer: Client, user: EndUser, django_assert_max_num_queries: Any
+) -> None:
+    address = reverse("dashboard:lives", args=[user.pk])
+    assert "Nothing has changed yet" in reviewer.get(address).content.decode()
+    for name in ("Kim", "Bo", ""):
+        person = make_contact(user, name) if name else None
+        moved = SOME_DAY + timedelta(days=7)
+        for place, said, status, until in (
+            ("Oslo", SOME_DAY, "outdated", moved),
+            ("Bergen", moved, "active", None),
+        ):
+            fact = {"key": "location", "value": place, "person": person and str(person.pk)}
+            people, told = [person] if person else [], f"{name} is in {place}"
+            times = {"said_at": said, "valid_to": until}
+            make_memory(user, told, *people, facts=[fact], status=status, **times)
+    gone = {"key": "location", "value": "Rome", "person": str(uuid4())}
+    make_memory(user, "Somebody in Rome", facts=[gone], status="outdated")
+    with django_assert_max_num_queries(12):
+        page = reviewer.get(address)
+    whose = [one.person and one.person.name for one in page.context["found"]]
+    assert sorted(whose, key=str) == ["Bo", "Kim", None]
+    for one in page.context["found"]:
+        assert [step.value for _, step in one.steps] == ["Oslo", "Bergen"]
+    html = page.content.decode()
+    assert (html.count(">Location<"), html.count('class="outdated"')) == (6, 3)
