@@ -127,8 +127,8 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
         return rows.filter(pk=pk).first()
 
     def of_calendar(self, secret: str) -> "EndUser | None":
-        """The end user whose calendar feed has this secret."""
-        rows = self.select_related("app")
+        """The end user, of an app in use, whose calendar feed has this secret."""
+        rows = self.select_related("app").filter(app__archived_at=None)
         return rows.filter(calendar_digest=ApiKey.hash(secret)).first() if secret else None
 
     def unextracted(self) -> Self:

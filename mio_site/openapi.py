@@ -43,6 +43,7 @@ OWN = {
     "process_create": ["too_many_wait", "postponed", "timeout"],
     "forget_create": ["not_found"],
     "memories_links_destroy": ["unknown_link"],
+    "dates_list": ["unknown_contact"],
     "relations_list": ["unknown_contact"],
     "suggestions_list": ["unknown_contact"],
 }

@@ -15,6 +15,7 @@ from accounts.models import EndUser
 from accounts.paging import Page
 from contacts.edit import UnknownContact
 from contacts.important_dates import LUNAR, SOLAR, YearlyDay, text, yearly_day
+from memories.api.contacts import PersonView
 from memories.api.requested import TakenAway, with_change
 from memories.corrections import edit_dates
 from memories.corrections.edit_dates import ImportantDate
@@ -84,7 +85,7 @@ class DatePage(Page):
     results = DateSerializer(many=True)
 
 
-class Dates(UserView):
+class Dates(PersonView):
     @documented(
         responses={200: DatePage},
         parameters=[DatesQuery],
@@ -96,7 +97,9 @@ class Dates(UserView):
     )
     def get(self, _request: Request, **_path: Any) -> Response:
         query, user = self.query(DatesQuery), self.end_user
-        found = edit_dates.dates_of(user, within=query.get("within"), contact=query.get("contact"))
+        whose = query.get("contact")
+        contact = self.contact(whose, or_survivor=True).pk if whose else None
+        found = edit_dates.dates_of(user, within=query.get("within"), contact=contact)
         rows = [_shown(user, one) for one in found]
         return Response({"count": len(rows), "next": None, "results": rows})
 

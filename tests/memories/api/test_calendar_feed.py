@@ -7,7 +7,7 @@ import pytest
 import vobject
 from django.test import Client
 
-from accounts.models import EndUser
+from accounts.models import App, EndUser
 from contacts.important_dates import falls_on, read
 from contacts.models import json_value
 from memories.corrections.edit_dates import dates_of
@@ -75,5 +75,8 @@ def test_an_address_is_renewed_revoked_and_goes_with_its_user(client):
     assert client.delete("users/zoe/calendar/")[1] == {"active": False}
     assert Client().get(second).status_code == 404
     third = address_of(client)
+    for archived_at, status in ((zoe.created_at, 404), (None, 200)):
+        App.objects.update(archived_at=archived_at)
+        assert Client().get(third).status_code == status
     erase.forget_everything(zoe)
     assert [Client().get(url).status_code for url in (third, "/calendar.ics")] == [404, 404]

@@ -13,7 +13,7 @@ from memories.corrections import merge_contacts
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.portability import export_user, import_user
-from tests.api import ApiClient
+from tests.api import ApiClient, assert_error
 from tests.factories import make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -90,6 +90,8 @@ def test_a_kind_of_ones_own_and_what_is_refused(client, zoe):
         ({"contact": str(make_contact(make_end_user(), "Al").pk)}, 404), ({"leap": True}, 400),
     ):  # fmt: skip
         assert client.call("POST", "users/zoe/dates/", {**body, **wrong})[0] == code, wrong
+    stranger = make_contact(make_end_user(), "Al").pk
+    assert_error(client.get(f"users/zoe/dates/?contact={stranger}"), 404, "unknown_contact")
 
 
 def test_a_date_goes_with_a_merge_and_comes_back_with_its_undo(client, zoe):
@@ -97,6 +99,7 @@ def test_a_date_goes_with_a_merge_and_comes_back_with_its_undo(client, zoe):
     other = make_contact(zoe, "Kimberly")
     change = merge_contacts.merge(zoe, kim.pk, other.pk, actor="operator:x")
     assert [one["name"] for one in dates(client)] == ["Kimberly"]
+    assert dates(client, f"?contact={kim.pk}") == dates(client)
     undo_change(change, actor="operator:x")
     assert [one["name"] for one in dates(client)] == ["Kim"]
     assert Contact.objects.get(pk=other.pk).coming == []
