@@ -46,7 +46,8 @@ class Contacts(UserView):
     )
     def get(self, request: Request, **_path: Any) -> Response:
         query = self.query(ContactQuery)
-        rows = Contact.objects.of(self.end_user).listed()
+        rows = Contact.objects.of(self.end_user)
+        rows = rows.archived() if query["archived"] else rows.listed()
         if wanted := query.get("q"):
             rows = rows.found_by(self.end_user, wanted)
         return page(request, _glance(rows), "last_mentioned_at", query, shown)

@@ -55,6 +55,10 @@ class ContactQuerySet(ScopedQuerySet):
         """Standing contacts that nobody archived."""
         return self.standing().filter(archived_at=None)
 
+    def archived(self) -> Self:
+        """Standing contacts that somebody archived."""
+        return self.standing().exclude(archived_at=None)
+
     def found_by(self, end_user: EndUser, text: str) -> Self:
         """The end user's contacts of whom ``text`` begins a part of a name or alias, in
         characters, pinyin or initials, or who work there."""

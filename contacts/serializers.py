@@ -123,6 +123,9 @@ class ContactQuery(PageQuery):
     q = serializers.CharField(
         required=False, allow_blank=True, max_length=200, help_text="Part of a name or an alias."
     )
+    archived = serializers.BooleanField(
+        default=False, help_text="Those in the archive instead of the others."
+    )
 
 
 class Named(serializers.ModelSerializer):
@@ -168,6 +171,7 @@ class ContactSerializer(serializers.ModelSerializer):
             "first_mentioned_at",
             "last_mentioned_at",
             "mention_count",
+            "archived_at",
             "card",
             "created_at",
             "updated_at",
@@ -194,7 +198,10 @@ class ContactDetail(ContactSerializer):
 
 
 class ChangedContact(ContactDetail):
-    change_id = serializers.UUIDField(help_text="Undo it with changes/{id}/undo/.")
+    change_id = serializers.UUIDField(
+        allow_null=True,
+        help_text="Undo it with changes/{id}/undo/; null when nothing was to be changed.",
+    )
 
     class Meta(ContactDetail.Meta):
         fields = [*ContactDetail.Meta.fields, "change_id"]

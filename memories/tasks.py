@@ -79,6 +79,7 @@ def process(end_user_id: int) -> None:
     consolidate(end_user_id)
 
 
+@of_user
 def read_facts(end_user_id: int) -> None:
     """Reads the facts of what was written as memories."""
     until = time.monotonic() + TURN
@@ -90,6 +91,7 @@ def read_facts(end_user_id: int) -> None:
             return
 
 
+@of_user
 def reread(end_user_id: int) -> None:
     """Reads memories that were corrected, and brings the profiles of their people in step."""
     read_facts(end_user_id)

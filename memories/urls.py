@@ -48,6 +48,7 @@ ENDPOINTS = [
     (f"{CONTACT}merge/", contacts.Merge, "contact-merge"),
     (f"{CONTACT}split/", contacts.Split, "contact-split"),
     (f"{CONTACT}not-the-same/", contacts.NotTheSame, "contact-not-the-same"),
+    (f"{CONTACT}archive/", contacts.Archive, "contact-archive"),
     (f"{CONTACT}resolve/", contacts.Resolve, "contact-resolve"),
     ("relations/", relations.Relations, "relations"),
     ("relations/<int:relation_id>/", relations.OneRelation, "relation"),

@@ -12,6 +12,9 @@ from mio_site.openapi import EXAMPLES
 from tools.served import Client, served
 
 MOST = 2  # entries shown of a list
+SITE = "https://mio.example.org"
+BEFORE = [{"id": "m0", "role": "user", "content": "I live in Oslo.",
+           "created_at": "2025-03-02T09:30:00+01:00"}]  # fmt: skip
 SAID = [
     {"id": "m1", "role": "user", "content": "My sister Anna is a nurse. She lives in Berlin.",
      "created_at": "2026-03-02T09:30:00+01:00", "session_id": "s1", "metadata": {"channel": "web"}},
@@ -19,11 +22,15 @@ SAID = [
      "created_at": "2026-03-02T09:31:00+01:00", "session_id": "s1"},
     {"id": "m3", "role": "user", "content": "My colleague Tom likes chess.",
      "created_at": "2026-03-03T18:00:00+01:00", "session_id": "s2"},
+    {"id": "m4", "role": "user", "content": "I moved to Bergen.",
+     "created_at": "2026-03-03T18:01:00+01:00", "session_id": "s2"},
 ]  # fmt: skip
 NEW = {"name": "Per", "relationship": "neighbour", "attributes": {"location": "Bergen"}}
 # operation, method, address and body; {name} stands for what an earlier answer gave. A star keeps
 # an answer's id under the name behind it.
 STORY: list[tuple[str, str, str, Any]] = [
+    ("messages_create", "POST", "messages/", {"messages": BEFORE}),
+    ("process_create", "POST", "process/", {"wait": True}),
     ("messages_create", "POST", "messages/", {"messages": SAID}),
     ("process_create", "POST", "process/", {"wait": True}),
     ("process_create>job", "POST", "process/", {}),
@@ -47,6 +54,7 @@ STORY: list[tuple[str, str, str, Any]] = [
     ("contacts_resolve", "POST", "contacts/{per}/resolve/",
      {"key": "location", "value": "Bergen"}),
     ("contacts_not_the_same", "POST", "contacts/{per}/not-the-same/", {"other": "{tom}"}),
+    ("contacts_archive", "POST", "contacts/{per}/archive/", {"archived": True}),
     ("context_create", "POST", "context/", {"message": "小红最近怎么样了"}),
     ("search_create", "POST", "search/", {"query": "Who works in a hospital?"}),
     ("memories_create>memory", "POST", "memories/",
@@ -114,6 +122,8 @@ class Command(BaseCommand):
         with served() as site:
             found = _told(site.client())
         text = json.dumps(found, ensure_ascii=False, indent=1)
+        text = re.sub(r"http://127\.0\.0\.1:\d+", SITE, text)
+        text = re.sub(r"(?<=calendar\.ics\?key=)[\w-]+", "…", text)  # a secret
         EXAMPLES.write_text(f"{text}\n", encoding="utf-8")
         self.stdout.write(f"{len(found)} operations")
 

@@ -215,6 +215,10 @@ class Hand:
         body = {"other": self.one("contacts")}
         return "POST", f"contacts/{self.one('contacts')}/not-the-same/", body
 
+    def archive(self) -> tuple[str, str, Any]:
+        body = {"archived": self._chance.random() < 0.5}
+        return "POST", f"contacts/{self.one('contacts')}/archive/", body
+
     def split(self) -> tuple[str, str, Any]:
         body = {"memories": [self.one("memories")], "name": self._chance.choice(NAMES)}
         return "POST", f"contacts/{self.one('contacts')}/split/", body
@@ -236,6 +240,10 @@ class Hand:
     def move(self) -> tuple[str, str, Any]:
         body = {"from": self.one("contacts"), "to": self.one("contacts")}
         return "POST", f"memories/{self.one('memories')}/move/", body
+
+    def link(self) -> tuple[str, str, Any]:
+        body = {"contact": self.one("contacts")}
+        return "POST", f"memories/{self.one('memories')}/links/", body
 
     def split_memory(self) -> tuple[str, str, Any]:
         body = {"pieces": [self.sentence(), self.sentence()]}
@@ -269,6 +277,7 @@ VERBS: list[tuple[Callable[[Hand], tuple[str, str, Any]], int]] = [
     (Hand.say, 6), (Hand.process, 3), (Hand.context, 4), (Hand.search, 2), (Hand.read, 3),
     (Hand.add_contact, 3), (Hand.edit_contact, 3), (Hand.merge, 5), (Hand.differ, 4),
     (Hand.split, 2), (Hand.resolve, 1), (Hand.remember, 4), (Hand.edit_memory, 3), (Hand.move, 3),
+    (Hand.archive, 1), (Hand.link, 3),
     (Hand.split_memory, 1), (Hand.merge_memories, 2), (Hand.connect, 2), (Hand.undo, 6),
     (Hand.forget, 1),
 ]  # fmt: skip

@@ -36,7 +36,7 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
     """The standing contacts that match what was typed and chosen, without heavy columns."""
     rows = Contact.objects.of(end_user).listed()
     if only == ARCHIVED:
-        rows = Contact.objects.of(end_user).standing().exclude(archived_at=None)
+        rows = Contact.objects.of(end_user).archived()
     if q.strip():
         found = rows.found_by(end_user, q)
         # Two conditions at once lead the planner astray: the rarer one is looked up first.

@@ -14,10 +14,11 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.fields import Identifier, Strict, Text
+from accounts.fields import Flag, Identifier, Strict, Text
 from accounts.models import Change
 from contacts import store
 from contacts.api import OneContact
+from contacts.edit import archive_contact
 from contacts.merge import UnknownPerson, not_the_same
 from contacts.models import Contact
 from contacts.serializers import ChangedContact, ContactDetail, detail
@@ -41,6 +42,10 @@ class MergeForm(_Reasoned):
 
 class NotTheSameForm(_Reasoned):
     other = Identifier(help_text="The contact who is another person.")
+
+
+class ArchiveForm(_Reasoned):
+    archived = Flag(help_text="false brings the person back.")
 
 
 class SplitForm(_Reasoned):
@@ -82,9 +87,9 @@ class PersonView(UserView):
             raise serializers.ValidationError({field: ["This user has no such contact."]})
         return pk
 
-    def changed(self, contact_id: UUID, change: Change, code: int = 200) -> Response:
+    def changed(self, contact_id: UUID, change: Change | None, code: int = 200) -> Response:
         contact = Contact.objects.of(self.end_user).get(pk=contact_id)
-        return Response(detail(contact, change.id), status=code)
+        return Response({**detail(contact), "change_id": change and change.id}, status=code)
 
 
 Cadence = inline_serializer(
@@ -197,6 +202,29 @@ class NotTheSame(PersonView):
         with refusals():
             change = not_the_same(
                 self.end_user, contact.id, other, actor=self.actor, why=asked.get("why", "")
+            )
+        return self.changed(contact.id, change)
+
+
+class Archive(PersonView):
+    @documented(
+        request=ArchiveForm,
+        responses={200: ChangedContact},
+        operation_id="contacts_archive",
+        summary="Put a person into the archive, or bring them back",
+        description="Who is archived is known by name as before, and in no list, suggestion or "
+        "prompt. `change_id` is null where it was so already.",
+    )
+    def post(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(ArchiveForm)
+        contact = self.contact(or_survivor=True)
+        with refusals():
+            change = archive_contact(
+                self.end_user,
+                contact.id,
+                actor=self.actor,
+                why=asked.get("why", ""),
+                archived=asked["archived"],
             )
         return self.changed(contact.id, change)
 

@@ -1,9 +1,11 @@
 """One door to the rows of end users, and the database behind it as a second wall."""
 
+import inspect
 import json
 from collections.abc import Callable, Iterator
 from io import StringIO
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.core.management import call_command
@@ -13,6 +15,7 @@ from django.db import Error, connection, transaction
 from accounts import row_security, scope
 from accounts.models import EndUser
 from contacts.models import Contact
+from memories import tasks
 from memories.doctor import isolation
 from memories.models import Memory, Vector
 from tests.factories import make_contact, make_end_user, make_memory, make_message
@@ -51,6 +54,25 @@ READS = {
 def test_without_a_scope_nothing_is_even_sent(read: Callable[[], object]) -> None:
     with scope.undeclared(), pytest.raises(scope.Unscoped, match="say whose"):
         read()
+
+
+IDS = {"end_user_id": 1, "contact_id": str(uuid4()), "change_id": str(uuid4()),
+       "erasure_id": str(uuid4())}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("task", "of"),
+    [
+        (task, of)
+        for name, task in inspect.getmembers(tasks, inspect.isfunction)
+        if task.__module__ == tasks.__name__ and not name.startswith("_")
+        for of in inspect.signature(task).parameters
+        if of in IDS
+    ],
+)
+def test_a_task_says_whose_rows_it_is_about(task: Callable[[Any], None], of: str) -> None:
+    with scope.undeclared():
+        task(IDS[of])
 
 
 def test_raw_sql_in_a_scope_shows_the_rows_of_one_end_user(two: tuple[EndUser, EndUser]) -> None:

@@ -86,3 +86,17 @@ def test_one_who_is_not_archived_stays_so_after_a_merge(user: EndUser) -> None:
     assert Contact.objects.get(pk=hong.pk).archived_at is None
     with pytest.raises(UnknownContact):
         archive_contact(make_end_user(external_id="b"), hong.pk, actor="operator:x")
+
+
+def test_a_client_archives_lists_whom_it_holds_and_brings_back() -> None:
+    client = ApiClient()
+    user = make_end_user(app=client.app, external_id="zoe")
+    hong = make_contact(user, "小红")
+    at = f"users/zoe/contacts/{hong.pk}/"
+    for archived, again in ((True, False), (True, True), (False, False)):
+        status, answer = client.post(f"{at}archive/", {"archived": archived, "why": "moved"})
+        assert (status, answer["archived_at"] is not None) == (200, archived)
+        assert (answer["change_id"] is None) == again
+        for query, there in (("", not archived), ("?archived=true", archived)):
+            assert client.get(f"users/zoe/contacts/{query}")[1]["count"] == there
+    assert client.post(f"{at}archive/", {})[0] == 400
