@@ -18,7 +18,7 @@ environ.Env.read_env(BASE_DIR / ".env")
 
 # Django itself
 DEBUG = env.bool("DEBUG", default=False)
-MIO_HOME = Path(env.str("MIO_HOME", default=".mio"))
+MIO_HOME = Path(env.str("MIO_HOME", default="") or ".mio")
 if not MIO_HOME.is_absolute():
     MIO_HOME = BASE_DIR / MIO_HOME
 

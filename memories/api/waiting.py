@@ -65,8 +65,9 @@ def _work(step: Callable[[], object]) -> bool | None:
             try:
                 return bool(step())
             finally:
-                with suppress(Error):
-                    cursor.execute("RESET lock_timeout; RESET statement_timeout")
+                # By a new cursor: a connection that broke was given back, and may be another's.
+                with suppress(Error), connection.cursor() as after:
+                    after.execute("RESET lock_timeout; RESET statement_timeout")
     finally:
         _at_work.release()
 

@@ -259,8 +259,9 @@ def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
     reraise=True,
 )
 def _write_failure(work: Work, **fields: object) -> None:
-    if not connection.in_atomic_block:
-        connection.close_if_unusable_or_obsolete()
+    # One that works is kept: others up the stack have set it up, or are in a transaction of it.
+    if connection.errors_occurred and not connection.in_atomic_block and not connection.is_usable():
+        connection.close()
     _mine(work).update(**fields)
 
 

@@ -95,6 +95,24 @@ def test_an_error_of_our_own_ends_in_quarantine_and_later_messages_go_on(
     assert Memory.objects.get(kind="fact").content == "Oliver likes tea"
 
 
+@pytest.mark.django_db(transaction=True)
+def test_a_failure_is_written_by_the_connection_that_others_use_and_by_a_new_one_when_it_broke(
+    server, end_user
+):
+    server.reply_json({"nonsense": True}, times=9)
+    before = connection.connection
+    run.extract_next(end_user.pk, everything=True)
+    batch = Batch.objects.get()
+    assert batch.state == "quarantined"
+    assert connection.connection is before
+    batch.state = "running"
+    batch.save()
+    connection.connection.close()  # as when the server ends it
+    connection.errors_occurred = True
+    run._write_failure(batch, state="failed")
+    assert Batch.objects.get().state == "failed"
+
+
 def test_a_profile_that_cannot_be_written_ends_in_quarantine(server, end_user):
     server.reply_json(EXTRACTED)
     run.extract_next(end_user.pk, everything=True)

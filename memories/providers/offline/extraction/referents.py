@@ -321,8 +321,12 @@ class Book:
                 for p in self.recent
                 if p.gender == gender and p not in shut and self.clock - p.seen <= 1
             ]
-            beside = next(iter(self.recent), None)
+            beside = next(iter(p for p in self.recent if p not in shut), None)
+            # Who was spoken of in this very sentence is nearer than whom the last one told of.
+            near = beside is not None and not beside.gender and beside.seen == self.clock
             other = beside is not None and beside.namesake and not beside.gender
+            if sure and near and sure[0].seen < self.clock:
+                return beside
             if sure and not (other and beside is not None and beside.name == sure[0].name):
                 return sure[0]
         for person in self.recent:

@@ -38,6 +38,20 @@ def test_a_friend_is_named_placed_and_employed_in_english():
     assert {("company", "Lufthansa"), ("location", "Munich")} <= facts(found, "Nadia")
 
 
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        ("我姐姐小丽是护士。", "我朋友小红在腾讯当工程师，她住在深圳。"),
+        ("我阿姨在医院上班。", "我同学小洁开了个花店，上周她搬到深圳了。"),
+    ],
+)
+def test_who_was_spoken_of_in_the_same_sentence_is_nearer_than_whose_gender_is_known(before, line):
+    found = talk(before, line)
+    near = next(person for person in found.people if person.name in line)
+    (moved,) = [memory for memory in found.memories if "深圳" in memory.content]
+    assert moved.people == (near.ref,)
+
+
 def test_moving_to_a_city_is_no_change_of_employer():
     found = talk("My colleague Nadia moved to Lisbon last year.", language="en")
     assert facts(found, "Nadia") == {("location", "Lisbon")}
