@@ -76,6 +76,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-contact": {"GET": None, "PATCH": {"relationship": "friend"}, "DELETE": None},
     "api-contact-merge": {"POST": {"into": str(uuid4())}},
     "api-contact-split": {"POST": {"memories": [str(uuid4())], "name": "Bob"}},
+    "api-contact-archive": {"POST": {"archived": True}},
     "api-contact-not-the-same": {"POST": {"other": str(uuid4())}},
     "api-contact-resolve": {"POST": {"key": "location", "value": "Rome"}},
     "api-memories": {"GET": None, "POST": {"content": "Bob sings."}},
