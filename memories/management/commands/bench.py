@@ -11,12 +11,13 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from accounts.scope import all_users
 from memories.bench.datasets import BadDataset
 
-# name -> how many data files it takes at least
+# name -> how many data files it takes at least; corpus takes folders of authors
 BENCHES = {
     "mentions": 1,
     "aliases": 1,
     "pronouns": 1,
     "extraction": 1,
+    "corpus": 1,
     "locomo": 1,
     "memdaily": 2,
     "latency": 0,
@@ -39,9 +40,10 @@ class Command(BaseCommand):
         name, files = options["name"], options["files"]
         if len(files) < BENCHES[name]:
             raise CommandError(f"bench {name} needs {BENCHES[name]} data file(s).")
-        missing = [str(file) for file in files if not file.is_file()]
+        folders = name == "corpus"
+        missing = [str(at) for at in files if not (at.is_dir() if folders else at.is_file())]
         if missing:
-            raise CommandError(f"No such file: {', '.join(missing)}")
+            raise CommandError(f"No such {'folder' if folders else 'file'}: {', '.join(missing)}")
         run: Callable[..., dict[str, Any]] = import_module(f"memories.bench.{name}").run
         try:
             asked = {"rows": options["rows"]} if name == "latency" and options["rows"] else {}
