@@ -57,12 +57,16 @@ class MemoryQuerySet(ScopedQuerySet):
 
     def ahead(self, since: datetime) -> Self:
         """Memories of what takes place, or begins to hold, at ``since`` or later, with when it
-        ``begins``; but not those of an important date, which is known before it comes."""
-        return self.annotate(begins=_BEGINS).filter(begins__gte=since).exclude(_TELLS_DATE)
+        ``begins``; but not of what had happened that day when it was told, nor of an important
+        date, which is known before it comes."""
+        to_come = Q(type=MemoryType.PLAN) | Q(begins__gt=F("said_at"))
+        rows = self.annotate(begins=_BEGINS).filter(to_come, begins__gte=since)
+        return rows.exclude(_TELLS_DATE)
 
     def not_ahead(self, since: datetime) -> Self:
         """The others."""
-        begun = Q(begins=None) | Q(begins__lt=since)
+        happened = ~Q(type=MemoryType.PLAN) & Q(begins__lte=F("said_at"))
+        begun = Q(begins=None) | Q(begins__lt=since) | happened
         return self.annotate(begins=_BEGINS).filter(begun | _TELLS_DATE)
 
     def about(self, contact_id: uuid.UUID) -> Self:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 from django.db import connection
+from django.utils import timezone
 
 from contacts import cards
 from contacts.models import Contact, json_value
@@ -51,6 +52,19 @@ def test_a_plan_is_on_the_card_until_its_day_and_history_after_it(language, name
     assert [event["at"] for event in contact.timeline] == [str(soon.date())]
     assert list(contact.attributes) == ["location"]
     assert plan.content not in contact.card_today.split(caption)[1].split("\n", 2)[1]
+
+
+@pytest.mark.parametrize(("kind", "ahead"), [("plan", True), ("activity", False)])
+def test_what_happened_today_does_not_lie_ahead_and_what_is_planned_for_today_does(kind, ahead):
+    end_user = make_end_user(language="en")
+    contact = make_contact(end_user, "Kim")
+    today = end_user.today_began
+    times = {"happens_at": today, "said_at": timezone.now()}
+    make_memory(end_user, "Kim at the open lesson", contact, type=kind, **times)
+    run.process(end_user.pk)
+    contact.refresh_from_db()
+    assert ("Coming up" in contact.card_today) == ahead
+    assert bool(Link.objects.of(end_user).unconsolidated().count()) == ahead
 
 
 def test_a_birthday_that_lies_ahead_is_known_at_once():
