@@ -29,8 +29,8 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """``person`` is a contact's id, None for the user; ``steps`` the earliest first, of which at
-    least one is no longer true."""
+    """``person`` is a contact's id, None for the user; of ``steps`` at least one is no longer true:
+    the earliest first, and what still holds last."""
 
     person: UUID | None
     steps: tuple[Step, ...]
@@ -56,7 +56,7 @@ def changed(end_user: EndUser, contact_id: UUID | None = None) -> list[Changed]:
             if fact.outdated or memory.status == Memory.Status.OUTDATED:
                 over[fact.person, matter] = steps
     changes = [
-        Changed(person, tuple(sorted(steps, key=lambda step: step.since)))
+        Changed(person, tuple(sorted(steps, key=lambda step: (step.until is None, step.since))))
         for (person, _), steps in over.items()
     ]
     return sorted(changes, key=lambda one: one.steps[-1].since, reverse=True)

@@ -134,7 +134,8 @@ def test_what_changed_in_lives_is_told_with_what_held_before(
         moved = SOME_DAY + timedelta(days=7)
         for place, said, status, until in (
             ("Oslo", SOME_DAY, "outdated", moved),
-            ("Bergen", moved, "active", None),
+            # It began before the other was told of.
+            ("Bergen", SOME_DAY - timedelta(days=1), "active", None),
         ):
             fact = {"key": "location", "value": place, "person": person and str(person.pk)}
             people, told = [person] if person else [], f"{name} is in {place}"
