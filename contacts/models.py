@@ -277,8 +277,12 @@ class ContactKey(models.Model):
 class RelationQuerySet(ScopedQuerySet):
     def among(self, contact_ids: Iterable[uuid.UUID]) -> Self:
         """The relations that one of these contacts takes part in, with both of their people."""
+        return self.concerning(contact_ids).with_people()
+
+    def concerning(self, contact_ids: Iterable[uuid.UUID]) -> Self:
+        """The relations that one of these contacts takes part in."""
         ids = list(contact_ids)
-        return self.filter(Q(subject__in=ids) | Q(object__in=ids)).with_people()
+        return self.filter(Q(subject__in=ids) | Q(object__in=ids))
 
     def with_people(self) -> Self:
         """With both of their people, in the same statement."""

@@ -91,16 +91,19 @@ def of_hits(hits: Collection[Hit]) -> tuple[list[discourse.Relation], dict[UUID,
 def on_card(contact: Contact, language: str) -> list[str]:
     """The relations of a contact as its card says them: ``partner: 小李``."""
     lines = []
-    for relation in Relation.objects.of(contact.end_user_id).among([contact.id]).order_by("id"):
-        other = relation.subject if relation.object_id == contact.id else relation.object
-        if other.archived_at:
+    rows = Relation.objects.of(contact.end_user_id).concerning([contact.id]).order_by("id")
+    told = rows.values_list(
+        "kind", "object_id", "subject__name", "subject__archived_at", "object__name",
+        "object__archived_at",
+    )  # fmt: skip
+    for kind, object_id, subject, subject_archived, other, other_archived in told:
+        inbound = object_id == contact.id
+        if subject_archived if inbound else other_archived:
             continue
-        if relation.object_id == contact.id:
-            lines.append(
-                f"{relation.kind}{'：' if language == 'zh' else ': '}{relation.subject.name}"
-            )
+        if inbound:
+            lines.append(f"{kind}{'：' if language == 'zh' else ': '}{subject}")
         elif language == "zh":
-            lines.append(f"{relation.object.name}的{relation.kind}")
+            lines.append(f"{other}的{kind}")
         else:
-            lines.append(f"{relation.kind} of {relation.object.name}")
+            lines.append(f"{kind} of {other}")
     return lines

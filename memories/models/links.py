@@ -1,17 +1,18 @@
 """Which memories are about whom, and how memories stand to each other."""
 
+import json
 from datetime import date
 from typing import Any, Self
 
 import pgtrigger
-from django.db import models
+from django.db import connection, models
 from django.db.models import Count, F, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce, JSONObject
+from django.db.models.functions import Coalesce
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import label
 from contacts.models import Contact
-from memories.models.memory import Memory
+from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.models.triggers import after
 
 # So many memories of a person that no profile speaks for yet stand on their card.
@@ -169,21 +170,38 @@ class Link(Tracked):
         return f"link {self.pk}"
 
 
+# Written by hand: each save of a contact reads both, and to compose them takes Django longer
+# than the database to answer. A memory is looked up by its key, once for each link: the planner
+# of a young database, which has no statistics yet, would join by reading all memories for each.
+_NOTES = f"""
+    SELECT says.content, says.facts
+    FROM memories_link link
+    CROSS JOIN LATERAL (
+        SELECT content, facts FROM memories_memory
+        WHERE id = link.memory_id AND status = 'active' AND kind = 'fact'
+            AND ({AHEAD}) IS NOT TRUE
+        LIMIT 1) says
+    WHERE link.contact_id = %s AND NOT link.rejected AND link.consolidated_at IS NULL
+    ORDER BY link.id DESC LIMIT %s
+"""  # noqa: S608 - constants
+_PLANS = f"""
+    SELECT GREATEST(happens_at, valid_from) AS begins, content
+    FROM memories_link link
+    JOIN memories_memory memory ON memory.id = link.memory_id
+    WHERE memory.end_user_id = %s AND status = 'active' AND kind = 'fact' AND {AHEAD}
+        AND link.contact_id = %s AND NOT link.rejected
+    ORDER BY begins, memory.id LIMIT %s
+"""  # noqa: S608 - constants
+
+
 def card_notes(contact: Contact) -> list[str]:
     """What the newest memories of a contact that its profile doesn't speak for say, the oldest
     of them first, as the card shows them. Of one that is outdated in part, what still stands."""
-    # A scalar subquery goes by the memory's key, where the planner of a young database, which
-    # has no statistics yet, would join by reading all memories for each link.
-    said = Memory.objects.filter(pk=OuterRef("memory"), status="active", kind="fact")
-    said = said.not_ahead(contact.end_user.today_began)
-    notes = (
-        Link.objects.filter(contact=contact, rejected=False, consolidated_at=None)
-        .annotate(memory_says=Subquery(said.values_list(JSONObject(said="content", facts="facts"))))
-        .filter(memory_says__isnull=False)
-        .order_by("-id")
-        .values_list("memory_says", flat=True)[:CARD_NOTES]
-    )
-    return [text for note in list(notes)[::-1] if (text := _standing(**note, contact=contact))]
+    began = contact.end_user.today_began
+    with connection.cursor() as cursor:
+        cursor.execute(_NOTES, [began, TELL_DATES, contact.pk, CARD_NOTES])
+        notes = cursor.fetchall()[::-1]
+    return [text for said, facts in notes if (text := _standing(said, json.loads(facts), contact))]
 
 
 def _standing(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
@@ -199,11 +217,11 @@ def _standing(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
 
 def card_plans(contact: Contact) -> list[tuple[date, str]]:
     """What lies ahead of a contact, the next first: the day, by the user's clock, and what is then."""
-    zone = contact.end_user.zone
-    memories = Memory.objects.of(contact.end_user_id).active().facts().about(contact.pk)
-    ahead: Any = memories.ahead(contact.end_user.today_began)
-    rows = ahead.order_by("begins", "pk").values_list("begins", "content")[:CARD_PLANS]
-    return [(at.astimezone(zone).date(), said) for at, said in rows]
+    user = contact.end_user
+    with connection.cursor() as cursor:
+        cursor.execute(_PLANS, [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS])
+        rows = cursor.fetchall()
+    return [(at.astimezone(user.zone).date(), said) for at, said in rows]
 
 
 class LinkedContact(Contact):

@@ -1,4 +1,6 @@
 import uuid
+from datetime import timedelta
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis.extra.django import TestCase
 
 from contacts.models import Contact
 from memories.models import Link, Memory
+from memories.models.links import card_notes, card_plans
 from tests.factories import make_contact, make_end_user, make_memory
 
 
@@ -33,6 +36,27 @@ def test_a_contact_without_memories_has_an_empty_array():
     contact = make_contact(make_end_user())
     assert memory_ids(contact) == []
     assert list(Memory.objects.filter(pk__in=memory_ids(contact))) == []
+
+
+@pytest.mark.django_db
+def test_a_card_takes_for_plans_what_queries_take_for_ahead():
+    end_user = make_end_user()
+    since, day = end_user.today_began, timedelta(days=1)
+    birthday = [{"key": "birthday", "value": "May 3", "person": ""}]
+    cases = product(
+        ("plan", "personal"), (None, -day, 0 * day, day), (-2 * day, 2 * day), ([], birthday)
+    )
+    for number, (kind, begins, said, facts) in enumerate(cases):
+        contact = make_contact(end_user, f"Kim {chr(ord('a') + number)}{number}")
+        make_memory(
+            end_user, contact.name, contact, type=kind, facts=facts, said_at=since + said,
+            happens_at=begins if begins is None else since + begins,
+        )  # fmt: skip
+    contacts = list(end_user.contacts.all())
+    ahead = set(Memory.objects.of(end_user).ahead(since).values_list("content", flat=True))
+    assert 0 < len(ahead) < len(contacts) == 32
+    assert {one.name for one in contacts if card_plans(one)} == ahead
+    assert {one.name for one in contacts if not card_notes(one)} == ahead
 
 
 @pytest.mark.django_db
