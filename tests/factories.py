@@ -7,6 +7,7 @@ from typing import Any
 from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact, Suggestion
+from contacts.names import name_key
 from memories.models import Link, Memory, Message
 from memories.models.memory import content_hash
 from memories.providers.factory import embedder
@@ -28,14 +29,16 @@ def make_end_user(**fields: Any) -> EndUser:
 
 
 def make_contact(end_user: EndUser, name: str = "小红", **fields: Any) -> Contact:
-    """A contact through its own verb; extra ``fields`` are set on it."""
-    aliases = fields.pop("aliases", ())
-    relationship = fields.pop("relationship", "")
-    contact, _ = store.create(end_user, name, aliases=aliases, relationship=relationship)
-    for field, value in fields.items():
-        setattr(contact, field, value)
-    store.save(contact, list(fields))
-    return contact
+    """A contact with its keys and card; the one that bears the name, where it is taken."""
+    name = store.clean_name(name)
+    contact = Contact(
+        **{"end_user": end_user, "name": name, "name_key": name_key(name), "mention_count": 0}
+        | fields
+        | {"aliases": []}
+    )
+    store.add_aliases(contact, fields.get("aliases", ()))
+    taken = store.create_all(end_user, [contact], namesakes=[0] if "namesake" in fields else [])
+    return Contact.objects.get(pk=taken[0]) if taken else contact
 
 
 def make_suggestion(one: Contact, other: Contact, **fields: Any) -> Suggestion:
