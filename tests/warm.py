@@ -9,6 +9,8 @@ from django.contrib.postgres import fields  # noqa: F401
 from django.db import models  # noqa: F401
 
 from contacts import names, segmentation
+from memories.providers.offline import offline_provider  # noqa: F401
 
 names.name_key("小红")
 segmentation.frequency("朋友")
+segmentation.tagged("朋友")
