@@ -165,5 +165,17 @@ def enter(browser: Browser, site: Site) -> Iterator[Enter]:
 
 @pytest.fixture
 def household(site: Site, enter: Enter) -> Household:
+    """Of the test alone, which may change it."""
     made = site.ask("household", role="admin")
     return Household(site=site, page=enter(made["session"]), **made)
+
+
+@pytest.fixture(scope="package")
+def known(site: Site) -> dict[str, Any]:
+    return site.ask("household", role="admin")
+
+
+@pytest.fixture
+def seen(site: Site, enter: Enter, known: dict[str, Any]) -> Household:
+    """Shared by tests that change nothing."""
+    return Household(site=site, page=enter(known["session"]), **known)

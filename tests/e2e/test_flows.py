@@ -57,9 +57,9 @@ def test_what_an_app_sends_becomes_people_on_the_page(site: Site, enter: Enter) 
     expect(names(page).filter(has_text="Tom")).to_be_visible()
 
 
-def test_a_person_is_found_while_their_name_is_typed_in_pinyin(household: Household) -> None:
-    page = household.go(f"/u/{household.user}/people/")
-    expect(names(page)).to_have_count(len(household.people))
+def test_a_person_is_found_while_their_name_is_typed_in_pinyin(seen: Household) -> None:
+    page = seen.go(f"/u/{seen.user}/people/")
+    expect(names(page)).to_have_count(len(seen.people))
     page.keyboard.press("/")
     page.keyboard.type("xiaohong")
     expect(names(page)).to_have_text(["小红"])
@@ -145,13 +145,11 @@ def test_the_pages_speak_chinese_and_english(household: Household) -> None:
     expect(page.locator(".side nav")).to_contain_text("Home")
 
 
-def test_a_viewer_sees_everything_and_can_change_nothing(
-    household: Household, enter: Enter
-) -> None:
-    page = enter(household.site.ask("session", role="viewer", app=household.app))
-    base, person = household.site.url, household.people["小红"]
+def test_a_viewer_sees_everything_and_can_change_nothing(seen: Household, enter: Enter) -> None:
+    page = enter(seen.site.ask("session", role="viewer", app=seen.app))
+    base, person = seen.site.url, seen.people["小红"]
     allowed = ("Search", "Find", "Copy", "Close")
-    for path in ("/", "/review/", f"/u/{household.user}/people/{person}/", "/pipeline/"):
+    for path in ("/", "/review/", f"/u/{seen.user}/people/{person}/", "/pipeline/"):
         page.goto(base + path)
         expect(page.get_by_role("heading", level=1)).to_be_visible()
         buttons = page.locator("main button:visible")
@@ -164,9 +162,9 @@ def test_a_viewer_sees_everything_and_can_change_nothing(
             return answer.status;
         }))""",
         [
-            f"/u/{household.user}/people/{person}/attributes/",
-            f"/u/{household.user}/people/{person}/forget/",
-            f"/u/{household.user}/forget/now/",
+            f"/u/{seen.user}/people/{person}/attributes/",
+            f"/u/{seen.user}/people/{person}/forget/",
+            f"/u/{seen.user}/forget/now/",
             "/pipeline/jobs/rescore/run/",
         ],
     )
@@ -185,8 +183,8 @@ def test_an_end_user_is_forgotten_for_good(household: Household) -> None:
     assert answer.status == 404
 
 
-def test_the_question_mark_lists_the_keys_of_the_page(household: Household) -> None:
-    page = household.go(f"/u/{household.user}/people/")
+def test_the_question_mark_lists_the_keys_of_the_page(seen: Household) -> None:
+    page = seen.go(f"/u/{seen.user}/people/")
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(dialog).to_be_visible()
@@ -214,8 +212,8 @@ def test_a_pair_is_merged_and_parted_without_javascript(household: Household, en
     expect(names(page)).to_have_text(["小红", "红红"])
 
 
-def test_the_playground_shows_whom_she_means_and_what_a_model_is_told(household: Household) -> None:
-    page = household.go(f"/u/{household.user}/playground/")
+def test_the_playground_shows_whom_she_means_and_what_a_model_is_told(seen: Household) -> None:
+    page = seen.go(f"/u/{seen.user}/playground/")
     page.get_by_label("Message", exact=True).fill("她最近怎么样了")
     page.get_by_role("button", name="Run").click()
     meant = page.get_by_role("region", name="Who is meant")

@@ -16,9 +16,9 @@ def leave_and_come_back(page: Page) -> None:
     page.go_back()
 
 
-def test_the_way_back_shows_whole_pages_where_parts_are_fetched(household: Household) -> None:
-    for path, title in (("/pipeline/", "Pipeline"), (f"/u/{household.user}/playground/", "Play")):
-        page = household.go(path)
+def test_the_way_back_shows_whole_pages_where_parts_are_fetched(seen: Household) -> None:
+    for path, title in (("/pipeline/", "Pipeline"), (f"/u/{seen.user}/playground/", "Play")):
+        page = seen.go(path)
         leave_and_come_back(page)
         expect(page).to_have_title(re.compile(title))
         expect(page.get_by_role("heading", level=1)).to_contain_text(title)
@@ -26,24 +26,24 @@ def test_the_way_back_shows_whole_pages_where_parts_are_fetched(household: House
 
 
 def test_the_way_back_to_a_search_shows_it_whole_also_from_another_document(
-    household: Household,
+    seen: Household,
 ) -> None:
-    page = household.go(f"/u/{household.user}/people/")
+    page = seen.go(f"/u/{seen.user}/people/")
     page.keyboard.press("/")
     page.keyboard.type("xiaohong")
     expect(page).to_have_url(re.compile("q=xiaohong"))
-    household.go(f"/u/{household.user}/memories/")
+    seen.go(f"/u/{seen.user}/memories/")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_have_text("People")
     expect(page.locator("#find-people")).to_have_value("xiaohong")
 
 
 def test_a_page_that_is_gone_to_begins_at_its_top_and_the_way_back_where_one_was(
-    household: Household,
+    seen: Household,
 ) -> None:
-    page = household.page
+    page = seen.page
     page.set_viewport_size({"width": 900, "height": 300})
-    household.go(f"/u/{household.user}/people/")
+    seen.go(f"/u/{seen.user}/people/")
     last, title = page.locator(".people a.strong").last, page.get_by_role("heading", level=1)
     last.scroll_into_view_if_needed()
     expect(title).not_to_be_in_viewport()
@@ -55,8 +55,8 @@ def test_a_page_that_is_gone_to_begins_at_its_top_and_the_way_back_where_one_was
     expect(last).to_be_in_viewport()
 
 
-def test_enter_opens_the_row_that_the_keys_led_to(household: Household) -> None:
-    page = household.go(f"/u/{household.user}/people/")
+def test_enter_opens_the_row_that_the_keys_led_to(seen: Household) -> None:
+    page = seen.go(f"/u/{seen.user}/people/")
     second = page.locator(".people a.strong").nth(1)
     name = second.inner_text()
     page.keyboard.press("j")
@@ -81,8 +81,8 @@ def test_a_server_that_is_away_is_told_and_nothing_typed_is_lost(household: Hous
     expect(page.locator(".toast")).to_have_count(1)
 
 
-def test_a_list_that_asks_again_after_signing_out_leads_to_the_door(household: Household) -> None:
-    page = household.go("/pipeline/")
+def test_a_list_that_asks_again_after_signing_out_leads_to_the_door(seen: Household) -> None:
+    page = seen.go("/pipeline/")
     page.context.clear_cookies()
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
     expect(page).to_have_url(re.compile(r"/login/\?next=/pipeline/$"))
