@@ -3,6 +3,7 @@ package knows the tables of one above it, and words stand in the lexicons."""
 
 import ast
 import re
+import subprocess
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
@@ -30,9 +31,23 @@ FREQUENT = "english_words.txt"
 ABOVE = {"accounts": ("contacts", "memories", "dashboard"), "contacts": ("memories", "dashboard")}
 
 
+# All that the repository holds at its top: neither data of a run nor what a tool left.
+TOP = {*PACKAGES, ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "bin",
+       "corpus", "docs", "locale", "manage.py", "pyproject.toml", "requirements-dev.txt",
+       "requirements.txt", "templates", "tests"}  # fmt: skip
+
+
 def modules() -> list[Path]:
     found = [path for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
     return [path for path in found if "migrations" not in path.parts and path.stem[0] != "_"]
+
+
+def test_nothing_else_lies_at_the_top_of_the_repository() -> None:
+    listed = subprocess.run(
+        ["git", "ls-tree", "--name-only", "HEAD"],  # noqa: S607
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert set(listed.stdout.split()) == TOP
 
 
 def test_no_folder_holds_more_modules_than_one_can_overlook() -> None:
