@@ -12,7 +12,7 @@ from django.core.exceptions import (
     SuspiciousOperation,
 )
 from django.core.signals import got_request_exception
-from django.db import OperationalError
+from django.db import DatabaseError, IntegrityError, OperationalError
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
@@ -114,7 +114,7 @@ def envelope(code: str, message: str, fields: dict[str, list[str]] | None = None
 def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     """Any exception of a view as a response; one that we did not foresee becomes a 500 that
     says nothing of its cause, which goes to the log without its message (it may hold text)."""
-    if isinstance(exc, Http404 | ObjectDoesNotExist):  # erased while its user's lock was waited for
+    if isinstance(exc, Http404 | ObjectDoesNotExist) or _is_gone(exc):
         exc = exceptions.NotFound()
     elif isinstance(exc, PermissionDenied):
         exc = exceptions.PermissionDenied()
@@ -134,6 +134,15 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     if getattr(exc, "wait", None):
         headers["Retry-After"] = str(int(exc.wait))  # type: ignore[attr-defined]
     return Response(_body(exc), status=exc.status_code, headers=headers)
+
+
+def _is_gone(exc: Exception) -> bool:
+    """Whether a row that was to be written, or its user, was erased while the request ran."""
+    if type(exc) is DatabaseError:  # Django's own: no row was left to save
+        return True
+    diagnosis = getattr(exc.__cause__, "diag", None)
+    broken = getattr(diagnosis, "constraint_name", None) or ""
+    return isinstance(exc, IntegrityError) and "_fk_accounts_enduser_" in broken
 
 
 def _body(exc: exceptions.APIException) -> dict[str, Any]:

@@ -5,6 +5,7 @@ What comes or is corrected meanwhile is no part of it, so that it ends however b
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import partial
@@ -115,8 +116,9 @@ def begin(end_user_id: int) -> ProcessJob:
 
 def follow_all(end_user_id: int) -> None:
     """Notes which jobs of an end user are done."""
-    for job in ProcessJob.objects.of(end_user_id).filter(finished_at=None):
-        follow(job)
+    with suppress(EndUser.DoesNotExist):  # erased meanwhile
+        for job in ProcessJob.objects.of(end_user_id).filter(finished_at=None):
+            follow(job)
 
 
 def follow(job: ProcessJob) -> Progress:
@@ -128,7 +130,7 @@ def follow(job: ProcessJob) -> Progress:
     unread = _unread(user, last)
     if not unread and job.up_to_link is None:
         job.up_to_link = Link.objects.of(user).aggregate(pk=Max("pk"))["pk"] or 0
-        job.save(update_fields=["up_to_link"])
+        _note(job, up_to_link=job.up_to_link)
     left = unread or _unconsolidated(user, job.up_to_link or 0, job.created_at)
     wait = None if left else _next_try(user, last)
     at_work = (Work.State.RUNNING, Work.State.SUBMITTED)
@@ -141,8 +143,13 @@ def follow(job: ProcessJob) -> Progress:
     waiting = result.pop("pending")
     if state == "done":
         job.result, job.finished_at = result, timezone.now()
-        job.save(update_fields=["result", "finished_at"])
+        _note(job, result=job.result, finished_at=job.finished_at)
     return Progress(waiting, **result, state=state, retry_after=wait or None)
+
+
+def _note(job: ProcessJob, **columns: object) -> None:
+    """Writes columns of a job; it may have been erased with its user meanwhile."""
+    ProcessJob.objects.filter(pk=job.pk).update(**columns)
 
 
 def _batches(end_user_id: int, last: int | None) -> QuerySet[Batch]:

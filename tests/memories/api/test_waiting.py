@@ -4,7 +4,7 @@ import json
 import select
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -12,12 +12,13 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import DatabaseError, OperationalError, connection
 
+from accounts.errors import exception_handler
 from accounts.models import EndUser
 from contacts.edit import create_contact
 from memories.api import waiting
-from memories.models import Batch, Memory
+from memories.models import Batch, Memory, ProcessJob
 from memories.pipeline import catch_up
 from tests.api import ApiClient, Reply, assert_error
 from tests.factories import make_contact, make_end_user, make_memory, make_message
@@ -229,3 +230,28 @@ def test_no_row_comes_between_the_deletion_of_its_table_and_of_its_user() -> Non
         held_by.execute("COMMIT")
         assert reply.result()[0] == 200
     assert not EndUser.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    "write",
+    [
+        EndUser.issue_calendar,
+        lambda user: ProcessJob.objects.create(end_user_id=user.pk, up_to_seq=1),
+    ],
+)
+def test_a_write_to_a_user_who_was_erased_meanwhile_finds_nobody(
+    write: Callable[[EndUser], object],
+) -> None:
+    end_user = make_end_user()
+    EndUser.objects.filter(pk=end_user.pk).delete()
+    with pytest.raises(DatabaseError) as raised:
+        write(end_user)
+    assert exception_handler(raised.value, {}).status_code == 404
+
+
+@pytest.mark.django_db
+def test_a_job_that_was_erased_meanwhile_is_followed_to_its_end() -> None:
+    job = catch_up.begin(make_end_user().pk)
+    ProcessJob.objects.all().delete()
+    assert catch_up.follow(job).state == "done"
