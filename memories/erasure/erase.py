@@ -13,7 +13,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import store
 from contacts.models import Contact, Relation
-from memories import remote_batches
+from memories import queue, remote_batches
 from memories.corrections import derived, erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import name_hashes, redact_messages, same_statement
@@ -233,6 +233,8 @@ def _erase(
     remote_batches.withdraw_changed(end_user)
     for contact in Contact.objects.of(end_user).standing().filter(pk__in=around):
         store.save(contact, [])
+    # Who is told of in other words than before has no vector now.
+    queue.enqueue("embed", end_user.pk)
     return Forgotten(contacts, len(rows), emptied)
 
 
