@@ -1,0 +1,1 @@
+"""What the weights of the product are learned with: a module a model."""

@@ -1,0 +1,124 @@
+"""Cross-validation by author: cases of one author are alike, so a model is judged on authors that
+it has not seen."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = ROOT / "corpus"
+Case = dict[str, Any]
+Authors = Mapping[str, list[Case]]
+M = TypeVar("M")
+_VECTOR = re.compile(r"\[[-\d.,\s e]+\]")
+
+
+def authors(file: str, *others: Path) -> dict[str, list[Case]]:
+    """The cases of one file (``mentions``) by author, the corpus's and those of other folders."""
+    folders = [*sorted(CORPUS.glob("a[0-9][0-9]")), *others]
+    return {folder.name: cases(folder / f"{file}.jsonl") for folder in folders}
+
+
+def cases(path: Path) -> list[Case]:
+    with path.open(encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def folds() -> list[tuple[str, ...]]:
+    """The authors that are held out together, of the corpus's splits."""
+    found: dict[str, list[str]] = json.loads((CORPUS / "splits.json").read_text("utf-8"))
+    return [tuple(held) for _, held in sorted(found.items())]
+
+
+def held_out(data: Authors, fit: Callable[[Authors], M]) -> Iterator[tuple[str, M]]:
+    """Each author with a model that was fitted on the authors of the other folds."""
+    for fold in folds():
+        learned = fit({name: rows for name, rows in data.items() if name not in fold})
+        for name in fold:
+            yield name, learned
+
+
+def learning_curve(
+    data: Authors, fit: Callable[[Authors], M], score: Callable[[M, list[Case]], float]
+) -> dict[int, float]:
+    """The mean score on held-out authors after learning from 5, 10 and 20 authors."""
+    out: dict[int, list[float]] = {5: [], 10: [], 20: []}
+    for fold in folds():
+        rest = [name for name in sorted(data) if name not in fold]
+        for size, scores in out.items():
+            # Spread over the list, so that a few authors aren't neighbours in it.
+            chosen = [rest[round(at)] for at in np.linspace(0, len(rest) - 1, size)]
+            learned = fit({name: data[name] for name in chosen})
+            scores += [score(learned, data[name]) for name in fold]
+    return {size: round(float(np.mean(scores)), 4) for size, scores in out.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """``said`` and ``observed`` of each tenth that holds any, and the expected error."""
+
+    rows: tuple[tuple[float, float, int], ...]
+    error: float
+    brier: float
+
+    def __str__(self) -> str:
+        bars = "\n".join(
+            f"  said {said:.2f}  was {was:.2f}  {'#' * round(40 * was)} ({count})"
+            for said, was, count in self.rows
+        )
+        return f"{bars}\n  expected calibration error {self.error:.3f}, Brier {self.brier:.3f}"
+
+
+def reliability(probabilities: Sequence[float], truths: Sequence[bool]) -> Reliability:
+    """How often what was said with a probability was so, by tenths (Guo et al. 2017, section 2)."""
+    said, was = np.asarray(probabilities), np.asarray(truths, dtype=float)
+    bins = np.minimum((said * 10).astype(int), 9)
+    rows = []
+    for at in range(10):
+        inside = bins == at
+        if inside.any():
+            rows.append((float(said[inside].mean()), float(was[inside].mean()), int(inside.sum())))
+    error = sum(abs(one - other) * count for one, other, count in rows) / max(1, len(said))
+    return Reliability(tuple(rows), error, float(np.mean((said - was) ** 2)))
+
+
+def table(rows: Mapping[str, Mapping[str, float | None]]) -> str:
+    """Authors down, figures across, and their mean and lowest."""
+    columns = list(next(iter(rows.values())))
+    lines = [" " * 6 + "".join(f"{name:>16}" for name in columns)]
+    every = dict(rows)
+    for label, whole in (("mean", np.nanmean), ("lowest", np.nanmin)):
+        every[label] = {
+            column: float(whole([_number(row[column]) for row in rows.values()]))
+            for column in columns
+        }
+    for name, row in every.items():
+        lines.append(f"{name:6}" + "".join(f"{_number(row[c]):16.3f}" for c in columns))
+    return "\n".join(lines)
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def corpus_hash(files: Iterable[str]) -> str:
+    """Of the corpus's files of these names (``mentions``), in the order of authors."""
+    digest = sha256()
+    for name in sorted(files):
+        for path in sorted(CORPUS.glob(f"a[0-9][0-9]/{name}.jsonl")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def write(path: Path, files: Sequence[str], source: str, learned: Mapping[str, Any]) -> None:
+    """Writes weights with what they were learned from: a named weight a line, a vector a line."""
+    head = {"source": source, "corpus": {"files": sorted(files), "sha256": corpus_hash(files)}}
+    text = json.dumps({**head, **learned}, ensure_ascii=False, indent=1)
+    text = _VECTOR.sub(lambda found: " ".join(found.group().split()), text)
+    path.write_text(text + "\n", "utf-8")
