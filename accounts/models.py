@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 from django.contrib.postgres.indexes import GinIndex
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import F, Q, Value
 from django.utils import timezone
 
 from accounts import time_zones
@@ -137,7 +137,11 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
 
 
 class EndUser(InTimeZone):
-    """The human whose memory this is."""
+    """The human whose memory this is.
+
+    ``own_dates`` is derived: what memories tell of the user's important dates, as ``{"kind",
+    "value"}``, the last said first; triggers of Memory keep it.
+    """
 
     app = models.ForeignKey(App, models.CASCADE, related_name="end_users")
     external_id = models.CharField(max_length=200, help_text="The app's own id for this user.")
@@ -171,6 +175,9 @@ class EndUser(InTimeZone):
         unique=True,
         editable=False,
         help_text="Of the secret in the address of the user's calendar feed.",
+    )
+    own_dates = models.JSONField(
+        default=list, db_default=Value([], models.JSONField()), blank=True, editable=False
     )
     created_at = models.DateTimeField(auto_now_add=True)
 

@@ -1,6 +1,6 @@
 """Who a message means: the only reads on the hot path, at most two statements."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -31,9 +31,10 @@ Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
 
 
 class NearDate(NamedTuple):
-    """An important date of a contact that comes soon; ``years`` as ``Occurrence`` has them."""
+    """An important date of a contact (None: the end user) that comes soon; ``years`` as
+    ``Occurrence`` has them."""
 
-    contact: UUID
+    contact: UUID | None
     name: str
     kind: str
     on: date
@@ -111,21 +112,31 @@ def _people(
     """Without those who are archived: they were read, so that nobody else is taken for them."""
     there = {pk: one for pk, one in known.items() if not one["archived"]}
     meant = [mention for mention in mentions if mention.person.id in there]
-    return People(meant, _cards(end_user, there), _near(there, today, span))
+    near = [*_own_dates(end_user, today), *_dates(there, today)]
+    near = [one for one in near if one.on - today <= span]
+    near.sort(key=lambda one: (one.on, one.name))
+    return People(meant, _cards(end_user, there), tuple(near))
 
 
-def _near(
-    known: Mapping[UUID, dict[str, Any]], today: date, span: timedelta
-) -> tuple[NearDate, ...]:
-    """The dates of these people that are kept from ``today`` on for so long, the next first."""
-    found = [
-        NearDate(pk, contact["name"], entry["kind"], next_one.on, next_one.years)
-        for pk, contact in known.items()
-        for entry in contact["coming"]
-        if (day := read(entry.get("value", ""))) and (next_one := next_on(day, today))
-        if next_one.on - today <= span
-    ]
-    return tuple(sorted(found, key=lambda near: (near.on, near.name)))
+def _dates(known: Mapping[UUID, dict[str, Any]], today: date) -> Iterator[NearDate]:
+    """When the important dates of these people come next."""
+    for pk, contact in known.items():
+        for entry in contact["coming"]:
+            day = read(entry.get("value", ""))
+            if day is not None and (found := next_on(day, today)) is not None:
+                yield NearDate(pk, contact["name"], entry["kind"], found.on, found.years)
+
+
+def _own_dates(end_user: EndUser, today: date) -> Iterator[NearDate]:
+    """When the user's own come next: of a kind that which was told last."""
+    kinds = set()
+    for told in end_user.own_dates:
+        day = read(told["value"])
+        if told["kind"] in kinds or day is None:
+            continue
+        kinds.add(told["kind"])
+        if (found := next_on(day, today)) is not None:
+            yield NearDate(None, "", told["kind"], found.on, found.years)
 
 
 def _read(turns: Turns) -> tuple[list[Turn], list[Turn]]:

@@ -88,8 +88,10 @@ Context = inline_serializer(
         "dates": inline_serializer(
             "InjectedDate",
             {
-                "contact": serializers.UUIDField(),
-                "name": serializers.CharField(),
+                "contact": serializers.UUIDField(
+                    allow_null=True, help_text="None: the user's own date, without a name."
+                ),
+                "name": serializers.CharField(allow_blank=True),
                 "kind": serializers.CharField(),
                 "on": serializers.DateField(),
                 "years": serializers.IntegerField(allow_null=True),

@@ -20,12 +20,14 @@ _SOMETHING = {"en": "something that was said", "zh": "之前说过的一些内�
 _NEAR = {
     "en": {
         "near": "- {on} ({when}): {name}, {what}",
+        "user": "the user",
         "today": "today",
         "tomorrow": "tomorrow",
         "in_days": "in {} days",
     },
     "zh": {
         "near": "- {on}（{when}）：{name}，{what}",
+        "user": "用户",
         "today": "今天",
         "tomorrow": "明天",
         "in_days": "{}天后",
@@ -61,9 +63,10 @@ class InjectedMemory:
 
 @dataclass(frozen=True, slots=True)
 class InjectedDate:
-    """An important date of somebody that is near; ``years`` since the first, if that is known."""
+    """An important date of somebody (None, without a name: the user) that is near; ``years`` since
+    the first, if that is known."""
 
-    contact: UUID
+    contact: UUID | None
     name: str
     kind: str
     on: date
@@ -155,7 +158,7 @@ def _near(near: InjectedDate, today: date, language: str) -> str:
     when = words[("today", "tomorrow")[ahead]] if ahead < 2 else words["in_days"].format(ahead)
     name = one_line(near.name, MAX_NAME)
     return words["near"].format(
-        name=f"“{name}”" if names_role(name) else name,
+        name=(f"“{name}”" if names_role(name) else name) or words["user"],
         on=date_text(near.on, today, language),
         when=when,
         what=date_said(near.kind, near.years, language),

@@ -80,8 +80,9 @@ def _own_of(end_user: EndUser, kind: str) -> Iterator[tuple[Memory, YearlyDay]]:
     told = Memory.objects.of(end_user).active().facts().defer("tokens").order_by("-said_at", "pk")
     for memory in told.filter(facts__contains=[{"key": kind, "person": None}]):
         for fact in memory.facts:
-            mine = fact["key"] == kind and fact["person"] is None and not fact.get("valid_to")
-            if mine and (day := read(fact["value"])) is not None:
+            mine = fact["key"] == kind and fact["person"] is None
+            over = fact.get("valid_to") or fact.get("outdated_at")
+            if mine and not over and (day := read(fact["value"])) is not None:
                 yield memory, day
                 break
 

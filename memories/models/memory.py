@@ -22,7 +22,7 @@ from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import YEARLY
 from contacts.text import folded
-from memories.models import search_index
+from memories.models import own_dates, search_index
 from memories.models.work import Batch
 from memories.types import OF_PEOPLE, MemoryType, StoredFact, StoredMemory, Subtype
 
@@ -343,6 +343,7 @@ class Memory(Tracked):
                 condition=pgtrigger.Q(old__content__df=pgtrigger.F("new__content")),
                 func="NEW.compared_at = NULL; RETURN NEW;",
             ),
+            *own_dates.TRIGGERS,
         ]
 
     def __str__(self) -> str:

@@ -2,8 +2,11 @@
 
 import json
 from datetime import timedelta
+from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from accounts.models import Change
 from contacts import store
@@ -12,6 +15,7 @@ from contacts.models import Contact, json_value
 from memories.corrections import merge_contacts
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
+from memories.models import Memory
 from memories.portability import export_user, import_user
 from tests.api import ApiClient, assert_error
 from tests.factories import make_contact, make_end_user, make_memory
@@ -138,3 +142,66 @@ def test_a_date_is_in_the_prompt_when_it_is_near_or_asked_for(
     named = client.post("users/zoe/context/", {**asked, "message": f"{message} And Kim?"})[1]
     assert named["dates"] == []
     assert "Coming up:" in named["system_prompt"] or "即将：" in named["system_prompt"]
+
+
+@pytest.mark.parametrize(
+    ("language", "line"), [("en", "(tomorrow): the user, birthday"), ("zh", "（明天）：用户，生日")]
+)
+def test_the_users_own_date_is_in_the_prompt_until_it_is_no_longer_known(
+    client, zoe, language, line
+):
+    zoe.language = language
+    zoe.save()
+    on = zoe.today + timedelta(days=1)
+    date = {"kind": "birthday", "month": on.month, "day": on.day}
+    body = {"message": "good morning", "include": ["cards", "dates"]}
+    client.post("users/zoe/dates/", date)
+    found = client.post("users/zoe/context/", body)[1]
+    assert line in found["system_prompt"]
+    assert [(one["contact"], one["kind"]) for one in found["dates"]] == [(None, "birthday")]
+    day_after = on + timedelta(days=1)
+    moved = {**date, "month": day_after.month, "day": day_after.day}
+    client.post("users/zoe/dates/", moved)
+    assert line not in client.post("users/zoe/context/", body)[1]["system_prompt"]
+    (told,) = client.get("users/zoe/dates/")[1]["results"]
+    client.call("DELETE", f"users/zoe/dates/{told['id']}/")
+    assert client.post("users/zoe/context/", body)[1]["dates"] == []
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["birthday", "wedding_anniversary", "company"]),
+            st.booleans(),
+            st.sampled_from(["active", "outdated"]),
+        ),
+        max_size=5,
+    )
+)
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_own_dates_beside_the_user_are_what_the_memories_tell(zoe, told):
+    Memory.objects.of(zoe).delete()
+    made = [
+        make_memory(
+            zoe, f"told {number}", status=status, said_at=zoe.created_at + timedelta(days=number),
+            facts=[{"key": key, "value": f"May {number}", "person": None if mine else str(uuid4())}],
+        )
+        for number, (key, mine, status) in enumerate(told)
+    ]  # fmt: skip
+
+    def kept(since):
+        zoe.refresh_from_db()
+        assert zoe.own_dates == [
+            {"kind": key, "value": f"May {number}"}
+            for number, (key, mine, status) in reversed([*enumerate(told)][since:])
+            if mine and status == "active" and key != "company"
+        ]
+
+    kept(0)
+    for memory in made[:2]:
+        memory.delete()
+    kept(2)
+    Memory.objects.of(zoe).update(status="archived")
+    kept(len(told))
