@@ -10,6 +10,7 @@ from datetime import timedelta
 from time import sleep
 
 from django.db import InterfaceError, OperationalError, connections
+from django.db.models import Count
 from django.utils import timezone
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
@@ -78,7 +79,8 @@ def of_user(end_user_id: int) -> FairQueue:
     return FairQueue(f"{Conf.CLUSTER_NAME}:{end_user_id}")
 
 
-def users_waiting() -> set[int]:
-    """The end users of whom a task waits for a worker."""
+def users_waiting(tasks: int = 1) -> set[int]:
+    """The end users of whom so many tasks or more wait for a worker."""
     waiting = OrmQ.objects.filter(key__startswith=f"{Conf.CLUSTER_NAME}:", lock__lte=timezone.now())
-    return {int(key.partition(":")[2]) for key in waiting.values_list("key", flat=True).distinct()}
+    counted = waiting.values("key").annotate(count=Count("pk")).filter(count__gte=tasks)
+    return {int(key.partition(":")[2]) for key in counted.values_list("key", flat=True)}

@@ -19,6 +19,7 @@ from django_q.models import Failure, OrmQ
 from accounts.models import ApiKey, App, EndUser
 from memories.bench.scratch import scratch_database
 from memories.doctor import CHECKS, contacts, index, work
+from memories.jobs import sweep
 from memories.models import Batch, Consolidation, Work
 from mio_site import serve
 from mio_site.management.commands.serve import processes
@@ -112,14 +113,11 @@ def _database_url() -> str:
 
 
 def problems_left() -> Iterator[str]:
-    """What is wrong once the workers have nothing to do any more: work that is stuck, and what
-    the doctor finds."""
-    deadline = time.monotonic() + SETTLE
-    while left := list(_unfinished()):
-        if time.monotonic() > deadline:
-            yield from left
-            break
-        time.sleep(0.5)
+    """What is wrong once the workers have nothing to do any more, though a sweep has looked for
+    what was left: work that is stuck, and what the doctor finds."""
+    yield from _settled()
+    sweep.sweep()
+    yield from _settled()
     for task in Failure.objects.order_by("started"):
         yield f"the task {task.name} failed: {task.result.splitlines()[0]}"
     with connection.cursor() as cursor:
@@ -131,6 +129,14 @@ def problems_left() -> Iterator[str]:
     for check in CHECKS:
         for finding in check():
             yield f"doctor: {check.__name__}: {finding.problem} ({finding.subject})"
+
+
+def _settled() -> list[str]:
+    """What is still unfinished after a while."""
+    deadline = time.monotonic() + SETTLE
+    while (left := list(_unfinished())) and time.monotonic() < deadline:
+        time.sleep(0.5)
+    return left
 
 
 def _unfinished() -> Iterator[str]:

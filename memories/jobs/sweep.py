@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 SUGGEST_BACK = timedelta(hours=2)
 # End users whose vectors a sweep asks for: when the model server is down, so many calls fail.
 EMBED_AT_ONCE = 100
+# So many tasks of one end user are not joined by another: they may be a busy user's at any moment.
+CROWDED = 5
 # Memories that wait to be read of which a sweep looks up the users.
 SWEPT = 1000
 
@@ -35,7 +37,8 @@ def sweep() -> dict[str, int]:
     worker left behind, memories that wait for a vector, and jobs that stopped midway.
 
     A user of whom a task waits already has the rest queued by a later sweep, so that the queue
-    does not grow while there are too few workers. Returns how many tasks of each kind it
+    does not grow while there are too few workers; vectors, which no other task may ever fill, wait
+    behind a few. Returns how many tasks of each kind it
     queued, and what it handed to the model server.
     """
     now = timezone.now()
@@ -52,7 +55,8 @@ def sweep() -> dict[str, int]:
     submitted = submit.submit_due()
     refused = model_calls.is_refused(embedder())
     unembedded = [] if refused else waiting_users(space(embedder()))[:EMBED_AT_ONCE]
-    unembedded = [end_user_id for end_user_id in unembedded if end_user_id not in queued]
+    crowded = users_waiting(CROWDED)
+    unembedded = [end_user_id for end_user_id in unembedded if end_user_id not in crowded]
     for end_user_id in unembedded:
         enqueue("embed", end_user_id)
     waiting = Consolidation.objects.claimable(now).values_list("end_user", flat=True)

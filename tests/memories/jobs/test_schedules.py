@@ -8,11 +8,11 @@ from django_q.brokers import get_broker
 from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler
 
-from memories import tasks
+from memories import queue, tasks
 from memories.jobs import job_runs, runner, schedules, sweep
 from memories.models import JobRun
 from memories.providers.errors import TransientError
-from tests.factories import make_end_user, make_memory
+from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.jobs.sample_job import abandon, bound
 
 pytestmark = pytest.mark.django_db
@@ -59,6 +59,17 @@ def test_the_sweep_goes_on_with_what_was_left_lying(visits) -> None:
 def test_the_sweep_goes_on_with_a_job_whose_process_died(visits) -> None:
     abandon({"at": 4, "tries": 1})
     assert sweep.sweep()["resume"] == 1
+
+
+def test_a_busy_user_gets_vectors_too_but_the_queue_does_not_grow() -> None:
+    end_user = make_end_user()
+    make_contact(end_user, "Ann")
+    queue.enqueue("extract", end_user.pk)
+    for _ in range(2 * sweep.CROWDED):
+        sweep.sweep()
+    embeds = [task for task in queued() if task[0] == "embed"]
+    assert len(queued()) == sweep.CROWDED
+    assert embeds == [("embed", (end_user.pk,))] * (sweep.CROWDED - 1)
 
 
 @pytest.mark.parametrize("name", schedules.JOBS)
