@@ -188,5 +188,6 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> None:
                 ended=resolution.ended,
                 keep=True,
             )
-        for contact in people:
+        ids = [person.pk for person in people]
+        for contact in Contact.objects.of(locked).standing().filter(pk__in=ids):
             store.save(contact, [])
