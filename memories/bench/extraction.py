@@ -7,6 +7,7 @@ and consolidate; what then stands in the database is compared with the gold.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -32,21 +33,41 @@ _DISTINCTIVE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[A-Z]\w+(?: [A-Z]
 _SECRET = re.compile(r"(?=\S*\d{3})[\w#@.!+-]{6,}")
 
 
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A contact that was made, with the values of its attributes."""
+
+    name: str
+    aliases: tuple[str, ...] = ()
+    relationship: str = ""
+    values: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory that was stored: whom it is linked to, and whether it is the user's own."""
+
+    content: str
+    of_user: bool
+    people: tuple[Made, ...] = ()
+
+
 def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
     """Contact F1 by name or alias, relationship accuracy of those found, attribute F1 by
-    value, recall of memories, and the share of what must not be stored that was; the same
-    for each language under ``by_lang``."""
+    value, recall of memories, and the share of what must not be stored that was (and that
+    of which the memory is nearer to it than to any of the gold); the same for each language under ``by_lang``."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     with scratch_database():
         app = App.objects.create(name="bench")
         for case in tqdm(read_lines(paths), desc="extraction", disable=not progress):
             end_user = _told(app, case)
-            counts[case["lang"]] += _score(end_user, case["gold"])
+            counts[case["lang"]] += score(*_stored(end_user), case["gold"])
     overall: Counter[str] = sum(counts.values(), Counter())
-    return _figures(overall) | {"by_lang": {lang: _figures(counts[lang]) for lang in counts}}
+    return figures(overall) | {"by_lang": {lang: figures(counts[lang]) for lang in counts}}
 
 
-def _figures(count: Counter[str]) -> dict[str, Any]:
+def figures(count: Counter[str]) -> dict[str, Any]:
+    """The figures that the counts of some chats make."""
     return {
         "buffers": count["buffers"],
         "contact_f1": f1(count["contact"], count["contacts_gold"], count["contacts_made"]),
@@ -54,6 +75,7 @@ def _figures(count: Counter[str]) -> dict[str, Any]:
         "attribute_f1": f1(count["attribute"], count["attributes_gold"], count["attributes_made"]),
         "memory_recall": ratio(count["memory"], count["memories_gold"]),
         "forbidden_stored": ratio(count["forbidden"], count["forbidden_gold"]),
+        "forbidden_nearer": ratio(count["forbidden_nearer"], count["forbidden_gold"]),
     }
 
 
@@ -69,25 +91,47 @@ def _told(app: App, case: dict[str, Any]) -> EndUser:
     return end_user
 
 
-def _score(end_user: EndUser, gold: dict[str, Any]) -> Counter[str]:
-    contacts = list(Contact.objects.of(end_user).standing().light())
-    stored = list(Memory.objects.of(end_user).active().facts().prefetch_related("links__contact"))
+def _stored(end_user: EndUser) -> tuple[list[Made], list[Kept]]:
+    """Who and what stands in the database of a user."""
+    made = {
+        contact.pk: Made(
+            contact.name, tuple(contact.aliases), contact.relationship, tuple(_values(contact))
+        )
+        for contact in Contact.objects.of(end_user).standing().light()
+    }
+    facts = Memory.objects.of(end_user).active().facts().prefetch_related("links")
+    kept = [
+        Kept(
+            memory.content,
+            memory.subtype == "self",
+            tuple(
+                made[link.contact_id]
+                for link in memory.links.all()
+                if not link.rejected and link.contact_id in made
+            ),
+        )
+        for memory in facts
+    ]
+    return list(made.values()), kept
+
+
+def score(contacts: Sequence[Made], stored: Sequence[Kept], gold: dict[str, Any]) -> Counter[str]:
+    """What of a chat's gold was made, and what not; :func:`figures` are made of such counts."""
     pairs = _matched(gold["contacts"], contacts)
     count = Counter(
         buffers=1,
         contact=len(pairs),
         contacts_gold=len(gold["contacts"]),
         contacts_made=len(contacts),
-        forbidden=_forbidden(gold["not_memories"], stored),
+        **_forbidden(gold, stored),
         forbidden_gold=len(gold["not_memories"]),
         memory=_remembered(gold, stored),
         memories_gold=len(gold["memories"]),
         attributes_gold=sum(len(row["attributes"]) for row in gold["contacts"]),
     )
     for row, contact in pairs:
-        values = _values(contact)
-        count["attribute"] += _same_values(list(row["attributes"].values()), values)
-        count["attributes_made"] += len(values)
+        count["attribute"] += _same_values(list(row["attributes"].values()), contact.values)
+        count["attributes_made"] += len(contact.values)
         if row["relationship"]:
             count["relationships"] += 1
             count["relationship"] += _same_relation(row["relationship"], contact.relationship)
@@ -101,8 +145,8 @@ def _names(name: str, aliases: Sequence[str]) -> set[str]:
 
 
 def _matched(
-    gold: Sequence[dict[str, Any]], contacts: Sequence[Contact]
-) -> list[tuple[dict[str, Any], Contact]]:
+    gold: Sequence[dict[str, Any]], contacts: Sequence[Made]
+) -> list[tuple[dict[str, Any], Made]]:
     """Gold contacts with the stored contact that shares a name or alias, one to one."""
     left = list(contacts)
     pairs = []
@@ -150,7 +194,7 @@ def _embedded(texts: Sequence[str]) -> np.ndarray:
     return np.asarray(vectors, dtype=float).reshape(len(texts), -1)
 
 
-def _remembered(gold: dict[str, Any], stored: Sequence[Memory]) -> int:
+def _remembered(gold: dict[str, Any], stored: Sequence[Kept]) -> int:
     """Gold memories that a stored one of the same subject says: near in meaning, or holding
     its distinctive values; one to one, the surest pairs first."""
     names = {row["name"]: _names(row["name"], row["aliases"]) for row in gold["contacts"]}
@@ -186,21 +230,31 @@ def _distinctive(content: str, names: set[str]) -> set[str]:
     return values - names - {"the", "user", "theuser", ""}
 
 
-def _same_subject(subject: set[str] | None, memory: Memory) -> bool:
-    people = [link.contact for link in memory.links.all() if not link.rejected]
+def _same_subject(subject: set[str] | None, memory: Kept) -> bool:
     if subject is None:
-        return not people or memory.subtype == "self"
-    return any(subject & _names(person.name, person.aliases) for person in people)
+        return not memory.people or memory.of_user
+    return any(subject & _names(person.name, person.aliases) for person in memory.people)
 
 
-def _forbidden(claims: Sequence[str], stored: Sequence[Memory]) -> int:
-    """How many claims a stored memory makes, or whose secret it holds."""
+def _forbidden(gold: dict[str, Any], stored: Sequence[Kept]) -> dict[str, int]:
+    """How many claims a stored memory makes, or whose secret it holds; and how many a memory that
+    is nearer to them than to all that was to be stored. In Chinese the model takes a right memory
+    and a wrong claim about one matter for one statement, so only the second figure tells a
+    reader that keeps what it should from one that doesn't."""
+    claims = gold["not_memories"]
     if not claims or not stored:
-        return 0
-    near = (_embedded(claims) @ _embedded([m.content for m in stored]).T).max(axis=1)
+        return {}
+    made = _embedded([memory.content for memory in stored])
+    near = _embedded(claims) @ made.T
+    right = _embedded([memory["content"] for memory in gold["memories"]]) @ made.T
+    best = right.max(axis=0) if len(right) else np.zeros(len(stored))
     forbidden_from = calibration_of(embedder().model).bench_forbidden
-    return sum(
-        bool(score >= forbidden_from)
-        or any(secret in memory.content for secret in _SECRET.findall(claim) for memory in stored)
-        for claim, score in zip(claims, near, strict=True)
-    )
+    secret = [
+        any(word in memory.content for word in _SECRET.findall(claim) for memory in stored)
+        for claim in claims
+    ]
+    made_it = near >= forbidden_from
+    return {
+        "forbidden": int(np.sum(made_it.any(axis=1) | secret)),
+        "forbidden_nearer": int(np.sum((made_it & (near > best)).any(axis=1) | secret)),
+    }
