@@ -1,0 +1,56 @@
+"""What sentences do, by heads that were learned."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memories.providers.offline.heads import cues
+from memories.providers.offline.heads.judge import judge
+
+STATED = [
+    "My neighbour Odile runs a bakery in Ghent and gets up at three.",
+    "我表弟去年从长沙搬到了宁波，在港口开吊车。",
+    "Dad's been allergic to walnuts since he was a boy",
+    "我自己每周三晚上去打羽毛球",
+]
+NOT_STATED = [
+    "Can you rewrite this paragraph in a friendlier tone?",
+    "帮我写一个关于火星移民的短篇小说开头",
+    "what's the capital of Mongolia?",
+    "哈哈哈哈笑死我了",
+    "good morning!",
+    "if I ever win the lottery I'd buy my whole street a pizza",
+]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=200))
+def test_cues_are_bounded_for_any_text(text):
+    found = cues.cues(text)
+    assert len(found) == len(cues.names())
+    assert all(0 <= value <= 2 for value in found)
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.text(max_size=60), max_size=3))
+def test_probabilities_of_any_text_are_probabilities(texts):
+    judged = judge(texts)
+    assert len(judged) == len(texts)
+    for one in judged:
+        assert sum(one.act.values()) == pytest.approx(1)
+        assert sum(one.modality.values()) == pytest.approx(1)
+        assert all(0 <= p <= 1 for p in (one.keep, one.lasting, one.about_user))
+
+
+def test_what_states_something_of_a_life_is_told_from_what_does_not():
+    kept = [one.keep for one in judge([*STATED, *NOT_STATED])]
+    assert min(kept[: len(STATED)]) > 0.5 > max(kept[len(STATED) :])
+
+
+def test_the_weights_are_for_the_cues_as_they_are():
+    heads = json.loads(Path(cues.__file__).with_name("heads.json").read_text("utf-8"))["heads"]
+    for head in heads.values():
+        assert {len(row) for row in head["weights"]} == {384 + len(cues.names())}
