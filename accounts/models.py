@@ -169,6 +169,12 @@ class EndUser(InTimeZone):
     forgetting_until = models.DateTimeField(
         null=True, blank=True, help_text="Until then there are erasures to report to the app."
     )
+    suggested_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Contacts that changed since are compared for merges.",
+    )
     calendar_digest = models.CharField(  # noqa: DJ001 many may have none, and it is unique
         max_length=64,
         null=True,

@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
+from accounts.reasons import TEMPLATES
 from contacts import cards, key_index, names
 from contacts.attributes import ATTRIBUTES
 from contacts.types import Person
@@ -379,6 +380,12 @@ class Suggestion(Tracked):
     updated_at = models.DateTimeField(auto_now=True)
 
     objects = SuggestionQuerySet.as_manager()
+
+    @property
+    def known_evidence(self) -> list[dict[str, Any]]:
+        """The evidence without what no comparison says any more: old rows and undone changes keep
+        codes that are gone."""
+        return [row for row in self.evidence if row.get("code", "") in ("", *TEMPLATES)]
 
     class Meta:
         constraints = [

@@ -1,20 +1,12 @@
 """Persons, name keys, mentions and descriptions: what matching works on, free of Django."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 from uuid import UUID
 
 from accounts.reasons import Reason
 
 How = Literal["name", "alias", "kinship", "fuzzy", "pronoun", "semantic", "conversation"]
-
-
-class Strangers(NamedTuple):
-    """Mean and deviation of the cosine between vectors of two unrelated people, as one
-    embedding model makes them."""
-
-    mean: float
-    deviation: float
 
 
 @dataclass(frozen=True, slots=True)

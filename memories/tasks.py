@@ -8,7 +8,6 @@ from typing import Concatenate, ParamSpec
 from uuid import UUID
 
 from django.db import transaction
-from django.utils import timezone
 
 from accounts.models import Change, EndUser
 from accounts.scope import all_users, user_scope
@@ -17,7 +16,7 @@ from contacts.models import Contact
 from memories import demo
 from memories.corrections import auto_merge, derived
 from memories.erasure import due
-from memories.jobs import job_runs, runner, sweep
+from memories.jobs import job_runs, runner
 from memories.models import JobRun
 from memories.pipeline import backfill, cadence, catch_up, run
 from memories.pipeline import read_facts as facts
@@ -139,6 +138,7 @@ def contacts_created(change_id: str) -> None:
     for contact_id in change.subjects:
         _follow(UUID(contact_id))
     embed_missing(change.end_user, embedder())
+    auto_merge.follow(change.end_user)
 
 
 def _follow(contact_id: UUID) -> EndUser | None:
@@ -175,7 +175,7 @@ def suggest(end_user_id: int) -> None:
     """Proposes merges for what changed lately among an end user's contacts."""
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     if end_user is not None:
-        auto_merge.suggest_merges(end_user, since=timezone.now() - sweep.SUGGEST_BACK)
+        auto_merge.suggest_merges(end_user, since=end_user.suggested_at)
 
 
 @all_users()

@@ -1,7 +1,7 @@
 """Which pairs are worth comparing: people who share a key, and never all with all.
 
 A key is shared by those whom one sign could unite: a name in any spelling, the character a
-nickname is made from, a surname and a role, a rare word, a direction of the vectors. Work
+nickname is made from, a surname and a role, a rare word. Work
 grows with the number of people: each is compared with at most ``MAX_PAIRS`` others, those
 with whom the rarest and strongest keys are shared.
 """
@@ -11,24 +11,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-import numpy as np
-
 from contacts import names
 from contacts.names import name_key
 from contacts.resolution import claims, name_types, phonetic_zh, relationships, similarity_latin
-from contacts.resolution.records import Record, Vector
+from contacts.resolution.records import Record
 from contacts.roles import roles_of
 from contacts.text import is_han
 from contacts.types import NameKey
 
 MAX_PAIRS = 24
 # Keys by strength; more people than this share one by chance, and it says nothing.
-NAME, NICKNAME, ROLE, WORD, VECTOR = range(5)
-MOST = {NAME: 60, NICKNAME: 40, ROLE: 40, WORD: 12, VECTOR: 12}
-# Random hyperplanes (Charikar, "Similarity estimation techniques", STOC 2002): vectors that
-# fall on the same side of all of them are near one another.
-_TABLES, _PLANES, _SEED = 6, 10, 20
-_LEAST_VECTORS = 50
+NAME, NICKNAME, ROLE, WORD = range(4)
+MOST = {NAME: 60, NICKNAME: 40, ROLE: 40, WORD: 12}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +38,7 @@ def blocks_of(record: Record, keys: Iterable[NameKey], words: Iterable[str]) -> 
     said of them."""
     found = {Block(NAME, key.key) for key in keys if key.how in ("name", "alias")}
     found |= {Block(NICKNAME, key.key) for key in keys if key.how == "fuzzy"}
-    found |= {Block(NAME, name_key(claim.name)) for claim in claims.stated(record)}
+    found |= {Block(NAME, key) for key in claims.stated_keys(record)}
     found |= {Block(WORD, word) for word in words}
     for name in record.names:
         found |= {Block(NICKNAME, key) for key in _nickname_keys(name)}
@@ -85,21 +79,6 @@ def _role_keys(record: Record) -> Iterator[str]:
         if surname:
             for kind in roles or {""}:
                 yield f"surname:{surname}:{kind}"
-
-
-def vector_blocks(vectors: Mapping[UUID, Vector]) -> dict[UUID, set[Block]]:
-    """Keys that near vectors share; none where there are too few to tell near from far."""
-    if len(vectors) < _LEAST_VECTORS:
-        return {}
-    matrix = np.asarray(list(vectors.values()), dtype=np.float32)
-    planes = np.random.default_rng(_SEED).standard_normal((matrix.shape[1], _TABLES * _PLANES))
-    sides = (matrix - matrix.mean(axis=0)) @ planes > 0
-    found: dict[UUID, set[Block]] = {}
-    for row, person in enumerate(vectors):
-        parts = np.split(sides[row], _TABLES)
-        codes = (f"{n}:{np.packbits(part).tobytes().hex()}" for n, part in enumerate(parts))
-        found[person] = {Block(VECTOR, code) for code in codes}
-    return found
 
 
 def pairs(

@@ -10,7 +10,7 @@ from contacts.names import name_key
 from contacts.numerals import CARDINALS
 from contacts.resolution.name_types import title_of
 from contacts.resolution.records import Record
-from contacts.resolution.text_overlap import plain, read
+from contacts.resolution.text_overlap import plain
 from contacts.roles import roles_of, terms
 from contacts.text import is_han
 
@@ -134,38 +134,3 @@ def _by_address(record: Record) -> str:
             found |= {role.gender for role in terms()[key]}
     found.discard("")
     return found.pop() if len(found) == 1 else ""
-
-
-def outlived(first: Record, second: Record) -> tuple[str, str] | None:
-    """A fact that one died in a year, and one of the other from a later year."""
-    for dead, living in ((first, second), (second, first)):
-        for text in dead.told:
-            year = lex.year.search(text) if lex.died.search(text) else None
-            if not year:
-                continue
-            for fact in living.told:
-                if any(later > year[0] for later in lex.year.findall(fact)):
-                    return text, fact
-    return None
-
-
-def birthday(record: Record) -> str:
-    """month/day of the birthday that the record states, or nothing."""
-    texts = [text for text in record.told if lex.birthday.search(text)]
-    for text in (*record.attributes.get("birthday", ()), *texts):
-        for word in read([text]):
-            if re.fullmatch(r"\d{1,2}/\d{1,2}", word):
-                return word
-    return ""
-
-
-def settled_apart(first: Record, second: Record) -> tuple[str, str] | None:
-    """A fact that one is single, and one that the other has a spouse or children."""
-    for one, other in ((first, second), (second, first)):
-        single = next((text for text in one.told if lex.single.search(text)), "")
-        married = next(
-            (t for t in other.told if lex.settled.search(t) and not lex.no_longer.search(t)), ""
-        )
-        if single and married:
-            return single, married
-    return None

@@ -6,18 +6,21 @@ from functools import lru_cache
 from itertools import product
 
 from contacts.names import name_key
-from contacts.resolution.name_types import How, Kind, kind_of, of_other_rank
+from contacts.resolution.name_types import How, Kind, is_full, kind_of, of_other_rank
 from contacts.resolution.similarity_latin import both_latin, two_scripts
 from contacts.resolution.similarity_zh import both_chinese
 from contacts.roles import roles_of, terms
-from contacts.text import is_han
+from contacts.text import HAN, is_han
 
 # From what says most for one person to what says least; the first that holds is taken.
 STRENGTH: tuple[How, ...] = (
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
-    "spelling", "transliteration", "homophone", "same_role_word", "unnamed", "both_unnamed", "other_byname",
-    "other_script", "other_title", "other_name",
+    "spelling", "short_form", "transliteration", "homophone", "same_role_word", "unnamed", "both_unnamed",
+    "other_byname", "other_script", "other_title", "shared_surname", "shared_given", "other_name",
+    "other_full_name", "relative_of",
 )  # fmt: skip
+_BRACKET = re.compile(r"[()（）]")
+_LATIN_PART = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]+)*")
 # One name twice says the less, the more people answer to such a name.
 _SAME: dict[Kind, How] = {
     **dict.fromkeys(("full", "part", "handle"), "same_name"),
@@ -50,8 +53,23 @@ def relate(first: tuple[str, ...], second: tuple[str, ...]) -> Naming:
     return strong
 
 
+@lru_cache(maxsize=16384)
+def _spellings(name: str) -> tuple[str, ...]:
+    """A name and those that are put together in it: 周美凤 (Mrs Chew), 肥May."""
+    parts = [part.strip() for part in _BRACKET.split(name)]
+    latin = _LATIN_PART.findall(name) if HAN.search(name) else []
+    return tuple(dict.fromkeys(part for part in (name, *parts, *latin) if part))
+
+
 @lru_cache(maxsize=65536)
 def _relate(first: str, second: str) -> How:
+    spelt = product(_spellings(first), _spellings(second))
+    how = min((_of_spellings(a, b) for a, b in spelt), key=STRENGTH.index)
+    return "other_full_name" if how == "other_name" and is_full(first) and is_full(second) else how
+
+
+@lru_cache(maxsize=65536)
+def _of_spellings(first: str, second: str) -> How:
     a, b = name_key(first), name_key(second)
     if not a or not b:
         return "other_byname"
@@ -63,14 +81,7 @@ def _relate(first: str, second: str) -> How:
         return "relative_of"
     kinds = {kind_of(first), kind_of(second)}
     if kinds == {"role"}:
-        if of_other_rank(a, b):
-            return "both_unnamed"
-        same = any(
-            x.kind == y.kind and (x.fits(y) or y.fits(x))
-            for x in roles_of(first)
-            for y in roles_of(second)
-        )
-        return "same_role_word" if same else "both_unnamed"
+        return "same_role_word" if _same_role(a, b) else "both_unnamed"
     if "role" in kinds:
         return "unnamed"
     han = is_han(a[0]), is_han(b[0])
@@ -80,6 +91,12 @@ def _relate(first: str, second: str) -> How:
         return both_latin(a, b, kinds)
     chinese, latin = (a, b) if han[0] else (b, a)
     return two_scripts(chinese, latin)
+
+
+def _same_role(a: str, b: str) -> bool:
+    fits = (x.kind == y.kind and (x.fits(y) or y.fits(x))
+            for x in roles_of(a) for y in roles_of(b))  # fmt: skip
+    return not of_other_rank(a, b) and any(fits)
 
 
 def _named_after(name: str, other: str) -> bool:

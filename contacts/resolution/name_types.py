@@ -13,10 +13,12 @@ Kind = Literal["full", "part", "byname", "titled", "role", "handle"]
 How = Literal[
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
     "spelling", "homophone", "transliteration", "other_name", "other_byname", "other_script", "other_title",
-    "relative_of", "unnamed", "both_unnamed", "same_role_word",
+    "relative_of", "unnamed", "both_unnamed", "same_role_word", "short_form", "shared_given", "shared_surname",
+    "other_full_name",
 ]  # fmt: skip
 # What stands before a character of the name, or before the surname (the first three).
 PREFIXES = "小阿老大胖瘦黑"
+_EPITHETS = frozenset("the big little wee old young baby fat tall".split())
 # The place among brothers and sisters, or in a dormitory: a role, not a name.
 _RANK = re.compile(r"老[大二三四五六七八幺]|小幺")
 _ADDRESS = titles_used("suffix")
@@ -31,6 +33,7 @@ _GENERIC = {
 _GENERIC_HEADS = re.compile(rf"(?:{_GENERIC['zh']}|\b(?:{_GENERIC['en']}))$")
 _DEFINITE = re.compile(r"^(?:那个|这个|那位|我的?(?=[a-z\s]|$)|the |my |our |that |this |a )")
 _OWNED = re.compile(r"^(?P<owner>.+?)(?:的|'s? )(?P<role>[^的']+)$")
+_POSSESSED = re.compile(r"['’]s? [a-z][a-z ]+$")  # mum's helper, not O'Neil's or Kit's Bar
 _NAME_FREQUENCY = 30  # a Han word rarer than this in jieba's corpus may well be a name
 
 
@@ -66,7 +69,8 @@ def is_word(key: str) -> bool:
 def is_role(name: str) -> bool:
     """Whether a name only says who someone is, without naming them: 房东, my boss, 楼上邻居."""
     norm = normalise(name).strip()
-    if _OWNED.match(norm) and (roles_of(norm) or _GENERIC_HEADS.search(norm)):
+    owned = _OWNED.match(norm)
+    if owned and (roles_of(norm) or _GENERIC_HEADS.search(norm) or _POSSESSED.search(name)):
         return True
     if norm in terms() or norm in groups() or _RANK.fullmatch(norm):
         return True
@@ -79,7 +83,9 @@ def is_role(name: str) -> bool:
     if not roles_of(norm):
         return False
     if norm.isascii():
-        return norm.split(" ")[0] not in titles("en") and len(norm.split(" ")) <= 3
+        first, *more = norm.split(" ")
+        named = first in titles("en") or (bool(more) and is_given(first) and name[0].isupper())
+        return not named and len(more) <= 2
     return not _surname_and_title(norm)
 
 
@@ -117,3 +123,31 @@ def of_other_rank(a: str, b: str) -> bool:
     if not ranks[0] or not ranks[1] or ranks[0][0] == ranks[1][0]:
         return False
     return a[ranks[0].end() :] == b[ranks[1].end() :] != ""
+
+
+@lru_cache(maxsize=16384)
+def names_in(key: str) -> tuple[str, ...]:
+    """The words of a key that name somebody: without initials, and without the titles, roles
+    (Auntie) and epithets (Big Tam) before it."""
+    found = [word for word in key.split(" ") if len(word) > 1] or key.split(" ")
+    while len(found) > 1 and (
+        found[0] in titles("en") or found[0] in terms() or found[0] in _EPITHETS
+    ):
+        found = found[1:]
+    return tuple(found)
+
+
+def is_given(word: str) -> bool:
+    """Whether a normalised word is a known given name in Latin letters."""
+    return word in words("given_names")
+
+
+def is_full(name: str) -> bool:
+    """Whether a name has a surname beside the given name: 王建国, Anna Kerr."""
+    key = names.name_key(name)
+    if not key or kind_of(name) not in ("full", "titled"):
+        return False
+    if is_han(key[0]):
+        return kind_of(name) == "full"
+    parts = [part for part in name.split(" ") if part[:1].isupper()]
+    return len(names_in(key)) > 1 and len(parts) > 1

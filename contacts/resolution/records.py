@@ -6,10 +6,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from contacts.resolution.text_overlap import Words, language_of, read, without_subject
+from contacts.resolution.text_overlap import Words, read, without_subject
 from contacts.text import normalise
 from contacts.types import Person
 
@@ -17,14 +14,10 @@ from contacts.types import Person
 MAX_FACTS, MAX_FACT = 8, 300
 
 
-Vector = Sequence[float] | NDArray[np.float32]
-
-
 @dataclass(frozen=True)
 class Record:
-    """One person as recorded. ``facts`` are short free texts about them; ``vector`` is the
-    embedding (length 1) of all that is known, if there is one. ``attributes`` maps a key to
-    its values, the current one first."""
+    """One person as recorded. ``facts`` are short free texts about them;
+    ``attributes`` maps a key to its values, the current one first."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -32,7 +25,6 @@ class Record:
     gender: str = ""
     attributes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     facts: tuple[str, ...] = ()
-    vector: Vector | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -67,16 +59,20 @@ class Record:
         return read([*facts, *values], without=self.names)
 
     @cached_property
-    def language(self) -> str:
-        """The language that the facts are in: zh, en, or "" without facts."""
-        return language_of(" ".join(self.facts))
+    def role_words(self) -> Words:
+        """The words of the relationship."""
+        return read([self.relationship], without=self.names)
+
+    @property
+    def words_and_role(self) -> Words:
+        """All words that the record says of the person."""
+        return {**self.role_words, **self.words}
 
 
 def record(
     person: Person,
     attributes: Mapping[str, Sequence[Mapping[str, Any]]],
     facts: Iterable[str],
-    vector: Vector | None = None,
 ) -> Record:
     """The record of a contact: who it is, the ``attributes`` as Contact holds them, and texts
     of memories about it, of which the first are read."""
@@ -89,5 +85,4 @@ def record(
             key: tuple(str(v["value"]) for v in values) for key, values in attributes.items()
         },
         facts=tuple(text[:MAX_FACT] for text in islice(facts, MAX_FACTS)),
-        vector=vector,
     )

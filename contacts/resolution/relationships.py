@@ -1,20 +1,24 @@
 """How two relationships to the user stand to one another: the same, near, other, opposed."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Literal
 
-from contacts.lexicon import rows, titles, words
+from contacts.lexicon import mapping, rows, titles
 from contacts.lexicon.rules import patterns
 from contacts.names import name_key
 from contacts.resolution.name_types import is_role, of_other_rank, title_of
 from contacts.resolution.records import Record
 from contacts.resolution.text_overlap import read
-from contacts.roles import OPPOSITES, STRICT, Role, roles_of
+from contacts.roles import OPPOSITES, STRICT, Role, is_owner, roles_of, terms
 from contacts.text import is_han, normalise
 
-How = Literal["unknown", "same", "near", "other", "opposed"]
+How = Literal["same", "near", "unknown", "other", "opposed"]
 
+# From what says most for one person to what says least.
+_ORDER: tuple[How, ...] = ("same", "near", "unknown", "other", "opposed")
 # Kinds of tie that one person may have in turn or at once, by sphere of life.
 SPHERES = tuple(
     frozenset(row["kind"] for row in rows("role_kinds") if sphere in row["spheres"].split())
@@ -26,7 +30,26 @@ ONE_AT_A_TIME = frozenset(row["kind"] for row in rows("role_kinds") if row["sing
 _FAMILY = ("family", "partner")
 # Ties that say so little that any other may stand beside them.
 _VAGUE = frozenset({"friend", "colleague", "relative", "neighbor"})
-_DEGREES = words("grammar_en", "degrees")
+_PARENTS, _CHILDREN = frozenset({"mother", "father"}), frozenset({"son", "daughter", "child"})
+_SIBLINGS = frozenset({"brother", "sister", "twin"})
+_PARTNERS = frozenset("husband wife spouse boyfriend girlfriend fiance partner".split())
+_UNCLES = frozenset({"uncle", "aunt"})
+# Whose what is which kin of the user's: (owner, role, male, female, tag).
+_KIN_OF_KIN = (
+    (_PARENTS, _SIBLINGS, "uncle", "aunt", ""),
+    (_PARENTS, _PARENTS, "grandfather", "grandmother", ""),
+    (_PARENTS, _PARTNERS, "father", "mother", "step"),
+    (_PARENTS, _CHILDREN, "brother", "sister", ""),
+    (_PARTNERS, _PARENTS, "father", "mother", "inlaw"),
+    (_PARTNERS, _SIBLINGS, "brotherinlaw", "sisterinlaw", ""),
+    (_SIBLINGS, _PARTNERS, "brotherinlaw", "sisterinlaw", ""),
+    (_SIBLINGS, _CHILDREN, "nephew", "niece", ""),
+    (_CHILDREN, _PARTNERS, "son", "daughter", "inlaw"),
+    (_CHILDREN, _CHILDREN, "grandson", "granddaughter", ""),
+    (_CHILDREN, _SIBLINGS, "son", "daughter", ""),
+    (_UNCLES, _CHILDREN, "cousin", "cousin", ""),
+    (_UNCLES, _PARTNERS, "uncle", "aunt", ""),
+)
 # Share of the words of the shorter relationship that makes two of them one.
 _SAME_WORDS = 0.6
 
@@ -41,6 +64,15 @@ class Bond:
     second: str
     alone: bool = False
     former: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """What a relationship says: the ``roles``, and whose they are where not the user's own."""
+
+    text: str
+    roles: tuple[Role, ...]
+    owner: str = ""
 
 
 def relate(first: Record, second: Record) -> Bond:
@@ -70,64 +102,90 @@ def stated(record: Record) -> str:
     return ""
 
 
+@lru_cache(maxsize=16384)
+def ties(relationship: str) -> tuple[Tie, ...]:
+    """What each part of a relationship says: two of "auntie, ma's sister"."""
+    parts = (lex.mine.sub("", part.strip()) for part in lex.part.split(normalise(relationship)))
+    parts = (lex.where.sub("", part) for part in parts)
+    return tuple(_tie(part) for part in parts if part)
+
+
+def _tie(text: str) -> Tie:
+    if text in terms():
+        return Tie(text, terms()[text])
+    owner, rest = _owned(text)
+    if not owner:
+        return Tie(text, roles_of(text))
+    kin = tuple(_kin_of_kin(roles_of(owner), roles_of(rest)))
+    return Tie(text, kin) if kin else Tie(text, roles_of(rest), owner)
+
+
+def _owned(text: str) -> tuple[str, str]:
+    """The owner and the role of 妈妈的弟弟, 老公家姐, Kirsty's flatmate, mother of Ben."""
+    found = lex.owner.match(text) or lex.of.match(text)
+    if found:
+        whose = is_owner(found["owner"])
+        return (found["owner"] if whose else ""), (found["role"] if whose else text)
+    sizes = range(len(text) - 1, 0, -1) if is_han(text[0]) else ()
+    for size in sizes:
+        rest = lex.whose.sub("", text[size:])
+        if text[:size] in terms() and roles_of(rest):
+            return text[:size], rest
+    return "", text
+
+
+def _kin_of_kin(owners: tuple[Role, ...], roles: tuple[Role, ...]) -> Iterator[Role]:
+    for owner, role in product(owners, roles):
+        for whose, what, male, female, tag in _KIN_OF_KIN:
+            if owner.kind in whose and role.kind in what:
+                for gender, kind in (("male", male), ("female", female)):
+                    if role.gender in ("", gender):
+                        subtype = mapping("role_kinds", "subtype")[kind]
+                        yield Role(kind, subtype, gender, frozenset({tag} - {""}), "kin")
+
+
 @lru_cache(maxsize=65536)
 def _relate(a: str, b: str) -> tuple[How, bool]:
-    if not a or not b:
-        return "unknown", False
-    a, b = lex.mine.sub("", normalise(a)), lex.mine.sub("", normalise(b))
-    strange = bool(lex.not_a_contact.search(a)), bool(lex.not_a_contact.search(b))
-    if strange[0] != strange[1]:
-        return "opposed", False
-    owners = _owner(a), _owner(b)
-    roles_a, roles_b = roles_of(a), roles_of(b)
-    alone = any(map(_one_at_a_time, roles_a)) and any(map(_one_at_a_time, roles_b))
-    if a == b:
-        return "same", alone and not any(owners)
-    if of_other_rank(a, b):
-        return "opposed", False
-    if bool(owners[0]) != bool(owners[1]):
-        return _one_owned(owners[0] or owners[1], (roles_b if owners[0] else roles_a)), False
-    if any(owners):
-        return ("near" if owners[0] == owners[1] else "other"), False
-    if not roles_a or not roles_b:
-        known = {role.kind for role in roles_a or roles_b}
-        vague = bool(known & _VAGUE) or is_han(a[0]) != is_han(b[0])
-        return (_by_words(a, b) or ("unknown" if vague else "other")), False
-    if bool(lex.shopkeeper.search(a)) != bool(lex.shopkeeper.search(b)) or _qualified_apart(a, b):
-        return "other", False
-    return _by_roles(roles_a, roles_b), alone
+    """How two relationships relate, and whether the user has one such person at a time."""
+    found = [_relate_ties(one, other) for one, other in product(ties(a), ties(b))]
+    return min(found, key=lambda each: _ORDER.index(each[0]), default=("unknown", False))
 
 
-def _qualified_apart(a: str, b: str) -> bool:
-    """The same word narrowed in two ways that share nothing: swim coach, life coach."""
-    if not (a.isascii() and b.isascii()):
-        return False
-    first, second = a.split(" "), b.split(" ")
-    return (
-        len(first) == len(second) == 2
-        and first[1] == second[1]
-        and first[0] != second[0]
-        and not (set(first) & _DEGREES or set(second) & _DEGREES)
-    )
+def _relate_ties(a: Tie, b: Tie) -> tuple[How, bool]:
+    alone = any(map(_one_at_a_time, a.roles)) and any(map(_one_at_a_time, b.roles))
+    if a.text == b.text:
+        return "same", alone and not a.owner
+    if of_other_rank(a.text, b.text):
+        return "opposed", False
+    if bool(a.owner) != bool(b.owner):
+        return _one_owned(*((a.roles, b.roles) if a.owner else (b.roles, a.roles))), False
+    if a.owner and a.owner != b.owner:
+        # The owner may be told by name in one and by role in the other.
+        one_named = bool(roles_of(a.owner)) != bool(roles_of(b.owner))
+        fits = one_named and _by_roles(a.roles, b.roles) in ("same", "near")
+        return ("near" if fits else "other"), False
+    if not a.roles or not b.roles:
+        known = {role.kind for role in a.roles or b.roles}
+        vague = bool(known & _VAGUE) or is_han(a.text[0]) != is_han(b.text[0])
+        return _by_words(a.text, b.text) or ("unknown" if vague else "other"), False
+    return _by_roles(a.roles, b.roles), alone and not a.owner
 
 
 def _one_at_a_time(role: Role) -> bool:
     return role.kind in ONE_AT_A_TIME or (role.level == "unique" and role.subtype == "other")
 
 
-def _owner(text: str) -> str:
-    found = lex.owner.match(text)
-    return found["owner"] if found else ""
-
-
-def _one_owned(owner: str, plain_roles: tuple[Role, ...]) -> How:
-    """A friend's husband may be called a friend, but never one's own sister."""
-    kin = any(role.subtype in _FAMILY for role in plain_roles)
-    if kin and all(role.kind.endswith("inlaw") for role in plain_roles):
-        return "near" if any(r.subtype in _FAMILY for r in roles_of(owner)) else "opposed"
-    if kin:
+def _one_owned(owned: tuple[Role, ...], own: tuple[Role, ...]) -> How:
+    """Curtis's dad may be the father-in-law and a friend's husband a friend, but Anna's sister
+    is never one's own."""
+    kinds = {role.kind for role in own}
+    for role in owned:
+        for _, what, male, female, _ in _KIN_OF_KIN:
+            if role.kind in what and kinds & {male, female}:
+                return "near"
+    if any(role.subtype in _FAMILY for role in own):
         return "opposed"
-    return "near" if any(role.kind == "friend" for role in plain_roles) else "other"
+    return "near" if "friend" in kinds else "other"
 
 
 def _by_words(a: str, b: str) -> How | None:
@@ -155,13 +213,9 @@ def _near(a: Role, b: Role) -> bool:
     tags = any(len(group & (a.tags | b.tags)) > 1 for group in OPPOSITES)
     if genders or tags:
         return False
-    if a.subtype in _FAMILY or b.subtype in _FAMILY:
-        if (a.tags ^ b.tags) & STRICT:
-            return False
-        if a.kind == b.kind:
-            return True
-    elif a.kind == b.kind:
+    family = a.subtype in _FAMILY or b.subtype in _FAMILY
+    if family and (a.tags ^ b.tags) & STRICT:
+        return False
+    if a.kind == b.kind or a.fits(b) or b.fits(a):
         return True
-    if a.fits(b) or b.fits(a):
-        return True
-    return any(a.kind in sphere and b.kind in sphere for sphere in SPHERES)
+    return not family and any(a.kind in sphere and b.kind in sphere for sphere in SPHERES)

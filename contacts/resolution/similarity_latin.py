@@ -1,12 +1,13 @@
-"""How two names of which one or both are in Latin letters stand to one another."""
+"""How two names in Latin letters, or one in them and one in Chinese, stand to one another."""
 
 import re
+from collections.abc import Sequence
 from uuid import UUID
 
 from contacts import names
-from contacts.lexicon import titles, titles_used
+from contacts.lexicon import titles
 from contacts.names import readings
-from contacts.resolution.name_types import How, Kind, title_of
+from contacts.resolution.name_types import How, Kind, names_in, title_of
 from contacts.resolution.phonetic_zh import same_nickname
 from contacts.types import Person
 
@@ -21,60 +22,72 @@ _RENDERED = (("zh", "j"), ("ch", "k"), ("sh", "s"), ("x", "s"), ("q", "k"), ("j"
              ("c", "s"), ("y", "i"), ("w", "v"), ("r", "l"), ("ng", "n"), ("h", ""))  # fmt: skip
 # Consonants that two names must share to sound alike: one alone (红红, Anna: n) says nothing.
 _TELLING = 2
+# Letters at the beginning that a short form keeps, and those that it may add: Nandu of Nandini.
+_KEPT, _ADDED = 3, 2
 
 
 def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
+    """How two name keys in Latin letters relate."""
     (last_a, title_a), (last_b, title_b) = title_of(a), title_of(b)
-    if title_a and title_b:
+    if title_a and title_b and last_a == last_b:
         genders = {titles("en")[title_a].gender, titles("en")[title_b].gender}
-        alike = last_a == last_b and genders != {"male", "female"}
-        return "titled_name" if alike else "other_title" if last_a == last_b else "other_name"
-    if title_a or title_b:
-        last, title, name = (last_a, title_a, b) if title_a else (last_b, title_b, a)
-        fits = last in name.split(" ") and (
-            title in titles_used("given") or last == name.split(" ")[-1]
-        )
-        return "titled_name" if fits else "other_name"
+        return "other_title" if genders == {"male", "female"} else "titled_name"
     if "handle" in kinds:
         letters = [re.sub(r"[^a-z]", "", text) for text in (a, b)]
         return "spelling" if letters[0] == letters[1] else "other_byname"
-    how = _latin_names(a.split(" "), b.split(" "))
-    return "nickname" if how == "other_name" and same_nickname(a, b) else how
+    if same_nickname(a, b):
+        return "nickname"
+    one, two = names_in(a), names_in(b)
+    if len(one) > len(two):
+        one, two, title_a, title_b = two, one, title_b, title_a
+    if sorted(one) == sorted(two):
+        return "part_of_name" if one == two else "pinyin"
+    if len(one) > 1:
+        return _two_full(one, two)
+    if one[0] in two:
+        return "titled_name" if title_a and one[0] == two[-1] else "part_of_name"
+    if len(one[0]) <= 3 and one[0] == "".join(word[0] for word in two):
+        return "short_form"
+    found = [how for word in two if (how := _related(one[0], word))]
+    if found:
+        return min(found, key=("diminutive", "spelling", "short_form").index)
+    return "other_name"
 
 
-def _latin_names(a: list[str], b: list[str]) -> How:
-    if len(a) > len(b):
-        a, b = b, a
-    if sorted(a) == sorted(b):
-        return "pinyin"
-    if len(a) > 1 and len(b) > 1:
-        given, family = _given_names(a[0], b[0]), _families(a[1:], b[1:])
-        if not given or not family:
-            return "other_name"
+def _two_full(a: Sequence[str], b: Sequence[str]) -> How:
+    """Of two names with a surname each both parts have to fit."""
+    given: How | None = "same_name" if a[0] == b[0] else _related(a[0], b[0])
+    family = _families(a[1:], b[1:])
+    if given and family:
         return "part_of_name" if given == "same_name" else given
-    if a[0] == b[0] or a[0] == b[-1]:
-        return "part_of_name"
-    return _given_names(a[0], b[0]) or "other_name"
+    if given == "same_name":
+        return "shared_given"
+    return "shared_surname" if family else "other_name"
 
 
-def _families(a: list[str], b: list[str]) -> bool:
-    """The same family name, one of a double name, or an initial of it."""
+def _families(a: Sequence[str], b: Sequence[str]) -> bool:
+    """The same family name, one of a double name, another spelling, or an initial of it."""
     shared = {part for word in a for part in word.split("-")} & {p for w in b for p in w.split("-")}
     initials = a[-1][0] == b[-1][0] and min(len(a[-1].strip(".")), len(b[-1].strip("."))) == 1
-    return bool(shared) or initials
+    return bool(shared) or initials or sounds(a[-1]) == sounds(b[-1])
 
 
-def _given_names(a: str, b: str) -> How | None:
-    if a == b:
-        return "same_name"
-    if b in names.nicknamer().nicknames_of(a) or a in names.nicknamer().nicknames_of(b):
+def _related(a: str, b: str) -> How | None:
+    """How two given names that differ are one name."""
+    namer = names.nicknamer()
+    if b in namer.nicknames_of(a) or a in namer.nicknames_of(b):
         return "diminutive"
-    if min(len(a), len(b)) >= 4 and (a.endswith(b) or b.endswith(a)):
+    short, long = sorted((a, b), key=len)
+    if len(short) >= 4 and long.endswith(short):
         return "diminutive"
-    genders = {a[-1], b[-1]} == {"a", "o"}
     alike = a[0] == b[0] or sounds(a)[:1] == sounds(b)[:1] not in ("a", "h")
     spelt = sounds(a) == sounds(b) or _misspelt(a, b)
-    return "spelling" if spelt and alike and not genders and min(len(a), len(b)) > 2 else None
+    if spelt and alike and {a[-1], b[-1]} != {"a", "o"} and len(short) > 2:
+        return "spelling"
+    kept = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), len(short))
+    if kept >= min(_KEPT, len(short)) and kept > 1 and len(short) - kept <= _ADDED:
+        return "short_form"
+    return None
 
 
 def sounds(name: str) -> str:
@@ -92,12 +105,13 @@ def _misspelt(a: str, b: str) -> bool:
 
 
 def two_scripts(chinese: str, latin: str) -> How:
+    """How a Chinese name key and one in Latin letters relate."""
     (head, title), (last, latin_title) = title_of(chinese), title_of(latin)
     if title and latin_title:
         first, second = titles("zh").get(title), titles("en")[latin_title]
         sound = "".join(readings(head)) == last
         fits = not first or "*" in second.kinds or first.kinds & second.kinds
-        return "titled_name" if sound and fits else "other_name"
+        return "titled_name" if sound and fits else "other_script"
     if title or latin_title:
         reading = "".join(readings(names.surname_of(chinese) or head))
         return "titled_name" if reading and reading in latin.split(" ") else "other_script"

@@ -1,29 +1,43 @@
 """How two Chinese names stand to one another."""
 
 from contacts import names
-from contacts.lexicon import titles, words
+from contacts.lexicon import titles
 from contacts.names import readings
 from contacts.resolution.name_types import PREFIXES, How, is_word, kind_of, title_of
 
 # Chinese sounds that pinyin typing and regional speech confuse.
 _NEAR_SOUNDS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ang", "an"), ("eng", "en"), ("ing", "in"),
                 ("l", "n"), ("f", "h"), ("r", "l"))  # fmt: skip
+# What nicknames end in: 红儿, 浩子, 豪仔, 芳妮儿.
+_ENDINGS = "儿子仔妞妮宝"
 
 
 def both_chinese(a: str, b: str) -> How:
+    """How two Chinese name keys relate."""
     (head_a, title_a), (head_b, title_b) = title_of(a), title_of(b)
     if title_a and title_b:
         return _two_titles(head_a, title_a, head_b, title_b)
     if title_a or title_b:
         return _title_and_name(head_a, b) if title_a else _title_and_name(head_b, a)
-    if _is_nickname(a, b) or _is_nickname(b, a):
-        return "nickname"
-    if _is_part(a, b) or _is_part(b, a):
-        return "part_of_name"
+    for short, full in ((a, b), (b, a)):
+        how = _nickname(short, full)
+        if how:
+            return how
+        if _is_part(short, full):
+            return "part_of_name"
     if _sounds_like(a, b):
         return "homophone"
-    full = {kind_of(a), kind_of(b)} == {"full"}
-    return "other_name" if full or _same_byname_pattern(a, b) else "other_byname"
+    return _apart(a, b)
+
+
+def _apart(a: str, b: str) -> How:
+    """How names differ of which none is made from the other."""
+    if {kind_of(a), kind_of(b)} != {"full"}:
+        return "other_name" if _same_byname_pattern(a, b) else "other_byname"
+    first, second = names.surname_of(a), names.surname_of(b)
+    if first == second:
+        return "shared_surname"
+    return "shared_given" if a[len(first) :] == b[len(second) :] else "other_name"
 
 
 def _two_titles(head_a: str, title_a: str, head_b: str, title_b: str) -> How:
@@ -35,11 +49,7 @@ def _two_titles(head_a: str, title_a: str, head_b: str, title_b: str) -> How:
         and second
         and ({first.gender, second.gender} == {"male", "female"} or not first.kinds & second.kinds)
     )
-    return (
-        "other_title"
-        if apart or head_a != head_b or {title_a, title_b} & {"总", "董"}
-        else "titled_name"
-    )
+    return "other_title" if apart or head_a != head_b else "titled_name"
 
 
 def _title_and_name(head: str, name: str) -> How:
@@ -50,57 +60,45 @@ def _title_and_name(head: str, name: str) -> How:
         return "titled_name"
     if head in name[len(surname) :]:
         return "nickname"
-    return "other_name" if surname else "other_byname"
+    return "other_name" if surname and not is_word(name) else "other_byname"
 
 
-def _is_nickname(short: str, full: str) -> bool:
-    """小红, 阿红, 红红, 红红姐 of 张小红 or of one another; 老王 and 小王 of 王建国."""
+def _nickname(short: str, full: str) -> How | None:
+    """小红, 阿红, 红红, 红子 of 张小红 or of one another; 老王 and 小王 of 王建国, which a
+    surname alone makes."""
     core = core_of(short)
-    if not core:
-        return False
     other = core_of(full)
+    if not core or short == full:
+        return None
     if other:
-        return (
-            core == other
-            and short != full
-            and short[0] + full[0] not in ("大小", "小大", "老小", "小老")
-        )
+        apart = short[0] + full[0] in ("大小", "小大", "老小", "小老")
+        return "nickname" if core == other and not apart else None
     surname = names.surname_of(full)
-    given = full[len(surname) :]
     if not surname or is_word(full):
-        return False
-    return core in given or (core == surname and short[0] in PREFIXES[:3])
+        return None
+    if core in full[len(surname) :]:
+        return "nickname"
+    return "titled_name" if core == surname and short[0] in PREFIXES[:3] else None
 
 
 def core_of(key: str) -> str:
-    """The character that a nickname is built on: 红 of 小红, 阿红, 红红, 红儿; else ""."""
+    """The character that a nickname is built on: 红 of 小红, 阿红, 红红, 红儿, 红子; else ""."""
     if len(key) == 2 and key[0] == key[1]:
         return key[0]
     if len(key) == 2 and key[0] in PREFIXES:
         return key[1]
     if len(key) == 3 and key[0] in PREFIXES[:3] and key[1] == key[2]:
         return key[1]
-    if len(key) == 2 and key[1] == "儿":
+    if len(key) in (2, 3) and key[-1] in _ENDINGS and not is_word(key):
         return key[0]
     return ""
 
 
 def _is_part(part: str, full: str) -> bool:
-    """A given name alone, the first part of a name with a dot, or a name behind the
-    husband's surname (何陈佩珊)."""
-    if not full.endswith(part) and not full.startswith(part):
-        return False
-    surname = names.surname_of(full)
-    if surname and len(full) > len(surname) and full == surname + part:
-        return len(part) == 2
-    if (
-        len(full) == 4
-        and full.endswith(part)
-        and len(part) == 3
-        and full[0] in words("surnames", "single")
-    ):
-        return bool(names.surname_of(part))
-    return len(full) > 4 and len(part) >= 2 and not names.surname_of(full)
+    """A given name alone, or a name within a longer one: 浩然 of 郑浩然, 陈佩珊 of 何陈佩珊."""
+    if len(part) < 2 or len(full) <= len(part) or (is_word(part) and len(full) <= 3):
+        return len(part) == 2 and len(full) == 3 and full.endswith(part)
+    return full.endswith(part) or (full.startswith(part) and not names.surname_of(full))
 
 
 def _same_byname_pattern(a: str, b: str) -> bool:
@@ -112,25 +110,18 @@ def _same_byname_pattern(a: str, b: str) -> bool:
 
 
 def _sounds_like(a: str, b: str) -> bool:
-    if len(a) != len(b) or len(a) < 2:
+    """Whether two names sound the same, or nearly so in regional speech. A given name may stand
+    for the whole: 冬升 and 韩东升."""
+    short, long = sorted((a, b), key=len)
+    if len(long) - len(short) > 1 or len(short) < 2:
         return False
-    same = sum(x == y for x, y in zip(a, b, strict=True))
-    near = [_near(x) == _near(y) for x, y in zip(readings(a), readings(b), strict=False)]
-    exact = readings(a) == readings(b)
-    return exact or (all(near) and len(near) == len(a)) or (_looks_alike(a, b) and same >= 1)
+    if len(short) < len(long) and not names.surname_of(long):
+        return False
+    tail = readings(long)[-len(short) :]
+    return all(_near(x) == _near(y) for x, y in zip(readings(short), tail, strict=False))
 
 
 def _near(syllable: str) -> str:
     for form, other in _NEAR_SOUNDS:
         syllable = syllable.replace(form, other)
     return syllable
-
-
-def _looks_alike(a: str, b: str) -> bool:
-    """One syllable differs by its beginning or end only: 周舟 and 邹舟, 佳怡 and 佳宜."""
-    differing = [(x, y) for x, y in zip(readings(a), readings(b), strict=False) if x != y]
-    return (
-        len(differing) == 1
-        and differing[0][0][1:] == differing[0][1][1:]
-        and len(differing[0][0]) > 2
-    )

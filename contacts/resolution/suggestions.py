@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import cast
 from uuid import UUID
 
-import numpy as np
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -24,7 +23,6 @@ from contacts.resolution import blocking
 from contacts.resolution.pair_scoring import LIKELY, Comparison, among_rivals, compare
 from contacts.resolution.records import MAX_FACTS, Record, record
 from contacts.resolution.text_overlap import rarity_of
-from contacts.resolution.vector_similarity import UNKNOWN, Background, background_of
 from contacts.types import How, NameKey
 
 Pair = tuple[UUID, UUID]
@@ -34,7 +32,6 @@ NewestFacts = Callable[[EndUser, Collection[UUID], int], Iterable[tuple[UUID, st
 State = Suggestion.State
 # Contacts read at once: bounds memory, not results.
 CHUNK = 500
-_NAMED_ONLY = Q(attributes={}, personality="", timeline=[])
 # Evidence kept with a suggestion: what counts most.
 MAX_EVIDENCE = 8
 
@@ -65,21 +62,18 @@ def suggest(
     end_user: EndUser,
     newest: NewestFacts,
     since: datetime | None = None,
-    strangers: Background = UNKNOWN,
 ) -> Outcome:
     """Compares whom a shared key makes candidates, and records what is worth asking about.
 
     ``newest`` reads the newest facts about each contact. With ``since``, only contacts that
-    changed from then on are compared (with all others). ``strangers`` says how near the
-    contacts' vectors are when they are two people.
+    changed from then on are compared (with all others).
     """
     people = _read(end_user, newest, since)
     settled = _settled(end_user)
     candidates = [
         pair for pair in blocking.pairs(people.blocks, people.changed) if pair not in settled
     ]
-    background = background_of(list(people.records.values()), strangers)
-    found = dict(_compare(people, candidates, _apart(end_user, people), background))
+    found = dict(_compare(people, candidates, _apart(end_user, people)))
     withdrawn, suggested = _record(end_user, found, people.changed)
     explicit = tuple(
         (pair, comparison.statement)
@@ -107,14 +101,10 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
             facts[pk].append(content)
             tokens.setdefault(pk, set()).update(map(sys.intern, words))
         contacts = standing.filter(pk__in=chunk).order_by("id")
-        contacts = contacts.defer("memory_ids", "card", "timeline")
-        for contact in contacts.annotate(named_only=_NAMED_ONLY):
-            # The vector of a name alone says again what is compared as a name.
-            held = None if contact.named_only else contact.embedding
-            # A tenth of the memory of as many Python numbers.
-            vector = None if held is None else np.asarray(held, dtype=np.float32)
+        contacts = contacts.defer("memory_ids", "card", "timeline", "embedding", "personality")
+        for contact in contacts:
             people.records[contact.id] = record(
-                contact.person, contact.attributes, facts[contact.id], vector
+                contact.person, contact.attributes, facts[contact.id]
             )
             people.same_name[contact.id] = contact.name_key
     # Keys for typos are many; what they could find, the sound of a name finds as well.
@@ -127,9 +117,6 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
     for pk, found in people.records.items():
         rare = {w for w in tokens.pop(pk, ()) if 1 < spread[w] <= blocking.MOST[blocking.WORD]}
         people.blocks[pk] = blocking.blocks_of(found, keys.pop(pk, []), rare)
-    vectors = {pk: r.vector for pk, r in people.records.items() if r.vector is not None}
-    for pk, blocks in blocking.vector_blocks(vectors).items():
-        people.blocks[pk] |= blocks
     return people
 
 
@@ -145,10 +132,13 @@ def _apart(end_user: EndUser, people: _People) -> set[Pair]:
 
 
 def _compare(
-    people: _People, candidates: Iterable[Pair], apart: Collection[Pair], background: Background
+    people: _People, candidates: Collection[Pair], apart: Collection[Pair]
 ) -> Iterator[tuple[Pair, Comparison]]:
     records = people.records
-    rarity = rarity_of([record.words for record in records.values()])
+    if not candidates:
+        return
+    rarity = rarity_of([record.words_and_role for record in records.values()])
+    crowd = rarity_of([{r.relationship: 1.0} for r in records.values() if r.relationship])
     found: dict[Pair, Comparison] = {}
     for first, second in candidates:
         # Two of one name exist only because somebody said that they are two.
@@ -157,8 +147,8 @@ def _compare(
             records[first],
             records[second],
             together=namesakes or (first, second) in apart,
-            background=background,
             rarity=rarity,
+            crowd=crowd,
         )
         if comparison.verdict != "none":
             found[first, second] = comparison

@@ -10,7 +10,7 @@ from functools import lru_cache
 from contacts import segmentation
 from contacts.lexicon import words
 from contacts.numerals import CARDINALS, MONTH, MONTHS, ORDINALS, with_digits
-from contacts.text import HAN, normalise
+from contacts.text import normalise
 
 # Function words, and what is said of everybody (closed classes of both grammars).
 _STOP = words("stopwords", "comparison")
@@ -65,13 +65,6 @@ def without_subject(text: str, names: Iterable[str]) -> str:
             if not glued and not _OWNS.match(rest):
                 return rest.strip()
     return text
-
-
-def language_of(text: str) -> str:
-    """zh or en, by whether Chinese characters stand in it; "" for an empty text."""
-    if not text.strip():
-        return ""
-    return "zh" if HAN.search(text) else "en"
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,7 +48,7 @@ def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> C
         rows = rows.filter(relationship="")
     if only == "suggested":
         # Either or: the database walks the people in their order and looks each up.
-        asked = Suggestion.objects.of(end_user).filter(state=Suggestion.State.OPEN)
+        asked = Suggestion.objects.of(end_user).listed().filter(state=Suggestion.State.OPEN)
         first, second = asked.filter(first=OuterRef("pk")), asked.filter(second=OuterRef("pk"))
         rows = rows.filter(Exists(first) | Exists(second))
     elif only == "conflict":
@@ -98,7 +98,7 @@ def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
     """People of one page with what their row shows: two statements, however many."""
     ids = [contact.pk for contact in contacts]
     sizes = Contact.objects.of(end_user).filter(pk__in=ids).memory_counts()
-    asked = Suggestion.objects.of(end_user).filter(state=Suggestion.State.OPEN)
+    asked = Suggestion.objects.of(end_user).listed().filter(state=Suggestion.State.OPEN)
     pairs = asked.filter(Q(first__in=ids) | Q(second__in=ids)).values_list("first", "second")
     suggested = {pk for pair in pairs for pk in pair}
     rhythm = rhythms(end_user, ids)

@@ -175,7 +175,7 @@ def evidence(suggestion: Suggestion) -> list[Evidence]:
             words.reason(Reason(row["code"], **row["params"]) if "code" in row else row["text"]),
             float(row["weight"]),
         )
-        for row in suggestion.evidence
+        for row in suggestion.known_evidence
     ]
     return sorted(found, key=lambda one: -abs(one.weight))
 

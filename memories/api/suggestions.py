@@ -61,7 +61,9 @@ class SuggestionSerializer(serializers.ModelSerializer):
     """Two contacts that may be one person."""
 
     contacts = serializers.SerializerMethodField()
-    evidence = EvidenceSerializer(many=True, help_text="What counts most first.")
+    evidence = EvidenceSerializer(
+        many=True, source="known_evidence", help_text="What counts most first."
+    )
 
     class Meta:
         model = Suggestion

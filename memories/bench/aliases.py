@@ -13,9 +13,6 @@ from contacts.resolution.records import Record, record
 from contacts.types import Person
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
-from memories.providers.embeddings import Embedder
-from memories.providers.factory import embedder
-from memories.providers.thresholds import calibration_of
 
 # What an operator is asked about; an ambiguous pair is shown as undecided.
 SUGGESTED: frozenset[Verdict] = frozenset({"certain", "likely"})
@@ -26,31 +23,22 @@ Judged = tuple[bool, Verdict]
 def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
     """Precision, recall, F1 of what is suggested, and the precision of what is called
     certain, over the pairs that their labels call decidable."""
-    model = embedder()
     tags: dict[str, list[Judged]] = defaultdict(list)
     for case in tqdm(read_lines(paths), desc="aliases", disable=not progress):
         if case["confidence"] == "ambiguous":
             continue
-        first, second = (_record(case[side], model) for side in ("a", "b"))
-        tags[case["tag"]].append((case["same"], _verdict(first, second, model)))
+        verdict = compare(described(case["a"]), described(case["b"])).verdict
+        tags[case["tag"]].append((case["same"], verdict))
     everything = [judged for cases in tags.values() for judged in cases]
     by_tag = {tag: _figures(tags[tag]) for tag in sorted(tags)}
     return _figures(everything) | {"by_tag": by_tag}
 
 
-def _verdict(first: Record, second: Record, model: Embedder) -> Verdict:
-    return compare(first, second, background=calibration_of(model.model).strangers).verdict
-
-
-def _record(described: Mapping[str, Any], model: Embedder) -> Record:
-    facts = described["facts"]
-    person = Person(
-        uuid5(NAMESPACE_OID, described["name"]),
-        described["name"],
-        relationship=described.get("relationship") or "",
-    )
-    vector = model.embed_passages(["; ".join(facts)])[0] if facts else None
-    return record(person, {}, facts, vector)
+def described(side: Mapping[str, Any]) -> Record:
+    """The record that one side of a pair tells of."""
+    relationship = side.get("relationship") or ""
+    person = Person(uuid5(NAMESPACE_OID, side["name"]), side["name"], relationship=relationship)
+    return record(person, {}, side["facts"])
 
 
 def _figures(cases: Sequence[Judged]) -> dict[str, Any]:

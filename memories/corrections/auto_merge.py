@@ -7,14 +7,14 @@ from uuid import UUID
 
 from django.db.models import F, Window
 from django.db.models.functions import RowNumber
+from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
 from contacts.resolution import suggestions
+from memories import queue
 from memories.corrections import merge_contacts
-from memories.providers.factory import embedder
-from memories.providers.thresholds import calibration_of
 
 ACTOR = "suggestions"
 
@@ -33,8 +33,9 @@ class Figures:
 
 def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
     """Runs the suggestion job for one end user; see :func:`contacts.resolution.suggestions.suggest`."""
-    strangers = calibration_of(embedder().model).strangers
-    outcome = suggestions.suggest(end_user, newest_facts, since, strangers)
+    started = timezone.now()
+    outcome = suggestions.suggest(end_user, newest_facts, since)
+    EndUser.objects.filter(pk=end_user.pk).update(suggested_at=started)
     merged = 0
     for pair, statement in outcome.explicit:
         survivor, loser = suggestions.survivor_first(end_user, pair)
@@ -45,6 +46,15 @@ def suggest_merges(end_user: EndUser, since: datetime | None = None) -> Figures:
             continue
         merged += 1
     return Figures(outcome.contacts, outcome.compared, outcome.suggested, outcome.withdrawn, merged)
+
+
+def follow(end_user: EndUser) -> None:
+    """Queues the suggestion job where contacts changed since it ran: once for all of them."""
+    changed = Contact.objects.of(end_user).standing()
+    if end_user.suggested_at is not None:
+        changed = changed.filter(updated_at__gt=end_user.suggested_at)
+    if changed.exists():
+        queue.enqueue("suggest", end_user.pk)
 
 
 def newest_facts(

@@ -97,8 +97,11 @@ def _probe(now: datetime) -> None:
 
 
 def suggest_merges() -> dict[str, int]:
-    """Queues ``suggest`` for every end user whose contacts changed lately; returns how many."""
+    """Queues ``suggest`` for every end user whose contacts changed lately and after it ran, where
+    what changed them did not; returns how many."""
     changed = Contact.objects.standing().filter(updated_at__gte=timezone.now() - SUGGEST_BACK)
+    left = Q(end_user__suggested_at=None) | Q(end_user__suggested_at__lt=F("updated_at"))
+    changed = changed.filter(left)
     users = sorted(set(changed.values_list("end_user", flat=True)))
     for end_user_id in users:
         enqueue("suggest", end_user_id)

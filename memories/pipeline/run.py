@@ -21,11 +21,12 @@ from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import model_calls
 from memories.budget import TimeLimitExceeded, time_limit
-from memories.corrections import denials
+from memories.corrections import auto_merge, denials
 from memories.erasure import name_hashes
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import (
     buffer,
+    cadence,
     candidates,
     consolidate,
     context_usage,
@@ -105,6 +106,8 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
             locked, extraction.relations, synced.contacts, drafts, stored.ids, denied
         )
         sync_contacts.link_drafts(locked, drafts, stored.ids, synced.contacts)
+        if synced.contacts and not cadence.extraction_due(locked):
+            auto_merge.follow(locked)  # once a backlog, after its last batch
         context_usage.note(locked, request.context, request.turns, drafts, stored.ids, stored.added)
         _finish(
             batch,

@@ -9,8 +9,6 @@ Pure data: settings and providers read it alike.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from contacts.types import Strangers
-
 LOCAL_MODEL = "multilingual-e5-small"
 LOCAL_DIMENSIONS = 384
 
@@ -35,16 +33,12 @@ class Calibration:
     # The extraction bench: a stored memory says what a gold one says; makes a forbidden claim.
     bench_found: float
     bench_forbidden: float
-    # Cosines between the vectors of two unrelated people, by language. Of two languages a cosine
-    # says nothing: related and unrelated pairs lie in one range.
-    strangers: Mapping[str, Strangers]
 
 
 # near_duplicate: of invented pairs, those that say the same lie at 0.93 to 1.0, those that differ
 # in a number, a name or a "not" at 0.92 to 1.0, other matters of one person at 0.78 to 0.93.
 # related: what shares nothing lies near 0.75, cause and effect (a lost job, a low mood) hardly
-# higher. strangers: short facts about different people, 3,000 random pairs of each language.
-# bench_…: the formats of the gold sets fix them.
+# higher. bench_…: the formats of the gold sets fix them.
 _E5_SMALL = Calibration(
     comparable=0.85,
     same_statement=0.95,
@@ -56,12 +50,10 @@ _E5_SMALL = Calibration(
     same_talk=0.02,
     bench_found=0.88,
     bench_forbidden=0.92,
-    strangers={"zh": Strangers(0.892, 0.016), "en": Strangers(0.818, 0.024)},
 )
 # For any other model, measured on none. Most spread their cosines wider than E5: what only
 # chooses what somebody else judges lets more through, what decides by itself stays as strict.
-# How near strangers are is learnt from each end user's own people, once they are enough.
-UNCALIBRATED = replace(_E5_SMALL, comparable=0.6, near_duplicate=0.85, related=0.6, strangers={})
+UNCALIBRATED = replace(_E5_SMALL, comparable=0.6, near_duplicate=0.85, related=0.6)
 CALIBRATIONS: Mapping[str, Calibration] = {LOCAL_MODEL: _E5_SMALL}
 
 

@@ -14,14 +14,14 @@ from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from contacts.coreference.weights import ZERO
 from contacts.matching.spans import KINDS
-from contacts.resolution.pair_scoring import WEIGHTS
+from contacts.resolution.pair_scoring import codes
 from dashboard import words
 from memories.providers.offline.conflicts import _TURNED
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("accounts", "contacts", "memories", "dashboard")
 # Codes that are looked up by what was found; the genders and places of an anaphor.
-LOOKED_UP = {*ZERO, *(reason for _, reason in KINDS.values()), *WEIGHTS, *_TURNED.values(),
+LOOKED_UP = {*ZERO, *(reason for _, reason in KINDS.values()), *codes(), *_TURNED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 

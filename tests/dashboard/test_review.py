@@ -218,11 +218,12 @@ def test_evidence_of_the_oldest_suggestions_is_shown_as_it_was_written(
 ) -> None:
     pair.evidence = [
         {"text": "Both like tea.", "weight": 0.5},
-        {"code": "attribute_same", "params": {"keys": "company, job_title"}, "weight": 2},
+        {"code": "attribute_other", "params": {"keys": "company, job_title"}, "weight": 2},
+        {"code": "gone_since", "params": {}, "weight": 3},
     ]
     pair.save()
     page = reviewer.get(reverse("dashboard:review")).content.decode()
-    assert page.index("Both have the same company, job") < page.index("Both like tea.")
+    assert page.index("Their company, job differ") < page.index("Both like tea.")
 
 
 def test_a_guess_is_shown_with_the_talk_around_it_and_confirmed_in_one_step(

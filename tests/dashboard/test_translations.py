@@ -13,7 +13,7 @@ from accounts.models import Change, EndUser
 from accounts.reasons import HOLES, Reason
 from contacts import edit
 from contacts.models import Contact, Relation
-from contacts.resolution.pair_scoring import WEIGHTS
+from contacts.resolution.pair_scoring import codes
 from dashboard import words
 from dashboard.templatetags import mio
 from memories.corrections import edit_memories
@@ -132,7 +132,7 @@ def full() -> EndUser:
     evidence = [
         Reason(code, **dict.fromkeys(HOLES[code] - {"keys"}, "小红"), keys=["company", "hometown"])
         .as_json | {"weight": 1.0}
-        for code in WEIGHTS
+        for code in sorted(codes())
     ]  # fmt: skip
     make_suggestion(*people[:2], evidence=evidence)
     Relation.objects.create(end_user=user, subject=people[0], object=people[2], kind="女朋友")

@@ -17,7 +17,7 @@ from contacts.store import InvalidContact
 from contacts.text import truncate
 from contacts.vcard import read, sync
 from memories import queue
-from memories.corrections import edit_memories
+from memories.corrections import auto_merge, edit_memories
 from memories.models import Memory
 from memories.types import MemoryType, Subtype
 
@@ -59,6 +59,7 @@ class Command(MioCommand):
             notes = sum(_remember(held, item, note) for item in taken for note in item.entry.notes)
             if notes:
                 queue.enqueue("embed", held.pk)
+            auto_merge.follow(held)
         self.report(
             json,
             user=user,

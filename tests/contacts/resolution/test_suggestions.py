@@ -9,16 +9,18 @@ from django.core.management import call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django_q.models import OrmQ
+from faker import Faker
 
 from accounts.models import Change, EndUser
 from contacts import merge as identities
 from contacts import relations
 from contacts.models import Contact, Suggestion
-from contacts.resolution.blocking import MAX_PAIRS, Block, pairs, vector_blocks
+from contacts.resolution.blocking import MAX_PAIRS, Block, pairs
 from contacts.resolution.pair_scoring import compare
 from contacts.resolution.records import Record
 from contacts.resolution.suggestions import suggest
-from memories.corrections import merge_contacts
+from memories.corrections import auto_merge, merge_contacts
 from memories.corrections.auto_merge import newest_facts, suggest_merges
 from memories.corrections.undo import undo_change
 from tests.factories import make_contact, make_end_user, make_memory
@@ -222,6 +224,53 @@ def test_the_queries_do_not_grow_with_the_contacts(end_user: EndUser) -> None:
     assert len(many) <= len(few) + 1
 
 
+def address_book(end_user: EndUser, language: str, people: int = 300) -> None:
+    """Contacts as an import leaves them: usual names, few cities and employers, mostly colleagues."""
+    faker = Faker("zh_CN" if language == "zh" else "en_US")
+    faker.seed_instance(7)
+    ties = (["同事"] * 5 + ["同学", "客户", "邻居"], ["colleague"] * 5 + ["friend", "client", ""])
+    cities = (["北京", "上海", "杭州"], ["Leeds", "Boston", "Austin"])
+    said = ("{}住在{}，在{}上班", "{} lives in {} and works at {}")
+    at = 0 if language == "zh" else 1
+    firms = [faker.company() for _ in range(40)]
+    for name in {faker.first_name() + " " + faker.last_name() if at else faker.name()
+                 for _ in range(people)}:  # fmt: skip
+        city, firm = faker.random_element(cities[at]), faker.random_element(firms)
+        known(end_user, name, faker.random_element(ties[at]), said[at].format(name, city, firm))
+
+
+@pytest.mark.parametrize("language", ["zh", "en"])
+def test_people_of_different_names_in_one_address_book_are_hardly_asked_about(
+    language: str,
+) -> None:
+    end_user = make_end_user(language=language)
+    address_book(end_user, language)
+    assert suggest(end_user, newest_facts).suggested <= 10
+
+
+def test_a_nickname_in_an_address_book_is_asked_about_where_the_facts_agree(
+    end_user: EndUser,
+) -> None:
+    address_book(end_user, "zh", 40)
+    one = known(end_user, "王磊", "同事", "王磊在测试组，刚从无锡搬来")
+    other = known(end_user, "磊哥", "同事", "磊哥是无锡人，做测试的")
+    suggest(end_user, newest_facts)
+    asked = Suggestion.objects.of(end_user).filter(verdict__in=["certain", "likely"])
+    assert {one.pk, other.pk} in [{row.first_id, row.second_id} for row in asked]
+
+
+def test_a_run_takes_what_changed_since_the_last(end_user: EndUser) -> None:
+    potters(end_user)
+    auto_merge.follow(end_user)
+    suggest_merges(end_user)
+    end_user.refresh_from_db()
+    auto_merge.follow(end_user)
+    known(end_user, "丽姐", "朋友", "丽姐的陶艺工作室在河边")
+    auto_merge.follow(end_user)
+    assert OrmQ.objects.count() == 2
+    assert suggest_merges(end_user, end_user.suggested_at).compared == 2
+
+
 def crowd(count: int) -> list[UUID]:
     return sorted(uuid4() for _ in range(count))
 
@@ -239,16 +288,6 @@ def test_the_pairs_grow_with_the_people_and_never_with_their_square() -> None:
 
 def test_a_key_that_a_crowd_shares_makes_no_pairs() -> None:
     assert pairs({person: {Block(0, "小丽")} for person in crowd(500)}) == []
-
-
-def test_near_vectors_share_a_key_and_far_ones_hardly() -> None:
-    people = crowd(200)
-    vectors = {p: [float((n * k) % 17 - 8) for k in range(1, 33)] for n, p in enumerate(people)}
-    twin = uuid4()
-    vectors[twin] = [value + 0.01 for value in vectors[people[3]]]
-    blocks = vector_blocks(vectors)
-    assert len(blocks[twin] & blocks[people[3]]) >= 4
-    assert len(blocks[twin] & blocks[people[4]]) <= 2
 
 
 def test_the_job_judges_as_a_plain_comparison_does(end_user: EndUser) -> None:

@@ -6,9 +6,6 @@ from uuid import uuid4
 
 import pytest
 
-from contacts.resolution.records import Record
-from contacts.resolution.vector_similarity import background_of, nearness
-from contacts.types import Strangers
 from memories.budget import Budget
 from memories.pipeline import candidates, classify_edges, near_duplicates
 from memories.pipeline.embed import embed_missing
@@ -93,14 +90,6 @@ def test_the_offline_provider_follows_the_row_of_its_embedding_model(
     known = StoredMemory(uuid4(), SAME[0], MemoryType.PERSONAL, SOME_DAY, None, (), 0.95)
     case = ConflictCase("key", SAME[1], MemoryType.PERSONAL, SOME_DAY, (), (known,))
     assert OfflineProvider("some-model").resolve([case]).value["key"].verdict is verdict
-
-
-def test_people_are_as_near_as_the_given_strangers_say() -> None:
-    one = Record("Anna", facts=("likes chess",), vector=(1.0, 0.0))
-    other = Record("Nora", facts=("likes tea",), vector=(0.9, 0.436))
-    background = background_of([one, other], {"en": Strangers(0.8, 0.05)})
-    assert nearness(one, other, background) == pytest.approx(2.0)
-    assert nearness(one, other, background_of([one, other], {})) == 0
 
 
 def test_the_model_of_the_settings_is_asked_for(settings: Any) -> None:
