@@ -7,7 +7,7 @@ hidden Markov model also finds names and words that no dictionary has.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
@@ -61,6 +61,11 @@ def _dictionary() -> tuple[dict[str, tuple[float, str]], float]:
     for word in words("chinese_brands"):
         table[word] = (math.log(_BRAND_FREQUENCY), "nz")
     return table, math.log(total)
+
+
+def entries() -> Iterator[tuple[str, str]]:
+    """The words of jieba's dictionary, each with its part of speech."""
+    return ((word, tag) for word, (_, tag) in _dictionary()[0].items())
 
 
 def tag(word: str) -> str:

@@ -1,0 +1,148 @@
+"""Spans of people in a text: names, nicknames, names with a title, and roles; which of them are
+one person; and whose a role is.
+
+What is found is a place and a kind; who it is, is for others to say. The weights are learned
+from the corpus (``python -m tools train span_tagger``).
+"""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from contacts.learned import Logistic, model, sigmoid
+from contacts.lexicon import words
+from contacts.roles import groups, terms
+from contacts.tagging.chain import Chain, Segment
+from contacts.tagging.span_evidence import before, evidence
+from contacts.tagging.span_features import Placed, kind_features, pair_features
+from contacts.tagging.word_tokens import tokens
+from contacts.text import normalise
+
+Kind = Literal["name", "nickname", "title", "role"]
+USER = -1
+# Segments that are less likely are not looked at; what is returned is the file's threshold.
+_LEAST = 0.1
+_OF = re.compile(r"(?i)\s*of(?: the)?\s*")
+_GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
+
+
+class PersonSpan(NamedTuple):
+    """Somebody is spoken of at [start, end) of a text, in code points; ``probability`` is
+    calibrated, of the place and of being a role or a name."""
+
+    start: int
+    end: int
+    kind: Kind
+    probability: float
+
+
+def person_spans(text: str, known: Collection[str] = ()) -> list[PersonSpan]:
+    """Who is spoken of by name, nickname, title or role, from left to right, none within
+    another. ``known`` are names of the user's people, as they would be written."""
+    learned = model(__file__, "span_tagger")
+    toks, rows = evidence(text, known)
+    spans = []
+    for segment in sorted(apart(_chain().segments(rows, _LEAST))):
+        start, end = toks[segment.start].start, toks[segment.end - 1].end
+        probability = calibrated(segment, learned["calibration"])
+        if probability >= learned["threshold"][segment.kind]:
+            kind: Any = segment.kind
+            if kind == "name":
+                kind = likeliest(_kinds(), kind_features(text, start, end))
+            spans.append(PersonSpan(start, end, kind, probability))
+    return spans
+
+
+def same_person(text: str, spans: Sequence[Placed]) -> list[int]:
+    """A group number for each span: spans of one person (我同事张伟, my mate Dave) share one.
+    Numbers count from 0 in the order of the text."""
+    return grouped(text, spans, _pairs())
+
+
+def owners(text: str, spans: Sequence[Placed]) -> list[int | None]:
+    """Whose a role is, for each span: ``USER``, the index of another span (Ryan's girlfriend:
+    Ryan), or None where it isn't said and for what is no role."""
+    group = same_person(text, spans)
+    places = range(len(spans))
+    return [_owner(text, spans, group, at) if spans[at].kind == "role" else None for at in places]
+
+
+def apart(segments: Iterable[Segment]) -> list[Segment]:
+    """Segments without those that overlap with one before them."""
+    out: list[Segment] = []
+    for found in segments:
+        if all(found.end <= one.start or found.start >= one.end for one in out):
+            out.append(found)
+    return out
+
+
+def calibrated(segment: Segment, scales: Mapping[str, Mapping[str, float]]) -> float:
+    """Its probability by Platt scaling (Platt 1999) of the log odds, by kind."""
+    scale = scales[segment.kind]
+    return sigmoid(scale["slope"] * log_odds(segment.probability) + scale["offset"])
+
+
+def log_odds(probability: float) -> float:
+    """Of a probability, kept off 0 and 1."""
+    p = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(p / (1 - p))
+
+
+def logistics(learned: Mapping[str, Any]) -> dict[str, Logistic]:
+    """The logistic regression of each class."""
+    return {name: Logistic(one["bias"], one["weights"]) for name, one in learned.items()}
+
+
+def likeliest(classes: Mapping[str, Logistic], features: Mapping[str, float]) -> str:
+    """The class that a multinomial logistic regression gives the most."""
+    return max(classes, key=lambda name: classes[name].log_odds(features))
+
+
+def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
+    """A group number for each span, which joins the span before it that it most likely is."""
+    out: list[int] = []
+    for at in range(len(spans)):
+        odds = [pairs.log_odds(pair_features(text, spans, one, at)) for one in range(at)]
+        best = max(range(at), key=odds.__getitem__, default=0)
+        out.append(out[best] if at and odds[best] > 0 else max(out, default=-1) + 1)
+    return out
+
+
+def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int | None:
+    span = spans[at]
+    if at + 1 < len(spans) and _OF.fullmatch(text[span.end : spans[at + 1].start]):
+        return at + 1
+    if at and group[at - 1] != group[at]:
+        between = text[spans[at - 1].end : span.start]
+        if not between or _GENITIVE.fullmatch(between):
+            return at - 1
+    start = spans[at - 1].end if at else 0
+    # One more word may stand between (my older sister).
+    ahead = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
+    said = next((one for one in reversed(ahead) if one in ("own", "others", "some")), "")
+    bare = not said and _is_own_bare(text[span.start : span.end])
+    return USER if said == "own" or bare else None
+
+
+def _is_own_bare(word: str) -> bool:
+    """Whether a role word means the user's own without "my": mum, 老婆, the boss."""
+    key = normalise(word)
+    levels = {role.level for role in (*terms().get(key, ()), *groups().get(key, ()))}
+    return bool(levels & {"kin", "unique"}) or key in words("people_words", "kin")
+
+
+@cache
+def _chain() -> Chain:
+    return Chain.from_json(model(__file__, "span_tagger"))
+
+
+@cache
+def _kinds() -> dict[str, Logistic]:
+    return logistics(model(__file__, "span_links")["kinds"])
+
+
+@cache
+def _pairs() -> Logistic:
+    return logistics({"": model(__file__, "span_links")["pairs"]})[""]
