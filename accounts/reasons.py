@@ -29,6 +29,7 @@ TEMPLATES: dict[str, str] = {
     "by_first_name": _("the first name of {text}"),
     "by_given_name": _("the given name of {text}"),
     "by_own_relation": _("the user's own relation ({text})"),
+    "by_part": _("a part of the name {text}"),
     "by_title": _("surname and title fit {text} alone"),
     "by_diminutive": _("a usual short form of {text}"),
     "by_sound": _("sounds like the name {text}"),

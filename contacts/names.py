@@ -7,7 +7,7 @@ may be meant.
 
 import itertools
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 
 from nicknames import NickNamer
@@ -16,6 +16,7 @@ from rapidfuzz.distance import OSA
 
 from contacts.lexicon import alternation, mapping, titles, words
 from contacts.roles import groups, is_anothers, roles_of, terms
+from contacts.segmentation import cut
 from contacts.text import is_cjk, is_han, normalise
 from contacts.types import How, NameKey, Person
 
@@ -26,8 +27,12 @@ LATIN_KEY_WORDS = 3
 GROUPS = ("family", "partner", "friend", "colleague", "other")
 KIN = "kin:"
 TITLE = "title:"
+OF = "of:"  # a role towards somebody else: Yvonne's mum, 男友的妈妈
+PART = "part:"  # a character of a Chinese given name: 阿明, 明仔, 明明 of 志明
 SOUND = "~py:"
 TYPO = "~"
+# What a name is shortened to at its end: Ange, Des, Gwil.
+_SHORT_LENGTHS = range(3, 7)
 # Shorter names have too many neighbours at one edit.
 TYPO_LENGTHS = range(5, 13)
 
@@ -38,6 +43,14 @@ _LATIN_TITLE = re.compile(rf"^(?:{alternation(titles('en'))}) (?=.)")
 SYLLABLE = (
     r"(?:[zcs]h?|[bpmfdtnlgkhjqxrwy])?(?:iang|iong|uang|ang|eng|ing|ong|ian|iao|uai|uan|"
     r"ai|an|ao|ei|en|er|ia|ie|in|iu|ou|ua|ui|un|uo|ue|ve|a|e|i|o|u|v)"
+)
+# Words beside a name that are none: the Kid, la Dev.
+_NO_NAMES = frozenset("the my our la le el de da of mr mrs ms miss dr".split())
+# A relationship is a phrase or several, each with what narrows it behind its head.
+_ASIDES = re.compile(r"[,，、(（)）/;；&+]| and ")
+_COMPLEMENT = re.compile(r"(?i)(?<=\w) (?:at|in|from|of|on|for|to|with|by|since|who)\b.*")
+_FORMER = re.compile(
+    r"(?i)(?:(?:my|our|the|an?|former|previous|ex|old|new|current)[ -]|我们?|前任?)(?=.)"
 )
 _PINYIN_WORD = re.compile(rf"(?:{SYLLABLE}){{1,4}}")
 
@@ -122,6 +135,13 @@ def diminutives(given: str) -> set[str]:
     return (short | long) - {given}
 
 
+def _beginnings(word: str) -> Iterator[str]:
+    """What a name may be shortened to at its end; not to a name with short forms of its own."""
+    for size in _SHORT_LENGTHS:
+        if size < len(word) and not nicknamer().nicknames_of(word[:size]):
+            yield word[:size]
+
+
 def deletions(word: str) -> set[str]:
     """``word`` and what is left of it without one of its letters: two words at one edit
     (typo, missing, doubled or swapped letter) share at least one of these (SymSpell)."""
@@ -134,22 +154,29 @@ def one_edit(a: str, b: str) -> bool:
 
 
 def _latin_keys(key: str) -> set[tuple[str, How]]:
-    """Keys of a name in Latin letters beyond the name itself."""
+    """Keys of a name in Latin letters beyond the name itself: its words and what they are
+    shortened to."""
     keys: set[tuple[str, How]] = set()
     bare = _LATIN_TITLE.sub("", key)
     words = bare.split(" ")
     titled = bare != key
     if len(words) > 1:
-        keys.add((" ".join(words[:LATIN_KEY_WORDS]), "alias"))
+        words = [word for word in words if word not in _NO_NAMES and word not in terms()] or words
+    if len(words) > 1:
+        keys |= {
+            (" ".join(words[i : i + size]), "alias") for size in (2, 3) for i in range(len(words))
+        }
+        keys |= {("".join(words[i : i + 2]), "alias") for i in range(len(words) - 1)}
         keys.add(("".join(words), "alias"))
-        if not titled and len(words[0]) > 1:
-            keys.add((words[0], "alias"))
+    keys |= {(word, "alias") for word in words if len(word) > 1}
     if (len(words) > 1 or titled) and len(words[-1]) > 1:
         keys.add((TITLE + words[-1], "alias"))
+    for word in words:
+        keys |= {(short, "alias") for short in _beginnings(word)}
+        if len(word) in TYPO_LENGTHS:
+            keys |= {(TYPO + form, "fuzzy") for form in deletions(word)}
     if not titled:
         keys |= {(short, "alias") for short in diminutives(words[0])}
-        if len(words[0]) in TYPO_LENGTHS:
-            keys |= {(TYPO + form, "fuzzy") for form in deletions(words[0])}
     joined = "".join(words)
     if len(words) <= LATIN_KEY_WORDS and _PINYIN_WORD.fullmatch(joined) and len(joined) > 3:
         keys.add((SOUND + joined, "alias"))
@@ -160,11 +187,17 @@ def _han_keys(key: str) -> set[tuple[str, How]]:
     """Keys of a Chinese name beyond the name itself."""
     keys: set[tuple[str, How]] = {(pinyin, "alias") for pinyin in _pinyin_keys(key)}
     surname = surname_of(key)
+    # 和晓雯, 铁蛋儿: the first character may be a surname that no list has.
+    given = key[len(surname) or 1 :] if len(key) > 2 and len(key) - len(surname) < 4 else ""
+    if len(given) == 2 and given not in titles("zh") and given not in terms():
+        keys.add((given, "alias"))
+        keys.add((SOUND + "".join(readings(given)), "fuzzy"))
+    if len(key) > 2 and key.endswith("儿"):
+        keys.add((key[:-1], "alias"))
     if surname:
         keys.add((TITLE + surname, "alias"))
         keys.add((TITLE + "".join(readings(key)[: len(surname)]), "alias"))
-        if len(key) - len(surname) == 2 and key[len(surname) :] not in titles("zh"):
-            keys.add((key[len(surname) :], "alias"))
+        keys |= {(PART + char, "alias") for char in key[len(surname) :]}
     if 2 <= len(key) <= 4 and key not in terms():
         keys.add((SOUND + "".join(readings(key)), "fuzzy"))
     return keys
@@ -186,14 +219,55 @@ def lookup_keys(person: Person) -> tuple[NameKey, ...]:
     for key, how, text in keyed:
         add(_index_key(key), how, text)
     for text in (person.relationship, *(text for text, _ in spellings)):
-        for role in () if is_anothers(text) else roles_of(text):
-            add(KIN + role.kind, "kinship", text)
+        whose = OF if is_anothers(text) else KIN
+        for role in roles_of(text):
+            add(whose + role.kind, "kinship", text)
+    for phrase, how in _role_names(person):
+        add(_index_key(phrase), how, phrase)
     for key, _, text in keyed:
         if not key or key in terms() or key in groups():
             continue
         for more, how in sorted(_further_keys(key)):
             add(more, how, text)
     return tuple(itertools.chain(found.values()))
+
+
+def _role_names(person: Person) -> Iterator[tuple[str, How]]:
+    """What somebody is called by what they are to the user: 业务员, scrum master, 刘站长."""
+    surname = surname_of(name_key(person.name))
+    for phrase in role_phrases(person.relationship):
+        yield phrase, "kinship"
+        if surname and all(map(is_han, phrase)):
+            yield surname + phrase, "alias"
+
+
+@lru_cache(maxsize=4096)
+def role_phrases(relationship: str) -> tuple[str, ...]:
+    """The user's own words for what somebody is to them, as keys, the fullest first: scrum
+    master, master; 饮料业务员, 业务员. Without those that are somebody else's, and single
+    words of the role tables, which are found as roles."""
+    found: dict[str, None] = {}
+    if is_anothers(relationship):
+        return ()
+    for text in _ASIDES.split(relationship):
+        if not text.strip() or is_anothers(text):
+            continue
+        key = name_key(_head(_COMPLEMENT.split(text.strip())[0]))
+        if not key:
+            continue
+        words = [word.text for word in cut(key)] if all(map(is_han, key)) else key.split(" ")
+        glue = "" if all(map(is_han, key)) else " "
+        tails = (glue.join(words[at:]) for at in range(max(0, len(words) - 3), len(words)))
+        found.update(dict.fromkeys(t for t in tails if len(t) > 1 and t not in terms()))
+    return tuple(found)
+
+
+def _head(phrase: str) -> str:
+    """A phrase without whose somebody is and whether still: 我公司的前会计, my old boss."""
+    phrase = phrase[phrase.rfind("的", 0, -1) + 1 :]
+    while found := _FORMER.match(phrase):
+        phrase = phrase[found.end() :]
+    return phrase
 
 
 def _index_key(key: str) -> str:

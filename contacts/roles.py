@@ -113,7 +113,7 @@ def roles_of(term: str) -> tuple[Role, ...]:
     key = lex.own_prefix.sub("", normalise(term).strip())
     former = bool(lex.former.match(key)) and key not in terms()
     bare = lex.former.sub("", key).strip() if former else key
-    found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0])
+    found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
     if former:
         found = tuple(Role(r.kind, r.subtype, r.gender, r.tags | {"ex"}, r.level) for r in found)
     return found

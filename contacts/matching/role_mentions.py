@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from contacts import segmentation
-from contacts.lexicon import word_sets
+from contacts.lexicon import word_sets, words
 from contacts.lexicon.rules import patterns
 from contacts.roles import Role, RoleWord, Whose, groups, terms
 from contacts.text import is_han, normalise_with_offsets, original_span
@@ -41,7 +41,23 @@ def _english() -> frozenset[str]:
 
 def _roles(word: str) -> tuple[tuple[Role, ...], bool]:
     many = groups().get(word)
-    return (many, True) if many else (terms()[word], False)
+    if many:
+        return many, True
+    single = terms().get(word)
+    return (single, False) if single else (terms()[_singular(word)], True)
+
+
+def _singular(word: str) -> str:
+    """The role of which an English word is the plural: brothers, sisters-in-law; else ""."""
+    if not word.endswith("s") and "s-" not in word:
+        return ""
+    first, *rest = word.split("-")
+    forms = ("-".join((first.removesuffix("s"), *rest)), word.removesuffix("s"))
+    return next((form for form in forms if form != word and form in terms()), "")
+
+
+def _formerly(roles: tuple[Role, ...]) -> tuple[Role, ...]:
+    return tuple(replace(role, tags=role.tags | {"ex"}) for role in roles)
 
 
 def find_roles(text: str) -> list[RoleWord]:
@@ -82,14 +98,14 @@ def _quoted_by_family(norm: str, found: list[RoleWord]) -> list[RoleWord]:
 
 
 def _find_chinese(norm: str) -> Iterator[RoleWord]:
-    words, start, size = _chinese(), 0, len(norm)
+    known, start, size = _chinese(), 0, len(norm)
     while start < size:
         if not is_han(norm[start]):
             start += 1
             continue
         for length in range(min(_LONGEST_ZH, size - start), 0, -1):
             piece = norm[start : start + length]
-            if piece in words:
+            if piece in known:
                 word = _judge_chinese(norm, start, start + length)
                 if word:
                     yield word
@@ -103,17 +119,19 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     text = norm[start:end]
     roles, many = _roles(text)
     left, right = norm[max(0, start - 12) : start], norm[end : end + 12]
+    former = lex.zh_former.search(left)
+    if former:
+        roles, start, left = _formerly(roles), start - len(former[0]), left[: former.start()]
+    many = many or bool(lex.zh_count.search(left))
 
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
         return RoleWord(start, end, outer, text, roles, whose, owner, many)
 
+    if _is_other_word(norm, text, left, right):
+        return None
     mine = lex.zh_own.search(left)
     if lex.zh_compound_after.match(right) and not (mine and right[0] in "呀耶"):
         return word("generic") if right.startswith(("们", "的都")) else None
-    if right.startswith("家") and lex.zh_eatery_cues.search(norm):
-        return None
-    if text[-1] in "妈娘" and right.startswith("的") and lex.zh_oath.search(left):
-        return None
     if mine:
         return word("own", start - len(mine[0]), mine[0])
     other = lex.zh_other.search(left)
@@ -129,6 +147,13 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     return _judge_bare(norm, word)
 
 
+def _is_other_word(norm: str, text: str, left: str, right: str) -> bool:
+    """Whether the word is part of an eatery's name (外婆家) or an oath (她妈的)."""
+    eatery = right.startswith("家") and lex.zh_eatery_cues.search(norm)
+    oath = text[-1] in "妈娘" and right.startswith("的") and lex.zh_oath.search(left)
+    return bool(eatery or oath)
+
+
 def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     made = word("bare")
     start, end = made.start, made.end
@@ -136,9 +161,7 @@ def _judge_bare(norm: str, word: _Maker) -> RoleWord | None:
     at_start = not left or bool(_CLAUSE_START.search(left[-1:]))
     right = norm[end : end + 12]
     single = end - start == 1
-    if single and not lex.zh_after_single.match(right):
-        return None
-    if at_start:
+    if at_start and (not single or lex.zh_after_single.match(right) or _is_word(norm, start, end)):
         return made
     if single and not _is_word(norm, start, end):
         return None
@@ -153,8 +176,8 @@ def _is_word(norm: str, start: int, end: int) -> bool:
     low, high = _han_before(norm, start), end
     while high < len(norm) and is_han(norm[high]) and high - end < 8:
         high += 1
-    words = segmentation.cut(norm[low:high])
-    return any((word.start, word.end) == (start - low, end - low) for word in words)
+    cut = segmentation.cut(norm[low:high])
+    return any((word.start, word.end) == (start - low, end - low) for word in cut)
 
 
 def _word_before(norm: str, start: int) -> str:
@@ -176,7 +199,7 @@ def _owner_before(norm: str, end: int) -> str:
 
 
 def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
-    words = _english()
+    known = _english()
     tokens = [(m.start(), m.end(), m[0]) for m in _TOKEN.finditer(norm)]
     index = 0
     while index < len(tokens):
@@ -185,7 +208,7 @@ def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
             parts = tokens[index : index + count]
             pieces = [part[2] for part in parts]
             pieces[-1] = re.sub(r"'s?$", "", pieces[-1])
-            if " ".join(pieces) not in words:
+            if " ".join(pieces) not in known and not _singular(" ".join(pieces)):
                 continue
             if any(norm[a[1] : b[0]] != " " for a, b in pairwise(parts)):
                 continue
@@ -214,13 +237,15 @@ def _judge_english(
         return None
     if norm[start - 1 : start] in ("-", "_", "@", "#", "/") or norm[end : end + 1] in ("-", "_"):
         return None
+    if owned := _owned_by(tokens, index + count):
+        return word("other", owner=owned)
     at, former = index - 1, False
     while at >= 0 and norm[tokens[at][1] : tokens[at + 1][0]] == " ":
         previous = tokens[at][2]
         if previous in _WORDS["en_own"]:
-            whose: Whose = "generic" if former else "own"
-            return word(whose, tokens[at][0], previous)
-        if previous in _WORDS["en_other"] or previous.endswith(("'s", "s'")):
+            roles = _formerly(roles) if former else roles
+            return word("own", tokens[at][0], previous)
+        if previous in _WORDS["en_other"] or _owns(previous):
             return word("other", tokens[at][0], previous)
         if previous in _WORDS["en_generic"] or previous in _WORDS["en_definite"]:
             definite = previous in _WORDS["en_definite"] and at == index - 1
@@ -233,6 +258,30 @@ def _judge_english(
             break
         at -= 1
     return _judge_english_bare(norm, raw, tokens, index, word)
+
+
+def _owns(word: str) -> bool:
+    """Whether a word before a role is its owner: Tanner's, and tanners or dads typed so."""
+    if word.endswith(("'s", "s'")):
+        return True
+    bare = word.removesuffix("s")
+    return len(bare) > 2 and bare != word and (bare in terms() or not _is_common(word))
+
+
+def _is_common(word: str) -> bool:
+    common = words("english_words")
+    return word in common or word.removesuffix("s") in common
+
+
+def _owned_by(tokens: list[tuple[int, int, str]], of: int) -> str:
+    """Who follows an "of" at that token: the mother of Matheus, the boss of my wife; "" where it is a thing."""
+    head, *after = [token[2] for token in tokens[of : of + 3]] or [""]
+    if head != "of":
+        return ""
+    if after and after[0] in _WORDS["en_own"]:
+        after = after[1:]
+    found = bool(after) and (after[0] in terms() or not _is_common(after[0]))
+    return after[0] if found else ""
 
 
 def _judge_english_bare(

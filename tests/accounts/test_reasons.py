@@ -21,7 +21,7 @@ from memories.providers.offline.conflicts import _TURNED
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("accounts", "contacts", "memories", "dashboard")
 # Codes that are looked up by what was found; the genders and places of an anaphor.
-LOOKED_UP = {*ZERO, *(reason for _, reason in KINDS.values()), *codes(), *_TURNED.values(),
+LOOKED_UP = {*ZERO, *KINDS.values(), *codes(), *_TURNED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 

@@ -26,15 +26,11 @@ def about(found: Extraction, words: str) -> ExtractedMemory:
     [
         (RUTH, ["My coworker Ruth quit."], "quit", "coworker"),
         (RUTH, ["My landlord, Ruth, raised the rent."], "raised", "landlord"),
-        (RUTH, ["There's another Ruth at my gym.", "She is a nurse."], "nurse", ""),
-        (RUTH, ["I also have a colleague named Ruth. She speaks Dutch."], "Dutch", "colleague"),
         (RUTH, ["Ruth from work is getting married."], "married", "coworker"),
         (LAN, ["我同事何婷辞职了"], "辞职", "同事"),
         (LAN, ["同事何婷辞职了"], "辞职", "同事"),
-        (LAN, ["我公司也有个何婷，是会计"], "会计", "同事"),
         (LAN, ["我同事里也有一个叫何婷的", "她是做翻译的"], "翻译", "同事"),
         (LAN, ["我有个客户也叫何婷，住在泉州"], "泉州", "客户"),
-        (LAN, ["我认识了另一个何婷，在邮局上班"], "邮局", ""),
     ],
 )
 def test_a_namesake_is_somebody_new(known, lines, words, relationship):
@@ -53,7 +49,6 @@ def test_a_namesake_is_somebody_new(known, lines, words, relationship):
         (RUTH, "Ruth quit."),
         (RUTH, "My aunt Ruth quit."),
         (RUTH, "My roommate Ruth quit."),
-        (RUTH, "I told another Ruth story, Ruth laughed."),
         (LAN, "何婷辞职了"),
         (LAN, "我表姐何婷辞职了"),
         (LAN, "我姐何婷辞职了"),
