@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -39,6 +39,12 @@ def _english() -> frozenset[str]:
     return frozenset(word for word in (*terms(), *groups()) if not is_han(word[0]))
 
 
+@cache
+def _first_words() -> frozenset[str]:
+    """What the English terms of several words begin with."""
+    return frozenset(first for first, space, _ in (w.partition(" ") for w in _english()) if space)
+
+
 def _roles(word: str) -> tuple[tuple[Role, ...], bool]:
     many = groups().get(word)
     if many:
@@ -47,6 +53,7 @@ def _roles(word: str) -> tuple[tuple[Role, ...], bool]:
     return (single, False) if single else (terms()[_singular(word)], True)
 
 
+@lru_cache(maxsize=4096)
 def _singular(word: str) -> str:
     """The role of which an English word is the plural: brothers, sisters-in-law; else ""."""
     if not word.endswith("s") and "s-" not in word:
@@ -204,10 +211,12 @@ def _find_english(norm: str, raw: str) -> Iterator[RoleWord]:
     index = 0
     while index < len(tokens):
         step = 1
-        for count in range(min(_LONGEST_EN, len(tokens) - index), 0, -1):
+        longest = _LONGEST_EN if tokens[index][2] in _first_words() else 1
+        for count in range(min(longest, len(tokens) - index), 0, -1):
             parts = tokens[index : index + count]
             pieces = [part[2] for part in parts]
-            pieces[-1] = re.sub(r"'s?$", "", pieces[-1])
+            if "'" in pieces[-1]:
+                pieces[-1] = re.sub(r"'s?$", "", pieces[-1])
             if " ".join(pieces) not in known and not _singular(" ".join(pieces)):
                 continue
             if any(norm[a[1] : b[0]] != " " for a, b in pairwise(parts)):
