@@ -81,7 +81,14 @@ def surname_of(key: str) -> str:
         return ""
     if key[:2] in words("surnames", "compound") and len(key) > 2:
         return key[:2]
-    return key[0] if key[0] in words("surnames", "single") and len(key) <= 3 else ""
+    return key[0] if key[0] in _surnames() and len(key) <= 3 else ""
+
+
+@cache
+def _surnames() -> frozenset[str]:
+    """The surnames of one character: the common ones, and those rare ones that are hardly words."""
+    rare = words("surnames", "reader") - words("surnames", "weak")
+    return words("surnames", "single") | rare
 
 
 @lru_cache(maxsize=16384)

@@ -233,8 +233,10 @@ def address_book(end_user: EndUser, language: str, people: int = 300) -> None:
     said = ("{}住在{}，在{}上班", "{} lives in {} and works at {}")
     at = 0 if language == "zh" else 1
     firms = [faker.company() for _ in range(40)]
-    for name in {faker.first_name() + " " + faker.last_name() if at else faker.name()
-                 for _ in range(people)}:  # fmt: skip
+    names = [
+        faker.first_name() + " " + faker.last_name() if at else faker.name() for _ in range(people)
+    ]
+    for name in dict.fromkeys(names):  # a set would deal the facts out anew in every process
         city, firm = faker.random_element(cities[at]), faker.random_element(firms)
         known(end_user, name, faker.random_element(ties[at]), said[at].format(name, city, firm))
 

@@ -18,7 +18,7 @@ _MARKS = {
     "mark_colon": re.compile(r"[:：]"),
     "mark_line": re.compile(r"\n"),
     "mark_item": re.compile(r"(?m)^\s*(?:[-*>•]|\d+[.)、])\s*\S"),
-    "mark_address": re.compile(r"https?://|www\.|\S+@\S+\.\w"),
+    "mark_address": re.compile(r"https?://|www\.|\w@\w"),
     "mark_code": re.compile(r"[{}<>;=`\\]"),
     "mark_emoji": re.compile(r"[\U0001F300-\U0001FAFF☀-➿]"),
     "mark_digit": re.compile(r"\d"),
