@@ -270,7 +270,7 @@ if MIO_EMBEDDINGS == "local" and MIO_EMBEDDING_DIMENSIONS != LOCAL_DIMENSIONS:
 # US dollars for a million tokens (read, written), to show what models cost: list prices of
 # OpenAI, 2025. What runs on this machine costs nothing.
 MIO_TOKEN_PRICES = {
-    "rules-1": [0.0, 0.0],
+    "learned-1": [0.0, 0.0],
     LOCAL_MODEL: [0.0, 0.0],
     "gpt-4o-mini": [0.15, 0.6],
     "text-embedding-3-small": [0.02, 0.0],

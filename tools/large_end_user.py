@@ -189,7 +189,7 @@ def _ledger(end_user: EndUser, count: int) -> None:
         INSERT INTO memories_modelcall
             (end_user_id, purpose, provider, model, outcome, tokens_in, tokens_out, latency_ms,
              created_at)
-        SELECT %(user)s, 'extract', 'offline', 'rules-1', 'ok', 100, 50, 12,
+        SELECT %(user)s, 'extract', 'offline', 'learned-1', 'ok', 100, 50, 12,
             now() - n * interval '1 minute'
         FROM generate_series(1, %(count)s) n
         """,

@@ -117,7 +117,7 @@ def _stored(end_user: EndUser) -> tuple[list[Made], list[Kept]]:
 
 def score(contacts: Sequence[Made], stored: Sequence[Kept], gold: dict[str, Any]) -> Counter[str]:
     """What of a chat's gold was made, and what not; :func:`figures` are made of such counts."""
-    pairs = _matched(gold["contacts"], contacts)
+    pairs = same_people(gold["contacts"], contacts)
     count = Counter(
         buffers=1,
         contact=len(pairs),
@@ -144,7 +144,7 @@ def _names(name: str, aliases: Sequence[str]) -> set[str]:
     return {n.removeprefix("用户的").removeprefix("theusers") for n in plain} | plain
 
 
-def _matched(
+def same_people(
     gold: Sequence[dict[str, Any]], contacts: Sequence[Made]
 ) -> list[tuple[dict[str, Any], Made]]:
     """Gold contacts with the stored contact that shares a name or alias, one to one."""

@@ -28,6 +28,9 @@ _NUMBERS_EN = CARDINALS | {"a": 1, "an": 1, "a couple of": 2, "couple of": 2}
 
 _DAY_EN = r"(?:mon|tues?|wednes|wed|thurs?|fri|satur|sat|sun)(?:day)?"
 
+_WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_MONTHS_AROUND = 6
+
 _PARTS = {"morning": ("早上", 8), "afternoon": ("下午", 14)}
 
 _NUM_EN = rf"(?:\d{{1,2}}|{'|'.join(_NUMBERS_EN)})"
@@ -122,6 +125,21 @@ def _en_month_day(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit 
     return single_day(when, match, zh=False)
 
 
+def _en_day_of_month(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit | None:
+    """Saturday the 14th: of the months around, the one nearest ahead in which that day is one;
+    where the talk is of what was, the one nearest behind."""
+    named = match.group("weekday")
+    weekday = next((n for n, d in enumerate(_WEEK) if named and named.lower().startswith(d)), None)
+    step = -1 if leans_past(match.string, chinese=False) else 1
+    for months in range(_MONTHS_AROUND):
+        year, month = divmod(said_at.year * 12 + said_at.month - 1 + step * months, 12)
+        day = day_of(year, month + 1, int(match.group("day")), said_at)
+        apart = (day - said_at).days * step if day else -1
+        if day and apart >= -1 and weekday in (None, day.weekday()):
+            return single_day(day, match, zh=False)
+    return None
+
+
 def _en_offset(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit | None:
     word = match.group("n").lower()
     number = int(word) if word.isdigit() else _NUMBERS_EN[word]
@@ -146,6 +164,7 @@ ENGLISH: Patterns = [
     (re.compile(r"\b(the day after tomorrow|the day before yesterday|yesterday|last night|today|tonight|tomorrow|tmr|this (?:morning|afternoon|evening))\b", re.I), _en_relative_day),
     (re.compile(rf"\b(?P<month>{MONTH})\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<year>\d{{4}})\b)?(?!:\d)", re.I), _en_month_day),
     (re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{MONTH})\b(?:,?\s(?P<year>\d{{4}})\b)?", re.I), _en_month_day),
+    (re.compile(rf"\b(?:(?P<weekday>{_DAY_EN}),?\s|(?<=\bon\s))the (?P<day>\d{{1,2}})(?:st|nd|rd|th)\b(?!\s(?:floor|street|avenue|time))", re.I), _en_day_of_month),
     (re.compile(rf"\b(?P<step>next|last|this past|this coming|this|coming)\s+(?P<unit>week(?!day)(?:end)?|month|year|spring|summer|fall|autumn|winter|{MONTH})\b(?!s)", re.I), _en_period),
     (re.compile(rf"(?<!every )\b(?:(?P<step>next|last|this)\s+)?(?P<day>{_DAY_EN})\b(?!s\b)(?<!\bsat)(?<!\bsun)(?<!\bwed)", re.I), _en_weekday),
     (re.compile(rf"\b(?:in|by|since|until|till|from|starting|before|after|around|for|late|early|mid)[ -](?P<month>{MONTH})(?P<day>)?\b(?:\s(?P<year>\d{{4}})\b)?(?!\s?\d)", re.I), _en_month_day),

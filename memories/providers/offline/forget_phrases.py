@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from contacts.lexicon import words
 from contacts.lexicon.rules import parts_of, patterns, rows
+from contacts.roles import terms
 from contacts.segmentation import tagged
-from contacts.text import HAN
-from memories.providers.offline.lexicons import relations
+from contacts.text import HAN, normalise
 from memories.text import forget_intent
 
 RE = patterns(__file__, **parts_of(forget_intent.__file__))
@@ -68,7 +68,7 @@ def matter(text: str, people: list[str]) -> Request:
         if (len(word) > 1 and (flag[0] in "nvaijelx" or flag == "eng") and word.strip())
         or (flag[0] == "n" and word not in _VAGUE and HAN.match(word))
     ]
-    kin = [w for w, _ in tagged(plain) if w.lower() in relations()]
+    kin = [w for w, _ in tagged(plain) if normalise(w) in terms()]
     words = [w for w in words if w not in kin and not re.fullmatch(r"\W+", w)]
     words = [w for w in words if w.lower() not in _COMMON] or words
     return Request(tuple(dict.fromkeys(words)), tuple(keys), tuple(dict.fromkeys(kin)))

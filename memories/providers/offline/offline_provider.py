@@ -1,4 +1,4 @@
-"""The deterministic provider: rules for Chinese and English, no model, no network."""
+"""The deterministic provider: small models learned from the corpus, and rules; no network."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
@@ -8,9 +8,9 @@ from uuid import UUID
 from contacts.text import estimate_tokens
 from memories.providers.offline.conflicts import resolve
 from memories.providers.offline.edge_rules import classify
-from memories.providers.offline.extraction.extractor import extract
 from memories.providers.offline.overlaps import propose, review
 from memories.providers.offline.profile_patches import consolidate
+from memories.providers.offline.reading.reader import extract
 from memories.providers.offline.refinement import refine
 from memories.providers.thresholds import LOCAL_MODEL, calibration_of
 from memories.types import (
@@ -34,10 +34,10 @@ T = TypeVar("T")
 
 
 class OfflineProvider:
-    """A LanguageProvider that reads by rules: free, private and reproducible."""
+    """A LanguageProvider that asks no server: free, private and reproducible."""
 
     name = "offline"
-    model = "rules-1"
+    model = "learned-1"
 
     def __init__(self, embedding_model: str = LOCAL_MODEL) -> None:
         """``embedding_model`` made the similarities that are shown."""

@@ -94,7 +94,7 @@ FORMER = {
     "en": [
         ("Tom", "Nokia", "My friend Tom worked at Nokia from 2015 to 2018."),
         ("Mia", "Airbus", "My sister Mia worked at Airbus between 2019 and 2021."),
-        ("Ida", "Ericsson", "My friend Ida worked for Ericsson 2012 to 2016."),
+        ("Ida", "Ericsson", "My friend Ida worked at Ericsson from 2012 to 2016."),
     ],
 }
 

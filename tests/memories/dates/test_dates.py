@@ -46,6 +46,8 @@ def test_chinese_dates_are_written_out(text: str, written: str):
         ("she left yesterday", "she left on 2025-06-03"),
         ("the exam is tomorrow at 3pm", "the exam is 2025-06-05 15:00"),
         ("see you next Friday", "see you on 2025-06-13"),
+        ("the gig is on saturday the 14th", "the gig is on 2025-06-14"),
+        ("it is on the 22nd", "it is on 2025-06-22"),
         ("moved there last month", "moved there in May 2025"),
         ("he starts July 1", "he starts 2025-07-01"),
         ("the wedding is in October", "the wedding is in October 2025"),

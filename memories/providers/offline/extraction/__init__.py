@@ -1,1 +1,0 @@
-"""Extraction of memories, people and relations from turns, by rules."""

@@ -1,0 +1,1 @@
+"""The offline reader: a batch of turns in, people, memories and relations out."""

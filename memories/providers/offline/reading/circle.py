@@ -1,0 +1,267 @@
+"""The people of a batch: those known before, and those met in it, by the words for them."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID, uuid5
+
+from contacts.coreference.role_features import person_gender
+from contacts.lexicon import words
+from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
+from contacts.resolution import namesakes
+from contacts.roles import groups, is_anothers, kinship, terms
+from contacts.text import HAN, normalise, simplified
+from contacts.types import Entry, Mention, Person
+from memories.types import ExtractedPerson, Subtype
+
+# People met in a batch need an id for as long as it is read; the same batch gives the same.
+_PROVISIONAL = UUID("8d2b6c1e-5f0a-4c57-9e0b-3d1f7a90c4e2")
+
+
+@dataclass(eq=False, slots=True)
+class Someone:
+    """A person under construction. ``role`` is what they are to ``owner``, or to the user where
+    there is none; ``named`` once more than that is known. ``by_pronoun`` while it is to be found
+    out whose (her brother). ``certainty`` that the words for them mean a person of the user's life; ``turns`` are those that speak of them by such words."""
+
+    ref: str
+    id: UUID
+    name: str
+    named: bool
+    contact_id: UUID | None = None
+    aliases: list[str] = field(default_factory=list)
+    role: str = ""
+    gender: str = ""
+    owner: "Someone | None" = None
+    certainty: float = 1.0
+    namesake: bool = False
+    by_pronoun: bool = False
+    turns: list[int] = field(default_factory=list)
+
+    @property
+    def relationship(self) -> str:
+        """To the user, in their words; through somebody else where it is said so."""
+        if self.owner is None or not self.role:
+            return self.role
+        if HAN.search(self.role):
+            return f"{self.owner.name}的{self.role}"
+        return f"{self.owner.name}'s {self.role}"
+
+    @property
+    def subtype(self) -> Subtype:
+        role = None if self.owner or is_anothers(self.role) else kinship(self.role or self.name)
+        return Subtype(role.subtype) if role else Subtype.OTHER
+
+    def person(self) -> Person:
+        return Person(self.id, self.name, tuple(self.aliases), self.relationship, self.gender)
+
+    def known_as(self) -> list[str]:
+        return [self.name, *self.aliases]
+
+    def add_name(self, name: str) -> None:
+        """A further name; the fuller one is the name. A role they were called by stays findable."""
+        name = written(name)
+        if name in self.known_as():
+            return
+        if not self.named or extends(name, self.name):
+            name, self.name = self.name, name
+            self.named = True
+        if name not in self.aliases and normalise(name) != normalise(self.name):
+            self.aliases.append(name)
+
+    def extracted(self) -> ExtractedPerson:
+        person = self.person()
+        return ExtractedPerson(
+            ref=self.ref,
+            name=self.name,
+            contact_id=self.contact_id,
+            aliases=tuple(self.aliases),
+            relationship=self.relationship,
+            gender=person_gender(person),
+            namesake=self.namesake and self.contact_id is None,
+        )
+
+
+def written(name: str) -> str:
+    """A name as it is written: with capitals, where it was typed without."""
+    return re.sub(r"[^\W\d_]+(?:['’][a-z]\b)?", _capital, name) if name.islower() else name
+
+
+def _capital(match: re.Match[str]) -> str:
+    return match.group()[:1].upper() + match.group()[1:]
+
+
+def extends(full: str, short: str) -> bool:
+    """Whether a name is ``short`` with a surname or given name added (陳雅婷 and 雅婷, Ben Carter
+    and ben)."""
+    one, other = simplified(normalise(full)), simplified(normalise(short))
+    if HAN.search(one) and HAN.search(other):
+        return 2 <= len(other) < len(one) <= 4 and one.endswith(other)
+    if not one.isascii() or " " not in one or " " in other:
+        return False
+    return other in (one.split(" ")[0], one.split(" ")[-1]) and one.split(" ")[0] not in _TITLES
+
+
+_TITLES = frozenset("mr mrs ms miss dr prof sir aunty auntie aunt uncle coach chef".split())
+
+
+class Circle:
+    """Everybody in reach, found by name, alias or what they are to whom."""
+
+    def __init__(self, known: Iterable[Person], user_names: Iterable[str]) -> None:
+        self.people: list[Someone] = []
+        self.banned = {normalise(name) for name in user_names} | {*map(normalise, _MACHINES)}
+        self._index: dict[str, list[Entry]] | None = None
+        self._met = 0
+        self._merged: dict[str, Someone] = {}
+        for number, person in enumerate(known, start=1):
+            self.people.append(
+                Someone(
+                    ref=f"k{number}",
+                    id=person.id,
+                    name=person.name,
+                    named=normalise(person.name) not in terms(),
+                    contact_id=person.id if isinstance(person.id, UUID) else None,
+                    aliases=list(person.aliases),
+                    role=person.relationship,
+                    gender=person.gender,
+                )
+            )
+
+    def meet(self, name: str, *, named: bool, role: str = "", owner: Someone | None) -> Someone:
+        """Somebody new."""
+        self._met += 1
+        name = written(name) if named else name
+        ref = f"p{self._met}"
+        gender = person_gender(Person(_PROVISIONAL, name, (), role))
+        someone = Someone(ref, uuid5(_PROVISIONAL, ref), name, named, role=role, owner=owner)
+        someone.gender = gender
+        self.people.append(someone)
+        self.changed()
+        return someone
+
+    def changed(self) -> None:
+        """Somebody's names are others than before."""
+        self._index = None
+
+    def by_id(self, pk: UUID) -> Someone | None:
+        return next((one for one in self.people if one.id == pk), None)
+
+    def mentions(self, text: str) -> list[Mention]:
+        """Who of them ``text`` names."""
+        if self._index is None:
+            index = defaultdict(list)
+            for entry in entries_of([one.person() for one in self.people]):
+                index[entry.key.key].append(entry)
+            self._index = index
+        entries = [e for key in candidate_keys(text) for e in self._index.get(key, ())]
+        return find_mentions(text, entries) if entries else []
+
+    def bearers(self, name: str) -> list[Someone]:
+        """Those who are called ``name``, or by more or less of it."""
+        wanted = normalise(name)
+        exact = [p for p in self.people if wanted in map(normalise, p.known_as())]
+        if exact:
+            return self.latest_first(exact)
+        parts = [
+            p
+            for p in self.people
+            if p.named and any(extends(name, n) or extends(n, name) for n in p.known_as())
+        ]
+        return self.latest_first(parts)
+
+    def holders(self, role: str, owner: Someone | None) -> list[Someone]:
+        """Those who are the ``role`` of ``owner`` (the user's where there is none)."""
+        asked, word = kinship(role), normalise(role)
+        found = []
+        for one in self.people:
+            if one.owner is not owner or one.by_pronoun or not (one.role or not one.named):
+                continue
+            held = one.role or one.name
+            if normalise(held) == word or word in map(normalise, one.aliases):
+                found.append(one)
+                continue
+            known = kinship(held)
+            one_of_a_kind = asked and asked.level != "common" and not is_anothers(held)
+            if asked and known and one_of_a_kind and (asked.fits(known) or known.fits(asked)):
+                found.append(one)
+        return self.latest_first(found)
+
+    def latest_first(self, people: Sequence[Someone]) -> list[Someone]:
+        return sorted(people, key=lambda one: -(one.turns[-1] if one.turns else -1))
+
+    def merge(self, kept: Someone, other: Someone) -> Someone:
+        """The two are one person; the one who is a contact, or has a name, is kept."""
+        if kept is other:
+            return kept
+        if (other.contact_id is not None, other.named) > (kept.contact_id is not None, kept.named):
+            kept, other = other, kept
+        if other.named or kept.owner is None:
+            for name in other.known_as():
+                kept.add_name(name)
+        if not kept.role:
+            kept.role, kept.owner = other.role, other.owner if other.owner is not kept else None
+        kept.gender = kept.gender or other.gender
+        kept.certainty = max(kept.certainty, other.certainty)
+        kept.turns = sorted({*kept.turns, *other.turns})
+        self.people.remove(other)
+        self._merged[other.ref] = kept
+        for one in self.people:
+            if one.owner is other:
+                one.owner = kept if one is not kept else None
+        self.changed()
+        return kept
+
+    def now(self, one: Someone | None) -> Someone | None:
+        """Who ``one`` has turned out to be."""
+        while one is not None and one.ref in self._merged:
+            one = self._merged[one.ref]
+        return one
+
+    def ban(self, name: str) -> None:
+        """``name`` is the user's own: nobody else's, unless a contact bears it."""
+        if any(one.contact_id for one in self.bearers(name)):
+            return
+        self.banned.add(normalise(name))
+        self.people = [
+            one for one in self.people if normalise(one.name) != normalise(name) or one.contact_id
+        ]
+        self.changed()
+
+    def is_banned(self, name: str) -> bool:
+        return normalise(name) in self.banned
+
+
+_MACHINES = words("assistants")
+
+
+def called(role: str) -> str:
+    """What to call somebody of whom only the role is known: 妈妈 for 妈, the word itself else."""
+    word = " ".join(role.split())
+    if len(word) == 1 and word * 2 in terms():
+        return word * 2
+    return word
+
+
+def is_group(role: str) -> bool:
+    """Whether a role word means several people at once (爸妈, my parents)."""
+    return normalise(role) in groups()
+
+
+def may_be(one: Someone, role: str) -> bool:
+    """Whether who is known as ``one`` can be the user's ``role``."""
+    return not namesakes.is_someone_else(role, one.role)
+
+
+def in_order(people: Iterable[Someone]) -> Iterator[Someone]:
+    """Owners before those who are theirs."""
+    done: list[Someone] = []
+    for one in people:
+        chain = [one]
+        while chain[-1].owner is not None and chain[-1].owner not in chain:
+            chain.append(chain[-1].owner)
+        for each in reversed(chain):
+            if each not in done:
+                done.append(each)
+                yield each

@@ -1,0 +1,236 @@
+"""A batch as it is understood: its turns in order, each with the places that mean somebody."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from itertools import pairwise
+
+from contacts.coreference.discourse import Relation
+from contacts.coreference.resolve import resolve_all
+from contacts.types import How, Mention, Utterance
+from memories.providers.offline.reading.circle import Circle, Someone
+from memories.providers.offline.reading.entity_linking import (
+    ANOTHERS,
+    Spot,
+    in_place,
+    key_spots,
+    link_spans,
+    user_spots,
+)
+from memories.providers.offline.reading.naming import (
+    answer_name,
+    learn_names,
+    own_names,
+    without_namings,
+)
+from memories.providers.offline.reading.speech import (
+    about_listener,
+    last_question,
+    until_override,
+    with_apostrophes,
+)
+from memories.text.own_words import excerpt
+from memories.types import ExtractionRequest, Turn
+
+SESSION_GAP = timedelta(hours=6)
+_FEMALE = re.compile(r"她|she\b|hers?\b", re.I)
+_MALE = re.compile(r"他|he\b|him\b|his\b", re.I)
+_GENDER_FROM = 0.6
+# How sure it is that an answer is about whom the question was about (not calibrated).
+_BY_QUESTION = 0.6
+
+
+@dataclass(eq=False, slots=True)
+class Heard:
+    """A turn: its own words, the places in them that mean somebody, and whom its first clause is
+    about where it leaves that out. Of the batch itself where ``wanted``, else before it."""
+
+    turn: Turn
+    text: str
+    wanted: bool
+    spots: list[Spot] = field(default_factory=list)
+    dropped: Someone | None = None
+    dropped_confidence: float = 0.0
+
+    @property
+    def by_user(self) -> bool:
+        return self.turn.role == "user"
+
+
+@dataclass(slots=True)
+class Discourse:
+    """What :func:`understand` returns."""
+
+    circle: Circle
+    turns: list[Heard]
+    user_names: list[str]
+
+
+def understand(request: ExtractionRequest) -> Discourse:
+    """Who is who in a batch, and where its turns speak of whom."""
+    circle = Circle(request.people, request.user_names)
+    wanted = {turn.id for turn in request.turns}
+    turns = [
+        Heard(turn, _words(turn), turn.id in wanted)
+        for turn in (*request.context, *request.turns)
+        if turn.role in ("user", "assistant")
+    ]
+    for heard in turns:
+        if heard.by_user:
+            heard.spots = link_spans(circle, heard.text, heard.turn.id)
+    names = _learn_own_names(circle, turns)
+    _refer(circle, turns)
+    merged = [learn_names(circle, heard.text, heard.spots) for heard in turns if heard.by_user]
+    merged += [
+        answer_name(circle, asked.text, asked.spots, heard.text, heard.spots)
+        for asked, heard in pairwise(turns)
+        if heard.by_user and not asked.by_user
+    ]
+    if any(merged):
+        _refer(circle, turns)
+    _answer_about(turns)
+    _note_genders(turns)
+    return Discourse(circle, turns, names)
+
+
+def _words(turn: Turn) -> str:
+    text = excerpt(turn.content)
+    return with_apostrophes(until_override(text)) if turn.role == "user" else text
+
+
+def _answer_about(turns: Sequence[Heard]) -> None:
+    """An answer that names nobody is about whom the question was about."""
+    for asked, heard in pairwise(turns):
+        if asked.by_user or not heard.by_user or heard.dropped is not None:
+            continue
+        question = last_question(asked.text)
+        if not question:
+            continue
+        start = asked.text.rindex(question)
+        people = dict.fromkeys(p for s in asked.spots if s.start >= start for p in s.people)
+        if len(people) == 1 and not about_listener(question):
+            heard.dropped, heard.dropped_confidence = next(iter(people)), _BY_QUESTION
+
+
+def _learn_own_names(circle: Circle, turns: Sequence[Heard]) -> list[str]:
+    names: dict[str, None] = {}
+    for heard in turns:
+        if not heard.by_user:
+            continue
+        spots = in_place([*heard.spots, *user_spots(heard.text, heard.spots)])
+        for name in own_names(heard.text, spots):
+            names[name] = None
+            for form in dict.fromkeys((name, name.split()[0])):
+                circle.ban(form)
+    return list(names)
+
+
+def _refer(circle: Circle, turns: Sequence[Heard]) -> None:
+    """Marks in each turn whom it names, whom it means without a name, and the user."""
+    for heard in turns:
+        kept = [s for s in heard.spots if s.how in ("name", "role")]
+        for spot in kept:
+            spot.who = circle.now(spot.who)
+        heard.spots = in_place(
+            [
+                *(s for s in kept if s.who in circle.people),
+                *key_spots(circle, heard.text, kept, heard.turn.id if heard.by_user else None),
+            ]
+        )
+    sessions = [[_utterance(heard) for heard in session] for session in _sessions(turns)]
+    for heard, found in zip(turns, resolve_all(sessions, _relations(circle)), strict=True):
+        _take_in(circle, heard, found)
+        heard.spots = in_place([*heard.spots, *user_spots(heard.text, heard.spots)])
+        _settle_owners(circle, heard)
+
+
+def _settle_owners(circle: Circle, heard: Heard) -> None:
+    """A relative of whom a pronoun means is theirs (her brother); told of again, it is one."""
+    for before, spot in pairwise(heard.spots):
+        one, owner = spot.who, before.who
+        if one is None or owner is None or one is owner or not one.by_pronoun:
+            continue
+        near = ANOTHERS.search(heard.text[: spot.start])
+        if spot.how != "role" or before.how != "pronoun" or not near or before.end <= near.start():
+            continue
+        one.by_pronoun, one.owner = False, owner
+        known = [p for p in circle.holders(one.role, owner) if p is not one]
+        if known and not (one.named and known[0].named):
+            kept = circle.merge(known[0], one)
+            for other in heard.spots:
+                other.who = kept if other.who in (one, known[0]) else other.who
+
+
+def _utterance(heard: Heard) -> Utterance:
+    """A turn with whom it names, but for names that it gives only now."""
+    new = [s for s in heard.spots if s.who is not None and s.who.contact_id is None]
+    text, left = without_namings(heard.text, new)
+    mentions = []
+    for spot in heard.spots:
+        if spot.who is not None and (spot not in new or spot in left):
+            how: How = "name" if spot.how == "name" else "kinship"
+            person = spot.who.person()
+            mentions.append(Mention(person, spot.start, spot.end, spot.text, how, spot.confidence))
+    return Utterance(heard.turn.role, text, tuple(mentions))
+
+
+def _relations(circle: Circle) -> list[Relation]:
+    return [
+        Relation(one.person(), one.role, one.owner.person())
+        for one in circle.people
+        if one.owner is not None and one.role
+    ]
+
+
+def _sessions(turns: Sequence[Heard]) -> Iterator[list[Heard]]:
+    """The turns of one sitting each."""
+    session: list[Heard] = []
+    for heard in turns:
+        before = session[-1].turn if session else None
+        if before is not None and (
+            before.session_id != heard.turn.session_id
+            or heard.turn.said_at - before.said_at > SESSION_GAP
+        ):
+            yield session
+            session = []
+        session.append(heard)
+    if session:
+        yield session
+
+
+def _take_in(circle: Circle, heard: Heard, found: Sequence[Mention]) -> None:
+    """The pronouns of a turn as spots, and whom its first clause leaves out."""
+    heard.dropped, heard.dropped_confidence = None, 0.0
+    at: dict[tuple[int, int], list[tuple[Someone, float]]] = {}
+    for mention in found:
+        one = circle.by_id(mention.person.id)
+        if one is not None:
+            at.setdefault((mention.start, mention.end), []).append((one, mention.confidence))
+    held = list(heard.spots)
+    for (start, end), people in at.items():
+        one, sure = people[0]
+        if start == 0 and (end == len(heard.text) or end > _LONGEST_PRONOUN):
+            if len(people) == 1:
+                heard.dropped, heard.dropped_confidence = one, sure
+            continue
+        if any(start < spot.end and spot.start < end for spot in held):
+            continue
+        how = "pronoun" if len(people) == 1 else "several"
+        others = tuple(person for person, _ in people[1:])
+        heard.spots.append(Spot(start, end, heard.text[start:end], one, how, sure, others))
+
+
+_LONGEST_PRONOUN = 12
+
+
+def _note_genders(turns: Sequence[Heard]) -> None:
+    """A pronoun tells the gender of whom it means."""
+    for spot in (spot for heard in turns for spot in heard.spots):
+        one = spot.who
+        if one is None or one.gender or spot.how != "pronoun" or spot.confidence < _GENDER_FROM:
+            continue
+        if _FEMALE.match(spot.text):
+            one.gender = "female"
+        elif _MALE.match(spot.text):
+            one.gender = "male"

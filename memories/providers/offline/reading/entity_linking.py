@@ -1,0 +1,279 @@
+"""Words for people in a turn, each with whom it means: known ones, and those met here."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from contacts.resolution import namesakes
+from contacts.roles import kinship, terms
+from contacts.tagging.person_tagger import PersonSpan, owners, person_spans, same_person
+from contacts.text import normalise
+from contacts.types import Mention
+from memories.providers.offline.reading.circle import Circle, Someone, called, is_group, may_be
+
+# Below, nobody is met by these words.
+LEAST = {"name": 0.4, "nickname": 0.4, "title": 0.4, "role": 0.5}
+# A key of a known person counts from here on, where the tagger saw nobody.
+LEAST_KEY = 0.4
+# ... and says where a name begins and ends.
+SURE_KEY = 0.7
+_USER_OWNS = -1
+
+
+@dataclass(eq=False, slots=True)
+class Spot:
+    """A place in a turn that means ``who``, the user where that is None. ``how``: name, role,
+    pronoun, several (a pronoun
+    of several, or one that may mean any of them) or user."""
+
+    start: int
+    end: int
+    text: str
+    who: Someone | None
+    how: str
+    confidence: float = 1.0
+    others: tuple[Someone, ...] = ()
+
+    @property
+    def people(self) -> tuple[Someone, ...]:
+        """Whom it means; none where it is the user."""
+        return () if self.who is None else (self.who, *self.others)
+
+    def moved(self, by: int) -> "Spot":
+        """The same place in a text that begins elsewhere."""
+        return replace(self, start=self.start + by, end=self.end + by)
+
+
+def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
+    """The words of ``text`` for people, in order and apart, each with whom it means; who is new is
+    met in ``circle``."""
+    known = [name for one in circle.people for name in one.known_as() if one.named]
+    mentions = circle.mentions(text)
+    found = [
+        span
+        for span in _as_known(person_spans(text, known), mentions)
+        if _counts(span, text, circle)
+    ]
+    spots: list[Spot] = []
+    if found:
+        groups, owned = same_person(text, found), owners(text, found)
+        by_group: dict[int, list[int]] = {}
+        for at, group in enumerate(groups):
+            by_group.setdefault(group, []).append(at)
+        whose = {g: _owner_of(g, by_group, owned, groups) for g in by_group}
+        placed: dict[int, Someone | None] = {}
+        for group in _owners_first(whose):
+            spans = [found[at] for at in by_group[group]]
+            owner = whose[group]
+            said = any(owned[at] is not None for at in by_group[group])
+            pointed = any(
+                s.kind == "role" and ANOTHERS.search(text[: s.start]) is not None for s in spans
+            )
+            one = _who(
+                circle,
+                text,
+                spans,
+                mentions,
+                placed.get(owner) if owner is not None else None,
+                through=owner is not None,
+                said=said,
+                pointed=pointed and owner is None,
+            )
+            placed[group] = one
+            if one is not None:
+                if turn_id not in one.turns:
+                    one.turns.append(turn_id)
+                for span in spans:
+                    how = "role" if span.kind == "role" else "name"
+                    words = text[span.start : span.end]
+                    spots.append(Spot(span.start, span.end, words, one, how, span.probability))
+    return in_place(spots)
+
+
+def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[PersonSpan]:
+    """The spans, those of a name that a known one overlaps as far as that reaches."""
+    sure = [m for m in mentions if m.how in ("name", "alias") and m.confidence >= SURE_KEY]
+    found: dict[tuple[int, int], PersonSpan] = {}
+    for span in spans:
+        here = [m for m in sure if m.start < span.end and span.start < m.end]
+        if here and span.kind != "role":
+            span = span._replace(start=here[0].start, end=here[0].end)
+        found.setdefault((span.start, span.end), span)
+    return list(found.values())
+
+
+def _counts(span: PersonSpan, text: str, circle: Circle) -> bool:
+    words = text[span.start : span.end]
+    if span.kind == "role" and is_group(words):
+        return False
+    return span.probability >= LEAST[span.kind] and not circle.is_banned(words)
+
+
+def _owner_of(
+    group: int,
+    members: dict[int, list[int]],
+    owned: Sequence[int | None],
+    groups: Sequence[int],
+) -> int | None:
+    """The group of the person whose relative this one is; None for the user's, and unsaid."""
+    for at in members[group]:
+        owner = owned[at]
+        if owner is not None and owner != _USER_OWNS and groups[owner] != group:
+            return groups[owner]
+    return None
+
+
+def _owners_first(whose: dict[int, int | None]) -> list[int]:
+    order: list[int] = []
+
+    def put(group: int, seen: frozenset[int]) -> None:
+        owner = whose[group]
+        if owner is not None and owner not in seen and owner not in order:
+            put(owner, seen | {group})
+        if group not in order:
+            order.append(group)
+
+    for group in whose:
+        put(group, frozenset({group}))
+    return order
+
+
+def _who(
+    circle: Circle,
+    text: str,
+    spans: Sequence[PersonSpan],
+    mentions: Sequence[Mention],
+    owner: Someone | None,
+    *,
+    through: bool,
+    said: bool,
+    pointed: bool,
+) -> Someone | None:
+    """The person whom the spans of one group mean, known or new; None where it can't be said."""
+    if through and owner is None:
+        return None
+    named = [span for span in spans if span.kind != "role"]
+    roles = [text[span.start : span.end] for span in spans if span.kind == "role"]
+    role = max(roles, key=len, default="")
+    certainty = max(span.probability for span in spans)
+    one = _by_name(circle, text, named, "" if owner or pointed else role, mentions)
+    if one is None and role and not pointed:
+        one = _by_role(circle, role, owner, [text[s.start : s.end] for s in named])
+    if one is None:
+        one = _met(circle, text, named, role, owner, said=said, certainty=certainty)
+        if one is None:
+            return None
+        one.by_pronoun = pointed
+    elif pointed and not one.role:
+        one.by_pronoun = True
+    for span in named:
+        one.add_name(text[span.start : span.end])
+    if role and not one.role and (named or (owner is not None and not one.named)):
+        one.role, one.owner = called(role), owner if owner is not one else None
+    one.certainty = max(one.certainty, certainty) if one.contact_id is None else 1.0
+    circle.changed()
+    return one
+
+
+def _by_name(
+    circle: Circle, text: str, named: Sequence[PersonSpan], role: str, mentions: Sequence[Mention]
+) -> Someone | None:
+    for span in sorted(named, key=lambda s: s.start - s.end):
+        bearers = circle.bearers(text[span.start : span.end])
+        if not bearers:
+            keyed = [m for m in mentions if m.start < span.end and span.start < m.end]
+            sure = [m for m in keyed if m.how in ("name", "alias", "fuzzy") and m.confidence > 0.5]
+            bearers = [p for m in sure if (p := circle.by_id(m.person.id)) is not None]
+        another = namesakes.says_another(text, span.start, span.end)
+        fitting = [p for p in bearers if not role or may_be(p, role)]
+        if bearers and (another or not fitting):
+            someone = circle.meet(text[span.start : span.end], named=True, role=role, owner=None)
+            someone.namesake = True
+            return someone
+        if fitting:
+            same = [p for p in fitting if role and normalise(p.role) == normalise(role)]
+            return (same or fitting)[0]
+    return None
+
+
+def _by_role(
+    circle: Circle, role: str, owner: Someone | None, names: Sequence[str]
+) -> Someone | None:
+    """Who holds ``role``; somebody of another name only where one has but one of them."""
+    for one in circle.holders(role, owner):
+        if not names or not one.named:
+            return one
+    return None
+
+
+def _met(
+    circle: Circle,
+    text: str,
+    named: Sequence[PersonSpan],
+    role: str,
+    owner: Someone | None,
+    *,
+    said: bool,
+    certainty: float,
+) -> Someone | None:
+    if not named and not role:
+        return None
+    if named:
+        best = max(named, key=lambda s: (s.kind == "name", s.end - s.start))
+        name = text[best.start : best.end]
+    else:
+        name = called(role)
+    someone = circle.meet(name, named=bool(named), role=called(role) if role else "", owner=owner)
+    someone.certainty = certainty
+    known = kinship(role) if role else None
+    if not named and not said and (known is None or known.level == "common"):
+        someone.role = ""  # whose they are is not said
+    return someone
+
+
+def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | None) -> list[Spot]:
+    """Known people at places of ``text`` that none of ``held`` takes; that the turn speaks of them
+    is noted where it is given."""
+    spots: list[Spot] = []
+    for mention in sorted(circle.mentions(text), key=lambda m: -m.confidence):
+        one = circle.by_id(mention.person.id)
+        beside = any(mention.start < s.end and s.start < mention.end for s in (*held, *spots))
+        if one is None or beside or mention.confidence < LEAST_KEY:
+            continue
+        how = "role" if mention.how == "kinship" or normalise(mention.text) in terms() else "name"
+        spots.append(Spot(mention.start, mention.end, mention.text, one, how, mention.confidence))
+        if turn_id is not None and turn_id not in one.turns:
+            one.turns.append(turn_id)
+    return spots
+
+
+def in_place(spots: Iterable[Spot]) -> list[Spot]:
+    """By place; of those that overlap the longer one."""
+    kept: list[Spot] = []
+    for spot in sorted(spots, key=lambda s: (s.start, -s.end)):
+        if not kept or spot.start >= kept[-1].end:
+            kept.append(spot)
+    return kept
+
+
+# What stands before the relative of somebody meant by a pronoun.
+ANOTHERS = re.compile(
+    r"(?:[他她你妳您佢]|人家|对方|對方)(?:们|們|哋)?(?:的|嘅|家)?(?:的)?\s?$"
+    r"|\b(?:his|her|their|your|its)\s(?:[\w'’-]+\s){0,2}$",
+    re.I,
+)
+
+_USER = re.compile(
+    r"我们|我們|咱们|咱們|咱|俺|本人|我(?!国|國)"
+    r"|\b(?:I['’](?:m|ve|d|ll)|i['’](?:m|ve|d|ll)|I|i|im|Im|ive|Ive|[Mm]e|[Mm]y|[Mm]ine|[Mm]yself"
+    r"|[Ww]e|[Uu]s|[Oo]ur|[Oo]urs)\b"
+)
+
+
+def user_spots(text: str, taken: Sequence[Spot]) -> list[Spot]:
+    """Where the user speaks of themself."""
+    return [
+        Spot(match.start(), match.end(), match.group(), None, "user")
+        for match in _USER.finditer(text)
+        if not any(spot.start < match.end() and match.start() < spot.end for spot in taken)
+    ]

@@ -1,0 +1,37 @@
+"""What an English clause states about its subject: attribute keys and values in its own words."""
+
+import re
+from functools import cache
+
+from contacts.lexicon import alternation, mapping, rows, rules, words
+from contacts.lexicon.rules import Row
+from memories.providers.offline.reading.polarity import english
+from memories.providers.offline.reading.stated_values import Value, stated
+
+RE = rules.patterns(__file__)
+_STRONGER = rules.sets(__file__, "stronger")
+_CALENDAR = alternation(
+    row["name"].title() for table in ("months", "weekdays") for row in rows(table)
+)
+
+
+def facts(text: str) -> list[Value]:
+    """The attribute values that ``text`` (one English clause) states."""
+    return stated(text, _rules(), _STRONGER, english, _written)
+
+
+def _written(key: str, match: re.Match[str]) -> str:
+    """A value without article or what follows it; nothing where it is only a pointer, or a
+    date for a place."""
+    value = re.sub(r"^(?:the|a|an)\s(?=[a-z])", "", match.group("v").strip(" ,.'’"))
+    value = re.sub(r"\s(?:any ?more|any longer)$", "", value)
+    dated = key in {"location", "hometown"} and re.match(rf"(?:{_CALENDAR}|Christmas|I\b)", value)
+    return "" if dated or RE.not_value.match(value) else value
+
+
+@cache
+def _rules() -> tuple[Row, ...]:
+    """The rules with places and nationalities filled in."""
+    places = alternation(words("places_en", "known"))
+    peoples = alternation(mapping("demonyms", "place"))
+    return rules.rows(__file__, "facts", PLACE=rf"(?:{places})\b", DEMONYM=peoples)
