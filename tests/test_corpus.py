@@ -26,6 +26,15 @@ def test_it_is_large_enough_and_every_author_is_in_one_split() -> None:
     assert sorted(chain(*splits.values())) == [author.name for author in authors()]
     asks = [case["asks"] for author in authors() for case in cases(author, "forgetting")]
     assert min(asks.count(True), asks.count(False)) >= 150
+    means = [case["expect"] for author in authors() for case in cases(author, "descriptions")]
+    assert min(means.count([]), len(means) - means.count([])) >= 90
+
+
+def test_whom_a_description_means_has_memories(tmp_path: Any) -> None:
+    case = {"id": "a01-des-001", "expect": ["Zyx"]}
+    (tmp_path / "extraction.jsonl").write_text("", "utf-8")
+    (tmp_path / "descriptions.jsonl").write_text(json.dumps(case), "utf-8")
+    assert list(check_corpus.untold(tmp_path)) == ["a01-des-001: no memory is about Zyx"]
 
 
 def _trap_with_key(case: Any) -> None:
@@ -44,6 +53,7 @@ def _trap_with_key(case: Any) -> None:
         ("sentences", _trap_with_key, "a trap has no key"),
         ("forgetting", lambda case: case.update(asks=not case["asks"]), "about something"),
         ("changes", lambda case: case.update(old=case["new"]), "not older"),
+        ("descriptions", lambda case: case.update(message=case["expect"][0]), "not described"),
     ],
 )  # fmt: skip
 def test_a_case_that_contradicts_itself_is_found(name: str, break_it: Any, problem: str) -> None:

@@ -10,7 +10,16 @@ from django.core.management.base import BaseCommand, CommandError
 from jsonschema import Draft202012Validator
 
 CORPUS = Path(__file__).resolve().parent.parent / "corpus"
-SETS = ("mentions", "aliases", "pronouns", "extraction", "sentences", "forgetting", "changes")
+SETS = (
+    "mentions",
+    "aliases",
+    "pronouns",
+    "extraction",
+    "sentences",
+    "forgetting",
+    "changes",
+    "descriptions",
+)
 Case = dict[str, Any]
 
 
@@ -70,9 +79,19 @@ def problems() -> Iterator[str]:
             for case in cases(author, name):
                 if text := case.get("message") or case.get("text"):
                     said[f"{name} {text}"].add(author.name)
+        yield from untold(author)
     for what, by in said.items():
         if len(by) > 1:
             yield f"{', '.join(sorted(by))} say the same: {what}"
+
+
+def untold(author: Path) -> Iterator[str]:
+    """Those described of whom the author's chats have no memory."""
+    chats = cases(author, "extraction")
+    told = {memory["person"] for chat in chats for memory in chat["gold"]["memories"]}
+    for case in cases(author, "descriptions"):
+        for name in {*case["expect"]} - told:
+            yield f"{case['id']}: no memory is about {name}"
 
 
 def _of_file(
@@ -157,6 +176,12 @@ def _of_changes(case: Case) -> Iterator[str]:
         yield "the old is not older"
 
 
+def _of_descriptions(case: Case) -> Iterator[str]:
+    for name in case["expect"]:
+        if name.lower() in case["message"].lower():
+            yield f"{name} is named, not described"
+
+
 _RULES: dict[str, Callable[[Case], Iterator[str]]] = {
     "mentions": _of_contacts,
     "pronouns": _of_contacts,
@@ -164,4 +189,5 @@ _RULES: dict[str, Callable[[Case], Iterator[str]]] = {
     "sentences": _of_sentences,
     "forgetting": _of_forgetting,
     "changes": _of_changes,
+    "descriptions": _of_descriptions,
 }
