@@ -10,8 +10,7 @@ from contacts import relations
 from contacts.attribute_index import DAY
 from contacts.cards import with_coming
 from contacts.coreference.conversation import staying
-from contacts.coreference.resolve import refers_back, resolve_turns
-from contacts.coreference.weights import HISTORY_CHARACTERS
+from contacts.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from contacts.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
 from contacts.key_index import Hit, hits, person_of
 from contacts.matching import descriptions

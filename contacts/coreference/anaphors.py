@@ -1,152 +1,118 @@
-"""The words of a text that point back at someone: what they ask of a referent, and where."""
+"""The words of a text that may point back at someone: what they ask of a referent, and where.
 
-from dataclasses import dataclass
+Closed classes (pronouns, demonstratives) follow the reference grammars: Huddleston & Pullum,
+Cambridge Grammar of the English Language, ch. 5 and 17; 吕叔湘 现代汉语八百词. Whether such a word
+means anybody is for the model to say.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from contacts.coreference import role_features
-from contacts.coreference.syntax import Clauses, Role
-from contacts.lexicon import words
+from contacts.coreference.utterance import Turn
+from contacts.lexicon import alternation, words
 from contacts.lexicon.rules import patterns
-from contacts.text import HAN, quotations
-
-lex = patterns("anaphora")
-_SUBJECT = words("grammar_en", "subject_pronouns")
-_POSSESSIVE = words("grammar_en", "possessive_pronouns")
-_REFLEXIVE = words("grammar_en", "reflexive_pronouns")
-_FEMALE = words("grammar_en", "female_pronouns")
+from contacts.roles import terms
+from contacts.text import is_han, quotations
 
 Form = Literal[
-    "personal", "reflexive", "demonstrative", "former", "latter", "other", "renjia", "role"
+    "personal", "former", "latter", "other", "demonstrative", "definite", "bare", "unspoken"
 ]
+# Each has weights of its own.
+Group = Literal["personal", "several", "noun", "unspoken"]
+
+_FEMALE = words("grammar_en", "female_pronouns")
+_THIRD_ZH = frozenset("他她佢伊")
+_FORMS: tuple[Form, ...] = ("former", "latter", "other", "demonstrative", "definite")
 
 
 @dataclass(frozen=True, slots=True)
 class Anaphor:
     """``gender`` is female, male or empty (either); ``number`` is 1, 2 (exactly two) or 3
-    (several); ``they`` marks the English word that may mean one or several. ``described``:
-    it says more of whom it means than its noun does; ``newcomer``: it may well mean someone
-    not spoken of before. ``word`` is the noun of a demonstrative or a role word."""
+    (several); ``they`` marks the English word that may mean one or several. ``word`` is the
+    noun of a phrase. An ``unspoken`` one is what a clause leaves out."""
 
     start: int
     end: int
     text: str
     form: Form
-    role: Role
     gender: str = ""
     number: int = 1
     they: bool = False
-    described: bool = False
-    newcomer: bool = False
     word: str = ""
+    quoted: bool = False
+
+    @property
+    def group(self) -> Group:
+        if self.number > 1:
+            return "several"
+        if self.form == "personal" or self.form == "unspoken":
+            return self.form
+        return "noun"
 
 
-def find_anaphors(text: str, clauses: Clauses) -> list[Anaphor]:
-    """Pronouns and demonstratives of ``text`` in order, those inside titles and slogans
-    left out."""
-    found = [
-        *_personal_zh(text, clauses),
-        *_personal_en(text),
-        *_demonstratives(text, clauses),
-        *_others(text, clauses),
-    ]
-    closed = [span for span in quotations(text) if not _spoken(text, span[0])]
+def _nouns(*, chinese: bool) -> str:
+    """Nouns for people: role words, those of the lexicon, and what one calls somebody known."""
+    groups = ("people_zh", "known_zh") if chinese else ("people_en", "known_en")
+    roles = {word for word in terms() if is_han(word[0]) is chinese}
+    return alternation(roles | words("strangers", *groups))
+
+
+lex = patterns(
+    __file__, NOUN_ZH=partial(_nouns, chinese=True), NOUN_EN=partial(_nouns, chinese=False)
+)
+
+
+def find_anaphors(turn: Turn) -> list[Anaphor]:
+    """Pronouns, demonstratives and definite phrases for people, in order, none within another."""
+    found = [*_personal_zh(turn), *_personal_en(turn.text), *_phrases(turn)]
+    quoted = quotations(turn.text)
     kept: list[Anaphor] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if any(start <= one.start < end for start, end in closed):
-            continue
         if not kept or one.start >= kept[-1].end:
-            kept.append(one)
+            inside = any(start <= one.start < end for start, end in quoted)
+            kept.append(replace(one, quoted=True) if inside else one)
     return kept
 
 
-def _spoken(text: str, at: int) -> bool:
-    """Whether the quote that opens at ``at`` is what a third person said."""
-    return bool(lex.speech_before_quote.search(text[:at]))
+def _personal_zh(turn: Turn) -> Iterator[Anaphor]:
+    """Pronouns that are words of their own: not those in 吉他, 其他, 他乡."""
+    chinese = False
+    for word in turn.words:
+        chinese = chinese or is_han(word.text[0])
+        if word.text[0] in _THIRD_ZH or (word.text == "ta" and chinese):
+            match = lex.pronoun_zh.match(turn.text, word.start)
+            if match and match.end() >= word.start + len(word.text):
+                number = 2 if match["two"] else 3 if match["many"] else 1
+                gender = {"她": "female", "他": "male"}.get(word.text[0], "")
+                # 他们 may be men and women.
+                gender = "" if number > 1 and gender == "male" else gender
+                yield Anaphor(*match.span(), match.group(), "personal", gender, number)
 
 
-def _personal_zh(text: str, clauses: Clauses) -> list[Anaphor]:
-    found = []
-    chinese = bool(HAN.search(text))
-    for match in lex.personal_zh.finditer(text):
-        start, end = match.span()
-        word = match.group()
-        if not chinese:
-            continue
-        role = clauses.role(start, end)
-        if match["one"]:
-            gender = "female" if word == "她" else "male"
-            found.append(Anaphor(start, end, word, "personal", role, gender))
-        elif match["ta"]:
-            found.append(Anaphor(start, end, word, "personal", role))
-        else:
-            gender = "female" if word[0] == "她" else ""
-            number = 2 if "俩" in word or "两" in word else 3
-            found.append(Anaphor(start, end, word, "personal", role, gender, number))
-    return found
-
-
-def _personal_en(text: str) -> list[Anaphor]:
-    found = []
+def _personal_en(text: str) -> Iterator[Anaphor]:
     for match in lex.personal_en.finditer(text):
-        start, end = match.span()
-        word = match.group().lower()
-        role: Role = "object"
-        if word in _SUBJECT:
-            role = "subject"
-        elif word in _POSSESSIVE or (word == "her" and not lex.her_object.match(text, end)):
-            role = "possessor"
+        word = match["word"].lower()
         if word.startswith("the"):
-            found.append(Anaphor(start, end, match.group(), "personal", role, "", 3, they=True))
-            continue
-        gender = "female" if word in _FEMALE else "male"
-        form: Form = "reflexive" if word in _REFLEXIVE else "personal"
-        found.append(Anaphor(start, end, match.group(), form, role, gender))
-    return found
+            yield Anaphor(*match.span("word"), match["word"], "personal", "", 3, they=True)
+        else:
+            gender = "female" if word in _FEMALE else "male"
+            yield Anaphor(*match.span("word"), match["word"], "personal", gender)
 
 
-def _demonstratives(text: str, clauses: Clauses) -> list[Anaphor]:
-    found = []
-    earlier = bool(lex.earlier.search(text))
-    for pattern in (lex.demonstrative_zh, lex.demonstrative_en):
-        for match in pattern.finditer(text):
-            start, end = match.span()
-            word = match.group()
-            role = clauses.role(start, end)
+def _phrases(turn: Turn) -> Iterator[Anaphor]:
+    edges = {edge for w in turn.words for edge in (w.start, w.start + len(w.text))}
+    chinese = any(is_han(word.text[0]) for word in turn.words)
+    for pattern in (lex.phrase_zh, lex.phrase_en) if chinese else (lex.phrase_en,):
+        for match in pattern.finditer(turn.text):
             groups = match.groupdict()
-            if groups["pair"]:
-                number = 3 if lex.more_than_two.search(word) else 2
-                gender = role_features.noun_gender(word.lower())
-                found.append(Anaphor(start, end, word, "demonstrative", role, gender, number))
+            form: Form = next((form for form in _FORMS if groups.get(form)), "bare")
+            # The 朋友 of 朋友圈 is nobody.
+            if form == "bare" and not {*match.span()} <= edges:
                 continue
-            noun = (groups.get("noun") or groups.get("told") or "").strip().lower()
-            found.append(
-                Anaphor(
-                    start,
-                    end,
-                    word,
-                    "demonstrative",
-                    role,
-                    role_features.noun_gender(noun),
-                    described=bool(earlier or groups.get("that") or groups.get("told"))
-                    or len(word.split()) > 2,
-                    newcomer=bool(lex.newcomer_after.match(text, end)) and not earlier,
-                    word=noun,
-                )
-            )
-    return found
-
-
-def _others(text: str, clauses: Clauses) -> list[Anaphor]:
-    found = []
-    for match in lex.former_latter.finditer(text):
-        form: Form = "former" if match["former"] else "latter"
-        role = clauses.role(*match.span())
-        found.append(Anaphor(*match.span(), match.group(), form, role))
-    for match in lex.other_party.finditer(text):
-        role = clauses.role(*match.span())
-        found.append(Anaphor(*match.span(), match.group(), "other", role))
-    for match in lex.renjia.finditer(text):
-        if not lex.renjia_self.match(text, match.start()):
-            role = clauses.role(*match.span())
-            found.append(Anaphor(*match.span(), match.group(), "renjia", role))
-    return found
+            noun = (groups.get("noun") or groups.get("bare") or "").strip().lower()
+            number = 2 if groups.get("two") else 3 if groups.get("many") else 1
+            gender = role_features.noun_gender(noun) or role_features.gender_of(noun)
+            yield Anaphor(*match.span(), match.group(), form, gender, number, word=noun)

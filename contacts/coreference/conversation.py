@@ -10,12 +10,13 @@ from dataclasses import replace
 from uuid import UUID
 
 from accounts.reasons import Reason
-from contacts.coreference.weights import DECAY
 from contacts.types import Mention
 
 # A mention less sure brings nobody into the talk, and so many people at most stay in it.
 SURE = 0.5
 MOST = 3
+# What each message without them leaves of the confidence.
+_DECAY = 0.8
 
 _Talk = dict[UUID, tuple[int, Mention]]
 
@@ -55,6 +56,6 @@ def _kept(mention: Mention, turns_ago: int) -> Mention:
         start=0,
         end=0,
         how="conversation",
-        confidence=mention.confidence * DECAY**turns_ago,
+        confidence=mention.confidence * _DECAY**turns_ago,
         reason=Reason("meant_turns_ago", turns=turns_ago),
     )

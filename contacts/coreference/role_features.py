@@ -3,12 +3,12 @@
 import re
 from functools import lru_cache
 
-from contacts.lexicon import titles
+from contacts.lexicon import titles, words
 from contacts.lexicon.rules import patterns
 from contacts.roles import Role, groups, roles_of
 from contacts.types import Person
 
-_LEX = patterns("anaphora")
+_LEX = patterns(__file__)
 _OWN = re.compile(r"^(?:我们?家?的?|my |our )")
 
 
@@ -46,6 +46,33 @@ def same_kind(word: str, kind: str) -> bool:
         return True
     stated = roles_of(kind) or (Role(kind, ""),)
     return any(asked.fits(role) or role.fits(asked) for asked in roles_of(word) for role in stated)
+
+
+def is_role(word: str) -> bool:
+    """Whether ``word`` is what somebody is to another, or an occupation."""
+    return bool(roles_of(word)) or word in _LISTED
+
+
+_LISTED = words("strangers", "people_zh", "people_en") - words("strangers", "known_zh", "known_en")
+_OLD, _YOUNG = words("role_ages", "old"), words("role_ages", "young")
+
+
+def noun_age(text: str) -> str:
+    """Whether a phrase is of the old or the young, or nothing."""
+    if _LEX.old.search(text):
+        return "old"
+    return "young" if _LEX.young.search(text) else ""
+
+
+@lru_cache(maxsize=16384)
+def person_age(person: Person) -> str:
+    """Whether what somebody is to the user makes them old or young, or nothing."""
+    roles = roles_of(person.relationship)
+    if any(role.kind in _OLD or "older" in role.tags for role in roles):
+        return "old"
+    if any(role.kind in _YOUNG or "younger" in role.tags for role in roles):
+        return "young"
+    return ""
 
 
 @lru_cache(maxsize=16384)

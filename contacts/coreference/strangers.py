@@ -80,13 +80,6 @@ def own_kin(text: str) -> list[Other]:
     ]
 
 
-def role_words(text: str) -> list[tuple[int, int, str]]:
-    """Role words that may stand for a contact already spoken of: 老板, the landlord."""
-    return [
-        (*m.span(), (m["zh"] or m["en"] or m["bare"]).lower()) for m in lex.role_word.finditer(text)
-    ]
-
-
 def strangers(text: str) -> list[Other]:
     """Unnamed people, people with names that are no contact's, pets and organisations."""
     found = []

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 
 from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
-from contacts.coreference.weights import ZERO
+from contacts.coreference.antecedents import SAID
 from contacts.matching.spans import KINDS
 from contacts.resolution.pair_scoring import codes
 from dashboard import words
@@ -21,7 +21,7 @@ from memories.providers.offline.conflicts import _TURNED
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("accounts", "contacts", "memories", "dashboard")
 # Codes that are looked up by what was found; the genders and places of an anaphor.
-LOOKED_UP = {*ZERO, *KINDS.values(), *codes(), *_TURNED.values(),
+LOOKED_UP = {*SAID.values(), *KINDS.values(), *codes(), *_TURNED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 

@@ -16,6 +16,7 @@ CORPUS = ROOT / "corpus"
 Case = dict[str, Any]
 Authors = Mapping[str, list[Case]]
 M = TypeVar("M")
+T = TypeVar("T")
 _VECTOR = re.compile(r"\[[-\d.,\s e]+\]")
 
 
@@ -36,7 +37,9 @@ def folds() -> list[tuple[str, ...]]:
     return [tuple(held) for _, held in sorted(found.items())]
 
 
-def held_out(data: Authors, fit: Callable[[Authors], M]) -> Iterator[tuple[str, M]]:
+def held_out(
+    data: Mapping[str, list[T]], fit: Callable[[Mapping[str, list[T]]], M]
+) -> Iterator[tuple[str, M]]:
     """Each author with a model that was fitted on the authors of the other folds."""
     for fold in folds():
         learned = fit({name: rows for name, rows in data.items() if name not in fold})
@@ -45,7 +48,9 @@ def held_out(data: Authors, fit: Callable[[Authors], M]) -> Iterator[tuple[str, 
 
 
 def learning_curve(
-    data: Authors, fit: Callable[[Authors], M], score: Callable[[M, list[Case]], float]
+    data: Mapping[str, list[T]],
+    fit: Callable[[Mapping[str, list[T]]], M],
+    score: Callable[[M, list[T]], float],
 ) -> dict[int, float]:
     """The mean score on held-out authors after learning from 5, 10 and 20 authors."""
     out: dict[int, list[float]] = {5: [], 10: [], 20: []}

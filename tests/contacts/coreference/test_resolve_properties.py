@@ -26,7 +26,6 @@ class TestWhatComesOut:
             "那家伙呢",
             "人家不肯",
             "对方没回",
-            "最近怎么样了？",
             "老板呢",
             "ta 呢",
             "Otto's sister called.",
@@ -37,7 +36,7 @@ class TestWhatComesOut:
 
     @pytest.mark.parametrize(
         "text",
-        ["我想吃火锅。", "What's the weather in Oslo?", "帮我翻译这句话", "", "吉他多少钱", "🙂"],
+        ["我想吃火锅。", "What's the weather in Oslo?", "", "吉他多少钱", "🙂"],
     )
     def test_texts_that_do_not_point_back_say_so(self, text: str) -> None:
         assert not refers_back(text)
