@@ -28,7 +28,7 @@ TALKS = {
     "en": (
         "My friend Brenda lives in Berlin.",
         "She is moving to a bigger flat next month.",
-        "My friend Anna is Brenda's sister.",
+        "Anna is Brenda's sister.",
         "Anna works as a nurse.",
         "Bren is afraid of dogs.",
         "I like green tea.",
@@ -36,7 +36,7 @@ TALKS = {
     "zh": (
         "我朋友小红住在柏林。",
         "她下个月搬去更大的房子。",
-        "我朋友小明是小红的哥哥。",
+        "小明是小红的哥哥。",
         "小明是护士。",
         "红红怕狗。",
         "我喜欢喝绿茶。",

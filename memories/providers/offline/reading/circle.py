@@ -23,7 +23,8 @@ _PROVISIONAL = UUID("8d2b6c1e-5f0a-4c57-9e0b-3d1f7a90c4e2")
 class Someone:
     """A person under construction. ``role`` is what they are to ``owner``, or to the user where
     there is none; ``named`` once more than that is known. ``by_pronoun`` while it is to be found
-    out whose (her brother). ``certainty`` that the words for them mean a person of the user's life; ``turns`` are those that speak of them by such words."""
+    out whose (her brother). ``certainty`` that the words for them mean a person of the user's
+    life; ``turns`` are those that speak of them by such words."""
 
     ref: str
     id: UUID
@@ -38,6 +39,8 @@ class Someone:
     namesake: bool = False
     by_pronoun: bool = False
     turns: list[int] = field(default_factory=list)
+    # What else they are to whom, beside ``role``.
+    ties: list[tuple[str, "Someone"]] = field(default_factory=list)
 
     @property
     def relationship(self) -> str:
@@ -197,11 +200,14 @@ class Circle:
             return kept
         if (other.contact_id is not None, other.named) > (kept.contact_id is not None, kept.named):
             kept, other = other, kept
-        if other.named or kept.owner is None:
+        if other.named or other.owner is None:
             for name in other.known_as():
                 kept.add_name(name)
         if not kept.role:
             kept.role, kept.owner = other.role, other.owner if other.owner is not kept else None
+        elif other.role and other.owner not in (None, kept, kept.owner):
+            kept.ties.append((other.role, other.owner))
+        kept.ties += [tie for tie in other.ties if tie[1] is not kept]
         kept.gender = kept.gender or other.gender
         kept.certainty = max(kept.certainty, other.certainty)
         kept.turns = sorted({*kept.turns, *other.turns})
@@ -210,6 +216,7 @@ class Circle:
         for one in self.people:
             if one.owner is other:
                 one.owner = kept if one is not kept else None
+            one.ties = [(role, kept if to is other else to) for role, to in one.ties]
         self.changed()
         return kept
 

@@ -13,6 +13,7 @@ from memories.providers.offline.reading.circle import Circle, Someone
 from memories.providers.offline.reading.entity_linking import (
     ANOTHERS,
     Spot,
+    bare_names,
     in_place,
     key_spots,
     link_spans,
@@ -21,6 +22,7 @@ from memories.providers.offline.reading.entity_linking import (
 from memories.providers.offline.reading.naming import (
     answer_name,
     learn_names,
+    learn_ties,
     own_names,
     without_namings,
 )
@@ -30,7 +32,9 @@ from memories.providers.offline.reading.speech import (
     until_override,
     with_apostrophes,
 )
+from memories.text import forget_intent, forget_people
 from memories.text.own_words import excerpt
+from memories.text.sentences import sentences
 from memories.types import ExtractionRequest, Turn
 
 SESSION_GAP = timedelta(hours=6)
@@ -81,7 +85,12 @@ def understand(request: ExtractionRequest) -> Discourse:
             heard.spots = link_spans(circle, heard.text, heard.turn.id)
     names = _learn_own_names(circle, turns)
     _refer(circle, turns)
-    merged = [learn_names(circle, heard.text, heard.spots) for heard in turns if heard.by_user]
+    merged = [
+        learn(circle, heard.text, heard.spots)
+        for heard in turns
+        if heard.by_user
+        for learn in (learn_names, learn_ties)
+    ]
     merged += [
         answer_name(circle, asked.text, asked.spots, heard.text, heard.spots)
         for asked, heard in pairwise(turns)
@@ -135,7 +144,7 @@ def _refer(circle: Circle, turns: Sequence[Heard]) -> None:
         heard.spots = in_place(
             [
                 *(s for s in kept if s.who in circle.people),
-                *key_spots(circle, heard.text, kept, heard.turn.id if heard.by_user else None),
+                *_keyed(circle, heard, kept),
             ]
         )
     sessions = [[_utterance(heard) for heard in session] for session in _sessions(turns)]
@@ -143,6 +152,22 @@ def _refer(circle: Circle, turns: Sequence[Heard]) -> None:
         _take_in(circle, heard, found)
         heard.spots = in_place([*heard.spots, *user_spots(heard.text, heard.spots)])
         _settle_owners(circle, heard)
+
+
+def _keyed(circle: Circle, heard: Heard, held: Sequence[Spot]) -> list[Spot]:
+    """Known people whom a turn names beside those ``held``; where it asks to forget somebody, by
+    the bare name too, however the words around it are cut: misreading that would keep them."""
+    found = key_spots(circle, heard.text, held, heard.turn.id if heard.by_user else None)
+    if not heard.by_user or not _asks_to_forget(heard.text):
+        return found
+    return [*found, *bare_names(circle, heard.text, [*held, *found])]
+
+
+def _asks_to_forget(text: str) -> bool:
+    return any(
+        forget_people.may_ask(sentence.text) or forget_intent.asks(sentence.text)
+        for sentence in sentences(text)
+    )
 
 
 def _settle_owners(circle: Circle, heard: Heard) -> None:

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from contacts.lexicon import words as lexicon
 from contacts.resolution import namesakes
 from contacts.roles import kinship, terms
 from contacts.tagging.person_tagger import PersonSpan, owners, person_spans, same_person
-from contacts.text import normalise
+from contacts.text import HAN, normalise
 from contacts.types import Mention
 from memories.providers.offline.reading.circle import Circle, Someone, called, is_group, may_be
 
@@ -49,10 +50,14 @@ def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
     met in ``circle``."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
     mentions = circle.mentions(text)
+    spans = [_named(span, text) for span in _as_known(person_spans(text, known), mentions)]
+    seen = _with_relatives(text, spans, mentions)
+    joined = same_person(text, seen)
+    beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
     found = [
         span
-        for span in _as_known(person_spans(text, known), mentions)
-        if _counts(span, text, circle)
+        for span, group in zip(seen, joined, strict=True)
+        if _counts(span, text, circle, with_name=group in beside_name)
     ]
     spots: list[Spot] = []
     if found:
@@ -102,11 +107,77 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
     return list(found.values())
 
 
-def _counts(span: PersonSpan, text: str, circle: Circle) -> bool:
+def _named(span: PersonSpan, text: str) -> PersonSpan:
+    """What the tagger takes for a role, but is written like a given name and is no role."""
+    words = text[span.start : span.end]
+    name = words.istitle() and words.lower() in lexicon("given_names")
+    if span.kind == "role" and name and normalise(words) not in terms():
+        return span._replace(kind="name")
+    return span
+
+
+def _with_relatives(
+    text: str, spans: Sequence[PersonSpan], mentions: Sequence[Mention]
+) -> list[PersonSpan]:
+    """The spans, with the role words that directly follow whose they are (Brenda's sister,
+    我同事) where the tagger saw none."""
+    free = list(spans)
+    for mention in mentions:
+        known = mention.how in ("name", "alias") and mention.confidence >= LEAST_KEY
+        if known and not any(m.start < mention.end and mention.start < m.end for m in free):
+            free.append(PersonSpan(mention.start, mention.end, "name", mention.confidence))
+    owners_at = [(span.end, True) for span in free if span.kind != "role"]
+    owners_at += [(match.end(), False) for match in _OWN.finditer(text)]
+    found = list(spans)
+    for at, named in owners_at:
+        role = _role_from(text, at, named=named)
+        if role is None or any(s.start < role.end and role.start < s.end for s in free):
+            continue
+        found.append(role)
+        found += [s for s in free if s.end == at and s not in found]
+    return sorted(found)
+
+
+def _role_from(text: str, at: int, *, named: bool) -> PersonSpan | None:
+    """The longest word for a role right behind whose it is, which ends at ``at``."""
+    genitive = (_GENITIVE_NAME if named else _GENITIVE_OWN).match(text, at)
+    if genitive is None:
+        return None
+    start = genitive.end()
+    ends = (
+        [start + n for n in range(LONGEST_ROLE, 0, -1) if start + n <= len(text)]
+        if HAN.match(text, start)
+        else [m.end() for m in reversed(list(_WORD_ENDS.finditer(text, start, start + 24)))]
+    )
+    for end in ends:
+        if any(
+            role.level != "common" or named for role in terms().get(normalise(text[start:end]), ())
+        ):
+            return PersonSpan(start, end, "role", FOLLOWS)
+    return None
+
+
+LONGEST_ROLE = 4
+# How likely a role word right behind whose it is means a person of theirs.
+FOLLOWS = 0.9
+_OWN = re.compile(r"(?<![\w])(?:my|our)(?=\s)|我(?:们|們)?", re.I)
+_GENITIVE_NAME = re.compile(
+    r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
+)
+_GENITIVE_OWN = re.compile(
+    r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])"
+)
+_WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
+
+
+def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
+    """Whether it is taken for somebody; a role beside a name that is theirs says what they are,
+    however unsure it would be alone."""
     words = text[span.start : span.end]
     if span.kind == "role" and is_group(words):
         return False
-    return span.probability >= LEAST[span.kind] and not circle.is_banned(words)
+    sure = span.probability >= LEAST[span.kind] or (span.kind == "role" and with_name)
+    return sure and not circle.is_banned(words)
 
 
 def _owner_of(
@@ -244,6 +315,21 @@ def key_spots(circle: Circle, text: str, held: Sequence[Spot], turn_id: int | No
         spots.append(Spot(mention.start, mention.end, mention.text, one, how, mention.confidence))
         if turn_id is not None and turn_id not in one.turns:
             one.turns.append(turn_id)
+    return spots
+
+
+def bare_names(circle: Circle, text: str, held: Sequence[Spot]) -> list[Spot]:
+    """The very names of known people in ``text``, at places that none of ``held`` takes."""
+    spots: list[Spot] = []
+    for one in circle.people:
+        for name in one.known_as() if one.named and one.contact_id else ():
+            if len(name) < 2:
+                continue
+            edge = "" if HAN.search(name) else r"\b"
+            for match in re.finditer(f"{edge}{re.escape(name)}{edge}", text, re.I):
+                start, end = match.span()
+                if all(end <= s.start or s.end <= start for s in (*held, *spots)):
+                    spots.append(Spot(start, end, match.group(), one, "name", LEAST_KEY))
     return spots
 
 

@@ -1,5 +1,6 @@
 """Requests to forget, carried out on what has been drafted and handed on for what is kept."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -29,11 +30,21 @@ def forget_asked(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
 def _people_in(heard: Heard, sentence: Sentence) -> list[tuple[tuple[int, int], Someone]]:
     """Who is meant where in the sentence, by name, role or pronoun."""
     end = sentence.start + len(sentence.text)
-    return [
+    found = [
         ((spot.start - sentence.start, spot.end - sentence.start), spot.who)
         for spot in heard.spots
         if spot.who is not None and sentence.start <= spot.start and spot.end <= end
     ]
+    return [((_with_own(sentence.text, place[0]), place[1]), who) for place, who in found]
+
+
+_OWN = re.compile(r"(?:我|咱|俺)(?:们|們)?家?的?$|\b(?:my|our)\s$", re.I)
+
+
+def _with_own(text: str, start: int) -> int:
+    """Where the words for somebody begin, with those that say that they are the user's own."""
+    own = _OWN.search(text[:start])
+    return own.start() if own else start
 
 
 def _forget_people(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
@@ -42,7 +53,7 @@ def _forget_people(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
     if not forget_people.may_ask(text):
         return False
     before = list(book.drafts)
-    here = [(span, who) for span, who in _people_in(heard, sentence) if _is_known(who, heard)]
+    here = _known_in(heard, sentence)
     spans = [span for span, _ in here]
     wanted, beside = forget_people.asked(text, spans), None
     if not wanted:  # somebody whom nobody knows may stand beside them
@@ -59,6 +70,11 @@ def _forget_people(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
     return bool(requests)
 
 
+def _known_in(heard: Heard, sentence: Sentence) -> list[tuple[tuple[int, int], Someone]]:
+    """Who was spoken of before and is meant in a request, and where."""
+    return [(span, who) for span, who in _people_in(heard, sentence) if _is_known(who, heard)]
+
+
 def _is_known(who: Someone, heard: Heard) -> bool:
     """Whether somebody was spoken of before they are asked to be forgotten."""
     return who.contact_id is not None or any(turn < heard.turn.id for turn in who.turns)
@@ -73,7 +89,17 @@ def _others(text: str, known: list[tuple[int, int]]) -> Iterator[tuple[int, int]
 
 
 def _names(text: str) -> list[tuple[int, int]]:
-    return [(span.start, span.end) for span in person_spans(text) if span.kind != "role"]
+    found = [(span.start, span.end) for span in person_spans(text) if span.kind != "role"]
+    written = [m.span() for m in _CAPITALS.finditer(text)]
+    return found + [
+        (start, end)
+        for start, end in written
+        if all(end <= first or last <= start for first, last in found)
+    ]
+
+
+# As names are written, but for the word that begins the sentence.
+_CAPITALS = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*(?!['’])")
 
 
 def _strangers(text: str) -> list[tuple[str, ...]]:
@@ -94,8 +120,8 @@ def _carry_out(book: DraftBook, heard: Heard, sentence: Sentence) -> None:
     text = forget_intent.request(sentence.text)
     here = [
         (sentence.text[a:b], who)
-        for (a, b), who in _people_in(heard, sentence)
-        if sentence.text[a:b] in text and _is_known(who, heard)
+        for (a, b), who in _known_in(heard, sentence)
+        if sentence.text[a:b] in text
     ]
     people = list(dict.fromkeys(who for _, who in here))
     called = [words for words, _ in here]

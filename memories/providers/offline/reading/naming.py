@@ -38,6 +38,27 @@ def learn_names(circle: Circle, text: str, spots: Sequence[Spot]) -> bool:
     return merged
 
 
+def learn_ties(circle: Circle, text: str, spots: Sequence[Spot]) -> bool:
+    """Whoever ``text`` says is somebody's relative is that relative (Anna is Brenda's sister);
+    True where that made one person of two."""
+    merged = False
+    plain = simplified(text)
+    for number, spot in enumerate(spots):
+        role = spot.who
+        if role is None or spot.how != "role" or role.named or role.by_pronoun or not number:
+            continue
+        start, before = spot.start, spots[number - 1]
+        if RE.whose.fullmatch(plain[before.end : start]) and number > 1:
+            start, before = before.start, spots[number - 2]
+        one = circle.now(before.who)
+        if one is None or before.how != "name" or one is role.owner or role not in circle.people:
+            continue
+        if RE.is_one.fullmatch(plain[before.end : start]):
+            circle.merge(one, role)
+            merged = True
+    return merged
+
+
 def without_namings(text: str, spots: Sequence[Spot]) -> tuple[str, list[Spot]]:
     """``text`` with the names blanked out that it gives to whom a pronoun means (she's called X),
     and the other spots: who that is, is to be found without the name."""

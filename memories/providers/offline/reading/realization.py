@@ -71,6 +71,7 @@ def _contacts(
         if set(one.turns) & wanted and is_contact(one, one.ref in told, choices)
     ]
     owners = [one.owner for one in found if one.owner is not None and one.owner.owner is None]
+    owners += [owner for one in found for _, owner in one.ties if owner.named]
     return [one for one in in_order(found) if one in found or one in owners]
 
 
@@ -182,3 +183,6 @@ def _relations(contacts: Sequence[Someone]) -> Iterator[ExtractedRelation]:
     for one in contacts:
         if one.owner is not None and one.owner in contacts and one.role:
             yield ExtractedRelation(one.ref, one.role, one.owner.ref, tuple(one.turns))
+        for role, owner in one.ties:
+            if owner in contacts:
+                yield ExtractedRelation(one.ref, role, owner.ref, tuple(one.turns))
