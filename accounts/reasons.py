@@ -37,6 +37,7 @@ TEMPLATES: dict[str, str] = {
     "among_several": _("{reason}; {count} people answer to it"),
     "by_description": _("fits the description: {values}"),
     "held_value": "{attribute} {value}",
+    "by_memories": _("not named, but this is known of them: {clauses}"),
     # Whom a pronoun or an unspoken subject means; several stand behind one another.
     "each_of": "{reasons}",
     "all_of": "{clauses}",

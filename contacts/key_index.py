@@ -19,7 +19,7 @@ MAX_ALIKE = 100
 # Plain SQL: building this from expressions takes four times as long as running it. Contacts
 # are read by correlated subqueries because the planner overrates how many keys of a sentence
 # are names, and would read all contacts of the user to join them.
-_KNOWN = (
+KNOWN = (
     "json_build_object('id', {0}.id, 'name', {0}.name, 'aliases', {0}.aliases, "
     "'relationship', {0}.relationship, 'gender', {0}.gender, 'card', {0}.card, "
     "'coming', {0}.coming, 'archived', {0}.archived_at IS NOT NULL)"
@@ -37,9 +37,9 @@ WITH found AS (
         ORDER BY length(key) DESC, contact_id LIMIT %(most)s)
 )
 SELECT found.key, found.how, found.text,
-       (SELECT {_KNOWN.format("c")} FROM contacts_contact c WHERE c.id = found.contact_id),
+       (SELECT {KNOWN.format("c")} FROM contacts_contact c WHERE c.id = found.contact_id),
        ARRAY(SELECT json_build_object(
-                 'kind', r.kind, 'subject', {_KNOWN.format("s")}, 'object', {_KNOWN.format("o")})
+                 'kind', r.kind, 'subject', {KNOWN.format("s")}, 'object', {KNOWN.format("o")})
              FROM contacts_relation r
              JOIN contacts_contact s ON s.id = r.subject_id
              JOIN contacts_contact o ON o.id = r.object_id

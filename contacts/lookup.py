@@ -114,7 +114,7 @@ def _people(
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))
-    return People(meant, _cards(end_user, there), tuple(near))
+    return People(meant, cards_of(end_user, there), tuple(near))
 
 
 def _dates(known: Mapping[UUID, dict[str, Any]], today: date) -> Iterator[NearDate]:
@@ -181,7 +181,8 @@ def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:
     return {UUID(hit.known["id"]): hit.known for hit in found}
 
 
-def _cards(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, str]:
+def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, str]:
+    """The cards of contacts as the index gives them, with what comes soon."""
     today, language = end_user.today, end_user.reads
     return {
         pk: with_coming(contact["card"], contact["coming"], today, language)

@@ -6,7 +6,9 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 
-How = Literal["name", "alias", "kinship", "fuzzy", "pronoun", "semantic", "conversation"]
+How = Literal[
+    "name", "alias", "kinship", "fuzzy", "pronoun", "semantic", "memories", "conversation"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Entry:
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A place in a text that refers to a person. ``start`` and ``end`` count code points of
-    the text as given, and are 0 for whom only the conversation before it is about;
+    the text as given, and are 0 for whom no words of it name: only the conversation before it is
+    about them, or memories that fit it;
     ``confidence`` is in 0..1; ``reason`` says why, for people."""
 
     person: Person

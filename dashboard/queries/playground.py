@@ -33,6 +33,7 @@ HOW = {
     "fuzzy": _("by a similar spelling"),
     "pronoun": _("by a pronoun"),
     "semantic": _("by a description"),
+    "memories": _("by memories about them"),
     "conversation": _("from the conversation so far"),
 }
 STEPS = {

@@ -56,7 +56,9 @@ Context = inline_serializer(
                 "id": serializers.UUIDField(),
                 "name": serializers.CharField(),
                 "matched_by": serializers.CharField(
-                    help_text="`conversation`: meant in the last turns, not in this message."
+                    help_text="`conversation`: meant in the last turns, not in this message. "
+                    "`memories`: not named, but what is known of them fits; `matched_text` is "
+                    "the memory that fits best."
                 ),
                 "matched_text": serializers.CharField(),
                 "confidence": serializers.FloatField(),

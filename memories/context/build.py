@@ -2,7 +2,8 @@
 
 Finding who is meant and rendering their cards takes at most two SQL statements and no
 model. Memories about them come next: linked ones first, a text fallback for what is not
-linked yet, then hybrid search, which embeds the message and can be left out.
+linked yet, then hybrid search, which embeds the message and can be left out. Where nobody is
+named, what the search finds may tell who is meant.
 
 ``trace`` only reads and tells how it came to its result; ``note`` writes what is to be remembered
 of it, which nobody waits for; ``build`` does both.
@@ -27,7 +28,7 @@ from contacts import lookup
 from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention
-from memories.context import linked
+from memories.context import linked, memory_vote
 from memories.context.render import (
     NOTHING,
     InjectedContact,
@@ -167,10 +168,6 @@ def trace(
         mentions, known = people.mentions, people.cards
         contacts = _contacts(mentions, known)
     meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
-    shown = contacts if "cards" in include else []
-    # Whoever has a card has it on the card, but for a compact one.
-    told = {contact.id for contact in shown if contact.matched_by != "conversation"}
-    near = [date for date in people.near if "dates" in include and date.contact not in told]
     about, hits = None, []
     if "linked" in include and meant:
         with clock.step("linked"):
@@ -187,9 +184,23 @@ def trace(
                 statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
                 heal=heal,
                 floor=relevance.FLOOR,
+                with_people=not meant,
             )
+            # Where somebody is named, others in what is known of the matter are not meant.
+            voted = None if meant else memory_vote.meant(message, hits, embedding.wait())
+            if voted is not None:
+                mentions = [
+                    *(m for m in mentions if m.person != voted.mention.person),
+                    voted.mention,
+                ]
+                known |= lookup.cards_of(end_user, {voted.mention.person.id: voted.known})
+                contacts = _contacts(mentions, known)
         clock.split("search", "embedding", embedding.waited)
     with clock.step("prompt"):
+        shown = contacts if "cards" in include else []
+        # Whoever has a card has it on the card, but for a compact one.
+        told = {contact.id for contact in shown if contact.matched_by != "conversation"}
+        near = [date for date in people.near if "dates" in include and date.contact not in told]
         on_cards = {f"profile:{contact.id}" for contact in shown}
         found = about.found if about else []
         hits = [hit for hit in hits if hit.memory.content_hash not in on_cards]

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.reasons import Reason
+from contacts.key_index import KNOWN
 from memories.graph import Neighbour
 from memories.models import Memory
 from memories.search import fusion, second_hop
@@ -40,7 +41,8 @@ class Hit:
     was reached from a better hit, 0 and empty for what was found by itself. ``in_range`` is
     None where the query asked about no time. ``history``: it is no longer true;
     ``superseded_by`` are the memories that took its place. ``relevance`` is None where the
-    embedding model is none that was calibrated, or could not be asked.
+    embedding model is none that was calibrated, or could not be asked. ``people`` are the
+    contacts that it is about, as the index of names gives them, where they were asked for.
     """
 
     memory: Memory
@@ -54,6 +56,7 @@ class Hit:
     history: bool = False
     superseded_by: tuple[UUID, ...] = ()
     relevance: Relevance | None = None
+    people: tuple[dict[str, Any], ...] = ()
 
     @property
     def reason(self) -> Reason:
@@ -176,6 +179,7 @@ def ordered(
             history=memories[pk].status == Memory.Status.OUTDATED,
             superseded_by=later.get(pk, ()),
             relevance=None if (one := judged.get(pk)) and one.guessed else one,
+            people=tuple(getattr(memories[pk], "people", ())),
         )
         for pk in best
     ]
@@ -184,11 +188,17 @@ def ordered(
 # Written by hand, because to put it together took longer than to run it. A union, because
 # PostgreSQL reads all of a user's rows for "these or those that …". With each outdated memory
 # comes what took its place.
+_PEOPLE = f""",
+ARRAY(SELECT {KNOWN.format("c")}
+      FROM memories_link l JOIN contacts_contact c ON c.id = l.contact_id
+      WHERE l.memory_id = m.id AND NOT l.rejected AND c.merged_into_id IS NULL
+          AND c.archived_at IS NULL ORDER BY l.id) AS people
+"""  # noqa: S608 only constants are put together
 _LOADED = """
 SELECT {columns}, CASE WHEN m.status = 'outdated' THEN ARRAY(
     SELECT e.source_id FROM memories_edge e
     WHERE e.target_id = m.id AND e.kind = 'supersedes' AND NOT e.inverse ORDER BY e.id DESC)
-END AS later
+END AS later{people}
 FROM memories_memory m
 WHERE m.id IN (SELECT id FROM memories_memory WHERE id = ANY(%(ids)s)
                UNION SELECT consolidated_into_id FROM memories_memory WHERE id = ANY(%(ids)s))
@@ -203,6 +213,7 @@ def _loaded(
     by; and what took the place of each outdated one."""
     sql = _LOADED.format(
         columns=", ".join(f"m.{column}" for column in Memory.SHOWN),
+        people=_PEOPLE if scope.with_people else "",
         wanted=f"m.id IN ({scope.within.sql})" if scope.within else "true",
     )
     params = {

@@ -74,6 +74,7 @@ def search(
     embedding: QueryVectors | None = None,
     now: datetime | None = None,
     floor: float = 0.0,
+    with_people: bool = False,
 ) -> list[Hit]:
     """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
 
@@ -88,7 +89,7 @@ def search(
     ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
     that was begun; when the embedder fails, words alone decide. Where the best is less likely
     relevant than ``floor``, or the query means nothing, nothing is found; of contacts that are
-    given, everything is. At most five SQL statements and one more for a further hop, whatever the
+    given, everything is. ``with_people``: the hits say whom they are about. At most five SQL statements and one more for a further hop, whatever the
     number of memories.
     """
     if limit <= 0:
@@ -112,7 +113,7 @@ def search(
     if (asked := understood.span) and not (since or until):
         told = _in_days(narrowed, asked).values("id")
         inside = Subset.of(told, "inside", among=about)
-    scope = Scope(end_user, statuses, within, inside, limit)
+    scope = Scope(end_user, statuses, within, inside, limit, with_people)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
     found = _found(scope, query, understood, max(DEPTH, limit), space(embedder), vectors)
     seeds = found.best(SEEDS)

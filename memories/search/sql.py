@@ -36,13 +36,14 @@ class Subset:
 class Scope:
     """The memories that a search may find: an end user's of these ``statuses``, and where given
     only those ``within``. Of those ``inside``, a part of them, the best ``inside_limit`` are
-    ranked besides."""
+    ranked besides. ``with_people``: whom each is about is read with it."""
 
     end_user: EndUser
     statuses: Collection[str]
     within: Subset | None = None
     inside: Subset | None = None
     inside_limit: int = 0
+    with_people: bool = False
 
     @property
     def params(self) -> dict[str, Any]:
