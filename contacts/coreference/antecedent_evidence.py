@@ -19,6 +19,8 @@ from contacts.text import HAN
 lex = patterns(__file__)
 
 Features = dict[str, float]
+# More often than this says no more: long conversations are not what was learned from.
+_OFTEN = 3
 
 
 def agrees(asked: str, gender: str) -> bool:
@@ -47,7 +49,7 @@ def of_candidate(one: Referent, scene: Scene) -> Features:
         return {**found, "named ahead": 1.0}
     found |= _recency(one, scene)
     found |= _rank(one, scene)
-    found["often"] = math.log(one.count)
+    found["often"] = math.log(min(one.count, _OFTEN))
     found["topic"] = float(one.first_turn < one.last.turn)
     found["first of turn"] = float(scene.focus.said[one.last.turn].keys[0] == one.key)
     found["by pronoun"] = float(one.last.pointed)
@@ -92,7 +94,11 @@ def _recency(one: Referent, scene: Scene) -> Features:
 
 def _rank(one: Referent, scene: Scene) -> Features:
     people = [other for other in scene.candidates if other.person]
+    beside = [other for other in people if other.last.turn == one.last.turn]
+    latest = bool(people) and people[0].last.turn == one.last.turn
     return {
+        "of the latest turn": float(latest),
+        "alone in the latest turn": float(latest and beside == [one]),
         f"latest {one.kind}": float(scene.candidates[0] is one),
         f"behind a {scene.candidates[0].kind}": float(scene.candidates[0] is not one),
         "latest contact": float(people[:1] == [one]),

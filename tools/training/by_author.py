@@ -127,3 +127,11 @@ def write(path: Path, files: Sequence[str], source: str, learned: Mapping[str, A
     text = json.dumps({**head, **learned}, ensure_ascii=False, indent=1)
     text = _VECTOR.sub(lambda found: " ".join(found.group().split()), text)
     path.write_text(text + "\n", "utf-8")
+
+
+def place_of(text: str, span: Mapping[str, Any]) -> tuple[int, int]:
+    """Where a span of a case lies in ``text``, in code points."""
+    start = -1
+    for _ in range(span["nth"] + 1):
+        start = text.index(span["text"], start + 1)
+    return start, start + len(span["text"])

@@ -145,7 +145,7 @@ class TestLastSession:
         assert meant("她拿奖了！", "今天几号？", "> 十二号。", before=before) == {"yun"}
 
     def test_this_session_comes_first(self) -> None:
-        assert meant("她拿奖了！", "秦岚刚打来电话。", before=("阿云下周比赛。",)) == {"qin"}
+        assert meant("她怎么说？", "秦岚刚打来电话。", before=("阿云下周比赛。",)) == {"qin"}
 
     def test_nobody_when_it_was_about_a_stranger(self) -> None:
         assert meant("He came back.", before=("The mailman lost our parcel.",)) == set()

@@ -36,7 +36,7 @@ class TestWhatComesOut:
 
     @pytest.mark.parametrize(
         "text",
-        ["我想吃火锅。", "What's the weather in Oslo?", "", "吉他多少钱", "🙂"],
+        ["我想吃火锅。", "What's the weather in Oslo?", "", "🙂"],
     )
     def test_texts_that_do_not_point_back_say_so(self, text: str) -> None:
         assert not refers_back(text)
