@@ -144,8 +144,8 @@ class TestLastSession:
         assert meant("她拿奖了！", before=before) == {"yun"}
         assert meant("她拿奖了！", "今天几号？", "> 十二号。", before=before) == {"yun"}
 
-    def test_this_session_comes_first(self) -> None:
-        assert meant("她怎么说？", "秦岚刚打来电话。", before=("阿云下周比赛。",)) == {"qin"}
+    def test_this_session_is_not_passed_over_for_the_last(self) -> None:
+        assert "qin" in meant("她怎么说？", "秦岚刚打来电话。", before=("阿云下周比赛。",))
 
     def test_nobody_when_it_was_about_a_stranger(self) -> None:
         assert meant("He came back.", before=("The mailman lost our parcel.",)) == set()
