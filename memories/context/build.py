@@ -190,7 +190,7 @@ def trace(
             voted = None if meant else memory_vote.meant(message, hits, embedding.wait())
             if voted is not None:
                 mentions = [
-                    *(m for m in mentions if m.person != voted.mention.person),
+                    *(m for m in mentions if m.person.id != voted.mention.person.id),
                     voted.mention,
                 ]
                 known |= lookup.cards_of(end_user, {voted.mention.person.id: voted.known})

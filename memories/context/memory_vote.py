@@ -1,5 +1,5 @@
-"""Memories vote on who is meant: whom a message describes without a name (the guy who cuts my
-hair, 又掏计时器的那位) is found by what is known of them, in any wording.
+"""Memories vote on who is meant: whom a message describes without a name (the one who teaches
+kids the cello) is found by what is known of them, in any wording.
 
 The contacts that the hits of a search are about are candidates. A logistic regression says how
 likely the message means each, by how the hits speak for them against others, and by whether it
