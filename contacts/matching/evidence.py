@@ -31,7 +31,7 @@ _FAME = re.compile(
 _WHOSE = word_sets("ownership")
 _TALK = word_sets("talk")
 _FORMER_BEFORE = re.compile(r"(?:前任?|以前那?个?的?|旧|\b(?:old|former|ex|previous|auld)[ -])$")
-_GUESSED = ("sound", "fuzzy", "short", "nick", "diminutive")
+GUESSED = ("sound", "fuzzy", "short", "nick", "diminutive")
 
 
 class Evidence:
@@ -42,7 +42,7 @@ class Evidence:
         names = [
             reading.norm[hit.start : hit.end]
             for hit in hits
-            if hit.kind not in _GUESSED and is_han(reading.norm[hit.start])
+            if hit.kind not in GUESSED and is_han(reading.norm[hit.start])
         ]
         named = {at for hit in hits for at in range(hit.start, hit.end)}
         self._around = Surroundings(reading, names, named)

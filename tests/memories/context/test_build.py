@@ -105,7 +105,7 @@ def test_a_pronoun_without_anyone_is_nobody(end_user):
     [
         ("zh", ["小红最近工作压力很大"], "我该怎么安慰比较好", 0),
         ("zh", ["小红今天又加班到十点", "昨天也是"], "唉，真让人心疼", 0),
-        ("zh", ["小红是我室友", "她刚升职"], "送什么礼物合适呢", 0),
+        ("zh", ["她叫小红", "她刚升职"], "送什么礼物合适呢", 0),
         ("zh", ["小红最近工作压力很大", "小明下周来看我"], "我该准备什么", 1),
         ("zh", ["小红来了", "嗯", "今天好热", "中午吃什么"], "算了，点外卖吧", None),
         ("zh", ["小红来了"], "小明怎么样了", None),
@@ -114,7 +114,7 @@ def test_a_pronoun_without_anyone_is_nobody(end_user):
         ("en", ["Anna had a row with Ben"], "What should I tell Ben?", 0),
         ("en", ["Anna is stressed at work", "Ben comes next week"], "What to cook?", 1),
         ("en", ["Anna called", "ok", "It is hot", "I am hungry"], "What is there to eat?", None),
-        ("en", ["Anna called"], "Ben is coming on Friday", None),
+        ("en", ["Anna called"], "How is Ben?", None),
     ],
 )
 def test_a_card_stays_in_short_until_the_talk_moves_on(language, said, now, stays):
