@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from contacts import segmentation
+from contacts.lexicon import titles
 from contacts.lexicon import words as lexicon
+from contacts.names import surname_of
 from contacts.resolution import namesakes
 from contacts.roles import kinship, terms
 from contacts.tagging.person_tagger import PersonSpan, owners, person_spans, same_person
@@ -108,12 +111,22 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
 
 
 def _named(span: PersonSpan, text: str) -> PersonSpan:
-    """What the tagger takes for a role, but is written like a given name and is no role."""
+    """What the tagger takes for a role, but is a title behind a surname (孙阿姨), or is written
+    like a given name and is no role."""
     words = text[span.start : span.end]
+    family = text[span.start - 1 : span.start]
+    if span.kind == "role" and family and words in titles("zh") and _is_surname(family):
+        return span._replace(start=span.start - 1, kind="title")
     name = words.istitle() and words.lower() in lexicon("given_names")
     if span.kind == "role" and name and normalise(words) not in terms():
         return span._replace(kind="name")
     return span
+
+
+def _is_surname(character: str) -> bool:
+    """Whether a character is a surname and no word of grammar besides (和, 于)."""
+    tag = segmentation.tag(character)
+    return bool(surname_of(character + "某")) and tag[:1] not in set("cdpruv")
 
 
 def _with_relatives(

@@ -120,6 +120,7 @@ def drafts_of(heard: Heard) -> Iterator[Draft]:
             if clause is None:
                 continue
             if clause.explicit:
+                clause.subject = _presented(clause) or clause.subject
                 subject, sure = clause.subject, 1.0
             else:
                 clause.subject, clause.sure = subject, sure if subject is not None else 1.0
@@ -197,6 +198,15 @@ def _subject(text: str, spots: Sequence[Spot]) -> tuple[Someone | None, bool]:
             return spot.who, True
         return None, False
     return None, False
+
+
+def _presented(clause: Clause) -> Someone | None:
+    """Whom a clause brings up by saying that there is such a one (我公司也有个何婷): what follows
+    is said of them."""
+    for spot in clause.spots:
+        if spot.who is not None and RE.presents.search(clause.text[: spot.start]):
+            return spot.who
+    return None
 
 
 def _owns_next(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
