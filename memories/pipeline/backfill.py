@@ -22,7 +22,8 @@ from memories.pipeline import linker
 
 # A machine's later guess is less sure than what extraction said at the time.
 CONFIDENCE = 0.7
-MIN_MENTION = 0.8
+# More than a mention can have that two people share equally (one over the root of two).
+MIN_MENTION = 0.71
 CHUNK = 500
 _NAMING = ("name", "alias")
 # A memory speaks of the user as "the user": to whoever reads roles, that is somebody else.
