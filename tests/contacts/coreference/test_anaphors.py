@@ -13,7 +13,17 @@ def pointing(text: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "text", ["吉他多少钱", "还有其他颜色吗", "尊重他人", "利他主义是什么", "发了朋友圈", "the show"]
+    "text",
+    [
+        "吉他多少钱",
+        "还有其他颜色吗",
+        "尊重他人",
+        "利他主义是什么",
+        "发了朋友圈",
+        "the show",
+        "moved here",
+        "what the hell",
+    ],
 )
 def test_characters_inside_other_words_are_no_pronouns(text: str) -> None:
     assert pointing(text) == []
