@@ -61,6 +61,8 @@ def replacement(text: str) -> Replacement | None:
             kept = RE.before_new.sub("", new.strip("了 ")) or new
             if old[-1] == kept[-1] and old[-1] in "的人" and len(old) > 2 < len(kept):
                 old, kept = old[:-1], kept[:-1]
+            if len(kept.split()) > len(old.split()) and match.start("new") < match.start("old"):
+                kept = RE.before_value.sub("", kept)
             return Replacement(old, kept)
     for row in _SHAPES:
         match = row["pattern"].search(plain)
