@@ -90,6 +90,8 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     *earlier, meant = resolve_turns(
         Utterance("user", message, tuple(named)), said, _utterances(before, entries), related
     )
+    by_name = {mention.person.id for mention in named}
+    meant = [mention for mention in meant if mention.person.id not in by_name]
     mentions = _with_described([*named, *meant], _fitting(described, found))
     users = [
         [*turn.mentions, *more]

@@ -109,8 +109,8 @@ def _phrases(turn: Turn) -> Iterator[Anaphor]:
         for match in pattern.finditer(turn.text):
             groups = match.groupdict()
             form: Form = next((form for form in _FORMS if groups.get(form)), "bare")
-            # The 朋友 of 朋友圈 is nobody; 是护士 says what somebody is.
-            says_what = turn.text[: match.start()].endswith(("是", "係"))
+            # The 朋友 of 朋友圈 is nobody; 是护士 and 当老师 say what somebody is.
+            says_what = lex.copula_zh.search(turn.text, 0, match.start())
             if form == "bare" and (says_what or not {*match.span()} <= edges):
                 continue
             noun = (groups.get("noun") or groups.get("bare") or "").strip().lower()

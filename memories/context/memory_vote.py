@@ -58,6 +58,9 @@ class _Speaks:
 def meant(message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]]) -> Voted | None:
     """Whom the hits of a message's search (with their people) say that it means, None where that
     is too unlikely. ``vectors`` are those of the message's parts."""
+    said = normalise(message)
+    if _THIRD.search(said) and not _POINTS.search(said):  # whom a pronoun means reference says
+        return None
     learned = logistic(__file__, "vote_model")
     likely = {pk: learned.probability(one) for pk, one in features(message, hits, vectors).items()}
     best = max(likely, key=lambda pk: likely[pk], default=None)

@@ -22,8 +22,8 @@ from memories.pipeline import linker
 
 # A machine's later guess is less sure than what extraction said at the time.
 CONFIDENCE = 0.7
-# More than a mention can have that two people share equally (one over the root of two).
-MIN_MENTION = 0.71
+# How sure a mention must be, and how much surer than of anybody else at its place.
+MIN_MENTION, OVER_OTHERS = 0.55, 1.4
 CHUNK = 500
 _NAMING = ("name", "alias")
 # A memory speaks of the user as "the user": to whoever reads roles, that is somebody else.
@@ -89,10 +89,11 @@ def _naming(
     for memory, content in texts:
         text = _as_said(content)
         entries = [entry for key in sorted(candidate_keys(text)) for entry in index.get(key, ())]
+        found = find_mentions(text, entries)
         clear = [
             mention
-            for mention in find_mentions(text, entries)
-            if mention.person.id == person.id and _is_clear(text, mention)
+            for mention in found
+            if mention.person.id == person.id and _is_clear(text, mention, found)
         ]
         if clear:
             yield _Naming(memory, tuple(_answering(text, mention, entries) for mention in clear))
@@ -104,10 +105,20 @@ def _as_said(content: str) -> str:
     return content
 
 
-def _is_clear(text: str, mention: Mention) -> bool:
+def _is_clear(text: str, mention: Mention, found: Iterable[Mention]) -> bool:
     named = mention.how in _NAMING or (mention.how == "kinship" and kinship(mention.person.name))
-    sure = named and mention.confidence >= MIN_MENTION
-    return bool(sure) and not is_gainsaid(text, mention)
+    rival = max(
+        (
+            other.confidence
+            for other in found
+            if other.person.id != mention.person.id
+            and other.start < mention.end
+            and mention.start < other.end
+        ),
+        default=0.0,
+    )
+    sure = mention.confidence >= max(MIN_MENTION, OVER_OTHERS * rival)
+    return bool(named) and sure and not is_gainsaid(text, mention)
 
 
 def _answering(text: str, mention: Mention, entries: Iterable[Entry]) -> frozenset[UUID]:

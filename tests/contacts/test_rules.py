@@ -105,7 +105,8 @@ def test_every_part_and_pattern_of_a_file_is_used(path: Path) -> None:
     file, readers = tomllib.loads(RULES[path]), list(_readers(path))
     for name in (*file.get("words", {}), *file.get("parts", {})):
         code = CODE.get(path.with_suffix(".py"), "")
-        assert f"{{{name}}}" in "".join(RULES.values()) or f"_PARTS['{name}']" in code, name
+        read = f"_PARTS['{name}']" in code or f'_WORDS["{name}"]' in code
+        assert read or f"{{{name}}}" in "".join(RULES.values()), name
     assert set(file.get("patterns", {})) == {name for _, names in readers for name in names}
     for table in file.keys() - {"words", "parts", "patterns"}:
         assert any(f'"{table}"' in code for code, _ in readers), table

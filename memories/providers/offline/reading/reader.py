@@ -81,6 +81,7 @@ def _agreed(heard: Heard, asked: Heard, said: str) -> Iterator[Draft]:
 
 def _judge(book: DraftBook) -> None:
     """What each draft does, and which of them tell nothing worth a memory."""
+    book.drafts = [d for d in book.drafts if any(map(str.isalnum, d.text()))]
     wanted = [d for d in book.drafts if d.heard.wanted or d.extra_turns]
     texts = [d.text() + d.sentence.end_mark for d in wanted]
     vectors = _EMBEDDER.embed_passages(texts) if texts else []

@@ -94,6 +94,17 @@ def test_a_correction_leaves_only_the_right_value():
     assert "Bosch" in contents(found)
 
 
+def test_a_correction_that_says_the_clause_again_gives_its_value_alone():
+    found = talk(
+        "Nadia starts at Lufthansa in March.",
+        "Actually she starts in April, not March.",
+        language="en",
+    )
+    assert "April" in contents(found)
+    assert "March" not in contents(found)
+    assert contents(found).count("starts") == 1
+
+
 def test_taking_back_what_was_said_earlier_names_its_turn():
     found = talk("我同事老魏离职了。", "刚才是开玩笑的。", context=1)
     assert found.retracted_turn_ids == (1,)
