@@ -215,7 +215,10 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
         one
         for one in focus.near(HISTORY_TURNS)
         if (one.kind != "group" or a.number > 1) and agrees(a.gender, one.gender)
-    ][:_MOST_CANDIDATES]
+    ]
+    # Whom the session before spoke of is meant where this one has brought up nobody who fits.
+    present = [one for one in near if not focus.is_earlier(one)]
+    near = (present if any(one.person for one in present) else near)[:_MOST_CANDIDATES]
     if a.group == "personal":
         ahead = dict.fromkeys(m.person for m in turn.names if m.start >= a.end)
         later = (focus.person(person) for person in ahead)

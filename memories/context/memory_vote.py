@@ -58,8 +58,8 @@ class _Speaks:
 def meant(message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]]) -> Voted | None:
     """Whom the hits of a message's search (with their people) say that it means, None where that
     is too unlikely. ``vectors`` are those of the message's parts."""
-    said = normalise(message)
-    if _THIRD.search(said) and not _POINTS.search(said):  # whom a pronoun means reference says
+    text = normalise(message)
+    if _THIRD.search(text) and not _POINTS.search(text):  # whom a pronoun means reference says
         return None
     learned = logistic(__file__, "vote_model")
     likely = {pk: learned.probability(one) for pk, one in features(message, hits, vectors).items()}
