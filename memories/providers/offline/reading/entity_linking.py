@@ -187,10 +187,19 @@ def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> 
     """Whether it is taken for somebody; a role beside a name that is theirs says what they are,
     however unsure it would be alone."""
     words = text[span.start : span.end]
-    if span.kind == "role" and is_group(words):
+    if span.kind == "role" and (is_group(words) or _begins_a_word(span, text)):
         return False
     sure = span.probability >= LEAST[span.kind] or (span.kind == "role" and with_name)
     return sure and not circle.is_banned(words)
+
+
+def _begins_a_word(span: PersonSpan, text: str) -> bool:
+    """Whether one character alone is only the beginning of a word (the 奶 of 奶茶)."""
+    if span.end - span.start > 1 or not HAN.match(text[span.start]):
+        return False
+    return any(
+        word.start == span.start and word.end > span.end for word in segmentation.cut(text)
+    )
 
 
 def _owner_of(
