@@ -197,9 +197,7 @@ def _begins_a_word(span: PersonSpan, text: str) -> bool:
     """Whether one character alone is only the beginning of a word (the 奶 of 奶茶)."""
     if span.end - span.start > 1 or not HAN.match(text[span.start]):
         return False
-    return any(
-        word.start == span.start and word.end > span.end for word in segmentation.cut(text)
-    )
+    return any(word.start == span.start and word.end > span.end for word in segmentation.cut(text))
 
 
 def _owner_of(

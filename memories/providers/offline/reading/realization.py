@@ -36,7 +36,6 @@ def realize(book: DraftBook, request: ExtractionRequest, choices: Choices = CHOI
         for draft in kept
         if (memory := _memory(draft, contacts, request.language)) is not None
     ]
-    memories = _current(memories)
     return Extraction(
         people=tuple(one.extracted() for one in contacts),
         memories=tuple(memories),
@@ -145,38 +144,6 @@ def _facts(draft: Draft, contacts: Sequence[Someone], said_at: datetime) -> Iter
 def _expiry(kind: MemoryType, hits: Sequence[DateHit]) -> datetime | None:
     ends = [hit.until for hit in hits if hit.until is not None]
     return max(ends) if kind is MemoryType.PLAN and ends else None
-
-
-# Values that are plain wrong once replaced; a proposal stays worth telling after the wedding.
-_REPLACED = frozenset({"company", "location", "birthday", "age", "school", "height", "diet"})
-
-
-def _current(memories: Sequence[ExtractedMemory]) -> list[ExtractedMemory]:
-    """The memories without those that hold an earlier value of a single attribute: of two in
-    a batch the later is current."""
-    latest = {
-        (fact.person, fact.key): memory
-        for memory in memories
-        for fact in memory.facts
-        if fact.key in _REPLACED
-    }
-    return [
-        memory
-        for memory in memories
-        if not any(
-            _overtakes(latest[fact.person, fact.key], memory, fact)
-            for fact in memory.facts
-            if fact.key in _REPLACED
-        )
-    ]
-
-
-def _overtakes(newer: ExtractedMemory, older: ExtractedMemory, fact: Fact) -> bool:
-    """Whether ``newer`` was told later and holds another value than the ``fact`` of ``older``."""
-    if max(newer.turn_ids) <= max(older.turn_ids):
-        return False
-    values = [other.value for other in newer.facts if other.key == fact.key]
-    return not any(fact.value in value or value in fact.value for value in values)
 
 
 def _relations(contacts: Sequence[Someone]) -> Iterator[ExtractedRelation]:

@@ -189,10 +189,10 @@ def _clause(heard: Heard, part: Sentence) -> Clause | None:
 
 def _subject(text: str, spots: Sequence[Spot]) -> tuple[Someone | None, bool]:
     """Whom the words are about, and whether they say so: the first place that no verb or
-    preposition stands before."""
+    preposition stands before, and that does not only say whose the next one is."""
     for spot in spots:
         before = text[: spot.start]
-        if spot.how == "user" and _owns_next(text, spot, spots):
+        if _owns_next(text, spot, spots):
             continue
         if _leads(before):
             return spot.who, True
@@ -210,7 +210,13 @@ def _presented(clause: Clause) -> Someone | None:
 
 
 def _owns_next(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
-    """Whether the user's place only says whose the person right behind it is."""
+    """Whether a place only says whose the person right behind it is."""
+    if spot.how != "user":
+        return any(
+            other.who not in (None, spot.who) and RE.of_gap.fullmatch(text[spot.end : other.start])
+            for other in spots
+            if other.start >= spot.end
+        )
     return any(
         other.who is not None
         and other.start >= spot.end

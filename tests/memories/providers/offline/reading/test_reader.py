@@ -111,10 +111,17 @@ def test_taking_back_what_was_said_earlier_names_its_turn():
     assert not found.memories
 
 
-def test_a_value_replaced_within_the_batch_is_not_current():
+def test_what_a_later_turn_of_the_batch_replaces_is_told_before_it():
     found = talk("我同学孙悦住在天津。", "孙悦搬到西安了。")
-    assert "天津" not in contents(found)
-    assert "西安" in contents(found)
+    places = [f.value for m in found.memories for f in m.facts if f.key == "location"]
+    assert places == ["天津", "西安"]  # so that the store marks the first one outdated
+
+
+def test_what_is_said_of_somebodys_relative_is_not_said_of_them():
+    found = talk("小红的男朋友叫陈浩，在一家律所上班。")
+    named = {p.ref: p.name for p in found.people}
+    told = {named[f.person]: f.value for m in found.memories for f in m.facts}
+    assert told == {"陈浩": "一家律所"}
 
 
 def test_an_empty_request_yields_nothing():
