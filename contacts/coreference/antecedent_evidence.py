@@ -74,15 +74,10 @@ def _gender(a: Anaphor, one: Referent) -> Features:
 def _recency(one: Referent, scene: Scene) -> Features:
     focus, last = scene.focus, one.last
     since = focus.said[last.turn + 1 :]
-    if focus.is_earlier(one):
-        session = focus.said[last.turn].session
-        return {
-            "last session": 1.0,
-            "turns to its end": math.log1p(sum(said.session == session for said in since)),
-        }
     back = sum(said.speaker == "user" for said in since)
     found = {("this turn", "last turn", "turn before that", "further")[min(back, 3)]: 1.0}
     found["distance"] = math.log(max(1, back))
+    found["last session"] = float(focus.is_earlier(one))
     before = scene.before
     if before is not None and before.speaker == "assistant" and one.key in before.keys:
         found["in reply"] = 1.0

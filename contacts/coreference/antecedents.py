@@ -43,7 +43,7 @@ class Antecedents:
     """Weights by the group of the anaphor: of its meaning one candidate, and of its meaning
     nobody. ``sentence`` are the weights of what a text alone says of leaving nobody out;
     above ``nobody_from`` it does not. ``least`` is from what probability somebody is meant, by
-    group, unless another is more than ``rival`` times as likely; ``calibration`` are slope and
+    group, and with them who is less than ``rival`` times as unlikely; ``calibration`` are slope and
     offset of the log odds with which that is said (Platt 1999)."""
 
     candidate: Mapping[Group, Logistic]
@@ -80,8 +80,8 @@ class Antecedents:
         likely = self.probabilities(scene)
         group = scene.anaphor.group
         least = self.least[group]
-        if group != "several":
-            least = max(least, max(likely, default=0.0) / self.rival)
+        if group != "several" and (top := max(likely, default=0.0)) >= least:
+            least = top / self.rival
         chosen = [(one, p) for one, p in zip(scene.candidates, likely, strict=True) if p >= least]
         if not chosen:
             return None
