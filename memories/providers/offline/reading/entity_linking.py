@@ -1,7 +1,7 @@
 """Words for people in a turn, each with whom it means: known ones, and those met here."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from contacts import segmentation
@@ -53,7 +53,10 @@ def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
     met in ``circle``."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
     mentions = circle.mentions(text)
-    spans = [_named(span, text) for span in _as_known(person_spans(text, known), mentions)]
+    spans = [
+        _with_surname(_named(span, text), text, known)
+        for span in _as_known(person_spans(text, known), mentions)
+    ]
     seen = _with_relatives(text, spans, mentions)
     joined = same_person(text, seen)
     beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
@@ -112,21 +115,36 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
 
 def _named(span: PersonSpan, text: str) -> PersonSpan:
     """What the tagger takes for a role, but is a title behind a surname (孙阿姨), or is written
-    like a given name and is no role."""
+    like a given name and is no role; and all of a longer role (前同事)."""
     words = text[span.start : span.end]
     family = text[span.start - 1 : span.start]
-    if span.kind == "role" and family and words in titles("zh") and _is_surname(family):
+    if span.kind == "role" and words in titles("zh") and _is_surname(family, text, span.start):
         return span._replace(start=span.start - 1, kind="title")
+    if span.kind == "role" and HAN.match(family) and normalise(family + words) in terms():
+        return span._replace(start=span.start - 1)
     name = words.istitle() and words.lower() in lexicon("given_names")
     if span.kind == "role" and name and normalise(words) not in terms():
         return span._replace(kind="name")
     return span
 
 
-def _is_surname(character: str) -> bool:
-    """Whether a character is a surname and no word of grammar besides (和, 于)."""
-    tag = segmentation.tag(character)
-    return bool(surname_of(character + "某")) and tag[:1] not in set("cdpruv")
+def _with_surname(span: PersonSpan, text: str, known: Collection[str]) -> PersonSpan:
+    """A new given name of two characters with the surname that stands before it as a word of its
+    own (佟佳怡)."""
+    words, family = text[span.start : span.end], text[span.start - 1 : span.start]
+    new = span.kind == "name" and len(words) == 2 and HAN.match(words) and words not in known
+    if not new or surname_of(words + "某") or not _is_surname(family, text, span.start):
+        return span
+    return span._replace(start=span.start - 1)
+
+
+def _is_surname(character: str, text: str, end: int) -> bool:
+    """Whether the character of ``text`` before ``end`` is a surname, no word of grammar besides
+    (和, 于) and no end of a word (the 东 of 房东)."""
+    if not HAN.match(character) or not surname_of(character + "某"):
+        return False
+    grammar = segmentation.tag(character)[:1] in set("cdpruv")
+    return not grammar and any(word.start == end - 1 for word in segmentation.cut(text))
 
 
 def _with_relatives(

@@ -261,3 +261,13 @@ def test_any_text_is_read_without_failing(lines: list[str]):
         assert {fact.person for fact in memory.facts} <= refs | {""}
         assert 0 <= memory.confidence <= 1
         assert memory.content.strip()
+
+
+def test_a_name_keeps_its_rare_surname_and_a_role_what_makes_it_former():
+    found = talk(
+        "实习生叫佟佳怡，东北人，特别能喝。", "前同事老彭去了新加坡。", "房东老太太又要涨房租了。"
+    )
+    people = {p.name: p.relationship for p in found.people}
+    assert people["佟佳怡"] == "实习生"
+    assert people["老彭"] == "前同事"
+    assert not any(name.startswith("东") for name in people)
