@@ -72,12 +72,16 @@ def _gender(a: Anaphor, one: Referent) -> Features:
 
 
 def _recency(one: Referent, scene: Scene) -> Features:
+    """How long ago ``one`` was spoken of. Only to a pronoun is an earlier session evidence of its
+    own: who wrote a conversation down with the one before it mostly went on about somebody, while
+    a session that begins with a noun, or with no subject, may as well be about the weather."""
     focus, last = scene.focus, one.last
     since = focus.said[last.turn + 1 :]
     back = sum(said.speaker == "user" for said in since)
     found = {("this turn", "last turn", "turn before that", "further")[min(back, 3)]: 1.0}
     found["distance"] = math.log(max(1, back))
-    found["last session"] = float(focus.is_earlier(one))
+    if scene.anaphor.group == "personal":
+        found["last session"] = float(focus.is_earlier(one))
     before = scene.before
     if before is not None and before.speaker == "assistant" and one.key in before.keys:
         found["in reply"] = 1.0

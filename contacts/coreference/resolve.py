@@ -127,23 +127,27 @@ class Talk:
         """Whom ``a`` means, contacts or not; ``found`` gets the contacts."""
         focus, clause = self.focus, turn.clause(a.start)
         candidates = _candidates(focus, a, turn)
-        if not candidates:
-            return ()
-        scene = Scene(a, turn, focus, focus.before(), candidates, sentence)
-        choice = self.model.choose(scene)
-        if choice is not None:
-            for one, likely in choice.all:
-                if likely >= 0.5 and one.last.turn >= 0:
-                    focus.touch(one, clause, pointed=True)
-                    one.gender = one.gender or (a.gender if a.number == 1 else "")
-            found += self._mentions(choice, turn, a.start, a.end)
-            return choice.all
+        if candidates:
+            scene = Scene(a, turn, focus, focus.before(), candidates, sentence)
+            choice = self.model.choose(scene)
+            if choice is not None:
+                return self._mean(choice, a, turn, found)
         if a.group == "noun":
             # Somebody else, of whom the next words may be.
             one = focus.other("someone", a.word or a.text, a.gender, None)
             focus.touch(one, clause)
             return ((one, 0.0),)
         return ()
+
+    def _mean(
+        self, choice: Choice, a: Anaphor, turn: Turn, found: list[Mention]
+    ) -> tuple[tuple[Referent, float], ...]:
+        for one, likely in choice.all:
+            if likely >= 0.5 and one.last.turn >= 0:
+                self.focus.touch(one, turn.clause(a.start), pointed=True)
+                one.gender = one.gender or (a.gender if a.number == 1 else "")
+        found += self._mentions(choice, turn, a.start, a.end)
+        return choice.all
 
     def _bring_in(
         self, other: Other, turn: Turn, at: _Owners, found: list[Mention]
@@ -216,14 +220,23 @@ def _candidates(focus: Focus, a: Anaphor, turn: Turn) -> list[Referent]:
         for one in focus.near(HISTORY_TURNS)
         if (one.kind != "group" or a.number > 1) and agrees(a.gender, one.gender)
     ]
-    # Whom the session before spoke of is meant where this one has brought up nobody who fits.
+    # Whom the session before spoke of is meant where this one has brought up nobody who fits,
+    # and by the word for a role only who is known in it: the report may be one to read.
     present = [one for one in near if not focus.is_earlier(one)]
-    near = (present if any(one.person for one in present) else near)[:_MOST_CANDIDATES]
+    if any(one.person for one in present):
+        near = present
+    elif role_features.is_role(a.word):
+        near = [one for one in near if not focus.is_earlier(one) or _is_called(one, a.word)]
+    near = near[:_MOST_CANDIDATES]
     if a.group == "personal":
         ahead = dict.fromkeys(m.person for m in turn.names if m.start >= a.end)
         later = (focus.person(person) for person in ahead)
         near += [one for one in later if one.last.turn < 0 and agrees(a.gender, one.gender)]
     return near
+
+
+def _is_called(one: Referent, word: str) -> bool:
+    return one.person is not None and role_features.is_called(one.person, word)
 
 
 def _relative(

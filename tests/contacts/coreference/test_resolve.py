@@ -149,3 +149,12 @@ class TestLastSession:
 
     def test_nobody_when_it_was_about_a_stranger(self) -> None:
         assert meant("He came back.", before=("The mailman lost our parcel.",)) == set()
+
+    @pytest.mark.parametrize("message", ["the sales report", "地铁几点收班", "Rome in June?"])
+    def test_nobody_by_what_is_no_word_for_anybody_of_it(self, message: str) -> None:
+        assert meant(message, before=("Rita won a prize. She got a bike.",)) == set()
+
+    def test_whoever_has_the_role_that_is_named(self) -> None:
+        before = ("Finn raised the rent.", "> Again?")
+        assert meant("The landlord wants a deposit now.", before=before) == {"finn"}
+        assert meant("The dentist wants a deposit now.", before=before) == set()
