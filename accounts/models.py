@@ -115,15 +115,14 @@ class ApiKey(models.Model):
 
 
 class EndUserQuerySet(models.QuerySet["EndUser"]):
-    def lock(self, pk: int, *, to_delete: bool = False) -> "EndUser | None":
+    def lock(self, pk: int) -> "EndUser | None":
         """The end user's row, locked until the transaction ends, or None if it is gone.
 
         Every verb that writes a user's contacts or memories takes this lock first, so two
         of them never interleave and never deadlock. Inserting rows that point at the user
-        waits for it only where the user is to be deleted: else such a row could come between
-        the deletion of its table's rows and of the user's.
+        does not wait for it.
         """
-        rows = self.select_related("app").select_for_update(no_key=not to_delete, of=("self",))
+        rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
         return rows.filter(pk=pk).first()
 
     def of_calendar(self, secret: str) -> "EndUser | None":
