@@ -172,6 +172,7 @@ TEMPLATES: dict[str, str] = {
     "not_asked": _("There is no open merge suggestion for these two, or it was decided already."),
     "memories_of_other": _("Choose memories that are about {name}."),
     "no_such_value": _("{name} has no {key} of this value."),
+    "not_several": _("{name} has no two values of {key}."),
     "merged_memory": _("It was merged into another memory: undo that merge instead."),
     "low_importance": _("A profile speaks for this memory, so its importance stays at 0.05."),
     "out_of_range": _("A value is out of range: importance and confidence lie between 0 and 1."),

@@ -27,19 +27,20 @@ from contacts.text import normalise
 State = Suggestion.State
 
 _UNITED = [
-    "aliases", "relationship", "gender", "attributes", "personality", "personality_sources",
-    "timeline", "first_mentioned_at", "last_mentioned_at", "mention_count",
+    "aliases", "relationship", "gender", "attributes", "side_by_side", "personality",
+    "personality_sources", "timeline", "first_mentioned_at", "last_mentioned_at", "mention_count",
     "archived_at",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What somebody chose before a merge: the right one of contradicting ``values`` by attribute
-    (the others stay side by side), the ``relationship`` where it is not None, and names that the
-    survivor is not to be called by."""
+    """What somebody chose before a merge: the right one of contradicting ``values`` by attribute,
+    the attributes of which ``both`` are right (of the others it stays a question), the
+    ``relationship`` where it is not None, and names that the survivor is not to be called by."""
 
     values: Mapping[str, str] = field(default_factory=dict)
+    both: Collection[str] = ()
     relationship: str | None = None
     without: Collection[str] = ()
 
@@ -51,6 +52,7 @@ class Choice:
             if right:
                 others = [] if is_single(key) else [entry for entry in held if entry not in right]
                 survivor.attributes[key] = [*right, *others]
+        survivor.side_by_side = sorted({*survivor.side_by_side, *self.both})
         if self.relationship is not None:
             survivor.relationship = self.relationship
         unwanted = set(map(names.name_key, self.without))
@@ -153,6 +155,7 @@ def _unite(loser: Contact, survivor: Contact) -> None:
     survivor.gender = survivor.gender or loser.gender
     survivor.archived_at = survivor.archived_at and loser.archived_at
     survivor.attributes = merge_values.attributes(survivor.attributes, loser.attributes)
+    survivor.side_by_side = sorted({*survivor.side_by_side, *loser.side_by_side})
     survivor.timeline = merge_values.timeline(survivor.timeline, loser.timeline)
     survivor.personality = merge_values.text(survivor.personality, loser.personality)
     survivor.personality_sources = merge_values.sources(
@@ -308,6 +311,7 @@ def part(
     divided = {key: merge_values.divided(held, ids) for key, held in old.attributes.items()}
     old.attributes = {key: stay for key, (stay, _) in divided.items() if stay}
     new.attributes = {key: go for key, (_, go) in divided.items() if go}
+    new.side_by_side = old.side_by_side
     old.timeline, new.timeline = merge_values.divided(old.timeline, ids)
     if old.personality_sources and ids.issuperset(old.personality_sources):
         new.personality, old.personality = old.personality, ""

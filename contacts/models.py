@@ -17,14 +17,15 @@ from pgvector.django import VectorField
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from accounts.reasons import TEMPLATES
 from contacts import cards, key_index, names
-from contacts.attributes import ATTRIBUTES
+from contacts.attributes import ATTRIBUTES, is_single
 from contacts.types import Person
 
-# More than one value where a person has one at a time: a merge or two tellings left both. The
-# same words are the condition of the index contact_in_conflict, so they may not change alone.
+# More than one value where a person has one at a time: a merge or two tellings left both, and
+# nobody said that both are right. The same words are the condition of the index
+# contact_in_conflict, so they may not change alone.
 _SINGLE = " || ".join(f'@.key == "{key}"' for key, known in ATTRIBUTES.items() if known.single)
 IN_CONFLICT = (
-    "jsonb_path_exists(contacts_contact.attributes, "
+    "jsonb_path_exists(contacts_contact.attributes - contacts_contact.side_by_side, "
     f"'$.keyvalue() ? ({_SINGLE}).value[1]'::jsonpath)"
 )
 
@@ -37,7 +38,8 @@ def memory_count() -> Expression:
 
 class ContactQuerySet(ScopedQuerySet):
     def in_conflict(self) -> Self:
-        """Contacts with several values for an attribute that has one at a time."""
+        """Contacts with several values for an attribute that has one at a time, of whom nobody
+        said that all are right."""
         return self.filter(RawSQL(IN_CONFLICT, [], output_field=models.BooleanField()))  # noqa: S611 a constant
 
     def standing(self) -> Self:
@@ -111,7 +113,8 @@ class Contact(Tracked):
     """A person in the end user's life.
 
     ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current
-    value first; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
+    value first, and ``side_by_side`` names those of which several values are right though most
+    people have one; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
     happening. ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
     "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the
     unrejected links by the database.
@@ -123,7 +126,7 @@ class Contact(Tracked):
 
     tracked = (
         "name", "name_key", "namesake", "aliases", "relationship", "gender", "attributes",
-        "personality", "personality_sources", "timeline", "first_mentioned_at",
+        "side_by_side", "personality", "personality_sources", "timeline", "first_mentioned_at",
         "last_mentioned_at", "mention_count", "merged_into_id", "archived_at", "end_user_id",
     )  # fmt: skip
     counted = ("mention_count",)
@@ -149,6 +152,12 @@ class Contact(Tracked):
         max_length=6, choices=[("female", "female"), ("male", "male")], blank=True, default=""
     )
     attributes = models.JSONField(default=dict, blank=True)
+    side_by_side = ArrayField(
+        models.TextField(),
+        default=list,
+        db_default=Value([], ArrayField(models.TextField())),
+        blank=True,
+    )
     personality = models.TextField(blank=True, default="")
     personality_sources = models.JSONField(default=list, blank=True)
     timeline = models.JSONField(default=list, blank=True)
@@ -232,6 +241,12 @@ class Contact(Tracked):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def contradictions(self) -> list[str]:
+        """The attributes with several values of which only one can be right."""
+        several = [key for key, values in self.attributes.items() if len(values) > 1]
+        return [key for key in several if is_single(key) and key not in self.side_by_side]
 
     @property
     def card_today(self) -> str:

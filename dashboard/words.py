@@ -52,6 +52,7 @@ VERBS = {
     "outdate": _("marked as no longer true"),
     "remove_relation": _("removed a relation"),
     "resolve": _("chose between values"),
+    "keep_all": _("kept all values"),
     "split": _("split a person in two"),
     "split_memory": _("split a memory"),
     "trim": _("shortened a memory"),

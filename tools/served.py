@@ -1,6 +1,7 @@
 """The product, served at a database of its own: what the storm and the fuzz are let loose on."""
 
 import json
+import math
 import os
 import threading
 import time
@@ -26,7 +27,7 @@ from mio_site.management.commands.serve import processes
 
 READY = 60.0  # seconds until the web process answers
 CLIENT_TIMEOUT = 120.0  # seconds that a client waits: longer is a finding
-SETTLE = 180.0  # seconds until nothing waits any more once nobody calls
+SETTLE = 180.0  # seconds in which something that waits is ended once nobody calls
 UNFINISHED = (Work.State.PENDING, Work.State.RUNNING, Work.State.FAILED, Work.State.QUARANTINED)
 
 
@@ -132,20 +133,25 @@ def problems_left() -> Iterator[str]:
 
 
 def _settled() -> list[str]:
-    """What is still unfinished after a while."""
-    deadline = time.monotonic() + SETTLE
-    while (left := list(_unfinished())) and time.monotonic() < deadline:
+    """What is unfinished when nothing more of it ends for a while."""
+    deadline, least = time.monotonic() + SETTLE, math.inf
+    while (queued := OrmQ.objects.count()) or list(_unfinished()):
+        if queued < least:
+            deadline, least = time.monotonic() + SETTLE, queued
+        if time.monotonic() > deadline:
+            # A task stays in its row until its worker is done with it.
+            return [
+                *_unfinished(),
+                *([f"{queued} tasks are queued or under way"] if queued else []),
+            ]
         time.sleep(0.5)
-    return left
+    return []
 
 
 def _unfinished() -> Iterator[str]:
     for model in (Batch, Consolidation):
         for row in model.objects.filter(state__in=UNFINISHED).order_by("pk"):
             yield f"{model.__name__.lower()} {row.pk} is {row.state}: {row.error}"
-    # A task stays in its row until its worker is done with it.
-    if queued := OrmQ.objects.count():
-        yield f"{queued} tasks are queued or under way"
 
 
 def extract_all(client: Client) -> Iterator[str]:

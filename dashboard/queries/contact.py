@@ -13,7 +13,7 @@ from django.utils.dateparse import parse_datetime
 
 from accounts.models import Change, EndUser
 from contacts import store
-from contacts.attributes import ATTRIBUTES, is_single, label
+from contacts.attributes import ATTRIBUTES, label
 from contacts.cards import with_coming
 from contacts.models import Contact, ContactKey
 from contacts.names import name_key
@@ -85,7 +85,7 @@ def attributes_of(contact: Contact, language: str) -> list[Attribute]:
                 for entry in contact.attributes.get(key, ())
             ),
             former=tuple(former.get(key, ())),
-            conflict=is_single(key) and len(contact.attributes.get(key, ())) > 1,
+            conflict=key in contact.contradictions,
         )
         for key in sorted(
             keys, key=lambda key: (key not in contact.attributes, order.get(key, 99), key)

@@ -10,7 +10,6 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast
 
 from accounts.models import EndUser
-from contacts.attributes import is_single
 from contacts.models import Contact, ContactKey, ContactQuerySet, Suggestion
 from contacts.names import GROUPS
 from contacts.resolution.pair_scoring import compare
@@ -109,7 +108,7 @@ def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
             memories=sizes.get(contact.pk, 0),
             suggested=contact.pk in suggested,
             quiet=contact.pk in rhythm and rhythm[contact.pk].quiet,
-            conflict=any(is_single(k) and len(v) > 1 for k, v in contact.attributes.items()),
+            conflict=bool(contact.contradictions),
         )
         for contact in contacts
     ]

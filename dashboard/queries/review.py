@@ -76,9 +76,8 @@ class Conflict:
 def conflicts_of(contact: Contact, language: str) -> list[Conflict]:
     """The attributes of a person that hold several values and should hold one."""
     return [
-        Conflict(key, label(key, language), tuple(values))
-        for key, values in contact.attributes.items()
-        if is_single(key) and len(values) > 1
+        Conflict(key, label(key, language), tuple(contact.attributes[key]))
+        for key in contact.contradictions
     ]
 
 

@@ -249,9 +249,18 @@ def _value(text: str) -> str:
 
 @access.action
 def resolve(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Says which of several values is right."""
+    """Says which of several values is right, or that ``all`` are."""
     key, value = request.POST.get("key", ""), request.POST.get("value", "")
     actor = access.actor(request)
+    if "all" in request.POST:
+        _verb(
+            request,
+            lambda: merge_contacts.keep_side_by_side(person.end_user, person.pk, key, actor=actor)[
+                1
+            ],
+            _("Kept all values."),
+        )
+        return to_tab(request, person)
     _verb(
         request,
         lambda: merge_contacts.resolve_attribute(

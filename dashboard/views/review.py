@@ -115,7 +115,9 @@ def _pair(
     }
 
 
-VALUE = "value:"  # before the key of an attribute whose right value is chosen
+# Before the key of an attribute of which something is chosen, and what can be: a value, all of
+# both, or nothing yet.
+VALUE, RIGHT, BOTH = "value:", "right:", "both"
 
 
 def _choice(request: HttpRequest, stays: Contact, goes: Contact) -> Choice:
@@ -123,12 +125,17 @@ def _choice(request: HttpRequest, stays: Contact, goes: Contact) -> Choice:
     sent = request.POST
     if "chosen" not in sent:
         return AS_IT_IS
-    both = {*stays.aliases, goes.name, *goes.aliases}
-    values = {name.removeprefix(VALUE): str(value) for name, value in sent.items()
-              if name.startswith(VALUE) and value}  # fmt: skip
+    called = {*stays.aliases, goes.name, *goes.aliases}
+    chosen = {name.removeprefix(VALUE): str(what) for name, what in sent.items()
+              if name.startswith(VALUE)}  # fmt: skip
     said = sent.get("relationship")
-    known = (stays.relationship, goes.relationship)
-    return Choice(values, said if said in known else None, both - {*sent.getlist("alias")})
+    return Choice(
+        values={key: what.removeprefix(RIGHT) for key, what in chosen.items()
+                if what.startswith(RIGHT)},
+        both=[key for key, what in chosen.items() if what == BOTH and key in stays.attributes],
+        relationship=said if said in (stays.relationship, goes.relationship) else None,
+        without=called - {*sent.getlist("alias")},
+    )  # fmt: skip
 
 
 @access.action

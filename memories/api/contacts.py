@@ -63,10 +63,16 @@ class SplitForm(_Reasoned):
 
 
 class ResolveForm(_Reasoned):
-    """One of the values that an attribute holds side by side."""
+    """One of the values that an attribute holds side by side, or that ``all`` of them are right."""
 
     key = Text(max_length=50)
-    value = Text(max_length=500)
+    value = Text(max_length=500, required=False)
+    all = serializers.BooleanField(default=False)
+
+    def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
+        if ("value" in asked) == asked["all"]:
+            raise serializers.ValidationError("Give the right `value`, or say that `all` are.")
+        return asked
 
 
 class PersonView(UserView):
@@ -236,19 +242,20 @@ class Resolve(PersonView):
         operation_id="contacts_resolve",
         summary="Say which of an attribute's values is right",
         description="It becomes the only one of an attribute that has one value at a time, "
-        "else the first.",
+        "else the first. With `all`, several values of it are no contradiction of this person "
+        "any more.",
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(ResolveForm)
         contact = self.contact(or_survivor=True)
         with refusals():
-            _, change = merge_contacts.resolve_attribute(
-                self.end_user,
-                contact.id,
-                asked["key"],
-                asked["value"],
-                actor=self.actor,
-                why=asked.get("why", ""),
+            by = {"actor": self.actor, "why": asked.get("why", "")}
+            _, change = (
+                merge_contacts.keep_side_by_side(self.end_user, contact.id, asked["key"], **by)
+                if asked["all"]
+                else merge_contacts.resolve_attribute(
+                    self.end_user, contact.id, asked["key"], asked["value"], **by
+                )
             )
         return self.changed(contact.id, change)
 

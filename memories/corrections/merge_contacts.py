@@ -263,7 +263,25 @@ def resolve_attribute(
         recorder.watch([contact])
         others = [] if is_single(key) else [entry for entry in entries if entry not in chosen]
         contact.attributes[key] = [*chosen, *others]
-        store.save(contact, ["attributes"])
+        contact.side_by_side = [other for other in contact.side_by_side if other != key]
+        store.save(contact, ["attributes", "side_by_side"])
         derived.write_profile_memory(contact, recorder)
     queue.enqueue("embed", held.pk)
+    return contact, change
+
+
+@transaction.atomic
+def keep_side_by_side(
+    end_user: EndUser, contact_id: UUID, key: str, *, actor: str, why: str = ""
+) -> tuple[Contact, Change]:
+    """Says that all values of an attribute are right: of this person it may have several at a
+    time. Raises InvalidMerge when it has fewer than two."""
+    held = identities.hold(end_user)
+    contact = identities.standing(held, contact_id)
+    if len(contact.attributes.get(key, [])) < 2:
+        raise InvalidMerge(Reason("not_several", name=contact.name, key=key))
+    with recording(held, "keep_all", actor, why, [contact.id]) as (recorder, change):
+        recorder.watch([contact])
+        contact.side_by_side = sorted({*contact.side_by_side, key})
+        store.save(contact, ["side_by_side"])
     return contact, change

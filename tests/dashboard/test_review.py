@@ -89,10 +89,10 @@ def test_the_preview_is_the_card_that_a_merge_gives_and_changes_nothing(
         ({}, ["Acme", "Brill"], "aunt", ["Gre", "Gretta", "Tta"]),
         ({"chosen": "1", "alias": ["Gre", "Gretta", "Tta"]}, ["Acme", "Brill"], "aunt",
          ["Gre", "Gretta", "Tta"]),
-        ({"chosen": "1", "alias": ["Gretta"], "value:company": "Brill", "relationship": "boss"},
+        ({"chosen": "1", "alias": ["Gretta"], "value:company": "right:Brill", "relationship": "boss"},
          ["Brill"], "boss", ["Gretta"]),
-        ({"chosen": "1", "value:company": "Acme", "relationship": "queen"}, ["Acme"], "aunt", []),
-        ({"chosen": "1", "value:company": "Elsewhere", "alias": ["Gre"]}, ["Acme", "Brill"],
+        ({"chosen": "1", "value:company": "right:Acme", "relationship": "queen"}, ["Acme"], "aunt", []),
+        ({"chosen": "1", "value:company": "right:Elsewhere", "alias": ["Gre"]}, ["Acme", "Brill"],
          "aunt", ["Gre"]),
     ],
 )  # fmt: skip
@@ -111,7 +111,7 @@ def test_what_is_chosen_before_a_merge_is_what_stays_and_one_undo_takes_it_back(
     before = snapshot(greta)
     base = f"/u/{zoe.pk}/review/{greta.pk}/{gretta.pk}/"
     page = reviewer.get(base).content.decode()
-    assert page.count('name="value:company"') == 3
+    assert page.count('name="value:company"') == 4
     assert "value:likes" not in page  # several likes contradict nothing
     preview = reviewer.post(f"{base}preview/", chosen).context["preview"]
     assert Contact.objects.get(pk=greta.pk).attributes == told
@@ -296,6 +296,40 @@ def test_of_two_values_one_is_kept_and_the_other_comes_back_with_undo(
     reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.get().pk]))
     greta.refresh_from_db()
     assert [value["value"] for value in greta.attributes["company"]] == ["Acme", "Brill"]
+
+
+def test_of_values_that_are_all_right_nothing_is_asked_any_more_until_an_undo(
+    reviewer: Client, zoe: EndUser
+) -> None:
+    both = [json_value("Acme"), json_value("Brill")]
+    greta = make_contact(zoe, "Greta", attributes={"company": both, "birthday": both})
+    url = reverse("dashboard:contact_resolve", args=[zoe.pk, greta.pk])
+    reviewer.post(url, {"key": "company", "all": "1"})
+    greta.refresh_from_db()
+    assert greta.attributes["company"] == both
+    assert greta.contradictions == ["birthday"]
+    assert list(Contact.objects.in_conflict()) == [greta]
+    reviewer.post(url, {"key": "birthday", "all": "1"})
+    assert not Contact.objects.in_conflict().exists()
+    reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.latest("pk").pk]))
+    assert list(Contact.objects.in_conflict()) == [greta]
+    reviewer.post(url, {"key": "likes", "all": "1"})
+    assert Change.objects.count() == 2
+
+
+@pytest.mark.parametrize(("chosen", "asked"), [("", True), ("both", False)])
+def test_before_a_merge_both_values_can_be_called_right_or_left_open(
+    reviewer: Client, zoe: EndUser, chosen: str, asked: bool
+) -> None:
+    greta, gretta = (
+        make_contact(zoe, name, attributes={"company": [json_value(company)]})
+        for name, company in (("Greta", "Acme"), ("Gretta", "Brill"))
+    )
+    url = f"/u/{zoe.pk}/review/{greta.pk}/{gretta.pk}/decide/"
+    reviewer.post(url, {"chosen": "1", "value:company": chosen, "decision": "merge"})
+    greta.refresh_from_db()
+    assert [entry["value"] for entry in greta.attributes["company"]] == ["Acme", "Brill"]
+    assert Contact.objects.in_conflict().exists() == asked
 
 
 def test_the_queue_of_conflicts_is_one_index() -> None:

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import Change, EndUser
-from contacts.models import Contact, Relation, Suggestion
+from contacts.models import Contact, Relation, Suggestion, json_value
 from memories.models import Link, Memory, Message
 from tests.api import ApiClient, assert_error
 from tests.factories import make_contact, make_memory, make_message, make_suggestion
@@ -170,3 +170,19 @@ def test_delete_erases_for_good(
     assert not Message.objects.filter(content__contains="sings").exists()
     code = {"memories": "unknown_memory", "contacts": "unknown_contact", "users": "unknown_user"}
     assert_error(client.delete(address), 404, code[what])
+
+
+def test_of_two_values_one_is_right_or_all_are(client: ApiClient, zoe: EndUser) -> None:
+    values = [json_value("Oslo"), json_value("Bergen")]
+    nora = make_contact(zoe, "Nora", attributes={"location": values})
+    resolve = f"{ZOE}contacts/{nora.pk}/resolve/"
+    for asked in ({}, {"value": "Oslo", "all": True}):
+        assert_error(client.post(resolve, {"key": "location", **asked}), 400, "invalid")
+    assert_error(client.post(resolve, {"key": "company", "all": True}), 409, "conflict")
+    status, kept = client.post(resolve, {"key": "location", "all": True, "why": "commutes"})
+    assert (status, kept["attributes"]["location"]) == (200, ["Oslo", "Bergen"])
+    assert not Contact.objects.in_conflict().exists()
+    undo(client, kept)
+    assert Contact.objects.in_conflict().exists()
+    _, one = client.post(resolve, {"key": "location", "value": "bergen"})
+    assert one["attributes"]["location"] == "Bergen"
