@@ -21,9 +21,11 @@ from contacts.models import Contact, Relation
 from memories import profiles
 from memories.corrections import derived, erasure_requests, learnt_since, merge_contacts, refresh
 from memories.corrections.edit_memories import locked
-from memories.models import Link, Memory
+from memories.models import Edge, EntityLink, Link, Memory
 
-_CONTACT, _MEMORY, _LINK = (model._meta.label_lower for model in (Contact, Memory, Link))
+_CONTACT, _MEMORY, _LINK, _EDGE = (
+    model._meta.label_lower for model in (Contact, Memory, Link, Edge)
+)
 
 
 @transaction.atomic
@@ -69,6 +71,7 @@ def take_back(end_user: EndUser, change: Change) -> None:
     }
     bereft = _delete_profiles(end_user, change, made)
     put_back(rows)
+    _drop_unshared(end_user, change)
     for memory in Memory.objects.of(end_user).filter(pk__in=_with(change, "content")):
         derived.refresh(memory)
         memory.save(update_fields=["tokens", "embedding_model", "related_at"])
@@ -84,6 +87,23 @@ def take_back(end_user: EndUser, change: Change) -> None:
         memories |= learnt_since.give_each_their_own(end_user, change)
     refresh.settle(end_user, contacts, memories, bereft=bereft)
     refresh.cancel_consolidations(end_user, contacts)
+
+
+def _drop_unshared(end_user: EndUser, change: Change) -> None:
+    """Takes away again the edges by an entity that one of their memories has ceased to speak of
+    since the change."""
+    edges = Edge.objects.of(end_user).filter(pk__in=_ids(change, _EDGE))
+    shared = list(edges.filter(kind__startswith=Edge.SHARES_ENTITY))
+    ends = {pk for edge in shared for pk in (edge.source_id, edge.target_id)}
+    spoken = set(
+        EntityLink.objects.of(end_user)
+        .filter(memory__in=ends)
+        .values_list("memory", "entity__name")
+    )
+    gone = [edge.pk for edge in shared
+            if not {(pk, edge.kind.removeprefix(Edge.SHARES_ENTITY))
+                    for pk in (edge.source_id, edge.target_id)} <= spoken]  # fmt: skip
+    Edge.objects.filter(pk__in=gone).delete()
 
 
 def _contacts_of(change: Change) -> set[UUID]:

@@ -104,6 +104,17 @@ def test_the_merged_memory_has_all_that_the_originals_had(end_user, two):
     assert_sound(end_user)
 
 
+def test_an_edge_by_an_entity_that_one_speaks_of_no_more_does_not_come_back(end_user, two):
+    one, other, near, _ = two
+    _, change = merge(end_user, BOTH, one, other)
+    EntityLink.objects.filter(memory=near).delete()  # told anew since, and looked at again
+    Edge.objects.filter(kind__startswith=Edge.SHARES_ENTITY).delete()
+    undo_change(change, actor=ANN)
+    kinds = set(Edge.objects.values_list("kind", flat=True))
+    assert kinds == {"complements", "motivated_by", "supersedes"}
+    assert_sound(end_user)
+
+
 def test_profiles_forget_nothing_and_read_nothing_twice_after_a_merge(end_user, two):
     one, other, *_ = two
     shown = dict(Contact.objects.values_list("name", "card"))
