@@ -187,6 +187,7 @@ TEMPLATES: dict[str, str] = {
     "edge_not_by_hand": _("This kind of edge is not stated by hand."),
     "edge_to_self": _("An edge connects two different memories."),
     "memory_gone_or_archived": _("There is no such memory, or it is archived."),
+    "not_of_the_two": _("Choose one of the two memories."),
     "no_such_edge": _("This memory has no such edge."),
     "edge_of_origin": _("The origin of a memory can't be removed; undo the change that made it."),
     "piece_is_whole": _("One piece says everything the memory says."),

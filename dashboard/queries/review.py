@@ -14,8 +14,8 @@ from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact, Suggestion
 from contacts.text import estimate_tokens, normalise
 from dashboard import words
-from memories.corrections import merge_contacts, review_links
-from memories.models import Link, Memory, Message
+from memories.corrections import edit_edges, merge_contacts, review_links
+from memories.models import Edge, Link, Memory, Message
 
 MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
 SHOWN_MEMORIES = 6
@@ -64,6 +64,18 @@ def conflicts(users: QuerySet[EndUser]) -> QuerySet[Contact]:
     )
 
 
+def contradictions(users: QuerySet[EndUser]) -> QuerySet[Edge]:
+    """Pairs of memories of which only one may hold, the newest first."""
+    large = [f"{end}__{name}" for end in ("source", "target") for name in ("tokens", "embedding")]
+    return (
+        edit_edges.contradictory()
+        .filter(end_user__in=users)
+        .select_related("end_user__app", "source", "target")
+        .defer(*large)
+        .order_by("-pk")
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """The values of one attribute that stand side by side, the current one first."""
@@ -87,6 +99,7 @@ def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
         "merges": open_suggestions(users),
         "links": doubtful_links(users),
         "conflicts": conflicts(users),
+        "contradictions": contradictions(users),
     }
 
 

@@ -19,7 +19,7 @@ from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
 from dashboard.queries import review as queries
 from dashboard.words import language_of
-from memories.corrections import edit_memories, merge_contacts, review_links
+from memories.corrections import edit_edges, edit_memories, merge_contacts, review_links
 from memories.models import Link
 
 M = TypeVar("M", bound=Model)
@@ -210,11 +210,30 @@ def decide_many(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def conflicts(request: HttpRequest) -> HttpResponse:
-    """People of whom two things are held that can't both be so."""
+    """People of whom two things are held, and memories, that can't both be so."""
     users, _chosen = users_in_view(request)
     people = list(queries.conflicts(users)[: queries.MOST // 4])
+    edges = list(queries.contradictions(users)[: queries.MOST // 4])
     rows = [(contact, queries.conflicts_of(contact, language_of())) for contact in people]
-    return _queue_page(request, "conflicts", people, rows=rows)
+    pairs = [(edge, sorted((edge.source, edge.target), key=lambda memory: memory.said_at))
+             for edge in edges]  # fmt: skip
+    return _queue_page(request, "conflicts", [*people, *edges], rows=rows, pairs=pairs)
+
+
+@access.action
+def settle(request: HttpRequest, end_user: EndUser, edge: int) -> HttpResponse:
+    """Keeps the one of two memories that is true, or both."""
+    sent, actor = request.POST.get("right", ""), access.actor(request)
+    try:
+        right = None if sent == BOTH else UUID(sent)
+        change = edit_edges.settle(end_user, edge, right, actor=actor)
+        said = _("Both stand.") if right is None else _("The other is no longer true.")
+        feedback.done(request, said, change)
+    except ValueError:
+        feedback.refused(request, _("Choose what is true."))
+    except edit_memories.InvalidCorrection as error:
+        feedback.refused(request, error.reason)
+    return feedback.back(request, "dashboard:conflicts")
 
 
 @access.page
@@ -277,4 +296,5 @@ urls = [
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/decide/", decide, name="decide"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/preview/", preview, name="preview"),
     path("u/<int:user>/links/<int:link>/decide/", decide_link, name="decide-link"),
+    path("u/<int:user>/edges/<int:edge>/settle/", settle, name="settle"),
 ]

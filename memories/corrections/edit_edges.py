@@ -3,13 +3,16 @@
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from accounts.changes import recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
-from memories.corrections.edit_memories import InvalidCorrection, locked
+from memories.corrections.edit_memories import InvalidCorrection, locked, outdate
 from memories.graph import DISCONNECT, LINEAGE
 from memories.models import Edge, Memory
+
+Status = Memory.Status
 
 # What a person may state; the other kinds follow from what the machine itself did.
 STATED = (
@@ -20,6 +23,39 @@ STATED = (
     Edge.Kind.INVALIDATED_BY,
     Edge.Kind.MOTIVATED_BY,
 )
+
+
+def contradictory() -> QuerySet[Edge]:
+    """Pairs of current facts of which only one can hold, or the earlier of which may be over. The
+    index ``edge_in_conflict`` covers them."""
+    return Edge.objects.filter(
+        kind=Edge.Kind.CONFLICTS,
+        source__status=Status.ACTIVE,
+        target__status=Status.ACTIVE,
+        source__kind=Memory.Kind.FACT,
+        target__kind=Memory.Kind.FACT,
+    )
+
+
+@transaction.atomic
+def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -> Change | None:
+    """Says which of two contradictory memories is true, ``None`` for both: the other is outdated,
+    or the two contradict each other no more. Raises InvalidCorrection."""
+    end_user = locked(end_user)
+    edge = contradictory().filter(end_user=end_user, pk=edge_id).first()
+    if edge is None:
+        raise InvalidCorrection(Reason("no_such_edge"))
+    if right is None:
+        return disconnect(end_user, edge.source_id, edge.pk, actor=actor)
+    if right not in (edge.source_id, edge.target_id):
+        raise InvalidCorrection(Reason("not_of_the_two"))
+    pair = {memory.pk: memory for memory in Memory.objects.of(end_user).filter(
+        pk__in=[edge.source_id, edge.target_id])}  # fmt: skip
+    stands = pair.pop(right)
+    [other] = pair.values()
+    # What was said before took nothing's place: the later one was never true.
+    later = stands.said_at >= other.said_at
+    return outdate(end_user, [other], actor=actor, by=right if later else None)
 
 
 @transaction.atomic

@@ -324,7 +324,15 @@ class Edge(Tracked):
                 condition=Q(confidence__gte=0, confidence__lte=1), name="edge_confidence_in_0_1"
             ),
         ]
-        indexes = [models.Index(fields=["target"], name="edge_inbound")]
+        indexes = [
+            models.Index(fields=["target"], name="edge_inbound"),
+            # What waits for a person to say which of two memories is right.
+            models.Index(
+                fields=["end_user", "id"],
+                name="edge_in_conflict",
+                condition=Q(kind="conflicts", inverse=False),
+            ),
+        ]
         triggers = [
             after(pgtrigger.Insert, "mirror_added", _MIRROR_ADDED),
             after(pgtrigger.Delete, "mirror_removed", _MIRROR_REMOVED),

@@ -16,7 +16,17 @@ from dashboard.charts import HEIGHT, bars
 from dashboard.queries.home import DAYS
 from memories.corrections.undo import undo_change
 from memories.jobs import schedules
-from memories.models import Batch, Erasure, Link, Memory, Message, ModelCall, Outage, Retrieval
+from memories.models import (
+    Batch,
+    Edge,
+    Erasure,
+    Link,
+    Memory,
+    Message,
+    ModelCall,
+    Outage,
+    Retrieval,
+)
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
 
@@ -44,13 +54,15 @@ def test_everything_that_waits_is_counted_and_listed(zoe: EndUser) -> None:
     Erasure.objects.create(end_user=zoe, due_at=timezone.now() + timedelta(days=1))
     make_memory(zoe, "Greta left.", make_contact(zoe, "Greta"))
     Link.objects.update(confidence=0.5)
-    make_memory(zoe, "Her brother sails.", subtype="family")
+    left = make_memory(zoe, "Her brother sails.", subtype="family")
+    other = make_memory(zoe, "I sail.", subtype="self")
+    Edge.objects.create(end_user=zoe, source=left, target=other, kind="conflicts")
     Memory.objects.update(created_at=timezone.now() - timedelta(hours=1))
     context = home(signed_in("viewer"))
     assert context["counts"] == {
-        "merges": 0, "links": 1, "conflicts": 0, "nobody": 1, "quarantined": 1, "forgetting": 1
+        "merges": 0, "links": 1, "conflicts": 0, "contradictions": 1, "nobody": 1, "quarantined": 1, "forgetting": 1
     }  # fmt: skip
-    assert context["total"] == 4
+    assert context["total"] == 5
 
 
 @pytest.mark.parametrize("decision", ["person", "self"])

@@ -1,6 +1,7 @@
 """Review: merge suggestions, doubtful links and conflicts, decided in one step and undone in one."""
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -15,7 +16,7 @@ from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
 from memories.corrections import merge_contacts
-from memories.models import Link
+from memories.models import Edge, Link, Memory
 from tests.dashboard.signin import signed_in
 from tests.factories import (
     make_app,
@@ -332,6 +333,60 @@ def test_before_a_merge_both_values_can_be_called_right_or_left_open(
     assert Contact.objects.in_conflict().exists() == asked
 
 
+@pytest.fixture
+def two_homes(zoe: EndUser) -> Edge:
+    greta = make_contact(zoe, "Greta")
+    earlier = make_memory(zoe, "Greta lives in Oslo.", greta)
+    later = make_memory(
+        zoe, "Greta may have gone to Bergen.", greta, said_at=earlier.said_at + timedelta(days=9)
+    )
+    return Edge.objects.create(end_user=zoe, source=later, target=earlier, kind="conflicts")
+
+
+def settle(client: Client, edge: Edge, right: object) -> str:
+    url = reverse("dashboard:settle", args=[edge.end_user_id, edge.pk])
+    return client.post(url, {"right": str(right)}, follow=True).content.decode()
+
+
+def test_of_two_memories_in_contradiction_the_later_can_end_the_earlier(
+    reviewer: Client, zoe: EndUser, two_homes: Edge
+) -> None:
+    page = reviewer.get(reverse("dashboard:conflicts")).content.decode()
+    assert page.index("lives in Oslo") < page.index("gone to Bergen")
+    assert "No contradictions" in settle(reviewer, two_homes, two_homes.source_id)
+    two_homes.target.refresh_from_db()
+    assert two_homes.target.status == "outdated"
+    ended = Edge.objects.get(kind="supersedes")
+    assert (ended.source_id, ended.target_id) == (two_homes.source_id, two_homes.target_id)
+    reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.get().pk]))
+    assert "gone to Bergen" in reviewer.get(reverse("dashboard:conflicts")).content.decode()
+
+
+def test_where_the_earlier_memory_is_right_the_later_one_never_took_its_place(
+    reviewer: Client, two_homes: Edge
+) -> None:
+    settle(reviewer, two_homes, two_homes.target_id)
+    two_homes.source.refresh_from_db()
+    assert two_homes.source.status == "outdated"
+    assert not Edge.objects.filter(kind="supersedes").exists()
+
+
+def test_two_memories_that_are_both_right_contradict_each_other_no_more(
+    reviewer: Client, two_homes: Edge
+) -> None:
+    assert "No contradictions" in settle(reviewer, two_homes, "both")
+    assert not Edge.objects.exists()
+    assert Memory.objects.filter(status="active").count() == 2
+
+
+@pytest.mark.parametrize("right", ["", "x", "00000000-0000-0000-0000-000000000000"])
+def test_what_is_none_of_the_two_memories_settles_nothing(
+    reviewer: Client, two_homes: Edge, right: str
+) -> None:
+    assert "Choose" in settle(reviewer, two_homes, right)
+    assert not Change.objects.exists()
+
+
 def test_the_queue_of_conflicts_is_one_index() -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT indexdef FROM pg_indexes WHERE indexname = 'contact_in_conflict'")
@@ -365,7 +420,9 @@ def test_other_queues_take_the_same_statements_however_long_they_are(
 ) -> None:
     def wait(name: str) -> None:
         both = [json_value("Acme"), json_value("Brill")]
-        make_memory(zoe, f"{name} left.", make_contact(zoe, name, attributes={"company": both}))
+        person = make_contact(zoe, name, attributes={"company": both})
+        left, stayed = (make_memory(zoe, f"{name} {did}.", person) for did in ("left", "stayed"))
+        Edge.objects.create(end_user=zoe, source=left, target=stayed, kind="conflicts")
         Link.objects.update(confidence=0.5)
 
     def statements() -> int:
