@@ -45,6 +45,8 @@ def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | 
             mine = Consolidation.objects.of(end_user_id).filter(contact=contact_id)
             work = mine.filter(state__in=["pending", "running", "failed"]).first()
             if work is None:
+                if not Contact.objects.of(end_user_id).standing().filter(pk=contact_id).exists():
+                    return None  # merged since it was found to be due
                 work = Consolidation.objects.create(end_user_id=end_user_id, contact_id=contact_id)
             if not Consolidation.objects.claim(work.pk, now):
                 return None

@@ -58,10 +58,9 @@ def read(end_user_id: int, memory_id: UUID) -> bool:
     memory = _due(end_user_id).filter(pk=memory_id).select_related("end_user").first()
     if memory is None:
         return True
-    people = list(Contact.objects.standing().filter(links__memory=memory, links__rejected=False))
     try:
-        draft = _draft(memory, people)
-        _write(memory, people, draft)
+        while not _write(memory, people := _about(memory), _draft(memory, people)):
+            pass  # they were merged, parted or unlinked meanwhile
     except (TransientError, RefusedError) as error:
         log.info("memory %s is read later: %s", memory_id, error.reason)
         return False
@@ -69,6 +68,10 @@ def read(end_user_id: int, memory_id: UUID) -> bool:
         log.warning("memory %s can't be read: %s", memory_id, error.reason)
         _due(end_user_id).filter(pk=memory_id).update(unread=False)
     return True
+
+
+def _about(memory: Memory) -> list[Contact]:
+    return list(Contact.objects.standing().filter(links__memory=memory, links__rejected=False))
 
 
 def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
@@ -153,7 +156,8 @@ def _facts(
     )
 
 
-def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> None:
+def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
+    """False where the memory is about others than ``people`` by now."""
     provider, end_user = language_provider(), memory.end_user
     cases = candidates.conflict_cases(end_user, [draft], embedder()) if draft.facts else []
     found = (
@@ -165,7 +169,10 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> None:
         locked = EndUser.objects.lock(end_user.pk)
         row = _due(end_user.pk).filter(pk=memory.pk).first() if locked else None
         if locked is None or row is None or row.content_hash != draft.key:
-            return
+            return True
+        current = _about(row)
+        if {*current} != {*people}:
+            return False
         row.unread = False
         if not row.facts:
             row.facts = [fact_row(fact) for fact in draft.facts]
@@ -188,6 +195,6 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> None:
                 ended=resolution.ended,
                 keep=True,
             )
-        ids = [person.pk for person in people]
-        for contact in Contact.objects.of(locked).standing().filter(pk__in=ids):
+        for contact in current:
             store.save(contact, [])
+    return True

@@ -8,8 +8,8 @@ from django.utils import timezone
 from contacts import store
 from contacts.models import Contact
 from memories.context import build
-from memories.corrections import derived, edit_memories
-from memories.models import Link, Memory, ModelCall
+from memories.corrections import derived, edit_memories, merge_contacts
+from memories.models import Consolidation, Link, Memory, ModelCall
 from memories.pipeline import consolidate, linker, run
 from memories.providers.factory import language_provider
 from memories.types import AttributeValue, Profile, TimelineEvent
@@ -97,6 +97,13 @@ def test_ten_new_memories_cost_the_same_at_1800_known_as_at_50(end_user):
         assert run.consolidate_user(end_user.pk) == 1
         cost[known] = tokens_of_last_call()
     assert cost[1800] <= 1.2 * cost[50]
+
+
+def test_no_work_begins_for_who_was_merged_since_it_was_due(end_user):
+    ann, anna = make_contact(end_user, "Ann"), make_contact(end_user, "Anna")
+    merge_contacts.merge(end_user, ann.pk, anna.pk, actor="app")
+    assert consolidate.claim(end_user.pk, ann.pk, timezone.now()) is None
+    assert not Consolidation.objects.filter(contact=ann).exists()
 
 
 def test_a_memory_about_two_people_reaches_both_profiles(end_user):
