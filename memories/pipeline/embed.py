@@ -37,7 +37,7 @@ def embed_missing(end_user: EndUser, embedder: Embedder, until: float = float("i
     ):
         ready = [pk for pk, _, is_prepared in rows if is_prepared]
         open_rows = [(pk, content) for pk, content, is_prepared in rows if not is_prepared]
-        vectors.take_prepared(space, ready)
+        vectors.take_prepared(end_user.pk, space, ready)
         made = model_calls.embed(end_user, embedder, [content for _, content in open_rows])
         embedded = [
             Embedded(pk, content, vector)
@@ -67,8 +67,9 @@ def _hand_to_contacts(end_user: EndUser, space: str) -> None:
     of_another = Q(embedding_model__gt="") & (
         Q(embedding_model__lt=space) | Q(embedding_model__gt=space)
     )
-    end_user.contacts.filter(of_another).update(embedding=None, embedding_model="")
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        EndUser.objects.lock(end_user.pk)
+        end_user.contacts.filter(of_another).update(embedding=None, embedding_model="")
         cursor.execute(_HAND, {"end_user": end_user.pk, "space": space})
 
 

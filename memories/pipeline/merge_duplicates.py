@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
@@ -99,7 +100,9 @@ def _work_off(
         done["calls"] += 1
     compared = fresh - near.waiting - {pk for left in clusters for pk in left}
     rows = Memory.objects.of(end_user).filter(pk__in=compared)
-    changed = rows.update(compared_at=timezone.now())
+    with transaction.atomic():
+        EndUser.objects.lock(end_user.pk)
+        changed = rows.update(compared_at=timezone.now())
     budget.spend(rows=changed)
     done["compared"] += changed
 

@@ -74,10 +74,11 @@ def put(end_user_id: int, space: str, embedded: Sequence[Embedded], *, current: 
     return len(fitting)
 
 
-def take_prepared(space: str, memory_ids: Sequence[UUID]) -> int:
+def take_prepared(end_user_id: int, space: str, memory_ids: Sequence[UUID]) -> int:
     """Makes the vectors that these memories have in ``space`` their embeddings; returns how many
     had one."""
-    with connection.cursor() as cursor:
+    with transaction.atomic(), connection.cursor() as cursor:
+        EndUser.objects.lock(end_user_id)
         cursor.execute(_TAKEN, {"space": space, "ids": list(memory_ids)})
         return cursor.rowcount
 

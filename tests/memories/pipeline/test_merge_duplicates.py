@@ -3,13 +3,15 @@
 from datetime import timedelta
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Change
 from memories.budget import Budget
 from memories.corrections import edit_memories
 from memories.corrections.undo import undo_change
 from memories.models import Edge, Memory, ModelCall, Vector
-from memories.pipeline import embed, merge_duplicates
+from memories.pipeline import embed, merge_duplicates, refine
 from memories.providers.factory import embedder
 from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
 from tests.memories.snapshots import absorbed, assert_sound
@@ -39,6 +41,24 @@ def said(end_user):
 
 def calls():
     return ModelCall.objects.filter(purpose__in=["propose", "review"]).count()
+
+
+def test_what_was_looked_at_is_noted_by_whoever_holds_the_user(end_user, nora):
+    make_memory(end_user, "Nora likes chess.", nora)
+    with CaptureQueriesContext(connection) as queries:
+        merged(end_user)
+        refine.refine_user(end_user.pk, Budget(100, 10_000))
+    holds, writes = False, 0
+    for query in queries:
+        statement = query["sql"]
+        if "SAVEPOINT" in statement:
+            holds = False
+        elif "accounts_enduser" in statement and "FOR NO KEY UPDATE" in statement:
+            holds = True
+        elif statement.lstrip().startswith(("UPDATE memories_", "UPDATE contacts_", 'UPDATE "')):
+            writes += 1
+            assert holds, statement
+    assert writes > 2
 
 
 def test_memories_of_which_one_says_all_become_that_one(end_user, nora):
