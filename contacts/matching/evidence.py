@@ -4,7 +4,8 @@ beside it, never of single words."""
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 
 from contacts import segmentation
@@ -31,7 +32,55 @@ _FAME = re.compile(
 _WHOSE = word_sets("ownership")
 _TALK = word_sets("talk")
 _FORMER_BEFORE = re.compile(r"(?:前任?|以前那?个?的?|旧|\b(?:old|former|ex|previous|auld)[ -])$")
+_NEAR = 10  # characters: more than between a role word and the name beside it
 GUESSED = ("sound", "fuzzy", "short", "nick", "diminutive")
+
+
+class Places:
+    """Hits and role words by where they stand, so that what is beside one is found without a look
+    at all: a text may hold thousands."""
+
+    def __init__(self, hits: Sequence[Hit], roles: Sequence[RoleWord]) -> None:
+        self.at: dict[tuple[int, int], list[Hit]] = defaultdict(list)
+        self.official_from: dict[int, list[Hit]] = defaultdict(list)
+        self.official_to: dict[int, list[Hit]] = defaultdict(list)
+        self._roles: dict[int, list[RoleWord]] = defaultdict(list)
+        for hit in hits:
+            self.at[hit.start, hit.end].append(hit)
+            if hit.kind in _OFFICIAL:
+                self.official_from[hit.start].append(hit)
+                self.official_to[hit.end].append(hit)
+        for word in roles:
+            for edge in {word.end, word.outer}:
+                self._roles[edge].append(word)
+        self._official = Counter(hit.person.id for hit in hits if hit.kind in _OFFICIAL)
+        self._longest = max((hit.end - hit.start for hit in hits), default=0)
+
+    @cached_property
+    def covered(self) -> set[tuple[int, int]]:
+        """The places within a longer one."""
+        found, reach = set(), 0
+        for start, end in sorted(self.at, key=lambda place: (place[0], -place[1])):
+            if end <= reach:
+                found.add((start, end))
+            reach = max(reach, end)
+        return found
+
+    def named_elsewhere(self, hit: Hit) -> bool:
+        """Whether somebody else is called by a name of theirs anywhere but over ``hit``."""
+        others = self._official.total() - self._official[hit.person.id]
+        over = sum(
+            one.person.id != hit.person.id and one.end > hit.start
+            for start in range(hit.start - self._longest, hit.end)
+            for one in self.official_from.get(start, ())
+        )
+        return others > over
+
+    def roles_near(self, hit: Hit) -> Iterable[RoleWord]:
+        """The role words that end or begin near ``hit``, each once."""
+        edges = (*range(hit.start - _NEAR, hit.start + 1), *range(hit.end, hit.end + _NEAR))
+        found = (word for edge in edges for word in self._roles.get(edge, ()))
+        return {id(word): word for word in found}.values()
 
 
 class Evidence:
@@ -47,6 +96,7 @@ class Evidence:
         named = {at for hit in hits for at in range(hit.start, hit.end)}
         self._around = Surroundings(reading, names, named)
         self._order = {kind: rank for rank, kind in enumerate(KINDS)}
+        self._places = Places(hits, reading.roles)
 
     def of(self, hit: Hit) -> Features:
         """The features of ``hit`` by name, each about 0..1."""
@@ -233,42 +283,25 @@ class Evidence:
     # What else is found there and in the text.
 
     def _beside(self, hit: Hit, group: str) -> Iterator[str]:
-        rank = self._order
-        same = [
-            one
-            for one in self.hits
-            if (one.start, one.end) == (hit.start, hit.end) and one.person.id != hit.person.id
-        ]
+        rank, places, me = self._order, self._places, hit.person.id
+        same = [one for one in places.at[hit.start, hit.end] if one.person.id != me]
         if same and group == "name":
             yield "others at the place"
             if min(rank[one.kind] for one in same) < min(rank[hit.kind], rank["first name"] + 1):
                 yield "another fits better"
                 yield f"a surer one at the place of a {hit.kind}"
-        over = [
-            one
-            for one in self.hits
-            if one.start <= hit.start
-            and hit.end <= one.end
-            and one.end - one.start > hit.end - hit.start
-        ]
-        if over:
+        if (hit.start, hit.end) in places.covered:
             yield f"{group} within a longer one of another"
-        elsewhere = [
-            one
-            for one in self.hits
-            if one.person.id != hit.person.id
-            and one.kind in _OFFICIAL
-            and (one.end <= hit.start or hit.end <= one.start)
-        ]
-        if elsewhere:
+        if places.named_elsewhere(hit):
             yield f"{group}: others named"
-        if any(a.start == hit.end for a in elsewhere) or any(a.end == hit.start for a in elsewhere):
+        after, before = places.official_from[hit.end], places.official_to[hit.start]
+        if any(one.person.id != me for one in (*after, *before)):
             yield f"{group}: others named right beside"
         if group == "name":
             yield from self._roles_beside(hit, same)
 
     def _roles_beside(self, hit: Hit, same: Sequence[Hit]) -> Iterator[str]:
-        for word in self.reading.roles:
+        for word in self._places.roles_near(hit):
             if not is_beside(self.reading, word, hit.start, hit.end):
                 continue
             text = self.reading.norm[word.start : word.end]

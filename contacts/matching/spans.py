@@ -1,8 +1,10 @@
 """Hits: the people whom the spellings of a text may mean, each at its place."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from uuid import UUID
 
 from accounts.reasons import Reason
 from contacts.matching.annotation import Reading
@@ -43,6 +45,9 @@ _OWN_HOW: Mapping[str, How] = {
 }
 
 
+_Place = tuple[UUID, int, int]  # a person, start and end
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A person at a place of the normalised text; ``kind`` is a key of KINDS. ``role`` is the
@@ -73,7 +78,7 @@ def find_hits(
     it, and not within a longer place of theirs."""
     mask = reading.mask
     order = {kind: rank for rank, kind in enumerate(KINDS)}
-    best: dict[tuple[object, int, int], Hit] = {}
+    best: dict[_Place, Hit] = {}
     for entry in entries:
         for place in places.get(entry.key.key, ()):
             hit = _hit(reading, entry, place)
@@ -82,17 +87,19 @@ def find_hits(
             at = (hit.person.id, hit.start, hit.end)
             if at not in best or order[hit.kind] < order[best[at].kind]:
                 best[at] = hit
-    hits = list(best.values())
-    return [hit for hit in hits if not any(_covers(other, hit) for other in hits)]
+    within = _within(best)
+    return [hit for at, hit in best.items() if at not in within]
 
 
-def _covers(longer: Hit, hit: Hit) -> bool:
-    return (
-        longer.person.id == hit.person.id
-        and longer.start <= hit.start
-        and hit.end <= longer.end
-        and longer.end - longer.start > hit.end - hit.start
-    )
+def _within(places: Iterable[_Place]) -> set[_Place]:
+    """The places of a person within a longer one of the same person."""
+    found, reach = set(), defaultdict[UUID, int](int)
+    for place in sorted(places, key=lambda place: (place[1], -place[2])):
+        person, _start, end = place
+        if end <= reach[person]:
+            found.add(place)
+        reach[person] = max(reach[person], end)
+    return found
 
 
 def _hit(reading: Reading, entry: Entry, place: Spelling) -> Hit | None:

@@ -103,10 +103,14 @@ def likeliest(classes: Mapping[str, Logistic], features: Mapping[str, float]) ->
 def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
     """A group number for each span, which joins the span before it that it most likely is."""
     out: list[int] = []
-    for at in range(len(spans)):
-        odds = [pairs.log_odds(pair_features(text, spans, one, at)) for one in range(at)]
-        best = max(range(at), key=odds.__getitem__, default=0)
-        out.append(out[best] if at and odds[best] > 0 else max(out, default=-1) + 1)
+    # Of those further back only their words count, so the first of each stands for all.
+    first: dict[tuple[str, str], int] = {}
+    for at, span in enumerate(spans):
+        rivals = dict.fromkeys((*first.values(), *([at - 1] if at else [])))
+        odds = {one: pairs.log_odds(pair_features(text, spans, one, at)) for one in rivals}
+        best = max(odds, key=lambda one: (odds[one], -one), default=0)
+        out.append(out[best] if odds and odds[best] > 0 else max(out, default=-1) + 1)
+        first.setdefault((text[span.start : span.end], span.kind), at)
     return out
 
 

@@ -84,7 +84,9 @@ def _judge(book: DraftBook) -> None:
     book.drafts = [d for d in book.drafts if any(map(str.isalnum, d.text()))]
     wanted = [d for d in book.drafts if d.heard.wanted or d.extra_turns]
     texts = [d.text() + d.sentence.end_mark for d in wanted]
-    vectors = _EMBEDDER.embed_passages(texts) if texts else []
+    each = [*dict.fromkeys(texts)]  # what is pasted says the same again and again
+    known = dict(zip(each, _EMBEDDER.embed_passages(each) if each else [], strict=True))
+    vectors = [known[text] for text in texts]
     for draft, judgement, vector in zip(wanted, judge(texts, vectors), vectors, strict=True):
         draft.judgement, draft.vector = judgement, vector
     taken_over(book, wanted)
