@@ -29,6 +29,7 @@ def test_no_text_makes_a_reader_raise(seed: int):
         ("“", 20_000, ""),
         ("小红", 500, ""),
         ("妈妈", 2000, ""),
+        ("\t", 2000, ""),
         # Characters that no word joins, and surnames alone.
         ("乂乄乆乊乑乕乗乚乛乢乣乤", 500, ""),
         ("王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗", 500, ""),
