@@ -312,7 +312,7 @@ def test_of_values_that_are_all_right_nothing_is_asked_any_more_until_an_undo(
     assert list(Contact.objects.in_conflict()) == [greta]
     reviewer.post(url, {"key": "birthday", "all": "1"})
     assert not Contact.objects.in_conflict().exists()
-    reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.latest("pk").pk]))
+    reviewer.post(reverse("dashboard:undo", args=[zoe.pk, Change.objects.latest("created_at").pk]))
     assert list(Contact.objects.in_conflict()) == [greta]
     reviewer.post(url, {"key": "likes", "all": "1"})
     assert Change.objects.count() == 2
