@@ -139,9 +139,8 @@ TEMPLATES: dict[str, str] = {
     "now_likes": _("likes {new} now, dislikes before"),
     "now_dislikes": _("dislikes {new} now, likes before"),
     "left_place": _("no longer at {company}"),
-    "event_moved": _("the event was moved to another time"),
-    "event_cancelled": _("the event was cancelled"),
-    "plan_fulfilled": _("the plan has come true"),
+    "may_have_ended": _("by what is told later it may be over, or a part of it"),
+    "cannot_both_be": _("both can't be true"),
     "two_values": _("{attribute}: {one} or {other}"),
     # Why a merge of memories was accepted or not.
     "keeps_all": _("says everything they say, and nothing else"),

@@ -4,7 +4,7 @@ Providers see only these. Ids are opaque to them; every reply refers back by id,
 content key or by the provider's own person ``ref``, never by position.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -186,8 +186,8 @@ class StoredFact:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A memory on its way in; ``key`` is its content hash. The persons of its facts are
-    contact ids, provisional ones for people not known yet."""
+    """A memory on its way in; ``key`` is its content hash. Its ``people`` and the persons of its
+    facts are contact ids, provisional ones for people not known yet."""
 
     key: str
     content: str
@@ -196,19 +196,28 @@ class Draft:
     facts: tuple[StoredFact, ...]
     embedding: list[float]
     tokens: list[str]
+    people: frozenset[UUID] = frozenset()
     id: UUID = field(default_factory=uuid4)
 
     def as_stored(self) -> "StoredMemory":
         """As those drafts of its batch see it that were told later."""
         extracted = self.extracted
         return StoredMemory(
-            self.id, self.content, extracted.type, self.said_at, extracted.happens_at, self.facts
+            self.id,
+            self.content,
+            extracted.type,
+            self.said_at,
+            extracted.happens_at,
+            self.facts,
+            people=self.people,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class StoredMemory:
-    """An existing memory shown to a provider. ``similarity`` is the cosine to the new one."""
+    """An existing memory shown to a provider. ``similarity`` is the cosine to the new one;
+    ``people`` are the contacts it is linked to, ``vector`` is its own in the local model, where
+    whoever shows it has them."""
 
     id: UUID
     content: str
@@ -217,6 +226,8 @@ class StoredMemory:
     happens_at: datetime | None = None
     facts: tuple[StoredFact, ...] = ()
     similarity: float = 0.0
+    people: frozenset[UUID] = frozenset()
+    vector: Sequence[float] = ()
 
     @property
     def current(self) -> tuple[StoredFact, ...]:
@@ -230,12 +241,14 @@ class Verdict(StrEnum):
     NEW = "new"  # no conflict: store it
     DUPLICATE = "duplicate"  # says nothing new: keep the existing one
     SUPERSEDES = "supersedes"  # direct conflict or temporal update: the old become outdated
+    CONFLICTS = "conflicts"  # both can't be so, or the old may be over: both stay, for review
     COMPLEMENTS = "complements"  # same matter, more detail: both stay, linked
 
 
 @dataclass(frozen=True, slots=True)
 class ConflictCase:
-    """A new memory (``key`` is its content hash) beside the existing ones most like it."""
+    """A new memory (``key`` is its content hash) beside the existing ones most like it; its
+    ``people`` and ``vector`` as of a StoredMemory."""
 
     key: str
     content: str
@@ -243,6 +256,8 @@ class ConflictCase:
     said_at: datetime
     facts: tuple[StoredFact, ...]
     existing: tuple[StoredMemory, ...]
+    people: frozenset[UUID] = frozenset()
+    vector: Sequence[float] = ()
 
 
 @dataclass(frozen=True, slots=True)

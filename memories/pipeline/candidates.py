@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from accounts.models import EndUser
 from contacts import store
@@ -14,10 +14,10 @@ from contacts.attributes import is_single
 from contacts.text import folded, truncate
 from memories import model_calls
 from memories.fact_conflicts import FORMER, contradicted, opposites
-from memories.models import Memory
+from memories.models import Link, Memory
 from memories.models.memory import content_hash
 from memories.providers.embeddings import Embedder
-from memories.providers.thresholds import calibration_of
+from memories.providers.thresholds import LOCAL_MODEL, calibration_of
 from memories.search import context_tokens
 from memories.search.neighbour_turns import around
 from memories.search.time_range import period
@@ -95,6 +95,7 @@ def drafts_of(
             ),
             embedding=vector,
             tokens=tokenise(content, around(turns, memory.turn_ids)),
+            people=frozenset(people[ref] for ref in memory.people if ref in people),
         )
         for (key, (content, memory)), vector in zip(distinct.items(), vectors, strict=True)
     ]
@@ -139,6 +140,7 @@ def conflict_cases(
     in meaning, and those that state the same attribute of the same person, also those told
     before it in the same batch."""
     slots = _same_slots(end_user, drafts)
+    local = embedder.model == LOCAL_MODEL
     cases = []
     told = sorted(drafts, key=_told)
     for place, draft in enumerate(told):
@@ -159,9 +161,30 @@ def conflict_cases(
                     said_at=draft.said_at,
                     facts=draft.facts,
                     existing=tuple(existing.values()),
+                    people=draft.people,
+                    vector=draft.embedding if local else (),
                 )
             )
-    return cases
+    return _with_people(end_user, cases)
+
+
+def _with_people(end_user: EndUser, cases: Sequence[ConflictCase]) -> list[ConflictCase]:
+    """The cases with whom their existing memories are about."""
+    shown = {memory.id for case in cases for memory in case.existing}
+    people: dict[UUID, set[UUID]] = {}
+    links = Link.objects.of(end_user).standing().filter(memory__in=shown)
+    for memory, contact in links.values_list("memory_id", "contact_id"):
+        people.setdefault(memory, set()).add(contact)
+    return [
+        replace(
+            case,
+            existing=tuple(
+                replace(memory, people=memory.people | people.get(memory.id, set()))
+                for memory in case.existing
+            ),
+        )
+        for case in cases
+    ]
 
 
 def _told(draft: Draft) -> tuple[datetime, int]:
@@ -174,15 +197,17 @@ def _contradicts(new: Draft, old: Draft) -> bool:
 
 def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[StoredMemory]:
     least = calibration_of(embedder.model).comparable
+    local = embedder.model == LOCAL_MODEL
     nearest = (
         Memory.objects.of(end_user)
         .active()
         .facts()
         .nearest(space(embedder), draft.embedding)
+        .annotate(vector=F("vectors__embedding"))
         .defer("tokens")[:SIMILAR]
     )
     return [
-        memory.as_stored(similarity)
+        replace(memory.as_stored(similarity), vector=memory.vector if local else ())
         for memory in nearest
         if (similarity := 1 - memory.distance) >= least
     ]

@@ -91,7 +91,15 @@ def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
     )
     [vector] = model_calls.embed(memory.end_user, embedder(), [memory.content])
     return Draft(
-        memory.content_hash, memory.content, told.said_at, extracted, facts, vector, [], memory.pk
+        memory.content_hash,
+        memory.content,
+        told.said_at,
+        extracted,
+        facts,
+        vector,
+        [],
+        frozenset(contact.pk for contact in people),
+        memory.pk,
     )
 
 

@@ -19,6 +19,11 @@ _NEW = Resolution(Verdict.NEW)
 # new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
 # told apart in time mostly are an update, but one in ten or so speak of different matters.
 CERTAINTY = {Verdict.SUPERSEDES: validity.MACHINE}
+# Verdicts that keep both, and the edge that joins them.
+_JOINED = {
+    Verdict.COMPLEMENTS: Edge.Kind.COMPLEMENTS,
+    Verdict.CONFLICTS: Edge.Kind.CONFLICTS,
+}
 
 
 @dataclass(slots=True)
@@ -147,14 +152,14 @@ def _relate(
             ended=resolution.ended,
         )
         stored.outdated += [target.id for target in targets if target.status != "active"]
-    elif resolution.verdict is Verdict.COMPLEMENTS:
+    elif resolution.verdict in _JOINED:
         Edge.objects.bulk_create(
             [
                 Edge(
                     end_user=end_user,
                     source_id=source,
                     target=target,
-                    kind=Edge.Kind.COMPLEMENTS,
+                    kind=_JOINED[resolution.verdict],
                     reason=reasons.stored(resolution.reason),
                 )
                 for target in targets

@@ -21,7 +21,7 @@ def language_provider() -> LanguageProvider:
     if settings.MIO_LLM == "openai":
         return openai_provider(settings.MIO_LLM_MODEL)
     if settings.MIO_LLM == "offline":
-        return _offline_provider(settings.MIO_EMBEDDING_MODEL)
+        return offline_provider()
     raise ImproperlyConfigured(f"MIO_LLM is {settings.MIO_LLM!r}; use offline or openai.")
 
 

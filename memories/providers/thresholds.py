@@ -19,10 +19,6 @@ class Calibration:
 
     # Shown to the provider as what a new memory may repeat or contradict.
     comparable: float
-    # Nearly the same words are the same statement (offline provider).
-    same_statement: float
-    # A changed date speaks of the same event (offline provider).
-    same_event: float
     # Two memories may be joined: compared word by word, proposed and reviewed.
     near_duplicate: float
     # Two memories may be related, with what else speaks for it added to their cosine.
@@ -41,8 +37,6 @@ class Calibration:
 # higher. bench_…: the formats of the gold sets fix them.
 _E5_SMALL = Calibration(
     comparable=0.85,
-    same_statement=0.95,
-    same_event=0.86,
     near_duplicate=0.9,
     related=0.84,
     shared_person=0.03,

@@ -17,6 +17,7 @@ BENCHES = {
     "aliases": 1,
     "pronouns": 1,
     "extraction": 1,
+    "changes": 1,
     "corpus": 1,
     "locomo": 1,
     "memdaily": 2,

@@ -12,7 +12,6 @@ from memories.providers.offline.overlaps import propose, review
 from memories.providers.offline.profile_patches import consolidate
 from memories.providers.offline.reading.reader import extract
 from memories.providers.offline.refinement import refine
-from memories.providers.thresholds import LOCAL_MODEL, calibration_of
 from memories.types import (
     ConflictCase,
     Extraction,
@@ -39,10 +38,6 @@ class OfflineProvider:
     name = "offline"
     model = "learned-1"
 
-    def __init__(self, embedding_model: str = LOCAL_MODEL) -> None:
-        """``embedding_model`` made the similarities that are shown."""
-        self._levels = calibration_of(embedding_model)
-
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         started = perf_counter()
         value = extract(request)
@@ -52,7 +47,7 @@ class OfflineProvider:
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
         started = perf_counter()
-        value = resolve(cases, self._levels)
+        value = resolve(cases)
         read = [
             text for case in cases for text in (case.content, *(m.content for m in case.existing))
         ]

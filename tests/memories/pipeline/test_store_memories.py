@@ -110,6 +110,13 @@ def test_a_complement_leaves_both_active_and_joined(end_user):
     assert Edge.objects.get().kind == "complements"
 
 
+def test_what_cannot_both_be_stays_active_and_joined(end_user):
+    old, new = make_memory(end_user, "Anna is 30"), draft("Anna is 35, says Bob")
+    store(end_user, [new], {new.key: Resolution(Verdict.CONFLICTS, (old.id,))}, "model")
+    assert Memory.objects.of(end_user).active().count() == 2
+    assert Edge.objects.get().kind == "conflicts"
+
+
 def test_a_verdict_on_another_users_memory_has_no_effect(end_user):
     other = make_memory(make_end_user(), "not yours")
     new = draft("mine")

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 import pytest
 
@@ -11,16 +10,8 @@ from memories.pipeline import candidates, classify_edges, near_duplicates
 from memories.pipeline.embed import embed_missing
 from memories.providers import thresholds
 from memories.providers.factory import embedder
-from memories.providers.offline.offline_provider import OfflineProvider
 from memories.providers.thresholds import LOCAL_MODEL, UNCALIBRATED, calibration_of
-from memories.types import (
-    ConflictCase,
-    Draft,
-    ExtractedMemory,
-    MemoryType,
-    StoredMemory,
-    Verdict,
-)
+from memories.types import Draft, ExtractedMemory, MemoryType
 from tests.factories import SOME_DAY, make_end_user, make_memory
 from tests.servers import FakeOpenAI
 
@@ -37,7 +28,7 @@ def test_a_model_that_nobody_measured_goes_by_the_defaults() -> None:
     assert calibration_of("text-embedding-3-small") is UNCALIBRATED
     assert calibration_of(LOCAL_MODEL) is not UNCALIBRATED
     assert UNCALIBRATED.comparable < calibration_of(LOCAL_MODEL).comparable
-    assert UNCALIBRATED.same_statement == calibration_of(LOCAL_MODEL).same_statement
+    assert UNCALIBRATED.near_duplicate < calibration_of(LOCAL_MODEL).near_duplicate
 
 
 @pytest.mark.django_db
@@ -79,17 +70,6 @@ def test_what_may_be_related_follows_the_table(
         make_memory(end_user, content)
     embed_missing(end_user, embedder())
     assert classify_edges.relate(end_user.pk, Budget(calls=10, rows=100))["calls"] == calls
-
-
-@pytest.mark.parametrize(("level", "verdict"), [(0.9, Verdict.DUPLICATE), (0.99, Verdict.NEW)])
-def test_the_offline_provider_follows_the_row_of_its_embedding_model(
-    monkeypatch: pytest.MonkeyPatch, level: float, verdict: Verdict
-) -> None:
-    row = replace(UNCALIBRATED, same_statement=level)
-    monkeypatch.setattr(thresholds, "CALIBRATIONS", {"some-model": row})
-    known = StoredMemory(uuid4(), SAME[0], MemoryType.PERSONAL, SOME_DAY, None, (), 0.95)
-    case = ConflictCase("key", SAME[1], MemoryType.PERSONAL, SOME_DAY, (), (known,))
-    assert OfflineProvider("some-model").resolve([case]).value["key"].verdict is verdict
 
 
 def test_the_model_of_the_settings_is_asked_for(settings: Any) -> None:
