@@ -175,6 +175,7 @@ TEMPLATES: dict[str, str] = {
     "merged_memory": _("It was merged into another memory: undo that merge instead."),
     "low_importance": _("A profile speaks for this memory, so its importance stays at 0.05."),
     "out_of_range": _("A value is out of range: importance and confidence lie between 0 and 1."),
+    "ends_before_it_begins": _("happens_until needs a happens_at that is not later."),
     "metadata_too_long": _("Metadata has at most {most} bytes of JSON."),
     "linked_already": _("The memory is about this contact already."),
     "not_linked": _("This memory is not linked to this contact."),

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from operator import itemgetter
 from typing import Any
 
-from contacts import important_dates
+from contacts import important_dates, partial_dates
 from contacts.attributes import ATTRIBUTES, label
 from contacts.text import names_role, one_line
 
@@ -111,32 +112,33 @@ def with_coming(card: str, coming: Sequence[Mapping[str, Any]], today: date, lan
     """A stored card with what is to come, as seen ``today``, before what was. ``coming`` is as
     Contact holds it; what has passed is left out."""
     words = _LABELS[language]
-    found = sorted(_coming(coming, today, language))[:MAX_COMING]
+    found = sorted(_coming(coming, today, language), key=itemgetter(0))[:MAX_COMING]
     if not found:
         return card
     lines = card.splitlines()
     colon = words["colon"].rstrip()
     sections = {words["timeline"] + colon, words["notes"] + colon}
     place = next((at for at, line in enumerate(lines) if line in sections), len(lines))
-    bullets = [
-        f"- {important_dates.date_text(on, today, language)}{words['colon']}{said}"
-        for on, said in found
-    ]
+    bullets = [f"- {when}{words['colon']}{said}" for _, when, said in found]
     return "\n".join([*lines[:place], words["coming"] + colon, *bullets, *lines[place:]])
 
 
 def _coming(
-    coming: Sequence[Mapping[str, Any]], today: date, language: str
-) -> Iterator[tuple[date, str]]:
-    for entry in coming:
+    entries: Sequence[Mapping[str, Any]], today: date, language: str
+) -> Iterator[tuple[date, str, str]]:
+    """What is to come: its day to sort by, when it is in words, and what it is."""
+    for entry in entries:
         if "on" in entry:
             on = date.fromisoformat(entry["on"])
-            if on >= today and (said := one_line(str(entry["text"]), MAX_VALUE)):
-                yield on, said
+            last = date.fromisoformat(entry["until"]) if entry.get("until") else None
+            if (last or on) >= today and (said := one_line(str(entry["text"]), MAX_VALUE)):
+                when = important_dates.date_text(on, today, language)
+                yield on, partial_dates.shown(on, last) if last else when, said
         elif (day := important_dates.read(entry["value"])) is not None:
             found = important_dates.next_on(day, today)
             if found is not None and found.on - today <= important_dates.SOON:
-                yield found.on, date_said(entry["kind"], found.years, language)
+                when = important_dates.date_text(found.on, today, language)
+                yield found.on, when, date_said(entry["kind"], found.years, language)
 
 
 def date_said(kind: str, years: int | None, language: str) -> str:

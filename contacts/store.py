@@ -255,10 +255,19 @@ def coming(contact: Contact) -> list[dict[str, Any]]:
     return _coming(contact, import_string(settings.MIO_CARD_PLANS)(contact))
 
 
-def _coming(contact: Contact, plans: Sequence[tuple[date, str]]) -> list[dict[str, Any]]:
+def _coming(
+    contact: Contact, plans: Sequence[tuple[date, date | None, str]]
+) -> list[dict[str, Any]]:
     dates = important_dates.of_attributes(contact.attributes)
     return [
-        *({"on": on.isoformat(), "text": truncate(text, cards.MAX_VALUE)} for on, text in plans),
+        *(
+            {
+                "on": on.isoformat(),
+                **({"until": until.isoformat()} if until else {}),
+                "text": truncate(text, cards.MAX_VALUE),
+            }
+            for on, until, text in plans
+        ),
         *({"kind": kind, "value": value} for kind, value, _ in dates),
     ]
 

@@ -113,7 +113,8 @@ class ExtractedMemory:
 
     ``people`` are refs of those it is about, empty for the end user. ``turn_ids`` are the
     messages it rests on and ``quote`` the words in one of them. ``speaker`` says who
-    claimed it. Times are aware: ``happens_at`` when the event takes place, ``expires_at``
+    claimed it. Times are aware: ``happens_at`` when the event takes place, ``happens_until`` the
+    beginning of its last day where all that is known is a longer time (in August), ``expires_at``
     when it stops to matter, ``valid_from``/``valid_to`` when the fact holds.
     ``confidence`` is in 0..1; hearsay is below 0.6.
     """
@@ -127,6 +128,7 @@ class ExtractedMemory:
     speaker: str = "user"
     facts: tuple[Fact, ...] = ()
     happens_at: datetime | None = None
+    happens_until: datetime | None = None
     expires_at: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
@@ -210,6 +212,9 @@ class Draft:
             extracted.happens_at,
             self.facts,
             people=self.people,
+            happens_until=extracted.happens_until,
+            valid_from=extracted.valid_from,
+            valid_to=extracted.valid_to,
         )
 
 
@@ -217,7 +222,7 @@ class Draft:
 class StoredMemory:
     """An existing memory shown to a provider. ``similarity`` is the cosine to the new one;
     ``people`` are the contacts it is linked to, ``vector`` is its own in the local model, where
-    whoever shows it has them."""
+    whoever shows it has them; times as of an ExtractedMemory."""
 
     id: UUID
     content: str
@@ -228,6 +233,9 @@ class StoredMemory:
     similarity: float = 0.0
     people: frozenset[UUID] = frozenset()
     vector: Sequence[float] = ()
+    happens_until: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
     @property
     def current(self) -> tuple[StoredFact, ...]:

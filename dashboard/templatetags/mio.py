@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
 from accounts.reasons import Reason
+from contacts import partial_dates
 from contacts.models import Contact, Relation
 from contacts.text import initial, truncate, visible
 from dashboard import words
@@ -120,6 +121,14 @@ def told_on(row: Memory | Message) -> SafeString:
 def _time(local: datetime, words: str) -> SafeString:
     exact = f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}"
     return format_html('<time datetime="{}" title="{}">{}</time>', local.isoformat(), exact, words)
+
+
+@register.filter
+def happens_on(memory: Memory) -> str:
+    """When it takes place, as precise as it is known: a day, a month, a year, two days."""
+    at, until = memory.happens_there, memory.happens_until_there
+    days = partial_dates.shown(at.date(), until and until.date()) if at else ""
+    return "–".join(event_day(day) for day in days.split("/"))
 
 
 @register.filter

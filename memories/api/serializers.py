@@ -40,6 +40,11 @@ class _Times(Strict):
     """When the event takes place, stops to matter, and from when to when the fact holds."""
 
     happens_at = Moment(required=False, allow_null=True)
+    happens_until = Moment(
+        required=False,
+        allow_null=True,
+        help_text="The beginning of the last day, of a longer time: August, 2027.",
+    )
     expires_at = Moment(required=False, allow_null=True)
     valid_from = Moment(required=False, allow_null=True)
     valid_to = Moment(required=False, allow_null=True)
@@ -140,6 +145,11 @@ class MemorySerializer(serializers.ModelSerializer):
     superseded_by = serializers.SerializerMethodField()
     said_at = _AsTold(help_text="By the clock of whoever said it, as all the times of a memory.")
     happens_at = LocalMoment(source="happens_there", allow_null=True)
+    happens_until = LocalMoment(
+        source="happens_until_there",
+        allow_null=True,
+        help_text="The beginning of the last day, where only a longer time is known.",
+    )
     expires_at = _AsTold(allow_null=True)
     valid_from = _AsTold(allow_null=True)
     valid_to = _AsTold(allow_null=True)
@@ -164,6 +174,7 @@ class MemorySerializer(serializers.ModelSerializer):
             "metadata",
             "superseded_by",
             "happens_at",
+            "happens_until",
             "expires_at",
             "valid_from",
             "valid_to",

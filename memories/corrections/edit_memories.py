@@ -213,6 +213,9 @@ def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
             memory.happen(value)
         else:
             setattr(memory, field, value)
+    ends = memory.happens_until
+    if ends and not (memory.happens_at and memory.happens_at <= ends):
+        raise InvalidCorrection(Reason("ends_before_it_begins"))
 
 
 def _noted(held: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Callers hold the end user's lock and a change's recorder.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -58,7 +59,13 @@ def united(end_user: EndUser, originals: Iterable[Memory], content: str, key: st
         refined_at=_open_end([m.refined_at for m in old_first]),
     )
     memory.say(last.said_there)
-    memory.happen(_latest(m.happens_there for m in old_first))
+    memory.happen(
+        *max(
+            ((at, m.happens_until_there) for m in old_first if (at := m.happens_there)),
+            default=(None, None),
+            key=itemgetter(0),
+        )
+    )
     derived.refresh(memory)
     return memory
 

@@ -1,7 +1,7 @@
 """Which memories are about whom, and how memories stand to each other."""
 
 import json
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Self
 
 import pgtrigger
@@ -185,7 +185,7 @@ _NOTES = f"""
     ORDER BY link.id DESC LIMIT %s
 """  # noqa: S608 - constants
 _PLANS = f"""
-    SELECT GREATEST(happens_at, valid_from) AS begins, content
+    SELECT GREATEST(happens_at, valid_from) AS begins, happens_until, content
     FROM memories_link link
     JOIN memories_memory memory ON memory.id = link.memory_id
     WHERE memory.end_user_id = %s AND status = 'active' AND kind = 'fact' AND {AHEAD}
@@ -215,13 +215,18 @@ def _standing(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
     return stop.join(f"{label(fact['key'], language)}{colon}{fact['value']}" for fact in left)
 
 
-def card_plans(contact: Contact) -> list[tuple[date, str]]:
-    """What lies ahead of a contact, the next first: the day, by the user's clock, and what is then."""
+def card_plans(contact: Contact) -> list[tuple[date, date | None, str]]:
+    """What lies ahead of a contact, the next first: the day, by the user's clock, the last day of
+    a longer time (in August), and what is then."""
     user = contact.end_user
     with connection.cursor() as cursor:
         cursor.execute(_PLANS, [user.pk, user.today_began, TELL_DATES, contact.pk, CARD_PLANS])
         rows = cursor.fetchall()
-    return [(at.astimezone(user.zone).date(), said) for at, said in rows]
+    return [(_day(at, user), until and _day(until, user), said) for at, until, said in rows]
+
+
+def _day(moment: datetime, user: EndUser) -> date:
+    return moment.astimezone(user.zone).date()
 
 
 class LinkedContact(Contact):

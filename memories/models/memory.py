@@ -36,10 +36,10 @@ PROFILE_IMPORTANCE = 0.8
 LINKED_WITHIN = timedelta(minutes=5)
 
 
-_BEGINS = Greatest("happens_at", "valid_from")
+_ENDS = Greatest("happens_at", "happens_until", "valid_from")
 # What ``ahead`` takes: parameters are since when, and TELL_DATES.
 AHEAD = """(type = 'plan' OR GREATEST(happens_at, valid_from) > said_at)
-    AND GREATEST(happens_at, valid_from) >= %s AND NOT facts @> ANY (%s::jsonb[])"""
+    AND GREATEST(happens_at, happens_until, valid_from) >= %s AND NOT facts @> ANY (%s::jsonb[])"""
 TELL_DATES = [json.dumps([{"key": key}]) for key in YEARLY]
 
 
@@ -121,7 +121,7 @@ class Memory(Tracked):
     tracked = (
         "kind", "content", "content_hash", "type", "subtype", "status", "importance",
         "confidence", "speaker", "quote", "source_message_ids", "facts", "metadata",
-        "consolidated_into_id", "happens_at", "expires_at", "valid_from", "valid_to",
+        "consolidated_into_id", "happens_at", "happens_until", "expires_at", "valid_from", "valid_to",
         "said_at", "said_offset", "happens_offset", "learnt_day", "merged_into_id", "outdated_at", "outdated_confidence",
         "unread", "end_user_id",
     )  # fmt: skip
@@ -205,6 +205,11 @@ class Memory(Tracked):
     last_accessed_day = models.IntegerField(null=True, blank=True, help_text="Activity day.")
     learnt_day = models.IntegerField(default=0, help_text="Activity day on which it was learnt.")
     happens_at = models.DateTimeField(null=True, blank=True)
+    happens_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The beginning of the last day, where no day but a longer time is known.",
+    )
     happens_offset = models.SmallIntegerField(default=0, db_default=0)
     expires_at = models.DateTimeField(null=True, blank=True)
     valid_from = models.DateTimeField(null=True, blank=True)
@@ -289,8 +294,8 @@ class Memory(Tracked):
             ),
             models.Index(
                 "end_user",
-                _BEGINS,
-                condition=Q(IsNull(_BEGINS, False), status="active"),
+                _ENDS,
+                condition=Q(IsNull(_ENDS, False), status="active"),
                 name="memory_ahead",
             ),
             models.Index(
@@ -353,9 +358,11 @@ class Memory(Tracked):
         """Notes when it was said (unsaved), by the clock that ``at`` is told by."""
         self.said_at, self.said_offset = at.astimezone(UTC), time_zones.minutes(at)
 
-    def happen(self, at: datetime | None) -> None:
-        """Notes when it takes place (unsaved), by the clock that ``at`` is told by."""
+    def happen(self, at: datetime | None, until: datetime | None = None) -> None:
+        """Notes when it takes place (unsaved), by the clock that ``at`` is told by; ``until`` as
+        ``happens_until``."""
         self.happens_at = at and at.astimezone(UTC)
+        self.happens_until = at and until and until.astimezone(UTC)
         self.happens_offset = time_zones.minutes(at) if at else 0
 
     @property
@@ -378,6 +385,12 @@ class Memory(Tracked):
         zone = time_zones.fixed(self.happens_offset)
         return self.happens_at and self.happens_at.astimezone(zone)
 
+    @property
+    def happens_until_there(self) -> datetime | None:
+        """The beginning of the last day when it may take place, by the clock there."""
+        zone = time_zones.fixed(self.happens_offset)
+        return self.happens_until and self.happens_until.astimezone(zone)
+
     def as_stored(self, similarity: float = 0.0) -> StoredMemory:
         """This memory as a provider sees it."""
         return StoredMemory(
@@ -388,6 +401,9 @@ class Memory(Tracked):
             happens_at=self.happens_there,
             facts=tuple(self.stored_fact(fact) for fact in self.facts),
             similarity=similarity,
+            happens_until=self.happens_until_there,
+            valid_from=self.valid_from,
+            valid_to=self.valid_to,
         )
 
     def stored_fact(self, fact: dict[str, Any]) -> StoredFact:

@@ -88,6 +88,7 @@ def _draft(memory: Memory, people: Sequence[Contact]) -> Draft:
         valid_from=memory.valid_from or times.valid_from,
         valid_to=memory.valid_to or times.valid_to,
         happens_at=memory.happens_there or times.happens_at,
+        happens_until=memory.happens_until_there if memory.happens_at else times.happens_until,
     )
     [vector] = model_calls.embed(memory.end_user, embedder(), [memory.content])
     return Draft(
@@ -185,10 +186,11 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
         if not row.facts:
             row.facts = [fact_row(fact) for fact in draft.facts]
             row.valid_from, row.valid_to = draft.extracted.valid_from, draft.extracted.valid_to
-            row.happen(draft.extracted.happens_at)
+            row.happen(draft.extracted.happens_at, draft.extracted.happens_until)
         row.save(
             update_fields=[
-                "facts", "unread", "valid_from", "valid_to", "happens_at", "happens_offset",
+                "facts", "unread", "valid_from", "valid_to", "happens_at", "happens_until",
+                "happens_offset",
             ]
         )  # fmt: skip
         resolution = found.get(draft.key)

@@ -96,7 +96,7 @@ def _insert(
             valid_to=draft.extracted.valid_to,
         )
         row.say(draft.said_at)
-        row.happen(draft.extracted.happens_at)
+        row.happen(draft.extracted.happens_at, draft.extracted.happens_until)
         rows.append(row)
     Memory.objects.bulk_create(rows, ignore_conflicts=True)
     ids = dict(

@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
+from contacts import partial_dates
 from contacts.attributes import attribute_key
 from contacts.text import clean, folded
 from memories.providers.openai.extraction import (
     MAX_CONTENT,
     MAX_VALUE,
-    moment,
     person_as_json,
     to_json,
 )
@@ -203,7 +203,8 @@ class ProfilePrompt:
                 held.value, tuple(dict.fromkeys(held.sources + cited)), held.since
             )
         said_at = max(memory.said_at for memory in self._request.memories if memory.id in cited)
-        return AttributeValue(value, cited, moment(since, said_at))
+        held_from = partial_dates.read(since, said_at.tzinfo)
+        return AttributeValue(value, cited, held_from.start if held_from else None)
 
     def _personality(self, out: ProfileOut) -> tuple[str | None, tuple[UUID, ...]]:
         text = clean(out.personality or "", MAX_PERSONALITY)
@@ -231,7 +232,8 @@ def memory_as_json(
     }
     if isinstance(memory, StoredMemory):
         if memory.happens_at is not None:
-            shown["happens"] = memory.happens_at.isoformat(timespec="minutes")
+            shown["happens"] = partial_dates.shown(memory.happens_at, memory.happens_until)
+        shown |= _dates(memory.valid_from, memory.valid_to)
         if ended := [fact_as_json(fact) for fact in memory.facts if fact.outdated]:
             shown["no_longer_true"] = ended
     return {**shown, **facts}
@@ -239,9 +241,12 @@ def memory_as_json(
 
 def fact_as_json(fact: StoredFact) -> dict[str, Any]:
     """A fact as a model sees it, with when it held where that is known."""
-    times = {"from": fact.valid_from, "to": fact.valid_to}
-    dates = {name: at.date().isoformat() for name, at in times.items() if at}
-    return {"key": fact.key, "value": fact.value, **dates}
+    return {"key": fact.key, "value": fact.value, **_dates(fact.valid_from, fact.valid_to)}
+
+
+def _dates(since: datetime | None, until: datetime | None) -> dict[str, str]:
+    times = {"from": since, "to": until}
+    return {name: at.date().isoformat() for name, at in times.items() if at}
 
 
 def _is_date(text: str) -> bool:

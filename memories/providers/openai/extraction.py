@@ -7,11 +7,11 @@ what refers to an id that was never given is dropped.
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from contacts import important_dates
+from contacts import important_dates, partial_dates
 from contacts.attributes import attribute_key, is_yearly
 from contacts.resolution import namesakes
 from contacts.text import clean, encodable, folded, middle_cut
@@ -41,8 +41,6 @@ MAX_VALUE = 200
 MAX_QUOTE = 300
 MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
 MAX_USER_NAMES = 5
-YEARS = range(1800, 2201)  # what a date in somebody's life may be
-LARGEST_OFFSET = timedelta(hours=14)  # from UTC: Kiribati
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SPOKEN = frozenset({"user", "assistant"})
 USER = "user"
@@ -208,7 +206,11 @@ class ExtractionPrompt:
                 aliases=self._heard_names(out.aliases, {folded(name)}),
                 relationship=clean(out.relationship, MAX_NAME),
                 gender=out.gender,
-                namesake=self._is_namesake(name, clean(out.relationship, MAX_NAME)),
+                namesake=self._is_namesake(name, clean(out.relationship, MAX_NAME))
+                or any(
+                    _is_new(other) and folded(other.name) == folded(name)
+                    for other in people.values()
+                ),
             )
         else:
             taken = {folded(text) for text in (known.name, *known.aliases)}
@@ -265,6 +267,7 @@ class ExtractionPrompt:
             # Without its person it would read as a fact about the user.
             return None
         said_at = own[-1].said_at
+        happens = partial_dates.read(out.happens_at, said_at.tzinfo)
         return ExtractedMemory(
             content=content,
             type=out.type,
@@ -273,10 +276,11 @@ class ExtractionPrompt:
             people=tuple(ref for ref in about if ref),
             quote=self._quote(out.quote, turns),
             facts=_facts(out, refs, said_at, self._request.language),
-            happens_at=moment(out.happens_at, said_at),
-            expires_at=moment(out.expires_at, said_at),
-            valid_from=moment(out.valid_from, said_at),
-            valid_to=moment(out.valid_to, said_at),
+            happens_at=happens.start if happens else None,
+            happens_until=happens.last if happens else None,
+            expires_at=_end(out.expires_at, said_at),
+            valid_from=_begin(out.valid_from, said_at),
+            valid_to=_end(out.valid_to, said_at),
             confidence=out.confidence,
         )
 
@@ -315,21 +319,15 @@ def person_as_json(person: Person, short_id: str = "") -> dict[str, Any]:
     return {key: value for key, value in known.items() if value}
 
 
-def moment(text: str | None, said_at: datetime) -> datetime | None:
-    """An ISO 8601 date or time as an aware datetime, in the time zone of ``said_at`` when it
-    names none that there is; None when it cannot be read or is far out of any life."""
-    if not text:
-        return None
-    try:
-        found = datetime.fromisoformat(text.strip())
-    except ValueError:
-        return None
-    if found.year not in YEARS:
-        return None
-    offset = found.utcoffset()
-    if offset is None or abs(offset) > LARGEST_OFFSET:
-        return found.replace(tzinfo=said_at.tzinfo)
-    return found
+def _begin(text: str | None, said_at: datetime) -> datetime | None:
+    found = partial_dates.read(text, said_at.tzinfo)
+    return found.start if found else None
+
+
+def _end(text: str | None, said_at: datetime) -> datetime | None:
+    """When what held until a date was over: a year or month as a whole counts in."""
+    found = partial_dates.read(text, said_at.tzinfo)
+    return found.after if found else None
 
 
 def _facts(
@@ -360,7 +358,7 @@ def _fact(out: FactOut, refs: Mapping[str, str], said_at: datetime) -> Fact | No
     value = clean(out.value, MAX_VALUE)
     if not key or not value or out.person not in refs:
         return None
-    since, until = moment(out.valid_from, said_at), moment(out.valid_to, said_at)
+    since, until = _begin(out.valid_from, said_at), _end(out.valid_to, said_at)
     return Fact(key, value, refs[out.person], since, until)
 
 
@@ -372,6 +370,10 @@ def _known_person(ref: str, person: Person) -> ExtractedPerson:
         relationship=person.relationship,
         gender=person.gender,
     )
+
+
+def _is_new(person: ExtractedPerson) -> bool:
+    return person.contact_id is None
 
 
 def _contact_id(person: Person) -> UUID:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contacts.types import Person
-from memories.providers.openai.extraction import ExtractionPrompt, moment
+from memories.providers.openai.extraction import ExtractionPrompt
 from memories.providers.openai.schemas import ExtractionOut
 from memories.types import (
     MemoryType,
@@ -284,10 +284,24 @@ class TestExtraction:
         }
 
 
-class TestText:
-    @pytest.mark.parametrize("text", ["2025-02-30", "", "0001-01-01", "9999-12-31", "tomorrow"])
-    def test_a_date_outside_of_a_life_is_none(self, text):
-        assert moment(text, SAID_AT) is None
+class TestHalfDates:
+    """What is known of a time is kept as precise as it was said."""
+
+    def test_a_month_and_a_stretch_are_no_single_day(self, provider, server):
+        server.reply_json(
+            answer(
+                memory(happens_at="2025-08", valid_from="2019", valid_to="2021"),
+                memory(content="阿梅月底来", happens_at="2025-11-21/2025-11-30"),
+            )
+        )
+        month, stretch = provider.extract(request()).value.memories
+        assert (month.happens_at, month.happens_until) == _days(8, 1, 31)
+        assert (stretch.happens_at, stretch.happens_until) == _days(11, 21, 30)
+        assert (month.valid_from.year, month.valid_to.year) == (2019, 2022)
+
+
+def _days(month: int, first: int, last: int) -> tuple[datetime, datetime]:
+    return tuple(datetime(2025, month, day, tzinfo=SAID_AT.tzinfo) for day in (first, last))
 
 
 class TestNamesakes:
