@@ -272,12 +272,18 @@ class ConflictCase:
 class Resolution:
     """``targets`` are ids among the case's existing memories; ``reason`` is for people.
     ``ended`` are the facts of a target that the new memory contradicts, where the provider
-    says so: with them alone, the rest of that target stays."""
+    says so: with them alone, the rest of that target stays. ``remains`` is what stays true of a
+    target, in words, where not all of it is over."""
 
     verdict: Verdict
     targets: tuple[UUID, ...] = ()
     reason: Reason | str = ""
     ended: Mapping[UUID, tuple[StoredFact, ...]] = field(default_factory=dict)
+    remains: Mapping[UUID, str] = field(default_factory=dict)
+
+
+# By the case's key: one for each verdict, none where the new memory stands by itself.
+Resolutions = Mapping[str, Sequence[Resolution]]
 
 
 @dataclass(frozen=True, slots=True)

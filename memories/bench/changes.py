@@ -20,7 +20,7 @@ from memories.types import (
     ConflictCase,
     ExtractionRequest,
     MemoryType,
-    Resolution,
+    Resolutions,
     StoredFact,
     StoredMemory,
     Turn,
@@ -112,15 +112,18 @@ def _id(name: str) -> UUID:
 
 
 def _of_case(
-    row: Mapping[str, Any], case: ConflictCase, resolutions: Mapping[str, Resolution]
+    row: Mapping[str, Any], case: ConflictCase, resolutions: Resolutions
 ) -> Iterator[Judged]:
-    resolution = resolutions.get(case.key, Resolution(Verdict.NEW))
+    verdicts = {
+        target: resolution.verdict
+        for resolution in resolutions.get(case.key, ())
+        for target in resolution.targets
+    }
     for memory in case.existing:
-        decided = "kept"
-        if memory.id in resolution.targets:
-            decided = resolution.verdict.value
-            if resolution.verdict is Verdict.SUPERSEDES and _in_part(case, memory):
-                decided = "partly"
+        verdict = verdicts.get(memory.id)
+        decided = verdict.value if verdict else "kept"
+        if verdict is Verdict.SUPERSEDES and _in_part(case, memory):
+            decided = "partly"
         yield row["relation"] if memory.id == _id(row["id"]) else OTHER, decided
 
 

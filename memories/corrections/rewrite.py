@@ -37,7 +37,13 @@ _INHERITED = (
 
 @transaction.atomic
 def split(
-    end_user: EndUser, memory_id: UUID, pieces: Sequence[str], *, actor: str, why: str = ""
+    end_user: EndUser,
+    memory_id: UUID,
+    pieces: Sequence[str],
+    *,
+    actor: str,
+    why: str = "",
+    fewest: int = 2,
 ) -> Change:
     """Says what a memory says in several, each of one matter, beside it.
 
@@ -47,7 +53,7 @@ def split(
     """
     held = locked(end_user)
     (whole,) = _facts(held, [memory_id])
-    texts = _pieces(whole, pieces)
+    texts = _pieces(whole, pieces, fewest)
     said = {m.content_hash: m for m in Memory.objects.of(held).active().filter(
         content_hash__in=texts)}  # fmt: skip
     with recording(held, lineage.SPLIT, actor, why) as (recorder, change):
@@ -75,7 +81,7 @@ def split(
     return change
 
 
-def _pieces(whole: Memory, pieces: Sequence[str]) -> dict[str, str]:
+def _pieces(whole: Memory, pieces: Sequence[str], fewest: int) -> dict[str, str]:
     """The pieces by their content hash, each once. Raises InvalidCorrection."""
     texts: dict[str, str] = {}
     for piece in pieces:
@@ -83,7 +89,7 @@ def _pieces(whole: Memory, pieces: Sequence[str]) -> dict[str, str]:
             texts.setdefault(content_hash(text), text)
     if whole.content_hash in texts:
         raise InvalidCorrection(Reason("piece_is_whole"))
-    if not 2 <= len(texts) <= MOST_PIECES:
+    if not fewest <= len(texts) <= MOST_PIECES:
         raise InvalidCorrection(Reason("number_of_pieces", most=MOST_PIECES))
     return texts
 

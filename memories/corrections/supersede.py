@@ -5,7 +5,7 @@ from types import MappingProxyType
 from uuid import UUID
 
 from accounts.models import Change, EndUser
-from memories.corrections import edit_memories
+from memories.corrections import edit_memories, rewrite
 from memories.fact_conflicts import contradicted
 from memories.models import Memory
 from memories.types import StoredFact
@@ -22,12 +22,17 @@ def supersede(
     why: str = "",
     certainty: float | None = None,
     ended: Ended = MappingProxyType({}),
+    remains: Mapping[UUID, str] = MappingProxyType({}),
     keep: bool = False,
 ) -> Change | None:
     """Ends what ``by`` contradicts: the facts of ``memories`` that ``ended`` names, else those
     that its own facts exclude. A memory of which no other fact stands becomes outdated, as does
-    one whose facts tell nothing of the matter. One change, None when there is nothing to do;
-    with ``keep`` it is undone before what was done to ``by`` earlier."""
+    one whose facts tell nothing of the matter; what ``remains`` true of it, in words, is a memory
+    of its own then. One change, None when there is nothing to do; with ``keep`` it is undone
+    before what was done to ``by`` earlier."""
+    for memory in memories:
+        if left := remains.get(memory.pk):
+            rewrite.split(end_user, memory.pk, [left], actor=actor, why=why, fewest=1)
     new = by.as_stored()
     found: dict[UUID, Sequence[StoredFact]] = {}
     for memory in memories:
@@ -35,7 +40,7 @@ def supersede(
         gone = ended.get(memory.pk) or [
             fact for _, fact in contradicted(new.facts, new.said_at, old.facts)
         ]
-        if gone and not {*old.current} <= {*gone}:
+        if gone and memory.pk not in remains and not {*old.current} <= {*gone}:
             found[memory.pk] = gone
     return edit_memories.outdate(
         end_user,

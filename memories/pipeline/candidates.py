@@ -1,9 +1,10 @@
 """From an extraction to drafts: cleaned, hashed, embedded, tokenised, ready to be stored."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from operator import mul
 from uuid import UUID, uuid4
 
 from django.db.models import F, Q
@@ -38,7 +39,8 @@ from memories.types import (
 
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
 _AND = re.compile(r"\b(?:and|but|while)\b|而且|但")
-SIMILAR = 10  # existing memories shown per new one (TiMemory's default)
+SIMILAR = 10  # existing memories looked at for a new one (TiMemory's default)
+SHOWN = 5  # of them, beside those that state the same attribute, shown to the provider
 
 
 def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
@@ -136,23 +138,32 @@ def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionReque
 def conflict_cases(
     end_user: EndUser, drafts: Sequence[Draft], embedder: Embedder
 ) -> list[ConflictCase]:
-    """For each draft the active memories it may repeat, update or contradict: those nearest
-    in meaning, and those that state the same attribute of the same person, also those told
-    before it in the same batch."""
+    """For each draft the active memories that it may repeat, update or contradict, also those told
+    before it in the same batch: those that state the same attribute of the same person, and the
+    nearest in meaning of those about one of its people."""
     slots = _same_slots(end_user, drafts)
     local = embedder.model == LOCAL_MODEL
-    cases = []
     told = sorted(drafts, key=_told)
+    stated: list[dict[UUID, StoredMemory]] = []
+    near: list[dict[UUID, StoredMemory]] = []
     for place, draft in enumerate(told):
-        existing = {
-            **{m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())},
-            **{m.id: m for m in _similar(end_user, draft, embedder)},
-        }
-        for other in told[:place]:
-            if _told(other) < _told(draft) and _contradicts(draft, other):
-                existing[other.id] = other.as_stored()
-        existing.pop(draft.id, None)
-        if existing:
+        before = [other for other in told[:place] if _told(other) < _told(draft)]
+        stated.append(
+            {m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())}
+            | {m.id: m.as_stored() for m in before if _contradicts(draft, m)}
+        )
+        near.append({m.id: m for m in _similar(end_user, draft, embedder, before)})
+    people = _people(end_user, {pk for found in (*stated, *near) for pk in found})
+    cases = []
+    for draft, must, may in zip(told, stated, near, strict=True):
+        existing = [
+            replace(memory, people=memory.people | people.get(memory.id, frozenset()))
+            for memory in (must | may).values()
+            if memory.id != draft.id
+        ]
+        related = [one for one in existing if one.id not in must and _touches(draft, one, embedder)]
+        related.sort(key=lambda memory: -memory.similarity)
+        if shown := [*(one for one in existing if one.id in must), *related[:SHOWN]]:
             cases.append(
                 ConflictCase(
                     key=draft.key,
@@ -160,31 +171,29 @@ def conflict_cases(
                     type=draft.extracted.type,
                     said_at=draft.said_at,
                     facts=draft.facts,
-                    existing=tuple(existing.values()),
+                    existing=tuple(shown),
                     people=draft.people,
                     vector=draft.embedding if local else (),
                 )
             )
-    return _with_people(end_user, cases)
+    return cases
 
 
-def _with_people(end_user: EndUser, cases: Sequence[ConflictCase]) -> list[ConflictCase]:
-    """The cases with whom their existing memories are about."""
-    shown = {memory.id for case in cases for memory in case.existing}
+def _people(end_user: EndUser, memories: Collection[UUID]) -> dict[UUID, frozenset[UUID]]:
+    """Whom each of the memories is about."""
     people: dict[UUID, set[UUID]] = {}
-    links = Link.objects.of(end_user).standing().filter(memory__in=shown)
+    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
     for memory, contact in links.values_list("memory_id", "contact_id"):
         people.setdefault(memory, set()).add(contact)
-    return [
-        replace(
-            case,
-            existing=tuple(
-                replace(memory, people=memory.people | people.get(memory.id, set()))
-                for memory in case.existing
-            ),
-        )
-        for case in cases
-    ]
+    return {memory: frozenset(about) for memory, about in people.items()}
+
+
+def _touches(draft: Draft, memory: StoredMemory, embedder: Embedder) -> bool:
+    """Whether both are about one person or about the user alone; where only one of them names
+    somebody, whether they say nearly the same."""
+    if bool(draft.people) == bool(memory.people):
+        return not draft.people or bool(draft.people & memory.people)
+    return memory.similarity >= calibration_of(embedder.model).near_duplicate
 
 
 def _told(draft: Draft) -> tuple[datetime, int]:
@@ -195,7 +204,11 @@ def _contradicts(new: Draft, old: Draft) -> bool:
     return any(contradicted(new.facts, new.said_at, old.facts))
 
 
-def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[StoredMemory]:
+def _similar(
+    end_user: EndUser, draft: Draft, embedder: Embedder, before: Sequence[Draft]
+) -> list[StoredMemory]:
+    """The memories nearest in meaning, and those of the same batch told ``before`` that are as
+    near."""
     least = calibration_of(embedder.model).comparable
     local = embedder.model == LOCAL_MODEL
     nearest = (
@@ -206,11 +219,15 @@ def _similar(end_user: EndUser, draft: Draft, embedder: Embedder) -> list[Stored
         .annotate(vector=F("vectors__embedding"))
         .defer("tokens")[:SIMILAR]
     )
-    return [
-        replace(memory.as_stored(similarity), vector=memory.vector if local else ())
+    found = [
+        replace(memory.as_stored(1 - memory.distance), vector=memory.vector if local else ())
         for memory in nearest
-        if (similarity := 1 - memory.distance) >= least
     ]
+    for other in before:
+        cosine = sum(map(mul, draft.embedding, other.embedding))
+        vector = other.embedding if local else ()
+        found.append(replace(other.as_stored(), similarity=cosine, vector=vector))
+    return [memory for memory in found if memory.similarity >= least]
 
 
 def _same_slots(

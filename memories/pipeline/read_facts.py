@@ -193,8 +193,9 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
                 "happens_offset",
             ]
         )  # fmt: skip
-        resolution = found.get(draft.key)
-        if resolution and resolution.verdict is Verdict.SUPERSEDES:
+        for resolution in found.get(draft.key, ()):
+            if resolution.verdict is not Verdict.SUPERSEDES:
+                continue
             older = Memory.objects.of(locked).active().filter(pk__in=resolution.targets)
             supersede(
                 locked,
@@ -203,6 +204,7 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
                 actor="extractor",
                 why=reasons.stored(resolution.reason),
                 ended=resolution.ended,
+                remains=resolution.remains,
                 keep=True,
             )
         for contact in current:

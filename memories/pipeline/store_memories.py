@@ -12,9 +12,8 @@ from accounts.models import EndUser
 from memories.corrections import edit_memories, supersede, validity
 from memories.models import Batch, Edge, Memory
 from memories.models.memory import fact_row
-from memories.types import Draft, Resolution, Verdict
+from memories.types import Draft, Resolution, Resolutions, Verdict
 
-_NEW = Resolution(Verdict.NEW)
 # How certain it is that an older memory no longer holds, by what was decided: the part of the
 # new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
 # told apart in time mostly are an update, but one in ten or so speak of different matters.
@@ -39,7 +38,7 @@ class Stored:
 def store(
     end_user: EndUser,
     drafts: Sequence[Draft],
-    resolutions: Mapping[str, Resolution],
+    resolutions: Resolutions,
     space: str,
     batch: Batch | None = None,
 ) -> Stored:
@@ -49,18 +48,23 @@ def store(
     writer has stored meanwhile is taken as it is.
     """
     stored = Stored()
-    new: dict[str, Draft] = {}
-    for draft in drafts:
-        resolution = resolutions.get(draft.key, _NEW)
-        if resolution.verdict is Verdict.DUPLICATE and resolution.targets:
-            stored.ids[draft.key] = resolution.targets[0]
-        else:
-            new[draft.key] = draft
+    repeated = {
+        draft.key: resolution.targets[0]
+        for draft in drafts
+        for resolution in resolutions.get(draft.key, ())
+        if resolution.verdict is Verdict.DUPLICATE and resolution.targets
+    }
+    new = {draft.key: draft for draft in drafts if draft.key not in repeated}
     _insert(end_user, new, stored, space, batch)
-    _note_repeats(end_user, [d for d in drafts if stored.ids[d.key] not in stored.added], stored)
+    beside = {draft.id: draft.key for draft in drafts}
+    for key, target in repeated.items():
+        while (other := beside.get(target)) in repeated:  # told before, and a repetition itself
+            target = repeated[other]
+        stored.ids[key] = stored.ids[other] if other else target
+    again = [d for d in drafts if d.key in repeated or stored.ids[d.key] not in stored.added]
+    _note_repeats(end_user, again, stored)
     for key in new:
-        resolution = resolutions.get(key, _NEW)
-        if stored.ids[key] in stored.added and resolution.targets:
+        for resolution in resolutions.get(key, ()) if stored.ids[key] in stored.added else ():
             _relate(end_user, stored, key, resolution, drafts)
     return stored
 
@@ -150,6 +154,7 @@ def _relate(
             why=reasons.stored(resolution.reason),
             certainty=draft.extracted.confidence * CERTAINTY[resolution.verdict],
             ended=resolution.ended,
+            remains=resolution.remains,
         )
         stored.outdated += [target.id for target in targets if target.status != "active"]
     elif resolution.verdict in _JOINED:

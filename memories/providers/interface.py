@@ -15,7 +15,7 @@ from memories.types import (
     Refinement,
     RelationCase,
     Reply,
-    Resolution,
+    Resolutions,
     Review,
     StoredMemory,
 )
@@ -30,7 +30,7 @@ class LanguageProvider(Protocol):
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         """The memories and people in a batch of turns."""
 
-    def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
+    def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         """A resolution for each case, by the case's key; a missing key means NEW."""
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:

@@ -17,7 +17,7 @@ from memories import faithfulness
 from memories.fact_conflicts import contradicted, opposites
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.offline.change_features import Told, Vector, features
-from memories.types import ConflictCase, Resolution, StoredFact, StoredMemory, Verdict
+from memories.types import ConflictCase, Resolution, Resolutions, StoredFact, StoredMemory, Verdict
 
 # Shown for review: 0.94 of these cases of authors never seen had ended, in part or whole, or
 # contradicted each other (python -m tools train change_model). Nothing is outdated by odds alone:
@@ -78,8 +78,8 @@ def _model() -> ChangeModel:
     return ChangeModel.read(learned.model(__file__, "change_model"))
 
 
-def resolve(cases: Sequence[ConflictCase]) -> Mapping[str, Resolution]:
-    """A resolution for every case, by its key."""
+def resolve(cases: Sequence[ConflictCase]) -> Resolutions:
+    """The resolutions of every case, by its key."""
     vectors = _vectors(cases)
     return {case.key: _resolve(case, vectors) for case in cases}
 
@@ -99,7 +99,7 @@ def _told(one: ConflictCase | StoredMemory, vectors: Mapping[str, Vector]) -> To
     return Told(one.content, one.said_at, frozenset(people or {None}), vectors[one.content])
 
 
-def _resolve(case: ConflictCase, vectors: Mapping[str, Vector]) -> Resolution:
+def _resolve(case: ConflictCase, vectors: Mapping[str, Vector]) -> list[Resolution]:
     replaced: dict[UUID, Reason] = {}
     doubtful: dict[UUID, Reason] = {}
     more: dict[UUID, Reason] = {}
@@ -109,7 +109,7 @@ def _resolve(case: ConflictCase, vectors: Mapping[str, Vector]) -> Resolution:
         new, old = _told(case, vectors), _told(memory, vectors)
         odds = _model().odds(new, old)
         if _repeats(case, memory, odds):
-            return Resolution(Verdict.DUPLICATE, (memory.id,), Reason("known_already"))
+            return [Resolution(Verdict.DUPLICATE, (memory.id,), Reason("known_already"))]
         against = _excluded(case, memory)
         later = case.said_at >= memory.said_at
         if later and against and _is_over(odds, against):
@@ -121,14 +121,15 @@ def _resolve(case: ConflictCase, vectors: Mapping[str, Vector]) -> Resolution:
             doubtful[memory.id] = Reason("may_have_ended" if ended else "cannot_both_be")
         elif _same_slot(case, memory) or odds.same >= ALIKE:
             more[memory.id] = Reason("same_matter")
-    for verdict, found in (
-        (Verdict.SUPERSEDES, replaced),
-        (Verdict.CONFLICTS, doubtful),
-        (Verdict.COMPLEMENTS, more),
-    ):
-        if found:
-            return Resolution(verdict, tuple(found), _together(found.values()))
-    return Resolution(Verdict.NEW, (), Reason("nothing_alike"))
+    return [
+        Resolution(verdict, tuple(found), _together(found.values()))
+        for verdict, found in (
+            (Verdict.SUPERSEDES, replaced),
+            (Verdict.CONFLICTS, doubtful),
+            (Verdict.COMPLEMENTS, more),
+        )
+        if found
+    ]
 
 
 def _is_over(odds: Odds, against: Reason) -> bool:

@@ -23,7 +23,7 @@ from memories.types import (
     Refinement,
     RelationCase,
     Reply,
-    Resolution,
+    Resolutions,
     Review,
     StoredMemory,
     Usage,
@@ -45,13 +45,15 @@ class OfflineProvider:
         written = [memory.content for memory in value.memories]
         return _reply(value, read, written, started)
 
-    def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
+    def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         started = perf_counter()
         value = resolve(cases)
         read = [
             text for case in cases for text in (case.content, *(m.content for m in case.existing))
         ]
-        return _reply(value, read, [str(found.reason) for found in value.values()], started)
+        return _reply(
+            value, read, [str(one.reason) for found in value.values() for one in found], started
+        )
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
         started = perf_counter()

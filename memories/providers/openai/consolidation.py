@@ -9,7 +9,8 @@ from uuid import UUID
 
 from contacts import partial_dates
 from contacts.attributes import attribute_key
-from contacts.text import clean, folded
+from contacts.text import clean, folded, letters
+from memories.faithfulness import adds
 from memories.providers.openai.extraction import (
     MAX_CONTENT,
     MAX_VALUE,
@@ -53,11 +54,11 @@ class ConflictPrompt:
                 "cases": [
                     {
                         "case": short,
-                        "new": memory_as_json(case, self._facts(case.facts)),
+                        "new": memory_as_json(case, self._about(case)),
                         "existing": [
                             {
                                 "id": short_ids[memory.id],
-                                **memory_as_json(memory, self._facts(memory.current)),
+                                **memory_as_json(memory, self._about(memory)),
                             }
                             for memory in case.existing
                         ],
@@ -67,39 +68,56 @@ class ConflictPrompt:
             }
         )
 
-    def _facts(self, facts: Sequence[StoredFact]) -> dict[str, Any]:
-        if not facts:
-            return {}
-        return {
-            "facts": [{**fact_as_json(fact), "person": self._person(fact.person)} for fact in facts]
+    def _about(self, memory: ConflictCase | StoredMemory) -> dict[str, Any]:
+        """Whom it is about, and its facts, each with whose it is."""
+        facts = memory.current if isinstance(memory, StoredMemory) else memory.facts
+        shown: dict[str, Any] = {
+            "about": [self._person(pk) for pk in sorted(memory.people)] or [self._person(None)]
         }
+        if facts:
+            shown["facts"] = [
+                {**fact_as_json(fact), "person": self._person(fact.person)} for fact in facts
+            ]
+        return shown
 
     def _person(self, person: UUID | None) -> str:
         if person is None:
             return "user"
         return self._people.setdefault(person, f"p{len(self._people) + 1}")
 
-    def read(self, out: ResolutionsOut) -> dict[str, Resolution]:
+    def read(self, out: ResolutionsOut) -> dict[str, list[Resolution]]:
         """Resolutions by the cases' keys. A verdict on nothing that was shown is left out,
-        so that the memory is stored as new and nothing is lost."""
-        found: dict[str, Resolution] = {}
+        so that the memory is stored as new and nothing is lost; the first on a memory counts."""
+        found: dict[str, list[Resolution]] = {}
+        judged: set[tuple[str, UUID]] = set()
         for item in out.resolutions:
             case = self._cases.get(item.case)
-            if case is None or case.key in found:
+            if case is None or item.verdict is Verdict.NEW:
                 continue
             shown = {memory.id for memory in case.existing}
             targets = tuple(
-                self._memories[short]
+                pk
                 for short in dict.fromkeys(item.targets)
-                if self._memories.get(short) in shown
+                if (pk := self._memories.get(short)) in shown and (case.key, pk) not in judged
             )
-            reason = clean(item.reason, MAX_REASON)
-            if item.verdict is Verdict.NEW:
-                found[case.key] = Resolution(Verdict.NEW, (), reason)
-            elif targets:
-                ended = self._ended(item, case)
-                found[case.key] = Resolution(item.verdict, targets, reason, ended)
+            judged.update((case.key, pk) for pk in targets)
+            if targets:
+                found.setdefault(case.key, []).append(self._resolution(item, case, targets))
         return found
+
+    def _resolution(
+        self, item: ResolutionOut, case: ConflictCase, targets: tuple[UUID, ...]
+    ) -> Resolution:
+        reason = clean(item.reason, MAX_REASON)
+        remains = clean(item.remains, MAX_CONTENT)
+        if item.verdict is not Verdict.SUPERSEDES or not remains or len(targets) > 1:
+            return Resolution(item.verdict, targets, reason, self._ended(item, case))
+        (old,) = (memory for memory in case.existing if memory.id in targets)
+        if adds(remains, [old.content]):  # what it is said to have told, it did not
+            return Resolution(Verdict.CONFLICTS, targets, reason)
+        if letters(remains) == letters(old.content):
+            return Resolution(Verdict.COMPLEMENTS, targets, reason)
+        return Resolution(item.verdict, targets, reason, remains={old.id: remains})
 
     def _ended(self, item: ResolutionOut, case: ConflictCase) -> dict[UUID, tuple[StoredFact, ...]]:
         """The facts that the model says have ended, among those that it was shown."""

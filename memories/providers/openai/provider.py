@@ -31,7 +31,7 @@ from memories.types import (
     Refinement,
     RelationCase,
     Reply,
-    Resolution,
+    Resolutions,
     Review,
     StoredMemory,
     Usage,
@@ -100,7 +100,7 @@ class OpenAIProvider:
         )
         return Reply(prompt.read(answer), usage)
 
-    def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Mapping[str, Resolution]]:
+    def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         """A resolution by key for each case that has memories to compare with."""
         compared = [case for case in cases if case.existing]
         parts = _chunks(compared, CASES_PER_CALL)

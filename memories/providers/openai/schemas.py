@@ -129,6 +129,7 @@ class ResolutionOut(Wire):
     verdict: Judgement
     targets: Ids = []
     ended: Annotated[list[EndedOut], BeforeValidator(_no_items_if_none)] = []
+    remains: Text = ""
     reason: Text = ""
 
 

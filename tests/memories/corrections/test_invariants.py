@@ -95,7 +95,7 @@ class World:
         verdict = [Verdict.SUPERSEDES, Verdict.COMPLEMENTS, Verdict.NEW][c % 3]
         target = self.active(b).id
         stored = store_memories.store(
-            self.end_user, [draft], {key: Resolution(verdict, (target,), "newer")}, SPACE
+            self.end_user, [draft], {key: [Resolution(verdict, (target,), "newer")]}, SPACE
         )
         Memory.objects.filter(pk__in=stored.added).update(tokens=rewrite.derived.tokenise(content))
         Link.objects.bulk_create(

@@ -10,6 +10,7 @@ from memories.models import Memory
 from memories.pipeline import run
 from tests.api import ApiClient
 from tests.factories import SOME_DAY
+from tests.servers import Request
 
 pytestmark = pytest.mark.django_db
 
@@ -28,6 +29,11 @@ def told(content: str, *people: str, turns: tuple[int, ...] = (1,), **fields: ob
 
 def answer(*memories: dict, people: tuple[dict, ...] = (), **fields: object) -> dict:
     return {"people": list(people), "memories": list(memories), **fields}
+
+
+def known(sent: Request, name: str) -> str:
+    """The id by which a request shows somebody."""
+    return next(person["id"] for person in sent.data["people"] if person["name"] == name)
 
 
 def test_two_people_of_one_name_in_one_answer_are_two(client, zoe, server):
@@ -70,3 +76,63 @@ def test_a_plan_of_a_month_lies_ahead_until_the_month_is_over(client, zoe, serve
     assert row["happens_until"].startswith("2199-08-31")
     card = Contact.objects.get(name="Kim").card_today
     assert "2199-08: Kim visits in August" in card
+
+
+def told_of_kim(company: str, place: str = "", turn: int = 1) -> dict:
+    content = f"Kim works at {company}{place}"
+    facts = [{"key": "company", "value": company, "person": "p1"}]
+    return told(content, "p1", turns=(turn,), type="professional", facts=facts)
+
+
+def test_what_stays_true_of_an_outdated_memory_is_kept(client, zoe, server):
+    kim = client.post("users/zoe/contacts/", {"name": "Kim"})[1]["id"]
+    server.reply_json(answer(told_of_kim("Acme", " in Oslo on engines")))
+    say(client, zoe, "Kim works at Acme in Oslo on engines")
+    server.reply_json(answer(told_of_kim("Bolt", turn=2)))
+    left = "Kim works in Oslo on engines"
+    over = {"case": "c1", "verdict": "supersedes", "targets": ["m1"], "remains": left}
+    server.reply_json({"resolutions": [over]})
+    say(client, zoe, "Kim works at Bolt now", day=9)
+    rows = {memory.content: memory for memory in Memory.objects.of(zoe).about(kim)}
+    assert {content: memory.status for content, memory in rows.items()} == {
+        "Kim works at Acme in Oslo on engines": "outdated",
+        "Kim works at Bolt": "active",
+        left: "active",
+    }
+    assert rows[left].source_message_ids == rows[min(rows)].source_message_ids
+    case = server.requests[-1].data["cases"][0]
+    assert case["new"]["about"] == case["existing"][0]["about"] == ["p1"]
+
+
+def test_one_answer_that_says_a_thing_twice_is_stored_once(client, zoe, server):
+    server.reply_json(
+        answer(
+            told("Kim plays the cello in an orchestra", "n1"),
+            told("Kim is a cellist in an orchestra", "n1", turns=(2,)),
+            people=({"id": "n1", "name": "Kim"},),
+        )
+    )
+    same = {"case": "c1", "verdict": "duplicate", "targets": ["m1"]}
+    server.reply_json({"resolutions": [same]})
+    say(client, zoe, "Kim plays the cello in an orchestra", "she is a cellist there, you know")
+    [memory] = Memory.objects.of(zoe)
+    assert memory.content == "Kim plays the cello in an orchestra"
+    assert len(memory.source_message_ids) == 2
+
+
+def test_only_what_is_about_one_of_its_people_is_compared_with_a_new_memory(client, zoe, server):
+    people = tuple({"id": f"n{n}", "name": name} for n, name in enumerate(("Kim", "Lee", "Ann")))
+    server.reply_json(
+        answer(
+            *(told(f"{one['name']} took up pottery", one["id"]) for one in people), people=people
+        )
+    )
+    say(client, zoe, "Kim, Lee and Ann took up pottery")
+    server.answer_with = lambda sent: (
+        {"resolutions": []}
+        if "cases" in sent.data
+        else answer(told("Lee gave up pottery", known(sent, "Lee"), turns=(2,)))
+    )
+    say(client, zoe, "Lee gave up pottery", day=9)
+    [case] = server.requests[-1].data["cases"]
+    assert [one["text"] for one in case["existing"]] == ["Lee took up pottery"]

@@ -42,10 +42,10 @@ class IdsFollowContent(TestCase):
         contents = [*order, *(order[n] for n in repeated)]
         drafts = list({d.key: d for d in map(draft, contents)}.values())
         resolutions = {
-            content_hash(text): Resolution(Verdict.DUPLICATE, (memory.id,))
+            content_hash(text): [Resolution(Verdict.DUPLICATE, (memory.id,))]
             for text, memory in known.items()
         } | {
-            content_hash(text): Resolution(Verdict.SUPERSEDES, (memory.id,))
+            content_hash(text): [Resolution(Verdict.SUPERSEDES, (memory.id,))]
             for text, memory in old.items()
         }
         stored = store(end_user, drafts, resolutions, "model")
@@ -89,7 +89,7 @@ def test_storing_takes_as_many_statements_however_many_memories(end_user):
 
 def test_a_superseded_memory_stays_as_history_with_who_and_why(end_user):
     old, new = make_memory(end_user, "Anna lives in Rome"), draft("Anna lives in Oslo")
-    verdict = Resolution(Verdict.SUPERSEDES, (old.id,), "she moved")
+    verdict = [Resolution(Verdict.SUPERSEDES, (old.id,), "she moved")]
     stored = store(end_user, [new], {new.key: verdict}, "model")
     old.refresh_from_db()
     assert (old.status, old.valid_to) == ("outdated", NOON)
@@ -105,14 +105,14 @@ def test_a_superseded_memory_stays_as_history_with_who_and_why(end_user):
 
 def test_a_complement_leaves_both_active_and_joined(end_user):
     old, new = make_memory(end_user, "Anna has a cat"), draft("Anna's cat is called Pip")
-    store(end_user, [new], {new.key: Resolution(Verdict.COMPLEMENTS, (old.id,))}, "model")
+    store(end_user, [new], {new.key: [Resolution(Verdict.COMPLEMENTS, (old.id,))]}, "model")
     assert Memory.objects.of(end_user).active().count() == 2
     assert Edge.objects.get().kind == "complements"
 
 
 def test_what_cannot_both_be_stays_active_and_joined(end_user):
     old, new = make_memory(end_user, "Anna is 30"), draft("Anna is 35, says Bob")
-    store(end_user, [new], {new.key: Resolution(Verdict.CONFLICTS, (old.id,))}, "model")
+    store(end_user, [new], {new.key: [Resolution(Verdict.CONFLICTS, (old.id,))]}, "model")
     assert Memory.objects.of(end_user).active().count() == 2
     assert Edge.objects.get().kind == "conflicts"
 
@@ -120,7 +120,7 @@ def test_what_cannot_both_be_stays_active_and_joined(end_user):
 def test_a_verdict_on_another_users_memory_has_no_effect(end_user):
     other = make_memory(make_end_user(), "not yours")
     new = draft("mine")
-    store(end_user, [new], {new.key: Resolution(Verdict.SUPERSEDES, (other.id,))}, "model")
+    store(end_user, [new], {new.key: [Resolution(Verdict.SUPERSEDES, (other.id,))]}, "model")
     other.refresh_from_db()
     assert other.status == "active"
     assert not Edge.objects.exists()

@@ -54,7 +54,8 @@ def resolve(
         tuple(StoredFact(*f) for f in facts),
         known,
     )
-    return OfflineProvider().resolve([case]).value["key"]
+    found = OfflineProvider().resolve([case]).value["key"]
+    return found[0] if found else Resolution(Verdict.NEW)
 
 
 def test_a_new_value_of_a_single_attribute_supersedes_the_old_one():
@@ -128,7 +129,7 @@ def test_who_is_linked_to_others_is_another_matter():
     case = ConflictCase(
         "key", "Kim moved to Bergen", old.type, old.said_at, (), (old,), frozenset({BO})
     )
-    assert OfflineProvider().resolve([case]).value["key"].verdict is Verdict.NEW
+    assert OfflineProvider().resolve([case]).value["key"] == []
 
 
 @settings(max_examples=30, deadline=None)

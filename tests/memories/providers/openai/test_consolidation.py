@@ -65,10 +65,42 @@ class TestResolution:
         server.answer_with = judge
         found = provider.resolve(cases).value
         assert set(found) == {"a", "b"}
-        assert (found["a"].verdict, found["a"].targets) == (Verdict.SUPERSEDES, (one.id,))
-        assert found["a"].reason == "New job."
-        assert (found["b"].verdict, found["b"].targets) == (Verdict.COMPLEMENTS, (two.id,))
+        [over], [more] = found["a"], found["b"]
+        assert (over.verdict, over.targets) == (Verdict.SUPERSEDES, (one.id,))
+        assert over.reason == "New job."
+        assert (more.verdict, more.targets) == (Verdict.COMPLEMENTS, (two.id,))
         assert [case["case"] for case in server.requests[0].data["cases"]] == ["c1", "c2", "c3"]
+
+    @pytest.mark.parametrize(
+        ("remains", "verdict", "kept"),
+        [
+            ("Ines works on ebooks in Porto", Verdict.SUPERSEDES, "Ines works on ebooks in Porto"),
+            ("Ines works on ebooks in Braga", Verdict.CONFLICTS, None),
+            ("Ines works at Lumen on ebooks in Porto.", Verdict.COMPLEMENTS, None),
+        ],
+    )
+    def test_what_remains_true_is_kept_where_it_was_told(
+        self, server, provider, remains, verdict, kept
+    ):
+        old = self.stored("Ines works at Lumen on ebooks in Porto")
+        said = {"case": "c1", "verdict": "supersedes", "targets": ["m1"], "remains": remains}
+        server.reply_json({"resolutions": [said]})
+        [found] = provider.resolve([self.case("a", old)]).value["a"]
+        assert (found.verdict, found.remains.get(old.id)) == (verdict, kept)
+
+    def test_a_new_memory_may_end_one_and_add_to_another(self, server, provider):
+        one, two = self.stored("Ines works at Lumen"), self.stored("Ines likes fado")
+        server.reply_json(
+            {
+                "resolutions": [
+                    {"case": "c1", "verdict": "supersedes", "targets": ["m1"]},
+                    {"case": "c1", "verdict": "complements", "targets": ["m2", "m1"]},
+                ]
+            }
+        )
+        found = provider.resolve([self.case("a", one, two)]).value["a"]
+        assert [one.verdict for one in found] == [Verdict.SUPERSEDES, Verdict.COMPLEMENTS]
+        assert [len(one.targets) for one in found] == [1, 1]
 
     def test_cases_with_nothing_to_compare_cost_no_call(self, server, provider):
         assert provider.resolve([self.case("a"), self.case("b")]).value == {}
