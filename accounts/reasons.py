@@ -37,6 +37,7 @@ TEMPLATES: dict[str, str] = {
     "among_several": _("{reason}; {count} people answer to it"),
     "by_description": _("fits the description: {values}"),
     "held_value": "{attribute} {value}",
+    "by_model": _("a model that was asked who is meant says so"),
     "by_memories": _("not named, but this is known of them: {clauses}"),
     # Whom a pronoun or an unspoken subject means; several stand behind one another.
     "each_of": "{reasons}",
@@ -214,6 +215,7 @@ TEMPLATES: dict[str, str] = {
     "client_refused": _("The model client refused the call: {error}."),
     "request_refused": _("The model server refused the request{code}."),
     "file_refused": _("The model server refused the file of requests{code}."),
+    "budget_over": _("The model did not answer in the time that was given to it."),
     "no_answer": _("The model server gave no answer{code}."),
     "no_completion": _("The model server's reply holds no completion."),
     "not_batch_protocol": _("The model server's reply is not of the batch protocol."),

@@ -16,7 +16,8 @@ from contacts.key_index import Hit, hits, person_of
 from contacts.matching import descriptions
 from contacts.matching.descriptions import Description
 from contacts.matching.mentions import candidate_keys, find_mentions
-from contacts.types import Entry, Mention, Utterance
+from contacts.models import Contact
+from contacts.types import Entry, Mention, Person, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
 HISTORY = 12
@@ -38,6 +39,13 @@ class NearDate(NamedTuple):
     kind: str
     on: date
     years: int | None
+
+
+class Candidate(NamedTuple):
+    """A contact whom a message may mean, with its card."""
+
+    person: Person
+    card: str
 
 
 class People(NamedTuple):
@@ -101,6 +109,31 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     known |= _known(found)
     mentions += staying(users, mentions, stay)
     return _people(end_user, mentions, known, today, span)
+
+
+def candidates(
+    end_user: EndUser, texts: Sequence[str], first: Iterable[UUID], most: int
+) -> list[Candidate]:
+    """Whom a message may mean, at most so many: those with these ids, those whom ``texts`` name
+    (the message, then the turns before it, the latest first), those whom words of the texts may
+    mean at all, and who was mentioned last. Nobody who is archived. Two statements."""
+    shown = [text[:CHARACTERS] for text in texts]
+    found = hits(end_user, frozenset().union(*map(candidate_keys, shown)))
+    recent = Contact.objects.of(end_user).listed().order_by("-last_mentioned_at", "id")[:most]
+    columns = ("id", "name", "aliases", "relationship", "gender", "card", "coming")
+    known = {
+        row["id"]: {**row, "id": str(row["id"]), "archived": False}
+        for row in recent.values(*columns)
+    }
+    latest = list(known)
+    known |= _known(found)
+    entries = _entries(found)
+    named = [mention.person.id for text in shown for mention in find_mentions(text, entries)]
+    alike = [UUID(hit.known["id"]) for hit in found if hit.how in ("name", "alias", "kinship")]
+    order = dict.fromkeys([*first, *named, *alike, *latest])
+    wanted = [pk for pk in order if pk in known and not known[pk]["archived"]][:most]
+    cards = cards_of(end_user, {pk: known[pk] for pk in wanted})
+    return [Candidate(person_of(known[pk]), cards[pk]) for pk in wanted]
 
 
 def _people(

@@ -7,7 +7,16 @@ from uuid import UUID
 from accounts.reasons import Reason
 
 How = Literal[
-    "name", "alias", "kinship", "fuzzy", "pronoun", "semantic", "memories", "conversation"
+    "name",
+    "alias",
+    "kinship",
+    "fuzzy",
+    "pronoun",
+    "semantic",
+    "memories",
+    "conversation",
+    "reference",
+    "model",
 ]
 
 

@@ -13,24 +13,28 @@ from contacts.text import encodable, estimate_tokens
 from memories.models import ModelCall, Outage
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
-from memories.providers.interface import LanguageProvider
+from memories.providers.interface import LanguageProvider, Resolver
 from memories.text.secrets import holds_secret
 from memories.types import Reply, Usage
 
 T = TypeVar("T")
+Asked = LanguageProvider | Resolver | Embedder
 MOST_KEPT = 4000  # code points of an answer that was of no use
 
 
 def ask(
-    end_user: EndUser, provider: LanguageProvider, purpose: str, call: Callable[[], Reply[T]]
+    end_user: EndUser,
+    provider: LanguageProvider | Resolver,
+    purpose: str,
+    call: Callable[[], Reply[T]],
 ) -> T:
     """The value of the reply, after the call is written down. Re-raises ProviderError."""
     try:
         reply = call()
     except ProviderError as error:
-        _write_failure(end_user, provider, purpose, error)
+        write_failure(end_user, provider, purpose, error)
         raise
-    _write(end_user, provider, purpose, reply.usage, ModelCall.Outcome.OK)
+    write(end_user, provider, purpose, reply.usage)
     return reply.value
 
 
@@ -43,22 +47,26 @@ def embed(end_user: EndUser, embedder: Embedder, texts: Sequence[str]) -> list[l
     try:
         vectors = embedder.embed_passages(texts)
     except ProviderError as error:
-        _write_failure(end_user, embedder, "embed", error)
+        write_failure(end_user, embedder, "embed", error)
         raise
     tokens = sum(map(estimate_tokens, texts))
     taken = (time.perf_counter() - started) * 1000
-    _write(end_user, embedder, "embed", Usage(tokens, 0, taken), ModelCall.Outcome.OK)
+    write(end_user, embedder, "embed", Usage(tokens, 0, taken))
     return vectors
 
 
-def is_refused(asked: LanguageProvider | Embedder) -> bool:
+def is_refused(asked: Asked) -> bool:
     """Whether the model's server refuses whatever is asked."""
     return Outage.objects.filter(provider=asked.name, model=asked.model).exists()
 
 
-def _write_failure(
-    end_user: EndUser, asked: LanguageProvider | Embedder, purpose: str, error: ProviderError
-) -> None:
+def write(end_user: EndUser, asked: Asked, purpose: str, usage: Usage) -> None:
+    """Writes down a call that was answered."""
+    _write(end_user, asked, purpose, usage, ModelCall.Outcome.OK)
+
+
+def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: ProviderError) -> None:
+    """Writes down a call that failed, and the outage where the server refuses everything."""
     if isinstance(error, RefusedError):
         _, error.opens = Outage.objects.get_or_create(
             provider=asked.name, model=asked.model, defaults={"error": stored(error.reason)}
@@ -83,7 +91,7 @@ def _outcome(error: ProviderError) -> ModelCall.Outcome:
 
 def _write(
     end_user: EndUser,
-    provider: LanguageProvider | Embedder,
+    provider: Asked,
     purpose: str,
     usage: Usage,
     outcome: str,

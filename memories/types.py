@@ -335,6 +335,26 @@ class ProfilePatch:
     personality_sources: tuple[UUID, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class WhoRequest:
+    """A message of which it is unsure whom it means, with the (role, content) turns before it and
+    whom it may mean: a contact id and a line about each."""
+
+    message: str
+    turns: tuple[tuple[str, str], ...]
+    people: tuple[tuple[UUID, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """One of the people of a WhoRequest, and the words of the message that mean them ("": they
+    are left out)."""
+
+    person: UUID
+    words: str
+    confidence: float
+
+
 class Relationship(StrEnum):
     """What one memory can be to another by its meaning (MIRA's classified edges)."""
 

@@ -41,10 +41,20 @@ def refers_back(text: str) -> bool:
     the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
     turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
     anaphors = find_anaphors(turn)
-    if anaphors or others.lex.owned_kin.search(turn.text):
+    if _points(turn, anaphors):
         return True
     sentence = evidence.of_sentence(turn, anaphors)
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
+
+
+def points_at_somebody(text: str) -> bool:
+    """Whether a word of ``text`` may mean a person without naming them."""
+    turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
+    return _points(turn, find_anaphors(turn))
+
+
+def _points(turn: Turn, anaphors: Sequence[Anaphor]) -> bool:
+    return bool(anaphors) or others.lex.owned_kin.search(turn.text) is not None
 
 
 def resolve(

@@ -34,10 +34,13 @@ HOW = {
     "pronoun": _("by a pronoun"),
     "semantic": _("by a description"),
     "memories": _("by memories about them"),
+    "reference": _("by what the user may call them"),
+    "model": _("by a model"),
     "conversation": _("from the conversation so far"),
 }
 STEPS = {
     "who": _("Finding who is meant"),
+    "model": _("Asking a model who is meant"),
     "linked": _("Memories about them"),
     "embedding": _("Embedding the message"),
     "search": _("Searching"),

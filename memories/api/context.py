@@ -41,6 +41,17 @@ class ContextForm(Strict):
         required=False,
         help_text="For how many messages the card of somebody who was meant stays, in short.",
     )
+    resolve = serializers.ChoiceField(
+        ["fast", "model"],
+        required=False,
+        help_text="`model`: ask one where it is unsure who is meant. Default: as Mio is set.",
+    )
+    resolve_budget_ms = Whole(
+        min_value=50,
+        max_value=10_000,
+        default=build.RESOLVE_BUDGET_MS,
+        help_text="For so long; after it, what was found without a model is the answer.",
+    )
     include = serializers.ListField(
         child=serializers.ChoiceField(build.ALL), default=list(build.ALL), max_length=10
     )
@@ -58,7 +69,8 @@ Context = inline_serializer(
                 "matched_by": serializers.CharField(
                     help_text="`conversation`: meant in the last turns, not in this message. "
                     "`memories`: not named, but what is known of them fits; `matched_text` is "
-                    "the memory that fits best."
+                    "the memory that fits best. `reference`: by what the user calls them. "
+                    "`model`: a model was asked."
                 ),
                 "matched_text": serializers.CharField(),
                 "confidence": serializers.FloatField(),
@@ -101,6 +113,14 @@ Context = inline_serializer(
             many=True,
         ),
         "timing_ms": serializers.FloatField(),
+        "resolved": serializers.CharField(
+            help_text="Who said who is meant: `fast` (no model was wanted, or there is none), "
+            "`sure` (there was nothing to ask), `model`, or `late` and `failed` (a model was "
+            "asked, and what was found without it is the answer)."
+        ),
+        "timing": serializers.DictField(
+            child=serializers.FloatField(), help_text="Milliseconds by step; `model` if asked."
+        ),
     },
 )
 
@@ -140,6 +160,8 @@ class ContextView(UserView):
             token_budget=asked["token_budget"],
             include=asked["include"],
             keep_cards=asked.get("keep_cards"),
+            resolve=asked.get("resolve"),
+            resolve_budget_ms=asked["resolve_budget_ms"],
             heal=True,
         )
         return _Answer(asdict(traced.injection), partial(build.note, end_user, traced, session_id))

@@ -10,9 +10,10 @@ of it, which nobody waits for; ``build`` does both.
 """
 
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -28,7 +29,7 @@ from contacts import lookup
 from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention
-from memories.context import linked, memory_vote
+from memories.context import linked, memory_vote, model_resolution
 from memories.context.render import (
     NOTHING,
     InjectedContact,
@@ -52,6 +53,7 @@ from memories.text.small_talk import greets
 ALL = ("cards", "linked", "search", "dates")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
 _UNTIL = {"en": "until {}", "zh": "到{}为止"}
+RESOLVE_BUDGET_MS = 800  # what people still take for an answer without delay
 JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
 
 
@@ -76,7 +78,9 @@ class Forgetting:
 
 @dataclass(frozen=True, slots=True)
 class Injection:
-    """``system_prompt`` is empty when there is nothing to say."""
+    """``system_prompt`` is empty when there is nothing to say. ``resolved`` says whose answer it is
+    who is meant (:data:`memories.context.model_resolution.Resolved`), ``timing`` what each step
+    took, in milliseconds."""
 
     system_prompt: str = ""
     contacts: tuple[InjectedContact, ...] = ()
@@ -84,6 +88,8 @@ class Injection:
     forgetting: tuple[Forgetting, ...] = ()
     dates: tuple[InjectedDate, ...] = ()
     timing_ms: float = 0.0
+    resolved: str = "fast"
+    timing: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +151,18 @@ def trace(
     token_budget: int = 1500,
     include: Collection[str] = ALL,
     keep_cards: int | None = None,
+    resolve: str | None = None,
+    resolve_budget_ms: int = RESOLVE_BUDGET_MS,
     heal: bool = False,
 ) -> Trace:
     """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges
-    that are to ``heal`` on the way.
+    that are to ``heal`` on the way, and what a model was asked.
 
     ``history`` are (role, content) turns before the message; without any, the stored session is
     read. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
     Whoever the talk is about keeps a compact one for ``keep_cards`` messages (default: as set).
-    An end user that was never seen has nothing.
+    With ``resolve`` "model" (default: as set) a model is asked, for so long, where it is unsure
+    who is meant. An end user that was never seen has nothing.
     """
     started = time.perf_counter()
     if end_user is None:
@@ -162,11 +171,19 @@ def trace(
     searches = "search" in include and not greets(message)
     embedding = QueryVectors(embedder(), message) if searches else None
     with clock.step("who"):
-        turns = _turns(end_user, session_id, history)
+        turns = cache(_turns(end_user, session_id, history))
         stay = settings.MIO_KEEP_CARDS if keep_cards is None else keep_cards
         people = lookup.look_up(end_user, message, turns, stay if "cards" in include else 0)
         mentions, known = people.mentions, people.cards
-        contacts = _contacts(mentions, known)
+    resolved: str = "fast"
+    if (resolve or settings.MIO_RESOLVE) == "model":
+        with clock.step("model"):
+            opinion = model_resolution.second_opinion(
+                end_user, message, mentions, turns, resolve_budget_ms
+            )
+        mentions, known = list(opinion.mentions), known | opinion.cards
+        resolved = opinion.resolved
+    contacts = _contacts(mentions, known)
     meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
     about, hits = None, []
     if "linked" in include and meant:
@@ -222,7 +239,16 @@ def trace(
     forgotten = tuple(map(forgetting, asked))
     kept = {memory.id for memory in block.kept}
     return Trace(
-        Injection(block.text, tuple(contacts), block.kept, forgotten, block.dates, since(started)),
+        Injection(
+            block.text,
+            tuple(contacts),
+            block.kept,
+            forgotten,
+            block.dates,
+            since(started),
+            resolved,
+            {step.name: round(step.ms, 3) for step in clock.steps},
+        ),
         tuple(mentions),
         tuple(
             replace(way, kept=way.memory.id in kept, line=way.memory.id in block.lines)

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db import connection
 
-NAMES = ("who", "linked", "embedding", "search", "prompt")
+NAMES = ("who", "model", "linked", "embedding", "search", "prompt")
 
 
 def since(started: float) -> float:

@@ -7,13 +7,16 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
-from memories.providers.interface import LanguageProvider
+from memories.providers.interface import LanguageProvider, Resolver
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.providers.openai.batch_api import BatchServer
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import ModelServer
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
+
+# Nobody who talks waits longer for a second opinion.
+LONGEST_BUDGET_S = 10.0
 
 
 def language_provider() -> LanguageProvider:
@@ -31,6 +34,21 @@ def reviewing_provider() -> LanguageProvider:
     if settings.MIO_LLM == "openai":
         return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
     return language_provider()
+
+
+def resolving_provider() -> Resolver | None:
+    """The model that is asked whom a message means while somebody waits: once, by a client that
+    soon gives up. None where the settings name no server."""
+    if settings.MIO_LLM != "openai":
+        return None
+    server = _model_server(
+        settings.OPENAI_API_KEY,
+        settings.OPENAI_BASE_URL,
+        timeout_s=LONGEST_BUDGET_S,
+        max_attempts=1,
+        deadline_s=LONGEST_BUDGET_S,
+    )
+    return _openai_provider(server, settings.MIO_RESOLVE_MODEL)
 
 
 def openai_provider(model: str) -> OpenAIProvider:
@@ -65,7 +83,8 @@ def probes() -> dict[tuple[str, str], Callable[[], object]]:
     be, which raises ProviderError where the model can't be asked."""
     made: dict[tuple[str, str], Callable[[], object]] = {}
     if settings.MIO_LLM == "openai":
-        for model in (settings.MIO_LLM_MODEL, settings.MIO_LLM_REVIEW_MODEL):
+        named = settings.MIO_LLM_MODEL, settings.MIO_LLM_REVIEW_MODEL, settings.MIO_RESOLVE_MODEL
+        for model in named:
             made["openai", model] = openai_provider(model).probe
     vectors = embedder()
     if vectors.name == "openai":

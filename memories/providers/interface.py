@@ -9,6 +9,7 @@ from memories.types import (
     Extraction,
     ExtractionRequest,
     FoundRelation,
+    Meant,
     Overlap,
     ProfilePatch,
     ProfileRequest,
@@ -18,6 +19,7 @@ from memories.types import (
     Resolutions,
     Review,
     StoredMemory,
+    WhoRequest,
 )
 
 
@@ -51,3 +53,13 @@ class LanguageProvider(Protocol):
         self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
     ) -> Reply[Sequence[Review]]:
         """One review for each proposal (with its members), in the order given."""
+
+
+class Resolver(Protocol):
+    """A model that is asked while somebody waits. Raises ProviderError and nothing else."""
+
+    name: str
+    model: str
+
+    def who(self, request: WhoRequest) -> Reply[Sequence[Meant]]:
+        """Which of the people the message means, each once; mostly none."""

@@ -16,8 +16,10 @@ from memories.providers.openai.schemas import (
     RefinementsOut,
     ResolutionsOut,
     ReviewsOut,
+    WhoOut,
     Wire,
 )
+from memories.providers.openai.second_opinion import WhoPrompt
 from memories.providers.openai.structured_output import AnswerModel, instructions, total
 from memories.providers.openai.transport import ModelServer
 from memories.types import (
@@ -25,6 +27,7 @@ from memories.types import (
     Extraction,
     ExtractionRequest,
     FoundRelation,
+    Meant,
     Overlap,
     ProfilePatch,
     ProfileRequest,
@@ -35,6 +38,7 @@ from memories.types import (
     Review,
     StoredMemory,
     Usage,
+    WhoRequest,
 )
 
 # What one call holds: a long list makes a model skip some of it.
@@ -144,6 +148,10 @@ class OpenAIProvider:
         found, usage = self._ask_each("review", prompts, ReviewsOut)
         return Reply([one for part in found for one in part], usage)
 
+    def who(self, request: WhoRequest) -> Reply[Sequence[Meant]]:
+        """Which of the people the message means."""
+        return self._ask("who", WhoPrompt(request), WhoOut, repair=False)
+
     def _ask_each(
         self, name: str, prompts: Iterable[Prompt[W, R]], answer: type[W]
     ) -> tuple[list[R], Usage]:
@@ -156,8 +164,11 @@ class OpenAIProvider:
             usage = total(usage, reply.usage)
         return found, usage
 
-    def _ask(self, name: str, prompt: Prompt[W, R], answer: type[W]) -> Reply[R]:
-        out, usage = self._answers.ask(instructions(name), prompt.as_json(), answer)
+    def _ask(
+        self, name: str, prompt: Prompt[W, R], answer: type[W], *, repair: bool = True
+    ) -> Reply[R]:
+        question = prompt.as_json()
+        out, usage = self._answers.ask(instructions(name), question, answer, repair=repair)
         return Reply(prompt.read(out), usage)
 
 

@@ -162,6 +162,16 @@ class ProfileOut(Wire):
     personality_sources: Ids = []
 
 
+class MeantOut(Wire):
+    words: Text = ""
+    id: str
+    confidence: Share = 1.0
+
+
+class WhoOut(Wire):
+    meant: list[MeantOut]
+
+
 class FoundOut(Wire):
     case: str
     kind: Related

@@ -5,12 +5,14 @@ The same requests can be put together for a batch file, and their answers read l
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from string import Template
 from typing import Annotated, Any, TypeVar
 
 import openai
+from json_repair import repair_json
 from openai.types.chat import ChatCompletionMessageParam
 from pydantic import AfterValidator, BaseModel, ValidationError
 
@@ -66,11 +68,13 @@ class AnswerModel:
         self._format = 0
         self._takes_temperature = True
 
-    def ask(self, instructions: str, question: str, answer: type[W]) -> tuple[W, Usage]:
-        """A validated answer, after at most one repair."""
+    def ask(
+        self, instructions: str, question: str, answer: type[W], *, repair: bool = True
+    ) -> tuple[W, Usage]:
+        """A validated answer; the model is asked to ``repair`` one that is none at most once."""
         messages = _messages(instructions, question)
         text, usage = self._complete(messages, answer)
-        return self._usable(messages, text, usage, answer)
+        return self._usable(messages, text, usage, answer, repair=repair)
 
     def probe(self) -> None:
         """One try at a request that any model takes."""
@@ -92,24 +96,27 @@ class AnswerModel:
         return self._usable(messages, text, usage, answer)
 
     def _usable(
-        self, messages: Messages, text: str, usage: Usage, answer: type[W]
+        self, messages: Messages, text: str, usage: Usage, answer: type[W], *, repair: bool = True
     ) -> tuple[W, Usage]:
         try:
-            return answer.model_validate_json(_json_in(text)), usage
+            return _parsed(text, answer), usage
         except ValidationError as exc:
-            errors = _described(exc)
+            errors, kinds = _described(exc), _kinds(exc)
+        if not repair:
+            raise OutputError(Reason("answer_unusable", errors=kinds), text)
         schema = json.dumps(json_schema_of(answer), separators=(",", ":"))
-        repair = _template("repair").substitute(errors=errors, schema=schema)
+        request = _template("repair").substitute(errors=errors, schema=schema)
         messages = [
             *messages,
             {"role": "assistant", "content": encodable(text[:MAX_REPAIRED])},
-            {"role": "user", "content": repair},
+            {"role": "user", "content": request},
         ]
         text, used = self._complete(messages, answer)
         try:
-            return answer.model_validate_json(_json_in(text)), total(usage, used)
+            return _parsed(text, answer), total(usage, used)
         except ValidationError as exc:
-            kinds = sorted({error["type"] for error in exc.errors()})
+            kinds = _kinds(exc)
+        # Not in a handler: the exception there holds what the model wrote.
         raise OutputError(Reason("answer_unusable", errors=kinds), text)
 
     def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[str, Usage]:
@@ -197,6 +204,25 @@ def instructions(name: str) -> str:
     """The prompt of that name, with the attribute keys filled in."""
     single = [key for key, attribute in ATTRIBUTES.items() if attribute.single]
     return _template(name).substitute(keys=", ".join(ATTRIBUTES), single=", ".join(single))
+
+
+def _parsed(text: str, answer: type[W]) -> W:
+    """The answer in what a model wrote, mended where only its punctuation is wrong: a comma too
+    many, quotes of the wrong kind, a comment. Raises ValidationError."""
+    found = _json_in(text)
+    try:
+        return answer.model_validate_json(found)
+    except ValidationError:
+        # What does not end as an object was cut off: to close it would lose what is missing.
+        if not text.rstrip().rstrip("`").rstrip().endswith("}"):
+            raise
+        with suppress(RecursionError, ValueError):
+            return answer.model_validate_json(repair_json(found, skip_json_loads=True) or "null")
+        raise
+
+
+def _kinds(exc: ValidationError) -> list[str]:
+    return sorted({error["type"] for error in exc.errors()})
 
 
 def _json_in(text: str) -> str:

@@ -1,0 +1,45 @@
+"""A message of which it is unsure whom it means, as JSON for a model, and whom it says."""
+
+from accounts.reasons import Reason
+from contacts.text import clean
+from memories.providers.errors import OutputError
+from memories.providers.openai.extraction import to_json
+from memories.providers.openai.schemas import WhoOut
+from memories.types import Meant, WhoRequest
+
+MAX_MESSAGE, MAX_TURN, MAX_LINE = 2000, 400, 200
+
+
+class WhoPrompt:
+    """The people with their short ids: what is sent, and how the answer is read."""
+
+    def __init__(self, request: WhoRequest) -> None:
+        self._request = request
+        self._people = {f"p{number}": pk for number, (pk, _) in enumerate(request.people, 1)}
+
+    def as_json(self) -> str:
+        """What is asked about, as the model sees it."""
+        lines = (line for _, line in self._request.people)
+        return to_json(
+            {
+                "people": [
+                    {"id": short, "about": clean(line, MAX_LINE)}
+                    for short, line in zip(self._people, lines, strict=True)
+                ],
+                "turns": [
+                    {"role": role, "text": text[:MAX_TURN]} for role, text in self._request.turns
+                ],
+                "message": self._request.message[:MAX_MESSAGE],
+            }
+        )
+
+    def read(self, out: WhoOut) -> list[Meant]:
+        """Whom the model says, each person once. Raises OutputError for an answer that names
+        people who were not shown."""
+        found: dict[str, Meant] = {}
+        for item in out.meant:
+            if item.id not in self._people:
+                raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
+            words = item.words if item.words in self._request.message else ""
+            found.setdefault(item.id, Meant(self._people[item.id], words, item.confidence))
+        return list(found.values())

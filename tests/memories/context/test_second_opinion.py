@@ -1,0 +1,203 @@
+"""A second opinion on who is meant, by a real server of the OpenAI protocol."""
+
+import time
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import EndUser
+from contacts.models import Contact
+from memories.context import build, model_resolution
+from memories.models import ModelCall, Outage
+from tests.api import ApiClient, assert_error
+from tests.factories import make_contact
+from tests.servers import FakeOpenAI
+
+POINTS = "What does that grumpy man want now?"
+TURNS = [
+    {"role": "user", "content": "Olaf and Piet had a fight at our gate."},
+    {"role": "assistant", "content": "Have you talked to him?"},
+]
+
+
+@pytest.fixture
+def people(zoe: EndUser) -> dict[str, Contact]:
+    return {
+        "olaf": make_contact(zoe, "Olaf", relationship="neighbour", gender="male"),
+        "piet": make_contact(zoe, "Piet", relationship="brother", gender="male"),
+    }
+
+
+def asked(client: ApiClient, message: str = POINTS, **more: Any) -> dict[str, Any]:
+    body = {"message": message, "resolve": "model", "include": ["cards"], **more}
+    status, answer = client.post("users/zoe/context/", body)
+    assert status == 200, answer
+    return answer
+
+
+def fast(client: ApiClient, message: str = POINTS, **more: Any) -> dict[str, Any]:
+    return asked(client, message, **{"resolve": "fast", **more})
+
+
+def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    keys = ("system_prompt", "contacts", "memories")
+    return all(one[key] == other[key] for key in keys)
+
+
+def meant(server: FakeOpenAI, name: str, words: str, confidence: float = 0.9) -> None:
+    """The server answers with the id under which it is shown who is called so."""
+
+    def answer(request: Any) -> Any:
+        shown = {one["about"]: one["id"] for one in request.data["people"]}
+        found = next(short for about, short in shown.items() if name in about)
+        return {"meant": [{"words": words, "id": found, "confidence": confidence}]}
+
+    server.answer_with = answer
+
+
+@pytest.mark.usefixtures("people")
+def test_the_model_says_who_is_meant_where_the_fast_path_is_unsure(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    meant(server, "Piet", "that grumpy man")
+    answer = asked(client, history=TURNS)
+    assert answer["resolved"] == "model"
+    assert answer["timing"]["model"] > 0
+    one = next(c for c in answer["contacts"] if c["matched_by"] == "model")
+    assert (one["id"], one["matched_text"]) == (str(people["piet"].pk), "that grumpy man")
+    assert "Piet" in answer["system_prompt"]
+    call = ModelCall.objects.get()
+    assert (call.purpose, call.outcome, call.end_user_id) == ("who", "ok", zoe.pk)
+    assert (call.tokens_in, call.tokens_out) == (11, 7)
+    sent = server.requests[0].data
+    assert [turn["text"] for turn in sent["turns"]] == [turn["content"] for turn in TURNS]
+    assert sent["message"] == POINTS
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    ("message", "resolved"),
+    [("Olaf came by today", "sure"), ("What is the capital of Peru?", "sure")],
+)
+def test_what_is_clear_or_about_nobody_is_not_asked(
+    client: ApiClient, server: FakeOpenAI, message: str, resolved: str
+) -> None:
+    answer = asked(client, message)
+    assert (answer["resolved"], server.requests) == (resolved, [])
+    assert same(answer, fast(client, message))
+
+
+@pytest.mark.usefixtures("people")
+def test_a_model_that_hangs_costs_the_budget_and_changes_nothing(
+    client: ApiClient, server: FakeOpenAI
+) -> None:
+    server.hang()
+    started = time.monotonic()
+    answer = asked(client, resolve_budget_ms=150, history=TURNS)
+    assert time.monotonic() - started < 3
+    assert 100 < answer["timing"]["model"] < 2000
+    assert answer["resolved"] == "late"
+    assert same(answer, fast(client, history=TURNS))
+    assert ModelCall.objects.get().outcome == "transient"
+
+
+@pytest.mark.usefixtures("people")
+@pytest.mark.parametrize(
+    "play",
+    [
+        lambda server: server.fail(429, retry_after=30),
+        lambda server: server.fail(500),
+        lambda server: server.close_early(),
+        lambda server: server.reply_text("It is surely Olaf."),
+        lambda server: server.reply_text('{"meant": [[[['),
+        lambda server: server.reply_text("[" * 5000 + "}"),
+        lambda server: server.reply_json({"meant": [{"words": "him", "id": "p99"}]}),
+        lambda server: server.reply_json({"people": "all"}),
+        lambda server: server.reply_body("<html>gone</html>"),
+        lambda server: server.fail(401),
+    ],
+    ids=["429", "500", "cut", "prose", "open", "deep", "wrong id", "other", "page", "key"],
+)
+def test_whatever_goes_wrong_the_fast_answer_stands_after_one_request(
+    client: ApiClient, server: FakeOpenAI, play: Any
+) -> None:
+    play(server)
+    answer = asked(client, history=TURNS, resolve_budget_ms=5000)
+    assert answer["resolved"] == "failed"
+    assert len(server.requests) == 1
+    assert same(answer, fast(client, history=TURNS))
+    assert ModelCall.objects.get().outcome != "ok"
+
+
+@pytest.mark.usefixtures("people")
+def test_a_model_that_refuses_everything_is_not_asked_again(
+    client: ApiClient, server: FakeOpenAI
+) -> None:
+    server.fail(401)
+    asked(client, history=TURNS)
+    assert Outage.objects.exists()
+    assert asked(client, history=TURNS)["resolved"] == "failed"
+    assert len(server.requests) == 1
+
+
+def test_the_setting_asks_for_all_and_names_the_model(
+    client: ApiClient, server: FakeOpenAI, people: dict[str, Contact], settings: Any
+) -> None:
+    settings.MIO_RESOLVE, settings.MIO_RESOLVE_MODEL = "model", "tiny"
+    server.reply_json({"meant": []})
+    _, answer = client.post("users/zoe/context/", {"message": POINTS, "history": TURNS})
+    assert answer["resolved"] == "model"
+    assert server.requests[0].json["model"] == "tiny"
+    assert not [c for c in answer["contacts"] if c["matched_by"] == "pronoun"]
+
+
+@pytest.mark.usefixtures("people")
+def test_at_most_twelve_people_are_shown_and_six_turns(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI
+) -> None:
+    for number in range(20):
+        make_contact(zoe, f"Friend{number} Ostrom", relationship="friend")
+    server.reply_json({"meant": []})
+    asked(client, history=[{"role": "user", "content": f"turn {n}"} for n in range(9)] + TURNS)
+    sent = server.requests[0].data
+    assert len(sent["people"]) == model_resolution.MOST_PEOPLE
+    assert any("Olaf" in one["about"] for one in sent["people"])  # the last turns name him
+    assert len(sent["turns"]) == model_resolution.MOST_TURNS
+
+
+@pytest.mark.usefixtures("people")
+def test_people_of_others_and_the_archived_are_not_shown(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    Contact.objects.filter(pk=people["olaf"].pk).update(archived_at=timezone.now())
+    server.reply_json({"meant": []})
+    asked(client, history=TURNS)
+    assert "Olaf" not in str(server.requests[0].data["people"])
+
+
+@pytest.mark.usefixtures("people")
+def test_without_a_model_and_by_default_nothing_is_asked_and_no_statement_more(
+    zoe: EndUser, server: FakeOpenAI, settings: Any
+) -> None:
+    history = [(turn["role"], turn["content"]) for turn in TURNS]
+
+    def statements(**options: Any) -> int:
+        with CaptureQueriesContext(connection) as queries:
+            build.trace(zoe, POINTS, history=history, include=["cards"], **options)
+        return len(queries)
+
+    by_default = statements()
+    settings.MIO_LLM = "offline"
+    assert statements(resolve="model") == by_default
+    assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "bad", [{"resolve": "slow"}, {"resolve_budget_ms": 1}, {"resolve_budget_ms": "soon"}]
+)
+@pytest.mark.usefixtures("zoe")
+def test_what_is_no_choice_is_refused(client: ApiClient, bad: dict[str, Any]) -> None:
+    assert_error(client.post("users/zoe/context/", {"message": POINTS, **bad}), 400)
