@@ -88,6 +88,7 @@ TEMPLATES: dict[str, str] = {
     "bond_opposed": _("“{first}” and “{second}” rule each other out."),
     "bond_alone": _("A person has only one {first} at a time."),
     "bond_former": _("Only one of “{first}” and “{second}” is in the past."),
+    "said_to_be_one": _("What was said of the two in a conversation fits one person"),
     "stated_name": _("It was said that one is called {name}: “{fact}”"),
     "owned_by": _("One is known by the other, {name}: “{fact}”"),
     "stated_apart": _("It was said that they are two people: “{fact}”"),
@@ -118,6 +119,10 @@ TEMPLATES: dict[str, str] = {
     "taken_back": _("The user took this back."),
     "vcard": _("imported from a vCard file"),
     "overlapping": _("They overlap: {reason}"),
+    # What a conversation puts right about a known person.
+    "called_better": _("the user calls them {name}"),
+    "not_called_so": _("the user said that they are not called so"),
+    "said_same": _("the user said so: “{quote}”"),
     "verbose": _("It was long: {reason}"),
     "several_matters": _("it is about several matters"),
     "empty_words": _("filler words"),

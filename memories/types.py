@@ -59,7 +59,8 @@ class ExtractionRequest:
     """``turns`` are to be extracted; ``context`` are earlier turns, only to understand them.
 
     ``language`` is the end user's own (zh or en); ``user_names`` are the end user's own
-    names, which are never a contact. A known person's id is a contact's UUID.
+    names, which are never a contact. A known person's id is a contact's UUID. ``memories`` are
+    some that stand, which the turns may speak of, for providers that read them.
     """
 
     turns: tuple[Turn, ...]
@@ -67,13 +68,16 @@ class ExtractionRequest:
     people: tuple[Person, ...] = ()
     language: str = "en"
     user_names: tuple[str, ...] = ()
+    memories: tuple["StoredMemory", ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractedPerson:
     """A person met in a batch. ``ref`` is unique in the reply; ``contact_id`` is set for one of
     the request's people; a ``namesake`` is another than those of this name. ``name``: how the
-    user calls them best (小红, 妈妈); ``relationship``: to the end user, in their words."""
+    user calls them best (小红, 妈妈); ``relationship``: to the end user, in their words.
+    Of a known one ``better_name`` takes the place of the name, and ``wrong_aliases`` are no names
+    of theirs after all."""
 
     ref: str
     name: str
@@ -82,6 +86,18 @@ class ExtractedPerson:
     relationship: str = ""
     gender: str = ""
     namesake: bool = False
+    better_name: str = ""
+    wrong_aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SamePerson:
+    """Two known people (refs) who turned out to be one; ``quote`` are the user's own words that
+    state it of both names, empty where it only follows."""
+
+    one: str
+    other: str
+    quote: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +158,8 @@ class ForgetRequest:
     ``contact_id`` is the known person it is about. ``words`` are the distinctive words of the
     topic and ``keys`` the attributes it speaks of (吃药: medication); with neither, everything
     about the person is meant. ``turn_ids`` are turns of which nothing is to be kept, and
-    ``asked_in`` is the turn that asks (0 where the provider can't tell). ``everything``: all
-    that is kept of the user until then.
+    ``asked_in`` is the turn that asks (0 where the provider can't tell). ``memory_ids`` are
+    stored ones that are meant. ``everything``: all that is kept of the user until then.
     """
 
     contact_id: UUID | None = None
@@ -152,13 +168,15 @@ class ForgetRequest:
     turn_ids: tuple[int, ...] = ()
     asked_in: int = field(default=0, compare=False)
     everything: bool = False
+    memory_ids: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
     """``retracted_turn_ids`` are turns (of the batch or its context) whose statements the
-    user took back: a joke, a mistake. ``forget`` is what they asked to forget. ``user_names``
-    are names by which the user introduced themself."""
+    user took back: a joke, a mistake; ``retracted_memory_ids`` are stored memories. ``forget`` is
+    what they asked to forget. ``user_names`` are names by which the user introduced themself;
+    ``same`` are known people who are one."""
 
     people: tuple[ExtractedPerson, ...] = ()
     memories: tuple[ExtractedMemory, ...] = ()
@@ -166,6 +184,8 @@ class Extraction:
     retracted_turn_ids: tuple[int, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()
     user_names: tuple[str, ...] = ()
+    retracted_memory_ids: tuple[UUID, ...] = ()
+    same: tuple[SamePerson, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 from django.db import transaction
@@ -17,6 +17,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models import EndUser
+from accounts.reasons import Reason
 from contacts import names
 from contacts.models import Contact, ContactKey, Relation, Suggestion
 from contacts.resolution import blocking
@@ -34,6 +35,9 @@ State = Suggestion.State
 CHUNK = 500
 # Evidence kept with a suggestion: what counts most.
 MAX_EVIDENCE = 8
+# Evidence of a model that read a conversation, and how sure it is by itself: by hand, no set of
+# such cases is known.
+TOLD, TOLD_SURE = "said_to_be_one", 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +185,7 @@ def _record(
         for pair, row in unanswered.items()
         if pair not in found
         and row.state == State.OPEN
+        and not _told(row)
         and (changed is None or not changed.isdisjoint(pair))
     ]
     Suggestion.objects.of(held).filter(pk__in=gone).delete()
@@ -201,9 +206,30 @@ def _record(
 
 def _filled(row: Suggestion, comparison: Comparison) -> Suggestion:
     row.verdict, row.confidence = comparison.verdict, round(comparison.score, 4)
-    row.evidence = [evidence.as_json for evidence in comparison.evidence[:MAX_EVIDENCE]]
+    compared = [evidence.as_json for evidence in comparison.evidence[:MAX_EVIDENCE]]
+    row.evidence = [*_told(row), *compared]
     row.updated_at = timezone.now()
     return row
+
+
+def _told(row: Suggestion) -> list[dict[str, Any]]:
+    """What a model read in a chat of the two: it stands however much they look alike."""
+    return [evidence for evidence in row.evidence if evidence.get("code") == TOLD]
+
+
+def suggest_one(end_user: EndUser, pair: Pair) -> None:
+    """Asks whether two are one person, which somebody's words made likely. An answer that was
+    given stands. The caller holds the end user's lock."""
+    first, second = sorted(pair)
+    row, _ = Suggestion.objects.get_or_create(
+        end_user=end_user,
+        first_id=first,
+        second_id=second,
+        defaults={"verdict": Suggestion.Verdict.LIKELY, "confidence": TOLD_SURE},
+    )
+    if row.state in (State.OPEN, State.LATER) and not _told(row):
+        row.evidence = [{**Reason(TOLD).as_json, "weight": 1.0}, *row.evidence]
+        row.save(update_fields=["evidence", "updated_at"])
 
 
 def survivor_first(end_user: EndUser, pair: Pair) -> Pair:

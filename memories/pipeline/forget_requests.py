@@ -1,7 +1,7 @@
 """What a user asks in a chat to forget is put away at once, and planned to be erased:
 memories, and people known only by them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -104,7 +104,8 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
         _gather_everything(end_user, request.asked_in, into)
         return
     contact = store.survivor(end_user, request.contact_id) if request.contact_id else None
-    whole = contact is not None and not request.words and not request.keys
+    meant = request.words or request.keys or request.memory_ids
+    whole = contact is not None and not meant
     facts = Memory.objects.of(end_user).facts()
     chosen = _chosen(request, contact)
     people = (
@@ -115,7 +116,7 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
         chosen |= Q(pk__in=names.named_in(facts))
     memories = list(facts.filter(chosen).defer("tokens").distinct())
     if contact is None and request.words:
-        memories = _closest(memories, request)
+        memories = _closest(end_user, memories, request)
     same = same_statement.below(end_user, {memory.pk for memory in memories})
     memories += facts.filter(pk__in=same - {m.pk for m in memories}).defer("tokens")
     into.memories |= {memory.pk: memory for memory in memories}
@@ -165,7 +166,7 @@ def _gather_everything(end_user: EndUser, asked_in: int, into: _Meant) -> None:
 
 
 def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
-    chosen = Q(pk__in=())
+    chosen = Q(pk__in=request.memory_ids)
     if request.turn_ids:
         turns = list(request.turn_ids)
         chosen |= Q(source_message_ids__overlap=turns, source_message_ids__contained_by=turns)
@@ -175,7 +176,7 @@ def _chosen(request: ForgetRequest, contact: Contact | None) -> Q:
         for key in request.keys:
             topic |= Q(facts__contains=[{"key": key, **whose}])
         chosen |= topic & _mine(contact) if contact else topic
-    elif contact is not None:
+    elif contact is not None and not request.memory_ids:
         chosen |= _about(contact)
     return chosen
 
@@ -199,16 +200,29 @@ def _saying(words: Iterable[str], shortest: int = 2) -> Q:
     return chosen
 
 
-def _closest(memories: list[Memory], request: ForgetRequest) -> list[Memory]:
+def _closest(end_user: EndUser, memories: list[Memory], request: ForgetRequest) -> list[Memory]:
     """Without a person to hold on to, only the memories that share most words are meant, and
-    what the user told of themself under the attributes asked for."""
+    what the user told of themself under the attributes asked for. A lone word that several
+    people's lives share (school, a fight) says nothing of whose is meant: none then."""
 
     def shared(memory: Memory) -> int:
         text = f"{memory.content} {memory.quote}".lower()
         return sum(word.lower() in text for word in request.words)
 
     most = max(map(shared, memories), default=0)
-    return [m for m in memories if (most and shared(m) == most) or _under(m, request.keys)]
+    closest = [memory for memory in memories if most and shared(memory) == most]
+    if most == 1 and _of_several(end_user, closest):
+        closest = [memory for memory in closest if memory.pk in request.memory_ids]
+    under = [m for m in memories if m not in closest and _under(m, request.keys)]
+    return closest + under
+
+
+def _of_several(end_user: EndUser, memories: Sequence[Memory]) -> bool:
+    """Whether more than one person's life is told in these memories, the user's own counted."""
+    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
+    told = dict.fromkeys(links.values_list("contact", flat=True))
+    linked = set(links.values_list("memory", flat=True))
+    return len(told) + any(memory.pk not in linked for memory in memories) > 1
 
 
 def _under(memory: Memory, keys: Collection[str]) -> bool:

@@ -32,6 +32,8 @@ from memories.pipeline import (
     context_usage,
     embed,
     forget_requests,
+    known_memories,
+    put_right,
     read_facts,
     store_memories,
     sync_contacts,
@@ -71,6 +73,8 @@ def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
 def _extract(batch: Batch) -> None:
     provider, end_user = language_provider(), batch.end_user
     request = buffer.request_for(batch)
+    if provider.reads_memories:
+        request = known_memories.beside(end_user, request, embedder())
     extraction = model_calls.ask(end_user, provider, "extract", lambda: provider.extract(request))
     take_in(batch, request, extraction)
 
@@ -100,12 +104,18 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
         )
         real = {people[ref]: contact.id for ref, contact in synced.contacts.items()}
         drafts = [candidates.settle(draft, real) for draft in drafts]
-        store_memories.retract(locked, extraction.retracted_turn_ids, request.turns[-1].said_at)
+        store_memories.retract(
+            locked,
+            extraction.retracted_turn_ids,
+            request.turns[-1].said_at,
+            extraction.retracted_memory_ids,
+        )
         stored = store_memories.store(locked, drafts, resolutions, space(vectors), batch)
         sync_contacts.relate(
             locked, extraction.relations, synced.contacts, drafts, stored.ids, denied
         )
         sync_contacts.link_drafts(locked, drafts, stored.ids, synced.contacts)
+        put_right.put_right(locked, extraction, synced.contacts, denied)
         if synced.contacts and not cadence.extraction_due(locked):
             auto_merge.follow(locked)  # once a backlog, after its last batch
         context_usage.note(locked, request.context, request.turns, drafts, stored.ids, stored.added)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils import timezone
 
 from accounts import reasons
@@ -173,19 +174,25 @@ def _relate(
         )
 
 
-def retract(end_user: EndUser, turn_ids: Sequence[int], at: datetime | None = None) -> None:
-    """Outdates the memories that rest only on turns that the user took back, ``at`` some time
-    (default: now)."""
-    if not turn_ids:
+def retract(
+    end_user: EndUser,
+    turn_ids: Sequence[int],
+    at: datetime | None = None,
+    memory_ids: Sequence[UUID] = (),
+) -> None:
+    """Outdates the memories that the user took back ``at`` some time (default: now): these, and
+    those that rest only on these turns."""
+    if not turn_ids and not memory_ids:
         return
+    told_then = Q(
+        source_message_ids__overlap=list(turn_ids),
+        source_message_ids__contained_by=list(turn_ids),
+    )
     memories = (
         Memory.objects.of(end_user)
         .active()
-        .filter(
-            kind=Memory.Kind.FACT,
-            source_message_ids__overlap=list(turn_ids),
-            source_message_ids__contained_by=list(turn_ids),
-        )
+        .facts()
+        .filter(told_then | Q(pk__in=memory_ids))
         .defer("tokens")
     )
     edit_memories.outdate(

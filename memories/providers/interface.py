@@ -28,6 +28,7 @@ class LanguageProvider(Protocol):
 
     name: str
     model: str
+    reads_memories: bool  # whether ``extract`` makes use of the memories of its request
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:
         """The memories and people in a batch of turns."""

@@ -12,9 +12,9 @@ from django.utils import timezone
 from accounts.reasons import Reason, stored
 from memories import model_calls, queue, remote_batches
 from memories.models import Batch, RemoteBatch, Work
-from memories.pipeline import buffer, run
+from memories.pipeline import buffer, known_memories, run
 from memories.providers.errors import PermanentError, ProviderError, TransientError
-from memories.providers.factory import openai_provider
+from memories.providers.factory import embedder, openai_provider
 from memories.providers.openai.batch_api import Answer, BadLine
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import UnsupportedParameterError, in_brackets
@@ -124,6 +124,7 @@ def _settle(remote: RemoteBatch, batch: Batch, step: Callable[[], None]) -> str:
 def _take_in(provider: OpenAIProvider, batch: Batch, answer: Answer) -> None:
     shown = [UUID(pk) for pk in batch.result["shown"]]
     request = buffer.request_for(batch, shown)
+    request = known_memories.beside(batch.end_user, request, embedder())
 
     def read() -> Reply[Extraction]:
         if isinstance(answer.error, UnsupportedParameterError):

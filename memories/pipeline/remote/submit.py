@@ -25,11 +25,11 @@ from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import model_calls, remote_batches
 from memories.models import Batch, RemoteBatch, Work
-from memories.pipeline import buffer, cadence, run
+from memories.pipeline import buffer, cadence, known_memories, run
 from memories.pipeline.remote import cleanup as traces
 from memories.pipeline.remote import collect_answers as answers
 from memories.providers.errors import PermanentError, ProviderError
-from memories.providers.factory import batch_server, batching_provider
+from memories.providers.factory import batch_server, batching_provider, embedder
 from memories.providers.openai.batch_api import BatchServer, ServerBatch, answers_in, request_line
 from memories.providers.openai.transport import NotFoundError
 from memories.types import Extraction
@@ -130,7 +130,7 @@ def _request_of(batch: Batch) -> _Request | None:
 
     def make() -> None:
         provider = batching_provider()
-        request = buffer.request_for(batch)
+        request = known_memories.beside(batch.end_user, buffer.request_for(batch), embedder())
         body, shown = provider.extraction_body(request) if provider else ({}, [])
         if not body:
             run.take_in(batch, request, Extraction())

@@ -36,6 +36,7 @@ class OfflineProvider:
     """A LanguageProvider that asks no server: free, private and reproducible."""
 
     name = "offline"
+    reads_memories = False
     model = "learned-1"
 
     def extract(self, request: ExtractionRequest) -> Reply[Extraction]:

@@ -23,6 +23,7 @@ from memories.providers.openai.schemas import (
     FactOut,
     MemoryOut,
     PersonOut,
+    SameOut,
 )
 from memories.text.own_words import LONGEST, without_injected
 from memories.types import (
@@ -32,6 +33,8 @@ from memories.types import (
     Extraction,
     ExtractionRequest,
     Fact,
+    SamePerson,
+    StoredMemory,
     Turn,
 )
 
@@ -41,6 +44,7 @@ MAX_VALUE = 200
 MAX_QUOTE = 300
 MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in the chat
 MAX_USER_NAMES = 5
+LONGEST_MEMORY = 200  # graphemes of a known memory that are shown
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 SPOKEN = frozenset({"user", "assistant"})
 USER = "user"
@@ -69,6 +73,9 @@ class ExtractionPrompt:
             for number, person_id in enumerate(order, 1)
             if person_id in known
         }
+        self._short = {person.id: short for short, person in self._known.items()}
+        # Read off the memory itself, so that an answer that comes later still finds it.
+        self._memories = {f"m{memory.id.hex[:8]}": memory for memory in request.memories}
         self._user_names = {folded(name) for name in request.user_names}
 
     def _is_spoken(self, turn: Turn) -> bool:
@@ -105,6 +112,9 @@ class ExtractionPrompt:
                 "language": self._request.language,
                 "user_names": list(self._request.user_names),
                 "people": [person_as_json(person, short) for short, person in self._known.items()],
+                "memories": [
+                    self._memory_as_json(short, memory) for short, memory in self._memories.items()
+                ],
                 "earlier": [
                     self._turn_as_json(number, turn)
                     for number, turn in turns
@@ -117,6 +127,12 @@ class ExtractionPrompt:
                 ],
             }
         )
+
+    def _memory_as_json(self, short: str, memory: StoredMemory) -> dict[str, Any]:
+        about = [self._short[pk] for pk in sorted(memory.people) if pk in self._short]
+        shown: dict[str, Any] = {"id": short, "about": about} if about else {"id": short}
+        text = middle_cut(clean(memory.content, MAX_CONTENT), LONGEST_MEMORY)
+        return {**shown, "said": memory.said_at.date().isoformat(), "text": text}
 
     def _turn_as_json(self, number: int, turn: Turn) -> dict[str, Any]:
         return {
@@ -138,7 +154,9 @@ class ExtractionPrompt:
         for short, known in self._known.items():
             refs.setdefault(short, short)
             people.setdefault(short, _known_person(short, known))
-        forgetting = ForgetReader(self._turns, self._new_turn_ids, self._heard, refs, people)
+        forgetting = ForgetReader(
+            self._turns, self._new_turn_ids, self._heard, refs, people, self._memories
+        )
         forget = forgetting.read(out.forget)
         memories = [
             found
@@ -155,6 +173,7 @@ class ExtractionPrompt:
             and (kind := clean(item.kind, MAX_NAME))
         )
         used = {person.id for person in out.people} - forgetting.everything
+        used.update(ref for item in out.same_people for ref in item.people)
         used.update(ref for memory in memories for ref in memory.people)
         used.update(fact.person for memory in memories for fact in memory.facts)
         used.update(ref for relation in relations for ref in (relation.subject, relation.object))
@@ -165,7 +184,29 @@ class ExtractionPrompt:
             retracted_turn_ids=self._turn_ids(out.retracted),
             forget=forget,
             user_names=own_names,
+            retracted_memory_ids=tuple(
+                self._memories[short].id
+                for short in dict.fromkeys(out.retracted_memories)
+                if short in self._memories
+            ),
+            same=tuple(one for item in out.same_people if (one := self._same(item))),
         )
+
+    def _same(self, out: SameOut) -> SamePerson | None:
+        """Two known people who are one; the quote only where the user says it of both names."""
+        refs = [ref for ref in dict.fromkeys(out.people) if ref in self._known]
+        if len(refs) != 2:
+            return None
+        one, other = (self._known[ref] for ref in refs)
+        quote = self._quote(
+            out.quote, (turn for turn in self._turns.values() if turn.id in self._new_turn_ids)
+        )
+        said = folded(quote)
+        states = all(
+            any(folded(name) in said for name in (person.name, *person.aliases) if name)
+            for person in (one, other)
+        )
+        return SamePerson(refs[0], refs[1], quote if states else "")
 
     def _own_names(self, names: Iterable[str]) -> tuple[str, ...]:
         """Those of ``names`` that the user said in a new turn and that no known person bears."""
@@ -221,6 +262,14 @@ class ExtractionPrompt:
                 aliases=self._heard_names([name, *out.aliases], taken),
                 relationship=clean(out.relationship, MAX_NAME) or known.relationship,
                 gender=known.gender or out.gender,
+                better_name=next(
+                    iter(self._heard_names([out.better_name], {folded(known.name)})), ""
+                ),
+                wrong_aliases=tuple(
+                    alias
+                    for alias in known.aliases
+                    if folded(alias) in set(map(folded, out.wrong_aliases))
+                ),
             )
 
     def _is_namesake(self, name: str, relationship: str) -> bool:

@@ -13,7 +13,7 @@ from contacts.text import clean, folded
 from memories.providers.openai.schemas import ForgetOut
 from memories.text.forget_intent import can_ask
 from memories.text.own_words import own_words, unquoted
-from memories.types import ExtractedMemory, ExtractedPerson, ForgetRequest, Turn
+from memories.types import ExtractedMemory, ExtractedPerson, ForgetRequest, StoredMemory, Turn
 
 MAX_WORDS = 8
 MAX_WORD = 40  # graphemes
@@ -26,7 +26,8 @@ _DISTINCT = re.compile(r"[\u3400-\u9fff]{2}|[^\W\d_]{3}|\d{2}")
 class ForgetReader:
     """The requests in one answer, and which of its memories they mean.
 
-    ``turns`` and ``refs`` map the short ids of the prompt; ``heard`` is the conversation.
+    ``turns``, ``refs`` and ``memories`` map the short ids of the prompt; ``heard`` is the
+    conversation.
     """
 
     def __init__(
@@ -36,12 +37,14 @@ class ForgetReader:
         heard: str,
         refs: Mapping[str, str],
         people: Mapping[str, ExtractedPerson],
+        memories: Mapping[str, StoredMemory],
     ) -> None:
         self._turns = turns
         self._new = new_turn_ids
         self._heard = heard
         self._refs = refs
         self._people = people
+        self._memories = memories
         self._order = {turn.id: number for number, turn in turns.items()}
         self._dropped: list[frozenset[int]] = []
         self._whole: dict[str, int] = {}
@@ -70,28 +73,40 @@ class ForgetReader:
         ref = self._refs.get(out.person)
         if ref is None:  # somebody who was never shown: not to be taken as the user
             return None
-        person = self._people.get(ref)
-        words = self._words(out.words)
-        keys = tuple(dict.fromkeys(key for text in out.keys if (key := attribute_key(text))))
         turn_ids = tuple(self._turns[n].id for n in dict.fromkeys(out.turns) if n in self._turns)
+        memory_ids = tuple(
+            self._memories[short].id
+            for short in dict.fromkeys(out.memories)
+            if short in self._memories
+        )
+        words, keys = self._matter(out, bool(memory_ids))
+        person = self._people.get(ref)
         contact_id = None
         if person is not None:
-            if out.everything:
-                words, keys = (), ()
+            whole = out.everything
+            if whole:
                 self._whole[ref] = out.asked_in
-            if not (out.everything or words or keys or turn_ids):
+            if not (whole or words or keys or turn_ids or memory_ids):
                 return None
-            contact_id = person.contact_id
-            if contact_id is None:
+            contact_id = person.contact_id if whole or words or keys else None
+            if person.contact_id is None and (words or keys or whole or not memory_ids):
                 # Met in this batch: what was kept of them earlier is found by their names.
                 words, keys = (person.name, *person.aliases, *words), ()
-            elif not (out.everything or words or keys):
-                contact_id = None  # only the turns are meant, not all about the person
-        if not (contact_id or words or keys or turn_ids):
+        if not (contact_id or words or keys or turn_ids or memory_ids):
             return None
         if turn_ids:
             self._dropped.append(frozenset(turn_ids))
-        return ForgetRequest(contact_id, words, keys[:MAX_KEYS], turn_ids, asked.id)
+        return ForgetRequest(
+            contact_id, words, keys[:MAX_KEYS], turn_ids, asked.id, memory_ids=memory_ids
+        )
+
+    def _matter(self, out: ForgetOut, is_known: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The words and attributes of what is meant; none where all of somebody is, or where the
+        model names the memories, which says it exactly."""
+        if is_known or (out.everything and self._people.get(self._refs.get(out.person, ""))):
+            return (), ()
+        keys = dict.fromkeys(key for text in out.keys if (key := attribute_key(text)))
+        return self._words(out.words), tuple(keys)
 
     def _words(self, words: Iterable[str]) -> tuple[str, ...]:
         """Distinctive words that somebody used in the conversation."""

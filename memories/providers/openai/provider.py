@@ -68,6 +68,7 @@ class OpenAIProvider:
     """A LanguageProvider by one model of one server."""
 
     name = "openai"
+    reads_memories = True
 
     def __init__(self, server: ModelServer, model: str) -> None:
         self.model = model

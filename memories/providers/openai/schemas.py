@@ -56,6 +56,8 @@ class PersonOut(Wire):
     aliases: Ids = []
     relationship: Text = ""
     gender: Gender = ""
+    better_name: Text = ""
+    wrong_aliases: Ids = []
 
 
 class FactOut(Wire):
@@ -107,6 +109,12 @@ class ForgetOut(Wire):
     words: Ids = []
     keys: Ids = []
     turns: Numbers = []
+    memories: Ids = []
+
+
+class SameOut(Wire):
+    people: Ids
+    quote: Text = ""
 
 
 class ExtractionOut(Wire):
@@ -114,6 +122,8 @@ class ExtractionOut(Wire):
     memories: list[MemoryOut]
     relations: Annotated[list[RelationOut], BeforeValidator(_no_items_if_none)] = []
     retracted: Numbers = []
+    retracted_memories: Ids = []
+    same_people: Annotated[list[SameOut], BeforeValidator(_no_items_if_none)] = []
     forget: Annotated[list[ForgetOut], BeforeValidator(_no_items_if_none)] = []
     user_names: Ids = []
 

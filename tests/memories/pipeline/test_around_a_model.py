@@ -36,6 +36,20 @@ def known(sent: Request, name: str) -> str:
     return next(person["id"] for person in sent.data["people"] if person["name"] == name)
 
 
+def shown(sent: Request, text: str) -> str:
+    """The id by which a request shows a memory."""
+    return next(memory["id"] for memory in sent.data["memories"] if memory["text"] == text)
+
+
+def learn(client: ApiClient, zoe: EndUser, name: str, *contents: str) -> Contact:
+    """Somebody of whom memories are posted."""
+    made = client.post("users/zoe/contacts/", {"name": name})[1]["id"]
+    for content in contents:
+        about = {"content": content, "contacts": [made]}
+        assert client.post("users/zoe/memories/", about)[0] == 201
+    return Contact.objects.get(pk=made)
+
+
 def test_two_people_of_one_name_in_one_answer_are_two(client, zoe, server):
     server.reply_json(
         answer(
@@ -136,3 +150,83 @@ def test_only_what_is_about_one_of_its_people_is_compared_with_a_new_memory(clie
     say(client, zoe, "Lee gave up pottery", day=9)
     [case] = server.requests[-1].data["cases"]
     assert [one["text"] for one in case["existing"]] == ["Lee took up pottery"]
+
+
+def test_a_model_sees_what_is_known_and_may_take_it_back(client, zoe, server):
+    learn(client, zoe, "Kim", "Kim is allergic to nuts", "Kim plays the cello")
+    learn(client, zoe, "Lee", "Lee is allergic to eggs")
+    server.answer_with = lambda sent: answer(
+        retracted_memories=[shown(sent, "Kim is allergic to nuts"), "m00000000"]
+    )
+    say(client, zoe, "I was wrong about Kim's allergy, there is none")
+    asked = server.requests[0]
+    assert asked.data["memories"][0]["about"]
+    statuses = dict(Memory.objects.of(zoe).facts().values_list("content", "status"))
+    assert statuses == {
+        "Kim is allergic to nuts": "outdated",
+        "Kim plays the cello": "active",
+        "Lee is allergic to eggs": "active",
+    }
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_what_is_asked_to_be_forgotten_is_what_the_model_names_not_all_that_has_a_word(
+    client, zoe, server, by_id
+):
+    learn(client, zoe, "Kim", "Kim had a fight with a neighbour")
+    learn(client, zoe, "Lee", "Lee saw a fight at a match")
+    said = "please forget the fight"
+
+    def asked(sent: Request) -> dict:
+        one = shown(sent, "Kim had a fight with a neighbour")
+        meant = {"memories": [one]} if by_id else {"words": ["fight"]}
+        turn = sent.data["turns"][0]["n"]
+        return answer(forget=[{"asked_in": turn, "quote": said, "person": "user", **meant}])
+
+    server.answer_with = asked
+    say(client, zoe, said)
+    gone = Memory.objects.of(zoe).facts().exclude(status="active")
+    expected = ["Kim had a fight with a neighbour"] if by_id else []
+    assert list(gone.values_list("content", flat=True)) == expected
+
+
+def test_a_better_name_takes_the_place_of_a_makeshift_and_a_wrong_one_goes(client, zoe, server):
+    kim = learn(client, zoe, "the neighbour")
+    client.patch(f"users/zoe/contacts/{kim.pk}/", {"aliases": ["Kimmy", "her daughter"]})
+
+    def named(sent: Request) -> dict:
+        person = {
+            "id": known(sent, "the neighbour"),
+            "better_name": "Summer",
+            "wrong_aliases": ["her daughter"],
+        }
+        return answer(people=(person,))
+
+    server.answer_with = named
+    say(client, zoe, "the neighbour is called Summer, and that was never her daughter")
+    kim.refresh_from_db()
+    assert (kim.name, sorted(kim.aliases)) == ("Summer", ["Kimmy", "the neighbour"])
+    change = client.get("users/zoe/changes/")[1]["results"][0]
+    assert change["actor"] == "extractor"
+    assert client.post(f"users/zoe/changes/{change['id']}/undo/")[0] == 200
+    kim.refresh_from_db()
+    assert (kim.name, sorted(kim.aliases)) == ("the neighbour", ["Kimmy", "her daughter"])
+
+
+@pytest.mark.parametrize(
+    ("quote", "merged"), [("Kimmy is Summer", True), ("her laugh", False), ("", False)]
+)
+def test_two_who_are_one_are_merged_where_the_user_says_it_of_both_names(
+    client, zoe, server, quote, merged
+):
+    for name in ("Kimmy", "Summer"):
+        learn(client, zoe, name, f"{name} sings in a choir")
+    server.answer_with = lambda sent: answer(
+        same_people=[{"people": [known(sent, "Kimmy"), known(sent, "Summer")], "quote": quote}]
+    )
+    say(client, zoe, "I know her laugh: Kimmy is Summer!")
+    assert Contact.objects.of(zoe).standing().count() == (1 if merged else 2)
+    suggestions = client.get("users/zoe/suggestions/?state=open")[1]["results"]
+    assert [one["evidence"][0]["code"] for one in suggestions] == (
+        [] if merged else ["said_to_be_one"]
+    )

@@ -87,6 +87,7 @@ class TestExtraction:
                     "gender": "female",
                 }
             ],
+            "memories": [],
             "earlier": [
                 {
                     "n": 1,
