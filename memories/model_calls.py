@@ -27,14 +27,17 @@ def ask(
     provider: LanguageProvider | Resolver,
     purpose: str,
     call: Callable[[], Reply[T]],
+    *,
+    messages: int = 0,
 ) -> T:
-    """The value of the reply, after the call is written down. Re-raises ProviderError."""
+    """The value of the reply, after the call is written down, and how many new ``messages`` it
+    read. Re-raises ProviderError."""
     try:
         reply = call()
     except ProviderError as error:
         write_failure(end_user, provider, purpose, error)
         raise
-    write(end_user, provider, purpose, reply.usage)
+    write(end_user, provider, purpose, reply.usage, messages=messages)
     return reply.value
 
 
@@ -60,9 +63,11 @@ def is_refused(asked: Asked) -> bool:
     return Outage.objects.filter(provider=asked.name, model=asked.model).exists()
 
 
-def write(end_user: EndUser, asked: Asked, purpose: str, usage: Usage) -> None:
-    """Writes down a call that was answered."""
-    _write(end_user, asked, purpose, usage, ModelCall.Outcome.OK)
+def write(
+    end_user: EndUser, asked: Asked, purpose: str, usage: Usage, *, messages: int = 0
+) -> None:
+    """Writes down a call that was answered, and how many new ``messages`` it read."""
+    _write(end_user, asked, purpose, usage, ModelCall.Outcome.OK, messages=messages)
 
 
 def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: ProviderError) -> None:
@@ -96,6 +101,7 @@ def _write(
     usage: Usage,
     outcome: str,
     answer: str = "",
+    messages: int = 0,
 ) -> None:
     with suppress(IntegrityError), transaction.atomic():  # the user may be forgotten by now
         ModelCall.objects.create(
@@ -105,6 +111,7 @@ def _write(
             purpose=purpose,
             tokens_in=usage.tokens_in,
             tokens_out=usage.tokens_out,
+            messages=messages,
             latency_ms=usage.latency_ms,
             outcome=outcome,
             answer=answer,

@@ -127,9 +127,13 @@ def bounded(profile: Profile) -> Profile:
 
 
 def apply(profile: Profile, patch: ProfilePatch) -> Profile:
-    """``profile`` with ``patch``: replaced keys take the patch's values, others unite (the
-    same value once, its sources together), events are in order of happening, each once."""
-    attributes = dict(profile.attributes)
+    """``profile`` with ``patch``: what has ended is gone, unless a person stated it; replaced
+    keys take the patch's values, others unite (the same value once, its sources together), events
+    are in order of happening, each once."""
+    attributes = {
+        key: tuple(v for v in values if not v.sources or (key, v.value) not in patch.ended)
+        for key, values in profile.attributes.items()
+    }
     for key, values in patch.attributes.items():
         held = () if key in patch.replaces else attributes.get(key, ())
         first, second = (values, held) if is_single(key) else (held, values)

@@ -232,6 +232,7 @@ class Draft:
             extracted.happens_at,
             self.facts,
             people=self.people,
+            confidence=extracted.confidence,
             happens_until=extracted.happens_until,
             valid_from=extracted.valid_from,
             valid_to=extracted.valid_to,
@@ -253,6 +254,7 @@ class StoredMemory:
     similarity: float = 0.0
     people: frozenset[UUID] = frozenset()
     vector: Sequence[float] = ()
+    confidence: float = 1.0
     happens_until: datetime | None = None
     valid_from: datetime | None = None
     valid_to: datetime | None = None
@@ -286,6 +288,7 @@ class ConflictCase:
     existing: tuple[StoredMemory, ...]
     people: frozenset[UUID] = frozenset()
     vector: Sequence[float] = ()
+    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,10 +349,12 @@ class ProfileRequest:
 @dataclass(frozen=True, slots=True)
 class ProfilePatch:
     """What the new memories change. A key's values replace those held for that key only
-    where ``replaces`` names it; otherwise they are added. ``personality`` None: unchanged."""
+    where ``replaces`` names it; otherwise they are added. ``ended`` are values, each with its key,
+    that no longer hold. ``personality`` None: unchanged."""
 
     attributes: Mapping[str, tuple[AttributeValue, ...]] = field(default_factory=dict)
     replaces: frozenset[str] = frozenset()
+    ended: frozenset[tuple[str, str]] = frozenset()
     timeline: tuple[TimelineEvent, ...] = ()
     personality: str | None = None
     personality_sources: tuple[UUID, ...] = ()

@@ -107,13 +107,14 @@ def _demo_unread(users: QuerySet[EndUser]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day's model calls: tokens of both directions, failures, and US dollars, None where
-    a model's price is not known."""
+    """One day's model calls: tokens of both directions, the messages they read, failures, and US
+    dollars, None where a model's price is not known."""
 
     day: date
     calls: int
     failures: int
     tokens: int
+    messages: int
     cost: float | None
 
 
@@ -131,6 +132,7 @@ def by_day(users: QuerySet[EndUser], today: date) -> list[Day]:
             failures=Count("pk", ~Q(outcome=ModelCall.Outcome.OK)),
             read=Sum("tokens_in"),
             written=Sum("tokens_out"),
+            heard=Sum("messages"),
         )
     )
     found: dict[date, list[Mapping[str, Any]]] = {}
@@ -146,6 +148,7 @@ def _day(day: date, rows: list[Mapping[str, Any]]) -> Day:
         sum(row["calls"] for row in rows),
         sum(row["failures"] for row in rows),
         sum(row["read"] + row["written"] for row in rows),
+        sum(row["heard"] for row in rows),
         None if None in costs else sum(cost for cost in costs if cost),
     )
 

@@ -47,6 +47,7 @@ def _charts(users: object, today: object) -> dict[str, object]:
     days = queries.by_day(users, today)  # type: ignore[arg-type]
     fallback = queries.fallback_by_day(users, today)  # type: ignore[arg-type]
     tokens, failures = sum(day.tokens for day in days), sum(day.failures for day in days)
+    heard = sum(day.messages for day in days)
     costs = [day.cost for day in days]
     latest = next((share for _day, share in reversed(fallback) if share), 0.0)
     known = None not in costs
@@ -55,7 +56,10 @@ def _charts(users: object, today: object) -> dict[str, object]:
     return {
         "tokens": charts.bars(
             [(f"{formats.date_format(d.day)}: {d.tokens:,}", d.tokens) for d in days],
-            _("%(count)s tokens in two weeks") % {"count": f"{tokens:,}"},
+            _("%(count)s tokens in two weeks, %(each)s a message")
+            % {"count": f"{tokens:,}", "each": f"{tokens / max(heard, 1):,.0f}"}
+            if heard
+            else _("%(count)s tokens in two weeks") % {"count": f"{tokens:,}"},
             "{:,.0f}",
             ends,
         ),

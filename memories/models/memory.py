@@ -401,6 +401,7 @@ class Memory(Tracked):
             happens_at=self.happens_there,
             facts=tuple(self.stored_fact(fact) for fact in self.facts),
             similarity=similarity,
+            confidence=self.confidence,
             happens_until=self.happens_until_there,
             valid_from=self.valid_from,
             valid_to=self.valid_to,

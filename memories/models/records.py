@@ -28,6 +28,9 @@ class ModelCall(models.Model):
     purpose = models.CharField(max_length=20)
     tokens_in = models.PositiveIntegerField(default=0)
     tokens_out = models.PositiveIntegerField(default=0)
+    messages = models.PositiveSmallIntegerField(
+        default=0, db_default=0, help_text="How many new ones an extraction read."
+    )
     latency_ms = models.FloatField(default=0)
     outcome = models.CharField(max_length=9, choices=Outcome)
     answer = models.TextField(

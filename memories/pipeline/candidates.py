@@ -174,6 +174,7 @@ def conflict_cases(
                     existing=tuple(shown),
                     people=draft.people,
                     vector=draft.embedding if local else (),
+                    confidence=draft.extracted.confidence,
                 )
             )
     return cases

@@ -75,7 +75,13 @@ def _extract(batch: Batch) -> None:
     request = buffer.request_for(batch)
     if provider.reads_memories:
         request = known_memories.beside(end_user, request, embedder())
-    extraction = model_calls.ask(end_user, provider, "extract", lambda: provider.extract(request))
+    extraction = model_calls.ask(
+        end_user,
+        provider,
+        "extract",
+        lambda: provider.extract(request),
+        messages=len(request.turns),
+    )
     take_in(batch, request, extraction)
 
 

@@ -133,4 +133,7 @@ def _take_in(provider: OpenAIProvider, batch: Batch, answer: Answer) -> None:
             raise answer.error
         return provider.read_extraction(request, shown, answer.completion)
 
-    run.take_in(batch, request, model_calls.ask(batch.end_user, provider, "extract", read))
+    extraction = model_calls.ask(
+        batch.end_user, provider, "extract", read, messages=len(request.turns)
+    )
+    run.take_in(batch, request, extraction)

@@ -1,15 +1,16 @@
 """Conflict cases and profiles as JSON for a model, and its answers mapped back by id."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
 from contacts import partial_dates
-from contacts.attributes import attribute_key
+from contacts.attributes import attribute_key, is_single
 from contacts.text import clean, folded, letters
+from memories.fact_conflicts import HISTORY, same_value
 from memories.faithfulness import adds
 from memories.providers.openai.extraction import (
     MAX_CONTENT,
@@ -31,6 +32,7 @@ from memories.types import (
 )
 
 MAX_REASON = 300
+UNSURE = 0.6  # below it is hearsay and doubt, as the prompt for extraction has it
 MAX_PERSONALITY = 600
 _AT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 
@@ -139,6 +141,8 @@ class ProfilePrompt:
     def __init__(self, request: ProfileRequest) -> None:
         self._request = request
         self._memories = {f"m{number}": memory for number, memory in enumerate(request.memories, 1)}
+        held = ((key, v) for key, values in request.profile.attributes.items() for v in values)
+        self._values = {f"v{number}": one for number, one in enumerate(held, 1)}
 
     def as_json(self) -> str:
         """The profile and only the new memories, as the model sees them."""
@@ -148,10 +152,7 @@ class ProfilePrompt:
                 "language": self._request.language,
                 "person": person_as_json(self._request.person),
                 "profile": {
-                    "attributes": {
-                        key: [value.value for value in values]
-                        for key, values in profile.attributes.items()
-                    },
+                    "attributes": self._attributes(),
                     "personality": profile.personality,
                     "timeline": [
                         {"at": event.at, "text": event.text} for event in profile.timeline
@@ -164,6 +165,13 @@ class ProfilePrompt:
             }
         )
 
+    def _attributes(self) -> dict[str, list[dict[str, str]]]:
+        shown: dict[str, list[dict[str, str]]] = {}
+        for short, (key, held) in self._values.items():
+            since = {"since": held.since.date().isoformat()} if held.since else {}
+            shown.setdefault(key, []).append({"id": short, "value": held.value, **since})
+        return shown
+
     def _facts(self, memory: StoredMemory) -> dict[str, Any]:
         own = [
             fact_as_json(fact) for fact in memory.current if fact.person == self._request.person.id
@@ -172,9 +180,8 @@ class ProfilePrompt:
 
     def read(self, out: ProfileOut) -> ProfilePatch:
         """The patch, every value with the memories it rests on; what rests on none is left
-        out, unless the profile holds it already."""
+        out. What has ended, or gives way to a newer single value, is history where there is one."""
         attributes: dict[str, tuple[AttributeValue, ...]] = {}
-        replaces: set[str] = set()
         for item in out.attributes:
             key = attribute_key(item.key)
             values = [
@@ -184,12 +191,19 @@ class ProfilePrompt:
             ]
             if key and values:
                 attributes[key] = attributes.get(key, ()) + tuple(values)
-                if item.replace:
-                    replaces.add(key)
+        ended = {self._values[short] for short in out.ended if short in self._values}
+        for key, new in attributes.items():
+            if is_single(key):
+                held = self._request.profile.attributes.get(key, ())
+                ended |= {(key, old) for old in held if not _among(old, new)}
+        for key, old in ended:
+            past = HISTORY.get(key)
+            if past and old.sources and not _among(old, self._known(past, attributes)):
+                attributes[past] = (*attributes.get(past, ()), old)
         personality, personality_sources = self._personality(out)
         return ProfilePatch(
             attributes=attributes,
-            replaces=frozenset(replaces),
+            ended=frozenset((key, old.value) for key, old in ended),
             timeline=tuple(
                 TimelineEvent(text, event.at.strip(), sources)
                 for event in out.timeline
@@ -200,6 +214,11 @@ class ProfilePrompt:
             personality=personality,
             personality_sources=personality_sources,
         )
+
+    def _known(
+        self, key: str, new: Mapping[str, tuple[AttributeValue, ...]]
+    ) -> tuple[AttributeValue, ...]:
+        return (*self._request.profile.attributes.get(key, ()), *new.get(key, ()))
 
     def _value(
         self, key: str, text: str, sources: Sequence[str], since: str | None
@@ -239,6 +258,10 @@ class ProfilePrompt:
         )
 
 
+def _among(one: AttributeValue, values: Iterable[AttributeValue]) -> bool:
+    return any(same_value(one.value, other.value) for other in values)
+
+
 def memory_as_json(
     memory: ConflictCase | StoredMemory, facts: Mapping[str, Any] = MappingProxyType({})
 ) -> dict[str, Any]:
@@ -248,6 +271,8 @@ def memory_as_json(
         "type": memory.type,
         "said": memory.said_at.isoformat(timespec="minutes"),
     }
+    if memory.confidence < UNSURE:
+        shown["unsure"] = True
     if isinstance(memory, StoredMemory):
         if memory.happens_at is not None:
             shown["happens"] = partial_dates.shown(memory.happens_at, memory.happens_until)

@@ -156,7 +156,6 @@ class ValueOut(Wire):
 class AttributeOut(Wire):
     key: str
     values: list[ValueOut]
-    replace: bool = False
 
 
 class EventOut(Wire):
@@ -167,6 +166,7 @@ class EventOut(Wire):
 
 class ProfileOut(Wire):
     attributes: list[AttributeOut]
+    ended: Ids = []
     timeline: list[EventOut]
     personality: str | None = None
     personality_sources: Ids = []

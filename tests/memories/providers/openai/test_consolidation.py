@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import pytest
 
+from memories.profiles import apply
 from memories.providers.openai.schemas import (
     ExtractionOut,
     ProfileOut,
@@ -134,15 +135,12 @@ class TestConsolidation:
                         "key": "company",
                         "values": [
                             {"value": "茶馆", "sources": ["m1"], "since": "2025-01"},
-                            {"value": "旧书店", "sources": [], "since": None},
                             {"value": "银行", "sources": ["m9"], "since": None},
                         ],
-                        "replace": True,
                     },
                     {
                         "key": "location",
                         "values": [{"value": "火星", "sources": ["x"], "since": None}],
-                        "replace": True,
                     },
                 ],
                 "timeline": [
@@ -159,15 +157,34 @@ class TestConsolidation:
         patch = reply.value
         assert [(item.value, item.sources) for item in patch.attributes["company"]] == [
             ("茶馆", (job.id,)),
+        ]
+        assert patch.ended == {("company", "旧书店")}
+        assert [(item.value, item.sources) for item in patch.attributes["former_company"]] == [
             ("旧书店", (old,)),
         ]
-        assert patch.replaces == {"company"}
         assert "location" not in patch.attributes
         assert [(event.text, event.at, event.sources) for event in patch.timeline] == [
             ("去敦煌旅行", "2025-02", (trip.id,))
         ]
         assert patch.personality == "安静，爱旅行。"
         assert patch.personality_sources == (old, trip.id)
+
+    def test_a_value_is_ended_by_its_id_and_what_a_person_stated_stays(self, server, provider):
+        old = uuid4()
+        profile = Profile(
+            attributes={
+                "interests": (
+                    AttributeValue("chess", (old,)),
+                    AttributeValue("fado", (old,)),
+                    AttributeValue("go", ()),
+                )
+            }
+        )
+        server.reply_json({"attributes": [], "ended": ["v1", "v3", "v7"], "timeline": []})
+        new = self.stored("Mei gave up chess and go")
+        patch = provider.consolidate(ProfileRequest(MEI, profile, (new,), "en")).value
+        left = apply(profile, patch).attributes["interests"]
+        assert [value.value for value in left] == ["fado", "go"]
 
     def test_only_the_profile_and_the_new_memories_are_sent(self, server, provider):
         server.reply_json({"attributes": [], "timeline": [], "personality": None})
@@ -177,7 +194,7 @@ class TestConsolidation:
         patch = provider.consolidate(ProfileRequest(MEI, profile, (new,), "en")).value
         assert patch.personality is None
         sent = server.requests[0].data
-        assert sent["profile"]["attributes"] == {"likes": ["tea"]}
+        assert sent["profile"]["attributes"] == {"likes": [{"id": "v1", "value": "tea"}]}
         assert sent["new_memories"][0]["facts"] == [{"key": "interests", "value": "baking"}]
         assert len(server.requests[0].json["messages"][1]["content"]) < 600
 
