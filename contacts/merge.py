@@ -228,6 +228,9 @@ def _settle_suggestions(
         twin = held.get(other)
         if twin is None:
             row.first_id, row.second_id = sorted((survivor.id, other))
+            # What a model said was of the loser's record.
+            row.judgement = row.judged_reason = row.judged_by = ""
+            row.judged_at = None
             row.save()
             continue
         recorder.keep([twin])

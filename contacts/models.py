@@ -391,13 +391,16 @@ class Suggestion(Tracked):
 
     ``evidence`` is a list of ``{"code", "params", "weight"}``; a negative weight speaks
     against. A pair that an operator called different people is never suggested again.
+    ``judgement`` is what a model said of the pair, once, and ``judged_reason`` why.
     """
 
     tracked = (
         "first_id", "second_id", "verdict", "confidence", "evidence", "state", "decided_by",
-        "decided_at", "end_user_id",
+        "decided_at", "judgement", "judged_reason", "judged_by", "judged_at", "end_user_id",
     )  # fmt: skip
-    learnt = ("verdict", "confidence", "evidence")
+    learnt = (
+        "verdict", "confidence", "evidence", "judgement", "judged_reason", "judged_by", "judged_at",
+    )  # fmt: skip
     unique_by = ("first_id", "second_id")
     found_again = True
 
@@ -405,6 +408,11 @@ class Suggestion(Tracked):
         CERTAIN = "certain"
         LIKELY = "likely"
         AMBIGUOUS = "ambiguous"
+
+    class Judgement(models.TextChoices):
+        SAME = "same"
+        DIFFERENT = "different"
+        UNSURE = "unsure"
 
     class State(models.TextChoices):
         OPEN = "open"
@@ -421,6 +429,12 @@ class Suggestion(Tracked):
     state = models.CharField(max_length=9, choices=State, default=State.OPEN)
     decided_by = models.CharField(max_length=100, blank=True, default="")
     decided_at = models.DateTimeField(null=True, blank=True)
+    judgement = models.CharField(
+        max_length=9, choices=Judgement, blank=True, default="", db_default=""
+    )
+    judged_reason = models.TextField(blank=True, default="", db_default="")
+    judged_by = models.CharField(max_length=100, blank=True, default="", db_default="")
+    judged_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -20,6 +20,7 @@ ACTORS = {
     "suggestions": _("search for duplicates"),
     "forgetting": _("forgetting"),
     "refiner": _("tidying"),
+    "judge": _("the model"),
     "doctor": _("doctor"),
 }
 PURPOSES = {
@@ -31,6 +32,8 @@ PURPOSES = {
     "refine": _("tidy memories"),
     "propose": _("find memories to merge"),
     "review": _("check a merge"),
+    "judge": _("judge who is one person"),
+    "who": _("say who is meant"),
 }
 VERBS = {
     "add": _("added a memory"),
@@ -64,6 +67,7 @@ JOBS = {
     "poll": _("collect the answers of remote batches"),
     "relate": _("find the entities and edges of new memories"),
     "suggest": _("look for contacts that are one person"),
+    "judge": _("ask the model about pairs that may be one person"),
     "erase": _("erase what users asked to forget"),
     "retry": _("try again what failed while a model server was away"),
     "rescore": _("bring the importance of memories up to date"),
@@ -116,6 +120,8 @@ COUNTS = {
     "jobs": _("finished jobs of apps"),
     "left_out": _("users skipped"),
     "indexes": _("indexes"),
+    "judged": _("pairs judged"),
+    "different": _("kept apart"),
 }
 
 # What people are to the end user (contacts.names.GROUPS).

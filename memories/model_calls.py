@@ -13,18 +13,19 @@ from contacts.text import encodable, estimate_tokens
 from memories.models import ModelCall, Outage
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
-from memories.providers.interface import LanguageProvider, Resolver
+from memories.providers.interface import LanguageProvider, PairJudge, Resolver
 from memories.text.secrets import holds_secret
 from memories.types import Reply, Usage
 
 T = TypeVar("T")
-Asked = LanguageProvider | Resolver | Embedder
+Model = LanguageProvider | PairJudge | Resolver
+Asked = Model | Embedder
 MOST_KEPT = 4000  # code points of an answer that was of no use
 
 
 def ask(
     end_user: EndUser,
-    provider: LanguageProvider | Resolver,
+    provider: Model,
     purpose: str,
     call: Callable[[], Reply[T]],
     *,

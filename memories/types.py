@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from uuid import UUID, uuid4
 
 from accounts.reasons import Reason
+from contacts.resolution.records import Record
 from contacts.types import Person
 
 T = TypeVar("T")
@@ -358,6 +359,31 @@ class ProfilePatch:
     timeline: tuple[TimelineEvent, ...] = ()
     personality: str | None = None
     personality_sources: tuple[UUID, ...] = ()
+
+
+class Sameness(StrEnum):
+    """Whether two records are one person."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    UNSURE = "unsure"
+
+
+@dataclass(frozen=True, slots=True)
+class PairCase:
+    """Two records that may be one person; ``key`` is the caller's own."""
+
+    key: int
+    first: Record
+    second: Record
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """``reason`` is for people."""
+
+    sameness: Sameness
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

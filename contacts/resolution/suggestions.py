@@ -124,6 +124,18 @@ def _read(end_user: EndUser, newest: NewestFacts, since: datetime | None) -> _Pe
     return people
 
 
+def records_of(
+    end_user: EndUser, contact_ids: Collection[UUID], newest: NewestFacts
+) -> dict[UUID, Record]:
+    """The records of these contacts as far as they are listed, by id. Two statements."""
+    facts: dict[UUID, list[str]] = defaultdict(list)
+    for pk, content, _words in newest(end_user, contact_ids, MAX_FACTS):
+        facts[pk].append(content)
+    contacts = Contact.objects.of(end_user).listed().filter(pk__in=contact_ids)
+    contacts = contacts.defer("memory_ids", "card", "timeline", "embedding", "personality")
+    return {one.id: record(one.person, one.attributes, facts[one.id]) for one in contacts}
+
+
 def _settled(end_user: EndUser) -> set[Pair]:
     answered = Suggestion.objects.of(end_user).filter(state__in=[State.DIFFERENT, State.MERGED])
     return set(answered.values_list("first", "second"))

@@ -65,11 +65,15 @@ class SuggestionSerializer(serializers.ModelSerializer):
         many=True, source="known_evidence", help_text="What counts most first."
     )
 
+    judgement = serializers.CharField(
+        help_text="What a model said: `same`, `different` (decided as such), `unsure`, or empty."
+    )
+
     class Meta:
         model = Suggestion
         fields: ClassVar = [
             "id", "contacts", "verdict", "confidence", "evidence", "state", "decided_by",
-            "decided_at", "created_at",
+            "decided_at", "judgement", "judged_reason", "judged_by", "created_at",
         ]  # fmt: skip
 
     @extend_schema_field(Named(many=True))

@@ -15,7 +15,7 @@ from memories.models import Edge, Entity, EntityLink, Erasure, Memory, Message
 # may be spelt like.
 TOLD = frozenset(
     "name name_key aliases relationship attributes personality timeline card kind evidence content"
-    " tokens speaker quote facts metadata reason".split()
+    " tokens speaker quote facts metadata reason judged_reason".split()
 )
 
 
@@ -34,9 +34,9 @@ def scrub_names(end_user: EndUser, names: Names) -> None:
         if (rows, why) != (change.rows, change.why):
             Change.objects.filter(pk=change.pk).update(rows=rows, why=why)
     for asked in Suggestion.objects.of(end_user):
-        evidence = names.cleaned(asked.evidence)
-        if evidence != asked.evidence:
-            Suggestion.objects.filter(pk=asked.pk).update(evidence=evidence)
+        evidence, said = names.cleaned(asked.evidence), names.without(asked.judged_reason)
+        if (evidence, said) != (asked.evidence, asked.judged_reason):
+            Suggestion.objects.filter(pk=asked.pk).update(evidence=evidence, judged_reason=said)
     for wish in Erasure.objects.of(end_user).exclude(words=[], names=[], missing=[]):
         kept = {
             field: [word for word in getattr(wish, field) if not names.spans(word)]

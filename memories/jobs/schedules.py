@@ -12,7 +12,7 @@ from django_q.models import Schedule
 from memories.budget import Budget
 from memories.erasure.due import erase_due
 from memories.jobs import garbage_collect, reembed, rescore, retry, sweep
-from memories.pipeline import classify_edges, merge_duplicates, refine
+from memories.pipeline import classify_edges, judge_suggestions, merge_duplicates, refine
 from memories.pipeline.remote import submit
 
 Effect = Mapping[str, int]
@@ -67,6 +67,12 @@ JOBS: dict[str, Job] = {
             EachUser(classify_edges.users_due, classify_edges.relate),
         ),
         Job("suggest", HOUR, "look for contacts that are one person", sweep.suggest_merges),
+        Job(
+            "judge",
+            HOUR,
+            "ask the model about pairs that may be one person",
+            EachUser(judge_suggestions.users_due, judge_suggestions.judge_user),
+        ),
         Job("erase", HOUR, "erase what users asked to forget", erase_due),
         Job(
             "retry",

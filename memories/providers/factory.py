@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
-from memories.providers.interface import LanguageProvider, Resolver
+from memories.providers.interface import LanguageProvider, PairJudge, Resolver
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.providers.openai.batch_api import BatchServer
 from memories.providers.openai.chat import ChatModel
@@ -34,6 +34,13 @@ def reviewing_provider() -> LanguageProvider:
     if settings.MIO_LLM == "openai":
         return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
     return language_provider()
+
+
+def judging_provider() -> PairJudge | None:
+    """The model that says which records are one person; None where the settings name no server."""
+    if settings.MIO_LLM != "openai":
+        return None
+    return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
 
 
 def resolving_provider() -> Resolver | None:

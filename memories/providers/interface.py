@@ -9,8 +9,10 @@ from memories.types import (
     Extraction,
     ExtractionRequest,
     FoundRelation,
+    Judgement,
     Meant,
     Overlap,
+    PairCase,
     ProfilePatch,
     ProfileRequest,
     Refinement,
@@ -64,3 +66,13 @@ class Resolver(Protocol):
 
     def who(self, request: WhoRequest) -> Reply[Sequence[Meant]]:
         """Which of the people the message means, each once; mostly none."""
+
+
+class PairJudge(Protocol):
+    """A model that says who is one person. Raises ProviderError and nothing else."""
+
+    name: str
+    model: str
+
+    def judge(self, cases: Sequence[PairCase]) -> Reply[Mapping[int, Judgement]]:
+        """A judgement for each pair, by its key; a missing key: the model left it out."""

@@ -214,6 +214,18 @@ def test_no_decision_is_a_clear_error(reviewer: Client, pair: Suggestion) -> Non
     assert Contact.objects.standing().count() == 2
 
 
+def test_what_a_model_said_of_a_pair_is_shown_with_its_reason(
+    reviewer: Client, pair: Suggestion
+) -> None:
+    pair.judgement, pair.judged_by, pair.judged_at = "same", "qwen3:8b", timezone.now()
+    pair.judged_reason = "Both sing in <one> choir."
+    pair.save()
+    page = reviewer.get(reverse("dashboard:review")).content.decode()
+    assert "the model: one person" in page
+    assert "Both sing in &lt;one&gt; choir." in page
+    assert "qwen3:8b" in page
+
+
 def test_evidence_of_the_oldest_suggestions_is_shown_as_it_was_written(
     reviewer: Client, pair: Suggestion
 ) -> None:

@@ -7,11 +7,13 @@ from uuid import UUID
 from memories.providers.openai.consolidation import ConflictPrompt, ProfilePrompt
 from memories.providers.openai.extraction import ExtractionPrompt
 from memories.providers.openai.memory_relations import RelationPrompt
+from memories.providers.openai.pair_judging import PairPrompt
 from memories.providers.openai.rewriting import OverlapPrompt, RefinementPrompt, ReviewPrompt
 from memories.providers.openai.schemas import (
     ExtractionOut,
     FoundRelationsOut,
     OverlapsOut,
+    PairsOut,
     ProfileOut,
     RefinementsOut,
     ResolutionsOut,
@@ -27,8 +29,10 @@ from memories.types import (
     Extraction,
     ExtractionRequest,
     FoundRelation,
+    Judgement,
     Meant,
     Overlap,
+    PairCase,
     ProfilePatch,
     ProfileRequest,
     Refinement,
@@ -148,6 +152,13 @@ class OpenAIProvider:
         prompts = (ReviewPrompt(part, language) for part in _chunks(proposals, PROPOSALS_PER_CALL))
         found, usage = self._ask_each("review", prompts, ReviewsOut)
         return Reply([one for part in found for one in part], usage)
+
+    def judge(self, cases: Sequence[PairCase]) -> Reply[Mapping[int, Judgement]]:
+        """Whether the two of each pair are one person, by the cases' keys; a missing key: the
+        model left it out."""
+        parts = _chunks(cases, CASES_PER_CALL)
+        found, usage = self._ask_each("judge", map(PairPrompt, parts), PairsOut)
+        return Reply({key: one for part in found for key, one in part.items()}, usage)
 
     def who(self, request: WhoRequest) -> Reply[Sequence[Meant]]:
         """Which of the people the message means."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
 from contacts.important_dates import LUNAR, SOLAR
-from memories.types import MemoryType, Relationship, Subtype, Verdict
+from memories.types import MemoryType, Relationship, Sameness, Subtype, Verdict
 
 
 def _empty_if_none(value: object) -> object:
@@ -43,6 +43,7 @@ Kind = Annotated[MemoryType, _label(set(MemoryType), MemoryType.MISCELLANEOUS)]
 Whose = Annotated[Subtype, _label(set(Subtype), Subtype.OTHER)]
 Calendar = Annotated[Literal["solar", "lunar", ""], _label({SOLAR, LUNAR}, "")]
 Judgement = Annotated[Verdict, _label(set(Verdict), Verdict.NEW)]
+Same = Annotated[Sameness, _label(set(Sameness), Sameness.UNSURE)]
 Related = Annotated[Relationship | Literal["none"], _label(set(Relationship), "none")]
 
 
@@ -170,6 +171,16 @@ class ProfileOut(Wire):
     timeline: list[EventOut]
     personality: str | None = None
     personality_sources: Ids = []
+
+
+class PairOut(Wire):
+    case: str
+    verdict: Same
+    reason: Text = ""
+
+
+class PairsOut(Wire):
+    verdicts: list[PairOut]
 
 
 class MeantOut(Wire):

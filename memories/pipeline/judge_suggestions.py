@@ -1,0 +1,119 @@
+"""Pairs that may be one person and that the fast score leaves open, judged by the model.
+
+Many pairs a call, so many calls a day for each end user, and each pair once. "Different" is an
+answer like a person's, one change with a way back; "same" waits for a person, with its reason.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+
+from accounts.models import EndUser
+from contacts.merge import InvalidMerge, not_the_same
+from contacts.models import Suggestion
+from contacts.resolution.suggestions import records_of
+from memories import model_calls
+from memories.budget import Budget
+from memories.corrections.auto_merge import newest_facts
+from memories.models import ModelCall
+from memories.providers import factory
+from memories.providers.interface import PairJudge
+from memories.types import Judgement, PairCase, Sameness
+
+ACTOR = "judge"
+PAIRS_PER_CALL = 12
+# Of one end user: some seventy pairs, more than blocking brings up of most in their whole life.
+CALLS_A_DAY = 6
+_DAY = timedelta(days=1)
+
+
+def users_due() -> list[int]:
+    """The end users with pairs that nobody has judged; none where no model is set."""
+    if factory.judging_provider() is None:
+        return []
+    return list(_waiting().order_by("end_user").values_list("end_user", flat=True).distinct())
+
+
+def judge_user(end_user_id: int, budget: Budget) -> dict[str, int]:
+    """Judges a user's pairs until none is left, or the budget or the user's calls of the day are
+    spent; returns how many were ``judged`` and how many of them ``different``.
+
+    Raises ProviderError when the model gives no usable answer: the pairs wait for the next run.
+    """
+    done = {"judged": 0, "different": 0}
+    end_user = EndUser.objects.select_related("app").filter(pk=end_user_id).first()
+    provider = factory.judging_provider()
+    if end_user is None or provider is None:
+        return done
+    calls = CALLS_A_DAY - _calls_today(end_user)
+    while budget.left and calls > 0:
+        rows = list(_waiting().filter(end_user=end_user).order_by("-confidence")[:PAIRS_PER_CALL])
+        if not rows:
+            break
+        calls -= 1
+        budget.spend(calls=1, rows=len(rows))
+        judged = _ask(end_user, provider, rows)
+        done["judged"] += len(rows)
+        done["different"] += _write(end_user, provider, rows, judged)
+    return done
+
+
+def _waiting() -> QuerySet[Suggestion]:
+    open_ones = Suggestion.objects.listed().filter(state=Suggestion.State.OPEN, judged_at=None)
+    return open_ones.exclude(verdict=Suggestion.Verdict.CERTAIN)
+
+
+def _calls_today(end_user: EndUser) -> int:
+    since = timezone.now() - _DAY
+    calls = ModelCall.objects.filter(end_user=end_user, purpose="judge", created_at__gt=since)
+    return calls.order_by().count()
+
+
+def _ask(
+    end_user: EndUser, provider: PairJudge, rows: Sequence[Suggestion]
+) -> Mapping[int, Judgement]:
+    ids = {pk for row in rows for pk in (row.first_id, row.second_id)}
+    records = records_of(end_user, ids, newest_facts)
+    cases = [
+        PairCase(row.pk, records[row.first_id], records[row.second_id])
+        for row in rows
+        if row.first_id in records and row.second_id in records
+    ]
+    return model_calls.ask(end_user, provider, "judge", lambda: provider.judge(cases))
+
+
+def _write(
+    end_user: EndUser,
+    provider: PairJudge,
+    rows: Iterable[Suggestion],
+    judged: Mapping[int, Judgement],
+) -> int:
+    """Keeps the verdicts; how many pairs are two people. Who left a pair out is not asked again."""
+    apart = 0
+    for row in rows:
+        verdict = judged.get(row.pk, Judgement(Sameness.UNSURE))
+        with transaction.atomic():
+            if EndUser.objects.lock(end_user.pk) is None:
+                return apart
+            # A person may have decided meanwhile.
+            still = Suggestion.objects.of(end_user).filter(pk=row.pk, state=Suggestion.State.OPEN)
+            kept = still.update(
+                judgement=verdict.sameness,
+                judged_reason=verdict.reason,
+                judged_by=provider.model[:100],
+                judged_at=timezone.now(),
+            )
+            if kept and verdict.sameness is Sameness.DIFFERENT:
+                apart += _told_apart(end_user, row, verdict.reason)
+    return apart
+
+
+def _told_apart(end_user: EndUser, row: Suggestion, why: str) -> int:
+    try:
+        not_the_same(end_user, row.first_id, row.second_id, actor=ACTOR, why=why)
+    except InvalidMerge:  # merged into others meanwhile
+        return 0
+    return 1
