@@ -14,7 +14,7 @@ from mio_site import database
 # Commands that only read the code need no database server.
 OFFLINE = {"help", "makemessages", "compilemessages", "spectacular"}
 # These see to the schema themselves, or are about it.
-SCHEMA = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "serve", "check"}
+SCHEMA = {"migrate", "makemigrations", "showmigrations", "sqlmigrate", "prepare", "serve", "check"}
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 

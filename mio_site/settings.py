@@ -161,6 +161,8 @@ DATABASES = {
         **_connection,
         "ENGINE": "mio_site.postgres",
         "CONN_HEALTH_CHECKS": True,
+        # A cursor on the server would outlive its transaction, and a pooler gives the connection away.
+        "DISABLE_SERVER_SIDE_CURSORS": True,
         "OPTIONS": {
             # Where clients wait, none does so for a lock until it gives up: a write to a user is
             # over in a second, or it is one of very many rows.

@@ -33,8 +33,8 @@ ABOVE = {"accounts": ("contacts", "memories", "dashboard"), "contacts": ("memori
 
 
 # All that the repository holds at its top: neither data of a run nor what a tool left.
-TOP = {*PACKAGES, ".ci", ".gitignore", "CHANGELOG.md", "LICENSE", "Makefile", "README.md", "bin",
-       "corpus", "docs", "locale", "manage.py", "pyproject.toml", "requirements-dev.txt",
+TOP = {*PACKAGES, ".ci", ".dockerignore", ".env.example", ".gitignore", "CHANGELOG.md", "Dockerfile", "LICENSE", "Makefile", "README.md", "bin",
+       "corpus", "deploy", "docs", "locale", "manage.py", "pyproject.toml", "requirements-dev.txt",
        "requirements.txt", "templates", "tests"}  # fmt: skip
 
 

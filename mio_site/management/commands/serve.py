@@ -64,9 +64,7 @@ class Watch:
 
 def prepare() -> None:
     """Brings the database to the state of the code, with schedules and demo data."""
-    database.ensure_migrated()
-    call_command("ensure_operator")
-    call_command("install_schedules")
+    call_command("prepare")
     call_command("load_demo")
     connections.close_all()
 
