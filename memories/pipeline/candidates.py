@@ -40,7 +40,7 @@ from memories.types import (
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
 _AND = re.compile(r"\b(?:and|but|while)\b|而且|但")
 SIMILAR = 10  # existing memories looked at for a new one (TiMemory's default)
-SHOWN = 5  # of them, beside those that state the same attribute, shown to the provider
+SHOWN = 4  # of them, beside those that state the same attribute, shown to the provider
 
 
 def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:

@@ -13,8 +13,8 @@ from memories.providers.embeddings import Embedder
 from memories.search.vectors import space
 from memories.types import ExtractionRequest, StoredMemory
 
-NEWEST = 15  # of the people who are named, or were spoken of last
-NEAREST = 15  # in meaning to what the user says
+NEWEST = 6  # of the people who are named, or were spoken of last
+NEAREST = 8  # in meaning to what the user says
 LATELY = 2  # people whom a pronoun may mean
 LONGEST = 2000  # characters of the turns that are compared
 

@@ -49,37 +49,36 @@ class ConflictPrompt:
         self._people: dict[UUID, str] = {}
 
     def as_json(self) -> str:
-        """The cases as the model sees them."""
+        """The cases as the model sees them, each existing memory once."""
         short_ids = {memory_id: short for short, memory_id in self._memories.items()}
+        existing = {memory.id: memory for case in self._cases.values() for memory in case.existing}
         return to_json(
             {
+                "memories": [
+                    {"id": short, **self._told(existing[pk])}
+                    for short, pk in self._memories.items()
+                ],
                 "cases": [
                     {
                         "case": short,
-                        "new": memory_as_json(case, self._about(case)),
-                        "existing": [
-                            {
-                                "id": short_ids[memory.id],
-                                **memory_as_json(memory, self._about(memory)),
-                            }
-                            for memory in case.existing
-                        ],
+                        "new": self._told(case),
+                        "existing": [short_ids[memory.id] for memory in case.existing],
                     }
                     for short, case in self._cases.items()
-                ]
+                ],
             }
         )
 
-    def _about(self, memory: ConflictCase | StoredMemory) -> dict[str, Any]:
-        """Whom it is about, and its facts, each with whose it is."""
+    def _told(self, memory: ConflictCase | StoredMemory) -> dict[str, Any]:
+        """A memory, whom it is about, and its facts, with whose they are where that is open."""
+        about = [self._person(pk) for pk in sorted(memory.people)] or [self._person(None)]
         facts = memory.current if isinstance(memory, StoredMemory) else memory.facts
-        shown: dict[str, Any] = {
-            "about": [self._person(pk) for pk in sorted(memory.people)] or [self._person(None)]
-        }
-        if facts:
-            shown["facts"] = [
-                {**fact_as_json(fact), "person": self._person(fact.person)} for fact in facts
-            ]
+        told = [{**fact_as_json(f), "person": self._person(f.person)} for f in facts]
+        for fact in told:
+            if [fact["person"]] == about:
+                del fact["person"]
+        shown = {**memory_as_json(memory), "about": about} | ({"facts": told} if told else {})
+        del shown["type"]
         return shown
 
     def _person(self, person: UUID | None) -> str:

@@ -114,8 +114,8 @@ def test_what_stays_true_of_an_outdated_memory_is_kept(client, zoe, server):
         left: "active",
     }
     assert rows[left].source_message_ids == rows[min(rows)].source_message_ids
-    case = server.requests[-1].data["cases"][0]
-    assert case["new"]["about"] == case["existing"][0]["about"] == ["p1"]
+    sent = server.requests[-1].data
+    assert sent["cases"][0]["new"]["about"] == sent["memories"][0]["about"] == ["p1"]
 
 
 def test_one_answer_that_says_a_thing_twice_is_stored_once(client, zoe, server):
@@ -148,8 +148,8 @@ def test_only_what_is_about_one_of_its_people_is_compared_with_a_new_memory(clie
         else answer(told("Lee gave up pottery", known(sent, "Lee"), turns=(2,)))
     )
     say(client, zoe, "Lee gave up pottery", day=9)
-    [case] = server.requests[-1].data["cases"]
-    assert [one["text"] for one in case["existing"]] == ["Lee took up pottery"]
+    [memory] = server.requests[-1].data["memories"]
+    assert memory["text"] == "Lee took up pottery"
 
 
 def test_a_model_sees_what_is_known_and_may_take_it_back(client, zoe, server):

@@ -45,9 +45,7 @@ class TestResolution:
         cases = [self.case("a", one), self.case("b", one, two), self.case("c", two), self.case("d")]
 
         def judge(sent: Request) -> dict[str, object]:
-            ids = {
-                item["text"]: item["id"] for case in sent.data["cases"] for item in case["existing"]
-            }
+            ids = {item["text"]: item["id"] for item in sent.data["memories"]}
             old, other = ids[one.content], ids[two.content]
             return {
                 "resolutions": [
