@@ -82,6 +82,9 @@ class AppView(APIView):
         if not meta.get("CONTENT_LENGTH") and meta.get("HTTP_TRANSFER_ENCODING"):
             meta["CONTENT_LENGTH"] = str(len(request._request.body))
         super().initial(request, *args, **kwargs)
+        bound = request.auth.external_id  # type: ignore[union-attr]
+        if bound and bound != self.kwargs.get("user"):
+            raise ApiError(403, "key_of_one_user", "This key opens the memory of one user only.")
         self.scopes.enter_context(app_scope(self.app.pk))
 
     def finalize_response(self, *args: Any, **kwargs: Any) -> Response:

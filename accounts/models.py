@@ -68,11 +68,15 @@ class ApiKey(models.Model):
     """A bearer secret of an app; only its SHA-256 is kept.
 
     A key is 256 random bits, so a plain hash is as good as a slow one (which exists to
-    protect guessable passwords) and costs nothing per request.
+    protect guessable passwords) and costs nothing per request. With an ``external_id`` it opens
+    that end user's memory alone, for clients that can't say whose it is.
     """
 
     app = models.ForeignKey(App, models.CASCADE, related_name="keys")
     label = models.CharField(max_length=60, blank=True, default="", help_text="What it is for.")
+    external_id = models.CharField(
+        max_length=200, blank=True, default="", help_text="Of the only end user it is for."
+    )
     prefix = models.CharField(max_length=12, help_text="The first characters, to tell keys apart.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -103,11 +107,12 @@ class ApiKey(models.Model):
         return hashlib.sha256(secret.encode()).hexdigest()
 
     @classmethod
-    def issue(cls, app: App, label: str = "") -> tuple["ApiKey", str]:
-        """A new key of ``app`` and its secret, which is shown this once."""
+    def issue(cls, app: App, label: str = "", external_id: str = "") -> tuple["ApiKey", str]:
+        """A new key of ``app``, or of one of its end users, and its secret, which is shown this
+        once."""
         secret = "mio_" + secrets.token_urlsafe(32)
         kept = {"label": label, "prefix": secret[:10], "digest": cls.hash(secret)}
-        return cls.objects.create(app=app, **kept), secret
+        return cls.objects.create(app=app, external_id=external_id, **kept), secret
 
     def revoke(self) -> None:
         self.revoked_at = timezone.now()

@@ -14,6 +14,8 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts import time_zones
+from accounts.api import check_external_id
+from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
 from contacts.text import clean
 from dashboard import access, feedback, pager
@@ -204,9 +206,15 @@ def archive_app(request: HttpRequest, app: int) -> HttpResponse:
 
 @access.admin_action
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
-    """Makes another key of an app, shown this once."""
+    """Makes another key of an app, or of one of its users, shown this once."""
     held = get_object_or_404(access.apps_of(request), pk=app)
-    _key, secret = ApiKey.issue(held, _label(request))
+    user = request.POST.get("user", "").strip()
+    try:
+        check_external_id(user)
+    except ApiError as error:
+        feedback.refused(request, str(error.detail))
+        return redirect("dashboard:apps")
+    _key, secret = ApiKey.issue(held, _label(request), user)
     return _apps_page(request, made=held, secret=secret)
 
 

@@ -10,7 +10,7 @@ from django.db import IntegrityError, connection, transaction
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
-from accounts.models import Change, EndUser
+from accounts.models import ApiKey, Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import store
 from contacts.models import Contact, Relation
@@ -78,6 +78,7 @@ def _erase_user(end_user: EndUser) -> Forgotten:
     people = Contact.objects.of(held).values_list("pk", flat=True)
     _erase_tasks({str(held.pk), *map(str, people)})
     remote_batches.withdraw(held)
+    ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
     EndUser.objects.filter(pk=held.pk).delete()
     connection.check_constraints()
     return gone

@@ -18,17 +18,22 @@ class Command(MioCommand):
         parser.add_argument(
             "--new-key", action="store_true", help="another key for an app that exists"
         )
+        parser.add_argument(
+            "--user", default="", help="the id of the only end user whose memory the key opens"
+        )
         super().add_arguments(parser)
 
     @transaction.atomic
-    def handle(self, *, name: str, new_key: bool, json: bool, **_options: Any) -> None:
+    def handle(self, *, name: str, new_key: bool, user: str, json: bool, **_options: Any) -> None:
         name = name.strip()
         if not name or len(name) > 100 or not name.isprintable():
             raise CommandError("An app's name has 1 to 100 printable characters.")
+        if len(user) > 200 or not user.isprintable():
+            raise CommandError("A user id has at most 200 printable characters.")
         app, made = App.objects.get_or_create(name=name)
         if not made and not new_key:
             raise CommandError(f"There is an app {name!r}. Use --new-key for another key of it.")
-        _, secret = ApiKey.issue(app)
+        _, secret = ApiKey.issue(app, external_id=user)
         if json:
             self.report(json, app=name, key=secret)
         else:
