@@ -37,6 +37,7 @@ TEMPLATES: dict[str, str] = {
     "among_several": _("{reason}; {count} people answer to it"),
     "by_description": _("fits the description: {values}"),
     "held_value": "{attribute} {value}",
+    "by_reference": _("the user may call them {text}"),
     "by_model": _("a model that was asked who is meant says so"),
     "by_memories": _("not named, but this is known of them: {clauses}"),
     # Whom a pronoun or an unspoken subject means; several stand behind one another.

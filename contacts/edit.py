@@ -18,6 +18,7 @@ from accounts.fair_queue import of_user
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import merge, names, relations, store
+from contacts.matching import references
 from contacts.models import Contact, Relation, json_value
 
 
@@ -146,6 +147,28 @@ def edit_contact(
             raise NameTaken(_holder(contact)) from error
         _follow(contact)
     return contact, change
+
+
+@transaction.atomic
+def deny_reference(
+    end_user: EndUser, contact_id: UUID, phrase: str, *, actor: str, why: str = ""
+) -> Change | None:
+    """Takes away one of the phrases by which the user may mean the contact: it finds them no more,
+    and no machine brings it back. None when they have no such. Raises UnknownContact."""
+    held = EndUser.objects.lock(end_user.pk)
+    contact = store.survivor(held, contact_id) if held else None
+    if held is None or contact is None:
+        raise UnknownContact(Reason("no_such_contact"))
+    form = references.form(phrase)
+    left = [entry for entry in contact.references if references.form(entry["text"]) != form]
+    if len(left) == len(contact.references):
+        return None
+    with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
+        recorder.watch([contact])
+        contact.references = left
+        contact.references_denied = sorted({*contact.references_denied, form})
+        store.save(contact, ["references", "references_denied"])
+    return change
 
 
 @transaction.atomic

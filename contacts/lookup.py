@@ -13,7 +13,7 @@ from contacts.coreference.conversation import staying
 from contacts.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from contacts.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
 from contacts.key_index import Hit, hits, person_of
-from contacts.matching import descriptions
+from contacts.matching import descriptions, references
 from contacts.matching.descriptions import Description
 from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
@@ -83,16 +83,16 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     if not back:
         session, before = session[-2 * stay :], []
     if not back and not session:
-        found = hits(end_user, candidate_keys(message), attributes=attributes)
-        named = find_mentions(message, _entries(found))
+        found = hits(end_user, _keys_in(message), attributes=attributes)
+        named = _named(message, _entries(found))
         known = _known(found)
         mentions = _with_described(named, _fitting(described, found))
         return _people(end_user, mentions, known, today, span)
     texts = [message, *(text for _, text in [*session, *before])]
-    wanted = frozenset().union(*map(candidate_keys, texts))
+    wanted = frozenset().union(*map(_keys_in, texts))
     found = hits(end_user, wanted, attributes=attributes, related=True)
     entries = _entries(found)
-    named = find_mentions(message, entries)
+    named = _named(message, entries)
     related, known = relations.of_hits(found)
     said = _utterances(session, entries)
     *earlier, meant = resolve_turns(
@@ -118,7 +118,7 @@ def candidates(
     (the message, then the turns before it, the latest first), those whom words of the texts may
     mean at all, and who was mentioned last. Nobody who is archived. Two statements."""
     shown = [text[:CHARACTERS] for text in texts]
-    found = hits(end_user, frozenset().union(*map(candidate_keys, shown)))
+    found = hits(end_user, frozenset().union(*map(_keys_in, shown)))
     recent = Contact.objects.of(end_user).listed().order_by("-last_mentioned_at", "id")[:most]
     columns = ("id", "name", "aliases", "relationship", "gender", "card", "coming")
     known = {
@@ -128,7 +128,7 @@ def candidates(
     latest = list(known)
     known |= _known(found)
     entries = _entries(found)
-    named = [mention.person.id for text in shown for mention in find_mentions(text, entries)]
+    named = [mention.person.id for text in shown for mention in _named(text, entries)]
     alike = [UUID(hit.known["id"]) for hit in found if hit.how in ("name", "alias", "kinship")]
     order = dict.fromkeys([*first, *named, *alike, *latest])
     wanted = [pk for pk in order if pk in known and not known[pk]["archived"]][:most]
@@ -208,8 +208,17 @@ def _with_described(mentions: list[Mention], fitting: list[Mention]) -> list[Men
     return sorted([*rest, *fitting], key=lambda mention: mention.start)
 
 
+def _keys_in(text: str) -> frozenset[str]:
+    return candidate_keys(text) | references.keys_in(text)
+
+
+def _named(text: str, entries: Sequence[Entry]) -> list[Mention]:
+    """The mentions of names, and of the user's own phrases where no name stands in them."""
+    return _with_described(find_mentions(text, entries), references.find(text, entries))
+
+
 def _utterances(turns: Iterable[Turn], entries: Sequence[Entry]) -> list[Utterance]:
-    return [Utterance(role, text, tuple(find_mentions(text, entries))) for role, text in turns]
+    return [Utterance(role, text, tuple(_named(text, entries))) for role, text in turns]
 
 
 def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:

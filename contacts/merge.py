@@ -29,7 +29,7 @@ State = Suggestion.State
 _UNITED = [
     "aliases", "relationship", "gender", "attributes", "side_by_side", "personality",
     "personality_sources", "timeline", "first_mentioned_at", "last_mentioned_at", "mention_count",
-    "archived_at",
+    "archived_at", "references", "references_denied",
 ]  # fmt: skip
 
 
@@ -157,6 +157,10 @@ def _unite(loser: Contact, survivor: Contact) -> None:
     survivor.attributes = merge_values.attributes(survivor.attributes, loser.attributes)
     survivor.side_by_side = sorted({*survivor.side_by_side, *loser.side_by_side})
     survivor.timeline = merge_values.timeline(survivor.timeline, loser.timeline)
+    survivor.references_denied = sorted({*survivor.references_denied, *loser.references_denied})
+    survivor.references = merge_values.references(
+        survivor.references, loser.references, survivor.references_denied
+    )
     survivor.personality = merge_values.text(survivor.personality, loser.personality)
     survivor.personality_sources = merge_values.sources(
         survivor.personality_sources, loser.personality_sources
@@ -316,6 +320,7 @@ def part(
     new.attributes = {key: go for key, (_, go) in divided.items() if go}
     new.side_by_side = old.side_by_side
     old.timeline, new.timeline = merge_values.divided(old.timeline, ids)
+    old.references, new.references = merge_values.divided(old.references, ids)
     if old.personality_sources and ids.issuperset(old.personality_sources):
         new.personality, old.personality = old.personality, ""
         new.personality_sources, old.personality_sources = old.personality_sources, []

@@ -37,6 +37,14 @@ def timeline(mine: Sequence[Entry], theirs: Sequence[Entry]) -> list[Entry]:
     )
 
 
+def references(
+    mine: Sequence[Entry], theirs: Sequence[Entry], denied: Collection[str]
+) -> list[Entry]:
+    """The phrases of both, each once, but for those that somebody took away."""
+    united = _once([*mine, *theirs], lambda entry: normalise(entry["text"]))
+    return [entry for entry in united if normalise(entry["text"]) not in denied]
+
+
 def text(mine: str, theirs: str) -> str:
     """Both descriptions, unless one says it all."""
     if not theirs or theirs in mine:

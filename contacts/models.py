@@ -145,7 +145,9 @@ class Contact(Tracked):
     ``attributes`` maps a key to a list of ``{"value", "sources", "since"}``, the current
     value first, and ``side_by_side`` names those of which several values are right though most
     people have one; ``timeline`` is a list of ``{"text", "at", "sources"}`` in order of
-    happening. ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
+    happening. ``references`` is a list of ``{"text", "sources"}``: phrases by which the user may
+    mean the person; ``references_denied`` are those that somebody took away, as they are compared.
+    ``coming`` is derived: plans as ``{"on", "text"}`` and important dates as ``{"kind",
     "value"}``, which the card shows when they are near. ``memory_ids`` is kept equal to the
     unrejected links by the database.
     """
@@ -158,6 +160,7 @@ class Contact(Tracked):
         "name", "name_key", "namesake", "aliases", "relationship", "gender", "attributes",
         "side_by_side", "personality", "personality_sources", "timeline", "first_mentioned_at",
         "last_mentioned_at", "mention_count", "merged_into_id", "archived_at", "end_user_id",
+        "references", "references_denied",
     )  # fmt: skip
     counted = ("mention_count",)
     grown = ("aliases",)
@@ -191,6 +194,15 @@ class Contact(Tracked):
     personality = models.TextField(blank=True, default="")
     personality_sources = models.JSONField(default=list, blank=True)
     timeline = models.JSONField(default=list, blank=True)
+    references = models.JSONField(
+        default=list, db_default=Value([], models.JSONField()), blank=True
+    )
+    references_denied = ArrayField(
+        models.TextField(),
+        default=list,
+        db_default=Value([], ArrayField(models.TextField())),
+        blank=True,
+    )
     embedding = VectorField(null=True, blank=True, editable=False)
     embedding_model = models.CharField(
         max_length=120,

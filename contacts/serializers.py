@@ -148,6 +148,9 @@ class ContactSerializer(serializers.ModelSerializer):
     attributes = serializers.SerializerMethodField()
     attribute_sources = serializers.SerializerMethodField()
     timeline = TimelineEntry(many=True)
+    references = serializers.SerializerMethodField(
+        help_text="Phrases by which the user may mean them, found by a model."
+    )
     card = serializers.CharField(source="card_today")
     memory_ids = serializers.ListField(child=serializers.UUIDField())
     memory_count = serializers.IntegerField(
@@ -166,6 +169,7 @@ class ContactSerializer(serializers.ModelSerializer):
             "attribute_sources",
             "personality",
             "timeline",
+            "references",
             "memory_ids",
             "memory_count",
             "first_mentioned_at",
@@ -179,6 +183,9 @@ class ContactSerializer(serializers.ModelSerializer):
 
     def get_attributes(self, contact: Contact) -> dict[str, str | list[str]]:
         return store.flat_attributes(contact)
+
+    def get_references(self, contact: Contact) -> list[str]:
+        return [entry["text"] for entry in contact.references]
 
     def get_attribute_sources(self, contact: Contact) -> dict[str, list[dict[str, Any]]]:
         return contact.attributes

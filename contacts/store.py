@@ -15,6 +15,7 @@ from django.utils.module_loading import import_string
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import attribute_index, cards, important_dates, key_index, names, relations
+from contacts.matching import references
 from contacts.models import Contact, Relation
 from contacts.resolution import namesakes
 from contacts.text import clean, truncate
@@ -23,7 +24,9 @@ from contacts.types import Person
 MAX_NAME = 100  # graphemes
 MAX_LENGTH = 200  # code points, as many as the columns hold
 # The columns that lookup keys follow from.
-_INDEXED = {"name", "aliases", "relationship", "gender", "attributes", "merged_into"}
+_INDEXED = {
+    "name", "aliases", "relationship", "gender", "attributes", "references", "merged_into",
+}  # fmt: skip
 
 
 class InvalidContact(CodedError):
@@ -207,13 +210,15 @@ def keys_of(person: Person) -> tuple[names.NameKey, ...]:
 
 
 def all_keys_of(contact: Contact) -> tuple[names.NameKey, ...]:
-    """Every key that a contact is found by: its names', and those of what is known of it."""
+    """Every key that a contact is found by: its names', those of what is known of it, and the
+    user's own phrases."""
     if contact.merged_into_id:
         return ()
     return (
         *keys_of(contact.person),
         *key_index.keys_of(contact.person),
         *attribute_index.keys_of(contact.attributes),
+        *references.keys_of(entry["text"] for entry in contact.references),
     )
 
 

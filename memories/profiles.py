@@ -9,10 +9,18 @@ from uuid import UUID
 
 from contacts import cards
 from contacts.attributes import TRAITS, is_single
+from contacts.matching.references import MOST as MOST_REFERENCES
 from contacts.models import Contact
 from contacts.text import letters, normalise
 from memories.fact_conflicts import FORMER, same_value, told_key
-from memories.types import AttributeValue, Profile, ProfilePatch, StoredMemory, TimelineEvent
+from memories.types import (
+    AttributeValue,
+    Profile,
+    ProfilePatch,
+    Reference,
+    StoredMemory,
+    TimelineEvent,
+)
 
 # What a provider is shown of a profile, and so what one consolidation costs at most.
 SHOWN_KEYS = 40
@@ -40,11 +48,14 @@ def load(columns: Mapping[str, Any]) -> Profile:
             TimelineEvent(e["text"], e.get("at", ""), _ids(e.get("sources", ())))
             for e in columns["timeline"]
         ),
+        references=tuple(
+            Reference(e["text"], _ids(e.get("sources", ()))) for e in columns["references"]
+        ),
     )
 
 
 def dump(profile: Profile) -> dict[str, Any]:
-    """The contact's columns: attributes, personality, personality_sources, timeline."""
+    """The contact's columns: attributes, personality, personality_sources, timeline, references."""
     return {
         "attributes": {
             key: [
@@ -63,6 +74,9 @@ def dump(profile: Profile) -> dict[str, Any]:
             {"text": e.text, "at": e.at, "sources": [str(s) for s in e.sources]}
             for e in profile.timeline
         ],
+        "references": [
+            {"text": e.text, "sources": [str(s) for s in e.sources]} for e in profile.references
+        ],
     }
 
 
@@ -74,6 +88,7 @@ def sources(profile: Profile) -> set[UUID]:
     """The memories that a profile rests on."""
     values = itertools.chain(*profile.attributes.values())
     told = [value.sources for value in values] + [event.sources for event in profile.timeline]
+    told += [reference.sources for reference in profile.references]
     return set(profile.personality_sources).union(*told)
 
 
@@ -93,6 +108,7 @@ def told_by(profile: Profile, memory_ids: Collection[UUID]) -> ProfilePatch:
             for key, values in theirs.attributes.items()
         },
         timeline=tuple(event for event in theirs.timeline if event.sources),
+        references=tuple(one for one in theirs.references if one.sources),
     )
 
 
@@ -110,6 +126,7 @@ def _resting(profile: Profile, on: Callable[[tuple[UUID, ...]], Iterable[UUID]])
         personality=profile.personality,
         personality_sources=now(profile.personality_sources),
         timeline=tuple(replace(event, sources=now(event.sources)) for event in profile.timeline),
+        references=tuple(replace(one, sources=now(one.sources)) for one in profile.references),
     )
 
 
@@ -148,6 +165,7 @@ def apply(profile: Profile, patch: ProfilePatch) -> Profile:
         personality=personality,
         personality_sources=sources,
         timeline=_ordered([*profile.timeline, *patch.timeline]),
+        references=_each_once([*profile.references, *patch.references]),
     )
 
 
@@ -167,6 +185,16 @@ def _united(
     return tuple(
         replace(value, sources=()) if key in stated else value for key, value in united.items()
     )
+
+
+def _each_once(references: Sequence[Reference]) -> tuple[Reference, ...]:
+    """Each phrase once with all its sources, the earliest, as many as a person may have."""
+    united: dict[str, Reference] = {}
+    for one in references:
+        held = united.setdefault(normalise(one.text), one)
+        sources = tuple(dict.fromkeys([*held.sources, *one.sources]))
+        united[normalise(one.text)] = replace(held, sources=sources)
+    return tuple(united.values())[:MOST_REFERENCES]
 
 
 def _ordered(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
@@ -213,6 +241,7 @@ def without(profile: Profile, gone: Collection[UUID]) -> tuple[Profile, frozense
         personality=profile.personality if keeps_personality else "",
         personality_sources=profile.personality_sources if keeps_personality else (),
         timeline=tuple(e for e in profile.timeline if stays(e.sources)),
+        references=tuple(one for one in profile.references if stays(one.sources)),
     )
     return left, frozenset(again - lost)
 

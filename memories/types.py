@@ -327,6 +327,14 @@ class TimelineEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class Reference:
+    """A phrase by which the user may mean a contact."""
+
+    text: str
+    sources: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Profile:
     """What is known of a contact. ``attributes`` maps a key to its values, the current one
     first; ``timeline`` is in order of happening."""
@@ -335,6 +343,7 @@ class Profile:
     personality: str = ""
     personality_sources: tuple[UUID, ...] = ()
     timeline: tuple[TimelineEvent, ...] = ()
+    references: tuple[Reference, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +368,7 @@ class ProfilePatch:
     timeline: tuple[TimelineEvent, ...] = ()
     personality: str | None = None
     personality_sources: tuple[UUID, ...] = ()
+    references: tuple[Reference, ...] = ()
 
 
 class Sameness(StrEnum):

@@ -94,6 +94,9 @@ def _of_person(before: dict[str, Any], after: dict[str, Any], language: str) -> 
             yield Edit(name, (old,) if old else (), (new,) if new else ())
     if "aliases" in before:
         yield _apart(_("Also called"), before["aliases"], after["aliases"])
+    if "references" in before:
+        phrases = ([entry["text"] for entry in side["references"]] for side in (before, after))
+        yield _apart(_("May be called"), *phrases)
     if "attributes" in before:
         old_ones, new_ones = (_values(side["attributes"]) for side in (before, after))
         for key in dict.fromkeys([*old_ones, *new_ones]):

@@ -24,6 +24,7 @@ from contacts.edit import (
     add_relation,
     archive_contact,
     create_contact,
+    deny_reference,
     edit_contact,
     remove_relation,
 )
@@ -158,6 +159,20 @@ def aliases(request: HttpRequest, person: Contact) -> HttpResponse:
         for other in shared.get(alias, ()):
             called = {"name": feedback.apart(other.name), "alias": feedback.apart(alias)}
             feedback.refused(request, _("%(name)s is called %(alias)s as well.") % called)
+    return to_tab(request, person)
+
+
+@access.action
+def remove_reference(request: HttpRequest, person: Contact) -> HttpResponse:
+    """Takes away a phrase by which the user may mean the person."""
+    phrase = request.POST.get("phrase", "").replace("\0", "")
+    change = deny_reference(
+        person.end_user, person.pk, phrase, actor=access.actor(request), why=_why(request)
+    )
+    if change is not None:
+        said = _("%(phrase)s no longer means %(name)s.")
+        told = {"phrase": feedback.apart(phrase), "name": feedback.apart(person.name)}
+        feedback.done(request, said % told, change)
     return to_tab(request, person)
 
 
@@ -323,6 +338,7 @@ urls = [
     path(f"{_PERSON}/edit/", access.form(show_edit, edit), name="contact_edit"),
     path(f"{_PERSON}/archive/", archive, name="contact_archive"),
     path(f"{_PERSON}/aliases/", aliases, name="contact_aliases"),
+    path(f"{_PERSON}/references/", remove_reference, name="contact_reference"),
     path(f"{_PERSON}/attributes/", attribute, name="contact_attribute"),
     path(f"{_PERSON}/resolve/", resolve, name="contact_resolve"),
     path(f"{_PERSON}/relations/", relate, name="contact_relate"),

@@ -20,7 +20,7 @@ from memories.search import context_tokens
 from memories.search.tokens import tokenise
 from memories.types import MemoryType, Profile, Subtype
 
-PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline"]
+PROFILE_FIELDS = ["attributes", "personality", "personality_sources", "timeline", "references"]
 
 
 def profile_of(contact: Contact) -> Profile:

@@ -131,7 +131,7 @@ def take_out(
     end_user: EndUser, names: Names, gone: Collection[UUID] = (), recorder: Recorder | None = None
 ) -> None:
     """Puts a mark for each name in what is told of everybody but ``gone``: names made of them,
-    relationship, attributes, personality, timeline. Aliases with one go."""
+    relationship, attributes, personality, timeline. Aliases and phrases with one go."""
     if not names.keys:
         return
     for contact in Contact.objects.of(end_user).light().exclude(pk__in=list(gone)):
@@ -158,6 +158,8 @@ def _cleaned(contact: Contact, names: Names) -> Mapping[str, Any]:
         "personality": names.without(contact.personality),
         "attributes": names.cleaned_in("attributes", contact.attributes),
         "timeline": names.cleaned_in("timeline", contact.timeline),
+        "references": [e for e in contact.references if not names.spans(e["text"])],
+        "references_denied": [one for one in contact.references_denied if not names.spans(one)],
     }
     return {field: value for field, value in told.items() if value != getattr(contact, field)}
 

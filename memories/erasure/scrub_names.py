@@ -15,7 +15,8 @@ from memories.models import Edge, Entity, EntityLink, Erasure, Memory, Message
 # may be spelt like.
 TOLD = frozenset(
     "name name_key aliases relationship attributes personality timeline card kind evidence content"
-    " tokens speaker quote facts metadata reason judged_reason".split()
+    " tokens speaker quote facts metadata reason judged_reason"
+    " references references_denied".split()
 )
 
 

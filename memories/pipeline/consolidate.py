@@ -9,12 +9,12 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import EndUser
-from contacts import store
+from contacts import own_references, store
 from contacts.models import Contact
 from memories import profiles
 from memories.corrections import derived, sources
 from memories.models import Consolidation, Link, Memory
-from memories.types import ProfilePatch, ProfileRequest, StoredMemory
+from memories.types import ProfilePatch, ProfileRequest, Reference, StoredMemory
 
 # New memories read in one run; the rest waits for the next run of the same pass.
 MAX_NEW = 60
@@ -96,6 +96,7 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     absorbed = {link.memory_id: link.pk for link in still}
     stale = {link.memory_id for link in links} - absorbed.keys()
     patch = profiles.settled(patch, contact.pk, [link.memory.as_stored() for link in still])
+    patch = replace(patch, references=_telling(end_user, contact, patch.references))
     profile, again = profiles.without(profiles.apply(derived.profile_of(contact), patch), stale)
     taken = [pk for memory, pk in absorbed.items() if memory not in again]
     Link.objects.filter(pk__in=taken).update(consolidated_at=timezone.now())
@@ -103,3 +104,11 @@ def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> No
     store.save(contact, derived.PROFILE_FIELDS)
     derived.write_profile_memory(contact)
     sources.point_at_profiles(end_user, absorbed)
+
+
+def _telling(
+    end_user: EndUser, contact: Contact, found: Sequence[Reference]
+) -> tuple[Reference, ...]:
+    """Those that tell the contact from everybody else."""
+    kept = set(own_references.chosen(end_user, contact, [one.text for one in found]))
+    return tuple(one for one in found if one.text in kept)

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from contacts import partial_dates
 from contacts.attributes import attribute_key, is_single
+from contacts.matching.references import LONGEST, MOST
 from contacts.text import clean, folded, letters
 from memories.fact_conflicts import HISTORY, same_value
 from memories.faithfulness import adds
@@ -24,6 +25,7 @@ from memories.types import (
     ConflictCase,
     ProfilePatch,
     ProfileRequest,
+    Reference,
     Resolution,
     StoredFact,
     StoredMemory,
@@ -156,6 +158,7 @@ class ProfilePrompt:
                     "timeline": [
                         {"at": event.at, "text": event.text} for event in profile.timeline
                     ],
+                    "references": [one.text for one in profile.references],
                 },
                 "new_memories": [
                     {"id": short, **memory_as_json(memory, self._facts(memory))}
@@ -212,6 +215,11 @@ class ProfilePrompt:
             ),
             personality=personality,
             personality_sources=personality_sources,
+            references=tuple(
+                Reference(text, cited)
+                for item in out.references[:MOST]
+                if (text := clean(item.text, LONGEST)) and (cited := self._sources(item.sources))
+            ),
         )
 
     def _known(

@@ -165,12 +165,18 @@ class EventOut(Wire):
     sources: Ids = []
 
 
+class ReferenceOut(Wire):
+    text: Text
+    sources: Ids = []
+
+
 class ProfileOut(Wire):
     attributes: list[AttributeOut]
     ended: Ids = []
     timeline: list[EventOut]
     personality: str | None = None
     personality_sources: Ids = []
+    references: Annotated[list[ReferenceOut], BeforeValidator(_no_items_if_none)] = []
 
 
 class PairOut(Wire):

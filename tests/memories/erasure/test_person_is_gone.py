@@ -134,8 +134,8 @@ def test_a_model_that_answers_after_the_erasure_brings_nobody_back(
     receive(client.app, "zoe", [Incoming("user", "She is afraid of Brenda's boss.")])
     ask = run.model_calls.ask
 
-    def erased_meanwhile(*args: object) -> object:
-        answer = ask(*args)
+    def erased_meanwhile(*args: object, **options: object) -> object:
+        answer = ask(*args, **options)
         if Contact.objects.standing().filter(name=name).exists():
             client.post("users/zoe/forget/", {"contact": str(person(name).pk)})
         return answer

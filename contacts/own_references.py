@@ -1,0 +1,63 @@
+"""Which phrases may become somebody's references: those that tell one person from all others."""
+
+from collections.abc import Iterable
+
+from accounts.models import EndUser
+from contacts import key_index
+from contacts.coreference.anaphors import find_anaphors
+from contacts.coreference.utterance import read_turn
+from contacts.lexicon import words
+from contacts.matching import references
+from contacts.matching.mentions import candidate_keys, find_mentions
+from contacts.models import Contact
+from contacts.names import name_key
+from contacts.roles import terms
+from contacts.segmentation import cut, frequency
+from contacts.text import clean, is_cjk, is_han
+from contacts.types import Utterance
+
+# A Chinese word this frequent in jieba's corpus (朋友, 学校, 胖子) is said of anybody.
+COMMON = 1000
+SHORTEST, SHORTEST_LATIN = 2, 4
+
+
+def chosen(end_user: EndUser, contact: Contact, phrases: Iterable[str]) -> list[str]:
+    """Those of ``phrases`` that may stand for the contact, cleaned, each once: no pronouns, no
+    common words, none that names or means another person of the user, or that finds the contact
+    already, or that somebody took away. One statement."""
+    denied = set(contact.references_denied)
+    told = {references.form(phrase): clean(phrase, references.LONGEST) for phrase in phrases}
+    able = {form: text for form, text in told.items() if form not in denied and is_telling(text)}
+    keys = [candidate_keys(text) | references.keys_in(text) for text in able.values()]
+    found = key_index.hits(end_user, frozenset().union(*keys)) if keys else []
+    entries = [hit.entry for hit in found]
+    own_names = set(map(name_key, (contact.name, *contact.aliases)))
+    return [
+        text
+        for text in able.values()
+        if name_key(text) not in own_names
+        and not find_mentions(text, entries)
+        and all(one.person.id == contact.pk for one in references.find(text, entries))
+    ]
+
+
+def is_telling(phrase: str) -> bool:
+    """Whether a phrase says more than that somebody is meant."""
+    form = references.form(phrase)
+    letters = [char for char in form if char.isalnum()]
+    shortest = SHORTEST if any(map(is_cjk, letters)) else SHORTEST_LATIN
+    if not shortest <= len(letters) or len(form) > references.LONGEST:
+        return False
+    for anaphor in find_anaphors(read_turn(Utterance("user", form), references.LONGEST)):
+        whole = len(anaphor.text.strip()) == len(form)
+        if anaphor.form == "personal" or (
+            whole and not (anaphor.form == "bare" and _is_role(form))
+        ):
+            return False
+    if all(map(is_han, form)):
+        return len(cut(form)) > 1 or frequency(form) < COMMON
+    return " " in form or form not in words("english_words")
+
+
+def _is_role(form: str) -> bool:
+    return form in terms() and frequency(form) < COMMON
