@@ -105,7 +105,9 @@ def test_one_that_is_taken_away_stays_away_until_that_is_undone(
     assert change is not None
     assert meant(end_user, f"I saw {PHRASE}") != [("Marco", "reference", PHRASE)]
     make_memory(end_user, "Marco charges 20 euros a cut.", marco)
-    assert consolidated(server, marco, PHRASE, "the barber with the curls") == ["the barber with the curls"]
+    assert consolidated(server, marco, PHRASE, "the barber with the curls") == [
+        "the barber with the curls"
+    ]
     undo_change(change, actor="operator:ann")
     assert PHRASE in [e["text"] for e in Contact.objects.get(pk=marco.pk).references]
     assert meant(end_user, f"I saw {PHRASE}") == [("Marco", "reference", PHRASE)]
