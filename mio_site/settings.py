@@ -29,6 +29,8 @@ def _secret_key() -> str:
 
 
 SECRET_KEY = _secret_key()
+# Keys of before: what they signed and encrypted is still read.
+SECRET_KEY_FALLBACKS = env.list("SECRET_KEY_FALLBACKS", default=[])
 LOOPBACK = ["127.0.0.1", "localhost", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOOPBACK)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
