@@ -33,3 +33,7 @@ class OutputError(ProviderError):
     def __init__(self, reason: Reason | str, answer: str = "") -> None:
         super().__init__(reason)
         self.answer = answer
+
+
+class CutOffError(OutputError):
+    """The answer ended at the length that the model may write: less may be asked for."""

@@ -1,9 +1,11 @@
 """The language provider that asks a server of the OpenAI protocol."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+from memories.providers.errors import CutOffError
 from memories.providers.openai.consolidation import ConflictPrompt, ProfilePrompt
 from memories.providers.openai.extraction import ExtractionPrompt
 from memories.providers.openai.memory_relations import RelationPrompt
@@ -113,7 +115,7 @@ class OpenAIProvider:
         """A resolution by key for each case that has memories to compare with."""
         compared = [case for case in cases if case.existing]
         parts = _chunks(compared, CASES_PER_CALL)
-        found, usage = self._ask_each("resolve", map(ConflictPrompt, parts), ResolutionsOut)
+        found, usage = self._ask_each("resolve", ConflictPrompt, parts, ResolutionsOut)
         return Reply({key: one for part in found for key, one in part.items()}, usage)
 
     def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
@@ -125,39 +127,39 @@ class OpenAIProvider:
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations that the model sees between each case's memory and the others."""
         parts = _chunks([case for case in cases if case.others], RELATIONS_PER_CALL)
-        found, usage = self._ask_each("classify", map(RelationPrompt, parts), FoundRelationsOut)
+        found, usage = self._ask_each("classify", RelationPrompt, parts, FoundRelationsOut)
         return Reply([one for part in found for one in part], usage)
 
     def refine(
         self, memories: Sequence[StoredMemory], language: str
     ) -> Reply[Mapping[UUID, Refinement]]:
         """How each verbose memory is split or trimmed; a missing id means as it is."""
-        prompts = (
-            RefinementPrompt(part, language) for part in _chunks(memories, MEMORIES_PER_CALL)
-        )
-        found, usage = self._ask_each("refine", prompts, RefinementsOut)
+        prompt = partial(RefinementPrompt, language=language)
+        parts = _chunks(memories, MEMORIES_PER_CALL)
+        found, usage = self._ask_each("refine", prompt, parts, RefinementsOut)
         return Reply({pk: one for part in found for pk, one in part.items()}, usage)
 
     def propose(self, cluster: Sequence[StoredMemory], language: str) -> Reply[Sequence[Overlap]]:
         """Which memories of a cluster say the same; no call for fewer than two."""
-        parts = (part for part in _chunks(cluster, CLUSTER_PER_CALL) if len(part) > 1)
-        prompts = (OverlapPrompt(part, language) for part in parts)
-        found, usage = self._ask_each("propose", prompts, OverlapsOut)
+        prompt = partial(OverlapPrompt, language=language)
+        parts = [part for part in _chunks(cluster, CLUSTER_PER_CALL) if len(part) > 1]
+        found, usage = self._ask_each("propose", prompt, parts, OverlapsOut)
         return Reply([one for part in found for one in part], usage)
 
     def review(
         self, proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]], language: str
     ) -> Reply[Sequence[Review]]:
         """A second look at each proposal, in the order given."""
-        prompts = (ReviewPrompt(part, language) for part in _chunks(proposals, PROPOSALS_PER_CALL))
-        found, usage = self._ask_each("review", prompts, ReviewsOut)
+        prompt = partial(ReviewPrompt, language=language)
+        parts = _chunks(proposals, PROPOSALS_PER_CALL)
+        found, usage = self._ask_each("review", prompt, parts, ReviewsOut)
         return Reply([one for part in found for one in part], usage)
 
     def judge(self, cases: Sequence[PairCase]) -> Reply[Mapping[int, Judgement]]:
         """Whether the two of each pair are one person, by the cases' keys; a missing key: the
         model left it out."""
         parts = _chunks(cases, CASES_PER_CALL)
-        found, usage = self._ask_each("judge", map(PairPrompt, parts), PairsOut)
+        found, usage = self._ask_each("judge", PairPrompt, parts, PairsOut)
         return Reply({key: one for part in found for key, one in part.items()}, usage)
 
     def who(self, request: WhoRequest) -> Reply[Sequence[Meant]]:
@@ -165,13 +167,27 @@ class OpenAIProvider:
         return self._ask("who", WhoPrompt(request), WhoOut, repair=False)
 
     def _ask_each(
-        self, name: str, prompts: Iterable[Prompt[W, R]], answer: type[W]
+        self,
+        name: str,
+        prompt: Callable[[Sequence[T]], Prompt[W, R]],
+        parts: Iterable[Sequence[T]],
+        answer: type[W],
     ) -> tuple[list[R], Usage]:
-        """What each of several calls found, and what all of them used."""
+        """What each of several calls found, and what all of them used. Where an answer is cut off,
+        as those of small models are, it is asked for in two halves."""
         found: list[R] = []
         usage = NO_USAGE
-        for prompt in prompts:
-            reply = self._ask(name, prompt, answer)
+        waiting = list(parts)[::-1]
+        while waiting:
+            part = waiting.pop()
+            try:
+                reply = self._ask(name, prompt(part), answer)
+            except CutOffError:
+                if len(part) < 2:
+                    raise
+                half = len(part) // 2
+                waiting += [part[half:], part[:half]]
+                continue
             found.append(reply.value)
             usage = total(usage, reply.usage)
         return found, usage

@@ -19,7 +19,7 @@ from pydantic import AfterValidator, BaseModel, ValidationError
 from accounts.reasons import Reason
 from contacts.attributes import ATTRIBUTES
 from contacts.text import encodable, estimate_tokens
-from memories.providers.errors import OutputError, PermanentError
+from memories.providers.errors import CutOffError, OutputError, PermanentError
 from memories.providers.openai.schemas import Wire, json_schema_of
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.types import Usage
@@ -169,7 +169,7 @@ def _read(body: str, sent: Messages, latency_ms: float) -> tuple[str, Usage]:
     if choice.message.refusal or choice.finish_reason == "content_filter":
         raise PermanentError(Reason("model_refused"))
     if choice.finish_reason == "length":
-        raise OutputError(Reason("answer_cut_off"), choice.message.content or "")
+        raise CutOffError(Reason("answer_cut_off"), choice.message.content or "")
     text = choice.message.content or ""
     tokens = completion.usage or _Tokens(
         prompt_tokens=estimate_tokens("".join(str(message.get("content")) for message in sent)),

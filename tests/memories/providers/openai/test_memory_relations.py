@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memories.providers.errors import OutputError
 from memories.providers.openai.memory_relations import RelationPrompt
 from memories.providers.openai.schemas import FoundRelationsOut, json_schema_of
 from memories.types import FoundRelation, MemoryType, RelationCase, Relationship, StoredMemory
@@ -140,3 +141,24 @@ def test_whatever_comes_back_only_pairs_of_a_case_are_related_each_once(items):
     allowed = {frozenset((RUNS.id, other.id)) for other in CASE.others}
     assert set(pairs) <= allowed
     assert all(0 <= one.confidence <= 1 for one in found)
+
+
+def test_an_answer_that_is_cut_off_is_asked_for_in_two_halves(server, provider) -> None:
+    cases = [CASE, RelationCase(HEART, (TEA,)), RelationCase(TEA, (RUNS,))]
+    sizes = []
+
+    def answer(sent):
+        sizes.append(len(sent.data["cases"]))
+        return {"relations": []}
+
+    server.reply_text('{"relations": [{"case"', finish_reason="length")
+    server.answer_with = answer
+    assert provider.classify(cases).value == []
+    assert sizes == [1, 2]
+
+
+def test_what_can_not_be_made_smaller_is_an_error(server, provider) -> None:
+    server.reply_text('{"relations": [{"case"', times=None, finish_reason="length")
+    with pytest.raises(OutputError):
+        provider.classify([CASE, CASE])
+    assert len(server.requests) == 2  # both, then the first alone
