@@ -30,14 +30,15 @@ class ApiKeyAuthentication(BaseAuthentication):
         key = ApiKey.objects.valid(secret.strip()).select_related("app").first()
         if key is None:
             raise AuthenticationFailed("This API key is unknown or was revoked.")
-        _note_use(key)
+        note_use(key)
         return key.app, key
 
     def authenticate_header(self, request: Request) -> str:  # noqa: ARG002 part of the interface
         return 'Bearer realm="mio"'
 
 
-def _note_use(key: ApiKey) -> None:
+def note_use(key: ApiKey) -> None:
+    """Notes that a key was used, about once a minute."""
     now = timezone.now()
     stale = now - USE_NOTED_EVERY
     if key.last_used_at is None or key.last_used_at < stale:

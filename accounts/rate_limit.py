@@ -51,26 +51,32 @@ class KeyLimit(BaseThrottle):
     quota: Quota | None = None
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        key = cast(ApiKey, request.auth)
-        limit = key.requests_a_minute
-        if not limit:
-            return True
-        minute, second = divmod(int(time.time()), WINDOW)
-        noted = key.used if key.minute == minute else 0
-        with _lock:
-            at, mine = _unnoted.get(key.pk, (minute, 0))
-            mine = mine if at == minute else 0
-            allowed = noted + mine < limit
-            mine += allowed
-            due = mine if mine >= max(1, limit // SHARE) else 0
-            _unnoted[key.pk] = minute, mine - due
-        if due:
-            _note(key, minute, due)
-        self.quota = view.quota = Quota(limit, max(0, limit - noted - mine), WINDOW - second)
+        allowed, quota = quota_of(cast(ApiKey, request.auth))
+        if quota is not None:
+            self.quota = view.quota = quota
         return allowed
 
     def wait(self) -> float | None:
         return self.quota.reset if self.quota else None
+
+
+def quota_of(key: ApiKey) -> tuple[bool, Quota | None]:
+    """Whether one more request of ``key`` is answered, and what is left; None without a limit."""
+    limit = key.requests_a_minute
+    if not limit:
+        return True, None
+    minute, second = divmod(int(time.time()), WINDOW)
+    noted = key.used if key.minute == minute else 0
+    with _lock:
+        at, mine = _unnoted.get(key.pk, (minute, 0))
+        mine = mine if at == minute else 0
+        allowed = noted + mine < limit
+        mine += allowed
+        due = mine if mine >= max(1, limit // SHARE) else 0
+        _unnoted[key.pk] = minute, mine - due
+    if due:
+        _note(key, minute, due)
+    return allowed, Quota(limit, max(0, limit - noted - mine), WINDOW - second)
 
 
 def _note(key: ApiKey, minute: int, requests: int) -> None:

@@ -13,8 +13,12 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from mio_site import database
 
 database.ensure_running()
+django_application = get_asgi_application()
+
+from mcp_server.gate import Gate  # noqa: E402 its models need Django set up
+
 # Whom nobody trusts can't choose the address that his wrong passwords are counted for.
 application = ProxyHeadersMiddleware(
-    get_asgi_application(),  # type: ignore[arg-type]  # the two type ASGI differently
+    Gate(django_application),  # type: ignore[arg-type]  # they type ASGI differently
     settings.MIO_TRUSTED_PROXIES,
 )

@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "accounts",
     "contacts",
     "memories",
+    "mcp_server",
     "dashboard",
 ]
 

@@ -17,7 +17,7 @@ from django.apps import apps
 from contacts import lexicon
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("accounts", "contacts", "memories", "dashboard", "mio_site", "tools")
+PACKAGES = ("accounts", "contacts", "memories", "dashboard", "mcp_server", "mio_site", "tools")
 MOST_MODULES = 25
 # Names that Django gives, the typed values and the errors of a package, and folders in which a
 # module is called after what it is about elsewhere: the interfaces, the checks and the benches
@@ -34,7 +34,7 @@ ABOVE = {"accounts": ("contacts", "memories", "dashboard"), "contacts": ("memori
 
 # All that the repository holds at its top: neither data of a run nor what a tool left.
 TOP = {*PACKAGES, ".ci", ".dockerignore", ".env.example", ".gitignore", "CHANGELOG.md", "Dockerfile", "LICENSE", "Makefile", "README.md", "bin",
-       "corpus", "deploy", "docs", "locale", "manage.py", "pyproject.toml", "requirements-dev.txt",
+       "corpus", "deploy", "docs", "locale", "manage.py", "mcp_server", "pyproject.toml", "requirements-dev.txt",
        "requirements.txt", "templates", "tests"}  # fmt: skip
 
 

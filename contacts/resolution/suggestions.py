@@ -37,7 +37,7 @@ CHUNK = 500
 MAX_EVIDENCE = 8
 # Evidence of a model that read a conversation, and how sure it is by itself: by hand, no set of
 # such cases is known.
-TOLD, TOLD_SURE = "said_to_be_one", 0.7
+TOLD, TOLD_SURE = Reason("said_to_be_one"), 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def _filled(row: Suggestion, comparison: Comparison) -> Suggestion:
 
 def _told(row: Suggestion) -> list[dict[str, Any]]:
     """What a model read in a chat of the two: it stands however much they look alike."""
-    return [evidence for evidence in row.evidence if evidence.get("code") == TOLD]
+    return [evidence for evidence in row.evidence if evidence.get("code") == TOLD.code]
 
 
 def suggest_one(end_user: EndUser, pair: Pair) -> None:
@@ -240,7 +240,7 @@ def suggest_one(end_user: EndUser, pair: Pair) -> None:
         defaults={"verdict": Suggestion.Verdict.LIKELY, "confidence": TOLD_SURE},
     )
     if row.state in (State.OPEN, State.LATER) and not _told(row):
-        row.evidence = [{**Reason(TOLD).as_json, "weight": 1.0}, *row.evidence]
+        row.evidence = [{**TOLD.as_json, "weight": 1.0}, *row.evidence]
         row.save(update_fields=["evidence", "updated_at"])
 
 

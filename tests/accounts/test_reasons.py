@@ -19,7 +19,7 @@ from dashboard import words
 from memories.providers.offline.conflicts import _TURNED
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("accounts", "contacts", "memories", "dashboard")
+PACKAGES = ("accounts", "contacts", "memories", "dashboard", "mcp_server")
 # Codes that are looked up by what was found; the genders and places of an anaphor.
 LOOKED_UP = {*SAID.values(), *KINDS.values(), *codes(), *_TURNED.values(),
              "female", "male", "former", "latter"}  # fmt: skip

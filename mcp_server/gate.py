@@ -1,0 +1,122 @@
+"""``/mcp`` in front of Django: a key of one end user, or of an app with the user in the path."""
+
+import asyncio
+import contextvars
+import json
+from collections.abc import Awaitable, Callable, MutableMapping
+from functools import partial
+from typing import Any
+from urllib.parse import unquote
+
+from asgiref.sync import sync_to_async
+from django.conf import settings
+from django.db import connection
+from django.http.request import split_domain_port, validate_host
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+
+from accounts.api import check_external_id
+from accounts.authentication import note_use
+from accounts.errors import ApiError
+from accounts.models import ApiKey
+from accounts.rate_limit import quota_of
+from mcp_server.protocol import Caller, caller, server
+
+PATH = "/mcp"
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Gate:
+    """An ASGI application that answers below ``/mcp`` and hands all else on."""
+
+    def __init__(self, rest: App) -> None:
+        self._rest = rest
+        self._manager: StreamableHTTPSessionManager | None = None
+        self._starting: asyncio.Task[None] | None = None
+        self._ready = asyncio.Event()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path = scope.get("path", "")
+        if scope["type"] != "http" or not (path == PATH or path.startswith(f"{PATH}/")):
+            await self._rest(scope, receive, send)
+            return
+        try:
+            asks = await sync_to_async(partial(_caller, scope))()
+        except ApiError as error:
+            await _refuse(send, error)
+            return
+        caller.set(asks)
+        manager = await self._running()
+        await manager.handle_request({**scope, "path": PATH}, receive, send)
+
+    async def _running(self) -> StreamableHTTPSessionManager:
+        """The manager of this process, started by the first request: a server may run an
+        application without its lifespan."""
+        if self._manager is None:
+            # Hosts are checked here, against the same list as everywhere.
+            open_to_all = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+            server.streamable_http_app(
+                json_response=True, stateless_http=True, transport_security=open_to_all
+            )
+            self._manager = server.session_manager
+            # Of no request: what the first caller was must not stay.
+            loop = asyncio.get_running_loop()
+            self._starting = loop.create_task(
+                self._run(self._manager), context=contextvars.Context()
+            )
+        await self._ready.wait()
+        return self._manager
+
+    async def _run(self, manager: StreamableHTTPSessionManager) -> None:
+        async with manager.run():
+            self._ready.set()
+            await asyncio.Event().wait()  # until the loop ends
+
+
+def _caller(scope: Scope) -> Caller:
+    """Who calls. Raises ApiError."""
+    try:
+        return _known(scope)
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+def _known(scope: Scope) -> Caller:
+    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    host = headers.get(b"host", "")
+    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
+        raise ApiError(400, "unknown_host", "This server is not called so: see ALLOWED_HOSTS.")
+    scheme, _, secret = headers.get(b"authorization", "").partition(" ")
+    key = ApiKey.objects.valid(secret.strip()).select_related("app").first()
+    if scheme.lower() != "bearer" or key is None:
+        raise ApiError(401, "not_authenticated", "Send a valid key: Authorization: Bearer mio_…")
+    note_use(key)
+    allowed, quota = quota_of(key)
+    if not allowed and quota is not None:
+        raise ApiError(429, "throttled", "Too many requests.", retry_after=quota.reset)
+    named = unquote(scope["path"].removeprefix(PATH).strip("/"))
+    if key.external_id and named not in ("", key.external_id):
+        raise ApiError(403, "key_of_one_user", "This key opens the memory of one user only.")
+    external_id = key.external_id or named
+    if not external_id:
+        raise ApiError(
+            400, "no_user", "Use a key that is bound to one end user, or the address /mcp/USER."
+        )
+    check_external_id(external_id)
+    return Caller(key.app, external_id, f"{scope.get('scheme', 'http')}://{host}")
+
+
+async def _refuse(send: Send, error: ApiError) -> None:
+    """Answers in the form of every other error of the API."""
+    body = {"error": {"code": error.get_codes(), "message": str(error.detail)}}
+    headers = [(b"content-type", b"application/json")]
+    if error.status_code == 401:
+        headers.append((b"www-authenticate", b'Bearer realm="mio"'))
+    if error.wait:
+        headers.append((b"retry-after", str(error.wait).encode()))
+    await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
+    await send({"type": "http.response.body", "body": json.dumps(body).encode()})

@@ -1,0 +1,24 @@
+"""manage.py mcp --app NAME --user U"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from accounts.models import App
+from mcp_server.protocol import Caller, caller, server
+
+
+class Command(BaseCommand):
+    help = "Serves one end user's memory over MCP on standard input and output, for local clients."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--app", required=True, help="the name of the app")
+        parser.add_argument("--user", required=True, help="the app's own id for the end user")
+
+    def handle(self, *, app: str, user: str, **_options: Any) -> None:
+        held = App.objects.filter(name=app, archived_at=None).first()
+        if held is None:
+            raise CommandError(f"There is no app {app!r}. See: manage.py create_app")
+        caller.set(Caller(held, user))
+        server.run("stdio")

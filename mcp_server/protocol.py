@@ -1,0 +1,198 @@
+"""The tools of the Model Context Protocol, by the official SDK. Whose memory they open is said by
+the key (``caller``), never by an argument."""
+
+import json
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+from django.db import connection
+from django.urls import reverse
+from mcp.server import MCPServer
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp.types import ToolAnnotations
+from pydantic import Field
+
+from accounts.models import App, EndUser
+from accounts.reasons import CodedError
+from accounts.scope import app_scope, user_scope
+from mcp_server import knowledge
+from memories.models import Memory
+
+T = TypeVar("T")
+
+INSTRUCTIONS = (
+    "Mio remembers the people in the user's life. Call who_is when somebody is mentioned by name, "
+    "nickname, role or description; remember when the user tells something lasting; correct, "
+    "same_person, different_people and forget only when the user says so."
+)
+READS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
+ADDS = ToolAnnotations(
+    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
+)
+CHANGES = ToolAnnotations(
+    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whose memory is open: of an app's end user, who need not be known yet; ``base`` is the
+    address by which the server was called, for links."""
+
+    app: App
+    external_id: str
+    base: str = ""
+
+    @property
+    def actor(self) -> str:
+        """The author of a change."""
+        return f"app:{self.app.name}"[:100]
+
+
+caller: ContextVar[Caller] = ContextVar("caller")
+
+Person = Annotated[str, Field(max_length=200, description="A person's id or name.")]
+Words = Annotated[str, Field(min_length=1, max_length=2000)]
+Sentence = Annotated[str, Field(min_length=1, max_length=1000)]
+
+server = MCPServer("Mio", title="Mio, people memory", instructions=INSTRUCTIONS)
+
+
+def _with_user(work: Callable[[EndUser], T]) -> T:
+    """What ``work`` returns for the caller's end user, whom the first call makes known. Tools run
+    in threads of their own: the connection goes back afterwards. Raises ToolError."""
+    asks = caller.get()
+    try:
+        with app_scope(asks.app.pk):
+            user, _ = EndUser.objects.get_or_create(app=asks.app, external_id=asks.external_id)
+        user.app = asks.app
+        with user_scope(user):
+            return work(user)
+    except CodedError as error:
+        raise ToolError(str(error)) from error
+    finally:
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+@server.tool(annotations=READS)
+def who_is(text: Words) -> dict[str, Any]:
+    """Who is meant in a text (by name, nickname, role, description), with what is known of each."""
+    return _with_user(lambda user: knowledge.who_is(user, text))
+
+
+@server.tool(annotations=READS)
+def get_person(person: Person) -> dict[str, Any]:
+    """All that is known of one person: card, attributes, life events, newest memories."""
+    return _with_user(lambda user: knowledge.person(user, person))
+
+
+@server.tool(annotations=ADDS)
+def remember(content: Sentence, person: Person = "") -> dict[str, Any]:
+    """Stores one lasting fact, a sentence in the third person; about the user, or about a person
+    (who is added when unknown)."""
+    actor = caller.get().actor
+    return _with_user(lambda user: knowledge.remember(user, content, person, actor=actor))
+
+
+@server.tool(annotations=READS)
+def recall(query: Words, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> dict[str, Any]:
+    """Memories that have to do with a question, the best first."""
+    return _with_user(
+        lambda user: {"memories": knowledge.memories(knowledge.find(user, query, limit))}
+    )
+
+
+@server.tool(annotations=CHANGES)
+def correct(
+    memory: Annotated[str, Field(description="The id of a memory to put right.")] = "",
+    content: Annotated[
+        str, Field(max_length=1000, description="Its right wording; empty: it is no longer true.")
+    ] = "",
+    person: Person = "",
+    attribute: Annotated[str, Field(max_length=60, description="e.g. location, company")] = "",
+    value: Annotated[str, Field(max_length=200, description="Empty takes it away.")] = "",
+) -> dict[str, Any]:
+    """Puts right a memory (by id), or an attribute of a person. Only when the user says so."""
+    actor = caller.get().actor
+    if memory and not (person or attribute):
+        return _with_user(lambda u: knowledge.correct_memory(u, memory, content, actor=actor))
+    if person and attribute and not memory:
+        return _with_user(
+            lambda u: knowledge.correct_attribute(u, person, attribute, value, actor=actor)
+        )
+    raise ToolError("Give a memory (and its content), or a person with an attribute.")
+
+
+@server.tool(annotations=CHANGES)
+def same_person(one: Person, other: Person) -> dict[str, Any]:
+    """Merges two people who are one; the first one's name stays. Only when the user says so."""
+    actor = caller.get().actor
+    return _with_user(lambda user: knowledge.same_person(user, one, other, actor=actor))
+
+
+@server.tool(annotations=ADDS)
+def different_people(one: Person, other: Person) -> dict[str, Any]:
+    """Notes that two people who may look alike are two."""
+    actor = caller.get().actor
+    return _with_user(lambda user: knowledge.different_people(user, one, other, actor=actor))
+
+
+@server.tool(annotations=READS)
+def upcoming_dates(days: Annotated[int, Field(ge=1, le=366)] = 30) -> dict[str, Any]:
+    """Birthdays and other important dates of the next days."""
+    return _with_user(lambda user: {"dates": knowledge.upcoming_dates(user, days)})
+
+
+@server.tool(annotations=CHANGES)
+def forget(
+    person: Person = "",
+    memory: Annotated[str, Field(description="The id of a memory.")] = "",
+    confirmed: Annotated[bool, Field(description="False shows what would be forgotten.")] = False,
+) -> dict[str, Any]:
+    """Forgets a person or one memory: call it first without confirmed and show the user what is
+    meant; then with it. It can be undone for some days, then it is erased."""
+    return _with_user(lambda user: knowledge.forget(user, person, memory, confirmed=confirmed))
+
+
+# As ChatGPT's connectors want them: one text item that holds JSON.
+@server.tool(annotations=READS, structured_output=False)
+def search(query: Words) -> str:
+    """Searches the memories."""
+
+    def found(user: EndUser) -> str:
+        rows = knowledge.find(user, query, 10)
+        results = [
+            {"id": str(row.pk), "title": row.content[:80], "url": _address(row)} for row in rows
+        ]
+        return json.dumps({"results": results}, ensure_ascii=False)
+
+    return _with_user(found)
+
+
+@server.tool(annotations=READS, structured_output=False)
+def fetch(id: str) -> str:  # noqa: A002 the name that ChatGPT calls it by
+    """One memory in full."""
+
+    def found(user: EndUser) -> str:
+        row = knowledge.one_memory(user, id)
+        [told] = knowledge.memories([row])
+        return json.dumps(
+            {
+                "id": told["id"],
+                "title": row.content[:80],
+                "text": row.content,
+                "url": _address(row),
+                "metadata": {"people": told["people"], "said_on": told["said_on"]},
+            },
+            ensure_ascii=False,
+        )
+
+    return _with_user(found)
+
+
+def _address(memory: Memory) -> str:
+    path = reverse("dashboard:memory", args=[memory.end_user_id, memory.pk])
+    return f"{caller.get().base}{path}"

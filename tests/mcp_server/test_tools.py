@@ -1,0 +1,148 @@
+"""The MCP server by the SDK's own client, in both eras of the protocol, from two workers."""
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from django.db import connection
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from accounts.models import ApiKey, Change, EndUser
+from contacts.models import Contact
+from memories.models import Memory
+from mio_site import serve
+from tests.deploy.test_served import running
+from tests.factories import make_app, make_contact, make_end_user, make_memory
+from tests.mio_site.waiting import eventually
+from tests.processes import database_url, end_other_sessions
+
+pytestmark = pytest.mark.django_db(transaction=True)
+TOOLS = {
+    "who_is", "get_person", "remember", "recall", "correct", "same_person", "different_people",
+    "upcoming_dates", "forget", "search", "fetch",
+}  # fmt: skip
+READING = {"who_is", "get_person", "recall", "upcoming_dates", "search", "fetch"}
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> Iterator[str]:
+    """A server of two workers at the test database."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [
+        sys.executable, "-m", "uvicorn", "mio_site.asgi:application", "--workers", "2",
+        "--lifespan", "off", "--port", str(port), "--log-level", "warning",
+    ]  # fmt: skip
+    env = {"DATABASE_URL": database_url(), "MIO_LLM": "offline"}
+    with running(command, tmp_path / "log", **env):
+        eventually(lambda: serve.answers("127.0.0.1", port, "/healthz"))
+        yield f"http://127.0.0.1:{port}/mcp"
+    with connection.cursor() as cursor:
+        end_other_sessions(cursor)
+
+
+@asynccontextmanager
+async def connected(address: str, secret: str, mode: str = "auto") -> Any:
+    headers = {"Authorization": f"Bearer {secret}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        transport = streamable_http_client(address, http_client=http)
+        async with Client(transport, mode=mode) as client:
+            yield client
+
+
+async def call(client: Client, tool: str, **given: Any) -> Any:
+    result = await client.call_tool(tool, given)
+    text = result.content[0].text
+    return text if result.is_error else json.loads(text)
+
+
+def test_tools_act_on_the_user_of_the_key_in_both_eras(address):
+    app = make_app()
+    _, secret = ApiKey.issue(app, external_id="zoe")
+    user = make_end_user(app=app, external_id="zoe", language="en")
+    kim = make_contact(user, "Kim", relationship="friend")
+    sings = make_memory(user, "Kim sings in a choir", kim)
+    twin = make_contact(user, "Kimmy")
+    make_memory(make_end_user(app=app, external_id="kai"), "Kai keeps bees")
+
+    async def modern() -> None:
+        async with connected(address, secret) as client:
+            tools = {tool.name: tool for tool in (await client.list_tools()).tools}
+            assert set(tools) == TOOLS
+            assert {
+                name for name, one in tools.items() if one.annotations.read_only_hint
+            } == READING
+            assert not any("user" in one.input_schema["properties"] for one in tools.values())
+            [met] = (await call(client, "who_is", text="What does Kim like?"))["people"]
+            assert met["id"] == str(kim.pk)
+            known = await call(client, "get_person", person="Kim")
+            assert [one["content"] for one in known["memories"]] == ["Kim sings in a choir"]
+            told = await call(client, "remember", content="Ann lives in Oslo.", person="Ann")
+            assert told["change_id"]
+            found = await call(client, "recall", query="choir")
+            assert found["memories"][0]["people"] == ["Kim"]
+            assert "bees" not in json.dumps(await call(client, "recall", query="bees"))
+            [hit, *_] = (await call(client, "search", query="choir"))["results"]
+            assert (await call(client, "fetch", id=hit["id"]))["text"] == "Kim sings in a choir"
+
+    async def legacy() -> None:
+        async with connected(address, secret, "legacy") as client:
+            fixed = await call(
+                client, "correct", person="Kim", attribute="location", value="Bergen"
+            )
+            assert fixed["change_id"]
+            changed = await call(
+                client, "correct", memory=str(sings.pk), content="Kim sings in two choirs"
+            )
+            assert changed["change_id"]
+            assert (await call(client, "upcoming_dates", days=30))["dates"] == []
+            await call(client, "different_people", one="Kim", other="Ann")
+            assert (await call(client, "same_person", one="Kim", other="Kimmy"))["id"] == str(
+                kim.pk
+            )
+            shown = await call(client, "forget", person="Ann")
+            assert (shown["done"], shown["count"]) == (False, 1)
+            assert (await call(client, "forget", person="Ann", confirmed=True))["done"]
+            assert "Nobody is known by" in await call(client, "get_person", person="Ann")
+            assert "person with an attribute" in await call(client, "correct")
+
+    asyncio.run(modern())
+    asyncio.run(legacy())
+    assert Memory.objects.of(user).get(pk=sings.pk).content == "Kim sings in two choirs"
+    assert Contact.objects.get(pk=twin.pk).merged_into_id == kim.pk
+    ann = Memory.objects.of(user).get(content="Ann lives in Oslo.")
+    assert (ann.status, ann.speaker) == ("archived", "assistant")
+    actors = Change.objects.of(user).values_list("actor", flat=True)
+    assert set(actors) == {f"app:{app.name}", "extractor"}
+
+
+def test_a_key_of_an_app_names_the_user_in_the_address_and_nothing_else_is_let_in(address):
+    app = make_app()
+    _, open_key = ApiKey.issue(app)
+    _, bound = ApiKey.issue(app, external_id="zoe")
+
+    async def remembered() -> None:
+        async with connected(f"{address}/kai", open_key) as client:
+            assert await call(client, "remember", content="The user keeps bees.")
+
+    asyncio.run(remembered())
+    assert Memory.objects.of(EndUser.objects.get(external_id="kai")).count() == 1
+    for secret, path, status in (
+        ("mio_nothing", "", 401),
+        (open_key, "", 400),
+        (bound, "/kai", 403),
+    ):
+        answer = httpx2.post(
+            f"{address}{path}", json={}, headers={"Authorization": f"Bearer {secret}"}
+        )
+        assert (answer.status_code, "code" in answer.json()["error"]) == (status, True)
+    elsewhere = {"Authorization": f"Bearer {bound}", "Host": "evil.example"}
+    assert httpx2.post(address, json={}, headers=elsewhere).status_code == 400
