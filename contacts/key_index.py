@@ -35,6 +35,9 @@ WITH found AS (
         SELECT key, how, text, contact_id FROM contacts_contactkey
         WHERE end_user_id = %(end_user)s AND key = ANY (%(attributes)s)
         ORDER BY length(key) DESC, contact_id LIMIT %(most)s)
+    UNION ALL
+    SELECT '', 'conversation', '', id FROM contacts_contact
+    WHERE end_user_id = %(end_user)s AND id = ANY (%(contacts)s::uuid[]) AND merged_into_id IS NULL
 )
 SELECT found.key, found.how, found.text,
        (SELECT {KNOWN.format("c")} FROM contacts_contact c WHERE c.id = found.contact_id),
@@ -79,10 +82,12 @@ def hits(
     keys: Iterable[str],
     *,
     attributes: Iterable[str] = (),
+    contacts: Iterable[UUID] = (),
     related: bool = False,
 ) -> list[Hit]:
     """The keys of the end user's contacts that are among ``keys``, with their contacts and
-    cards, and if ``related`` their relations: one statement. At most ``MAX_ALIKE`` a key; of
+    cards, and if ``related`` their relations: one statement. These ``contacts`` are among them
+    by the key "", as far as they stand. At most ``MAX_ALIKE`` a key; of
     ``attributes``, keys that many people may share, so many in all, the most specific first.
     """
     with connection.cursor() as cursor:
@@ -92,6 +97,7 @@ def hits(
                 "end_user": end_user.pk,
                 "keys": list(keys),
                 "attributes": list(attributes),
+                "contacts": list(contacts),
                 "most": MAX_ALIKE,
                 "related": related,
             },

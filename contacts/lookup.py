@@ -26,7 +26,16 @@ MOST_STAY = HISTORY // 2
 # Of a longer message the beginning says whom it is about; it bounds the time of a lookup.
 CHARACTERS = 4000
 
-Turn = tuple[str, str]
+
+class Turn(NamedTuple):
+    """A turn of a conversation; ``understood`` are the contacts whom extraction found it to be
+    about."""
+
+    role: str
+    text: str
+    understood: tuple[UUID, ...] = ()
+
+
 Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
 
 
@@ -88,15 +97,20 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         known = _known(found)
         mentions = _with_described(named, _fitting(described, found))
         return _people(end_user, mentions, known, today, span)
-    texts = [message, *(text for _, text in [*session, *before])]
-    wanted = frozenset().union(*map(_keys_in, texts))
-    found = hits(end_user, wanted, attributes=attributes, related=True)
+    turns_read = [*session, *before]
+    wanted = frozenset().union(*map(_keys_in, [message, *(turn.text for turn in turns_read)]))
+    understood = {pk for turn in turns_read for pk in turn.understood}
+    found = hits(end_user, wanted, attributes=attributes, contacts=sorted(understood), related=True)
+    in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in found if not hit.key}
     entries = _entries(found)
     named = _named(message, entries)
     related, known = relations.of_hits(found)
-    said = _utterances(session, entries)
+    said = _utterances(session, entries, in_focus)
     *earlier, meant = resolve_turns(
-        Utterance("user", message, tuple(named)), said, _utterances(before, entries), related
+        Utterance("user", message, tuple(named)),
+        said,
+        _utterances(before, entries, in_focus),
+        related,
     )
     by_name = {mention.person.id for mention in named}
     meant = [mention for mention in meant if mention.person.id not in by_name]
@@ -106,8 +120,12 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         for turn, more in zip(said[-len(earlier) :], earlier, strict=True)
         if turn.role == "user"
     ]
-    known |= _known(found)
     mentions += staying(users, mentions, stay)
+    # Who is only in focus is in no text.
+    known |= _known(hit for hit in found if hit.key)
+    known |= _known(
+        hit for hit in found if UUID(hit.known["id"]) in {m.person.id for m in mentions}
+    )
     return _people(end_user, mentions, known, today, span)
 
 
@@ -175,13 +193,13 @@ def _own_dates(end_user: EndUser, today: date) -> Iterator[NearDate]:
 
 def _read(turns: Turns) -> tuple[list[Turn], list[Turn]]:
     session, before = (
-        [(role, text[:HISTORY_CHARACTERS]) for role, text in part] for part in turns()
+        [turn._replace(text=turn.text[:HISTORY_CHARACTERS]) for turn in part] for part in turns()
     )
     return session, before
 
 
 def _entries(found: Iterable[Hit]) -> list[Entry]:
-    return [hit.entry for hit in found if not descriptions.is_attribute(hit.key)]
+    return [hit.entry for hit in found if hit.key and not descriptions.is_attribute(hit.key)]
 
 
 def _fitting(described: Sequence[Description], found: Iterable[Hit]) -> list[Mention]:
@@ -217,8 +235,18 @@ def _named(text: str, entries: Sequence[Entry]) -> list[Mention]:
     return _with_described(find_mentions(text, entries), references.find(text, entries))
 
 
-def _utterances(turns: Iterable[Turn], entries: Sequence[Entry]) -> list[Utterance]:
-    return [Utterance(role, text, tuple(_named(text, entries))) for role, text in turns]
+def _utterances(
+    turns: Iterable[Turn], entries: Sequence[Entry], in_focus: Mapping[UUID, Person]
+) -> list[Utterance]:
+    return [
+        Utterance(
+            turn.role,
+            turn.text,
+            tuple(_named(turn.text, entries)),
+            tuple(in_focus[pk] for pk in turn.understood if pk in in_focus),
+        )
+        for turn in turns
+    ]
 
 
 def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:

@@ -68,11 +68,13 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """A turn of a conversation with the mentions found in it. ``role`` is user or assistant."""
+    """A turn of a conversation with the mentions found in it. ``role`` is user or assistant;
+    ``understood`` are those whom somebody who read the whole conversation found it to be about."""
 
     role: str
     text: str
     mentions: tuple[Mention, ...] = ()
+    understood: tuple[Person, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

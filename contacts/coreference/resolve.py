@@ -7,6 +7,7 @@ that is nobody, or someone who is no contact, it means no contact.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from uuid import UUID
 
 from accounts.reasons import Reason
 from contacts.coreference import antecedent_evidence as evidence
@@ -99,6 +100,7 @@ class Talk:
     relations: Sequence[Relation] = ()
     model: Antecedents = field(default_factory=antecedents.learned)
     focus: Focus = field(default_factory=Focus)
+    understood: frozenset[UUID] = frozenset()
 
     def read_session(self, session: Sequence[Utterance], limit: int) -> list[list[Mention]]:
         """Takes in the turns of a session, up to so many characters of each."""
@@ -109,6 +111,7 @@ class Talk:
         """Takes in a turn; the mentions of those that it means without naming them."""
         turn = read_turn(utterance, limit)
         self.focus.begin_turn(turn.role, turn.text)
+        self.understood = frozenset(person.id for person in utterance.understood)
         found: list[Mention] = []
         at: _Owners = {}
         steps = _steps(turn)
@@ -129,7 +132,15 @@ class Talk:
             start, end = turn.first_clause()
             unspoken = Anaphor(start, end, turn.text[start:end], "unspoken")
             self._point(unspoken, turn, sentence, found)
+        self._take_in(utterance.understood, turn)
         return found
+
+    def _take_in(self, people: Sequence[Person], turn: Turn) -> None:
+        """Brings into focus whom the turn is known to be about and nothing here has found in it."""
+        spoken_of = self.focus.said[-1].keys
+        for person in people:
+            if person.id not in spoken_of:
+                self.focus.touch(self.focus.person(person), len(turn.clauses) - 1, pointed=True)
 
     def _point(
         self, a: Anaphor, turn: Turn, sentence: Features, found: list[Mention]
@@ -137,6 +148,9 @@ class Talk:
         """Whom ``a`` means, contacts or not; ``found`` gets the contacts."""
         focus, clause = self.focus, turn.clause(a.start)
         candidates = _candidates(focus, a, turn)
+        # Of a turn that was understood, a word means one of those whom it is about.
+        known = [one for one in candidates if one.person and one.person.id in self.understood]
+        candidates = known or candidates
         if candidates:
             scene = Scene(a, turn, focus, focus.before(), candidates, sentence)
             choice = self.model.choose(scene)

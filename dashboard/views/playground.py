@@ -91,7 +91,8 @@ def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHt
 
 def _conversation(end_user: EndUser, form: QuestionForm, prompt: str) -> list[ChatMessage]:
     asked = form.cleaned_data
-    before = asked["history"] or build.stored_turns(end_user, asked["session_id"])[0]
+    stored, _before = build.stored_turns(end_user, asked["session_id"])
+    before = asked["history"] or [(turn.role, turn.text) for turn in stored]
     system = [ChatMessage("system", prompt)] if prompt else []
     turns = [
         ChatMessage(cast(Literal["user", "assistant"], role), text)

@@ -304,23 +304,23 @@ def _turns(end_user: EndUser, session_id: str, history: Sequence[tuple[str, str]
     where an app puts it into a message."""
 
     def read() -> tuple[list[lookup.Turn], list[lookup.Turn]]:
-        session, before = (history, []) if history else stored_turns(end_user, session_id)
+        if history:
+            return _own([lookup.Turn(*turn) for turn in history]), []
+        session, before = stored_turns(end_user, session_id)
         return _own(session), _own(before)
 
     return read
 
 
 def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
-    return [(role, without_injected(text)) for role, text in turns]
+    return [turn._replace(text=without_injected(turn.text)) for turn in turns]
 
 
-def stored_turns(
-    end_user: EndUser, session_id: str
-) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn], list[lookup.Turn]]:
     """The latest turns of the session, and those of the session before it, oldest first. Where
     an app names no sessions, a pause ends one."""
     stored = end_user.messages.order_by("-seq").values_list(
-        "session_id", "role", "content", "received_at"
+        "session_id", "role", "content", "received_at", "understood"
     )
     rows = list(stored[: 2 * lookup.HISTORY])[::-1]
     ended = not session_id and rows and rows[-1][3] < timezone.now() - PAUSE
@@ -330,8 +330,13 @@ def stored_turns(
     return _said(current), _said(last)
 
 
-def _said(rows: Sequence[tuple[str, str, str, datetime]]) -> list[tuple[str, str]]:
-    return [(role, text) for _session, role, text, _at in rows[-lookup.HISTORY :]]
+def _said(
+    rows: Sequence[tuple[str, str, str, datetime, Sequence[UUID]]],
+) -> list[lookup.Turn]:
+    return [
+        lookup.Turn(role, text, tuple(understood))
+        for _session, role, text, _at, understood in rows[-lookup.HISTORY :]
+    ]
 
 
 def _contacts(mentions: Sequence[Mention], known: dict[UUID, str]) -> list[InjectedContact]:

@@ -57,7 +57,7 @@ def second_opinion(
     if not _is_unsure(message, mentions):
         return Opinion(fast, {}, "sure")
     session, before = turns()
-    recent = tuple(session[-MOST_TURNS:] or before[-MOST_TURNS:])
+    recent = tuple((turn.role, turn.text) for turn in (session or before)[-MOST_TURNS:])
     texts = [message, *(text for _, text in reversed(recent))]
     people = lookup.candidates(
         end_user, texts, [mention.person.id for mention in mentions], MOST_PEOPLE

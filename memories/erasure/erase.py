@@ -262,6 +262,7 @@ def _erase_contacts(end_user: EndUser, ids: Collection[UUID]) -> int:
     profiles = [f"profile:{pk}" for pk in ids]
     Memory.objects.of(end_user).filter(content_hash__in=profiles).delete()
     gone = Contact.objects.of(end_user).filter(pk__in=ids, merged_into=None).count()
+    _forget_focus(end_user, ids)
     Contact.objects.of(end_user).filter(pk__in=ids).delete()
     _erase_tasks({str(pk) for pk in ids})
     return gone
@@ -293,3 +294,11 @@ def _erase_tasks(markers: Collection[str]) -> None:
     for task in OrmQ.objects.iterator():
         if task.name().partition(" ")[2] in markers:
             task.delete()
+
+
+def _forget_focus(end_user: EndUser, contact_ids: Collection[UUID]) -> None:
+    """Takes contacts out of what messages are known to be about."""
+    rows = Message.objects.of(end_user).filter(understood__overlap=list(contact_ids))
+    for row in rows.only("understood"):
+        row.understood = [pk for pk in row.understood if pk not in contact_ids]
+        row.save(update_fields=["understood"])

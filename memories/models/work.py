@@ -5,7 +5,7 @@ from datetime import datetime, timedelta, tzinfo
 from typing import Any, Self
 
 from django.contrib.postgres.constraints import ExclusionConstraint
-from django.contrib.postgres.fields import RangeOperators
+from django.contrib.postgres.fields import ArrayField, RangeOperators
 from django.contrib.postgres.indexes import GinIndex, OpClass
 from django.db import models
 from django.db.models import F, Func, Q, Value
@@ -49,6 +49,14 @@ class Message(models.Model):
         blank=True,
         db_default=Value({}, models.JSONField()),
         help_text="What the app noted of it.",
+    )
+    understood = ArrayField(
+        models.UUIDField(),
+        default=list,
+        db_default=Value([], ArrayField(models.UUIDField())),
+        blank=True,
+        editable=False,
+        help_text="The contacts whom extraction found it to be about.",
     )
 
     objects = MessageQuerySet.as_manager()

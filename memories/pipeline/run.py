@@ -35,6 +35,7 @@ from memories.pipeline import (
     known_memories,
     put_right,
     read_facts,
+    session_focus,
     store_memories,
     sync_contacts,
 )
@@ -124,6 +125,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
         put_right.put_right(locked, extraction, synced.contacts, denied)
         if synced.contacts and not cadence.extraction_due(locked):
             auto_merge.follow(locked)  # once a backlog, after its last batch
+        session_focus.note(locked, drafts)
         context_usage.note(locked, request.context, request.turns, drafts, stored.ids, stored.added)
         _finish(
             batch,

@@ -31,6 +31,7 @@ _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
     Contact: ("embedding", "embedding_model", "memory_ids", "card", "coming", "sort_key"),
     Memory: ("embedding", "embedding_model", "tokens"),
     Edge: ("inverse",),
+    Message: ("understood",),
 }
 # In the order in which rows refer to each other.
 SECTIONS: dict[str, type[models.Model]] = {
