@@ -44,6 +44,8 @@ CODES: dict[str, tuple[int, str]] = {
     "unknown_message": (404, "This user has no such message."),
     "unknown_change": (404, "This user has no such change."),
     "unknown_date": (404, "This user has no such date."),
+    "unknown_webhook": (404, "This app has no such webhook."),
+    "unknown_delivery": (404, "This webhook has no such delivery."),
     "unknown_edge": (404, "This memory has no such edge."),
     "unknown_link": (404, "This memory is not linked to this contact."),
     "unknown_relation": (404, "This user has no such relation."),

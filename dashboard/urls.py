@@ -14,6 +14,7 @@ from dashboard.views import (
     playground,
     review,
     users,
+    webhooks,
 )
 
 app_name = "dashboard"
@@ -32,6 +33,7 @@ urlpatterns = [
     *memories.urls,
     *playground.urls,
     *pipeline.urls,
+    *webhooks.urls,
     path("u/<int:user>/changes/", changes.changes, name="changes"),
     path("u/<int:user>/changes/lives/", changes.in_lives, name="lives"),
     path("u/<int:user>/changes/later/", changes.later, name="later"),

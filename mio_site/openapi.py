@@ -29,6 +29,8 @@ PARTS = {
     "suggestion_id": "unknown_suggestion",
     "job_id": "unknown_job",
     "date_id": "unknown_date",
+    "webhook_id": "unknown_webhook",
+    "delivery_id": "unknown_delivery",
 }
 # These make the user, or answer with nothing where there is none.
 OF_NOBODY = {"messages_create", "contacts_create", "contacts_bulk_create", "memories_create",

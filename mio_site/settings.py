@@ -59,6 +59,7 @@ INSTALLED_APPS = [
     "accounts",
     "contacts",
     "memories",
+    "webhooks",
     "mcp_server",
     "dashboard",
 ]
@@ -296,6 +297,10 @@ MIO_KEEP_CARDS = env.int("MIO_KEEP_CARDS", default=3)
 # How long what a user asked in a chat to forget can still be brought back; 0: not at all.
 MIO_FORGET_GRACE_DAYS = env.int("MIO_FORGET_GRACE_DAYS", default=7)
 MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
+
+# For development alone: events may be sent to this machine itself, which a stranger's address
+# must never reach.
+MIO_WEBHOOKS_TO_LOOPBACK = env.bool("MIO_WEBHOOKS_TO_LOOPBACK", default=False)
 
 # What the contact book, which knows nothing of memories, takes from there.
 MIO_CARD_NOTES = "memories.models.links.card_notes"

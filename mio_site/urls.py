@@ -15,6 +15,7 @@ api = [
     path("", include("accounts.urls")),
     path("", include("contacts.urls")),
     path("", include("memories.urls")),
+    path("", include("webhooks.urls")),
 ]
 
 urlpatterns = [

@@ -17,7 +17,16 @@ from django.apps import apps
 from contacts import lexicon
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("accounts", "contacts", "memories", "dashboard", "mcp_server", "mio_site", "tools")
+PACKAGES = (
+    "accounts",
+    "contacts",
+    "memories",
+    "webhooks",
+    "dashboard",
+    "mcp_server",
+    "mio_site",
+    "tools",
+)
 MOST_MODULES = 25
 # Names that Django gives, the typed values and the errors of a package, and folders in which a
 # module is called after what it is about elsewhere: the interfaces, the checks and the benches

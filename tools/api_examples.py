@@ -39,6 +39,16 @@ STORY: list[tuple[str, str, str, Any]] = [
     ("v1_app_retrieve", "GET", "/app/", None),
     ("users_update", "PATCH", "", {"time_zone": "Europe/Berlin"}),
     ("users_list", "GET", "/users/", None),
+    ("webhooks_create>hook", "POST", "/webhooks/",
+     {"url": "https://chat.example.org/mio", "types": ["contact.merged", "date.upcoming"]}),
+    ("webhooks_list", "GET", "/webhooks/", None),
+    ("webhooks_retrieve", "GET", "/webhooks/{hook}/", None),
+    ("webhooks_update", "PATCH", "/webhooks/{hook}/", {"types": ["contact.merged"]}),
+    ("webhooks_rotate", "POST", "/webhooks/{hook}/rotate/", None),
+    ("webhooks_test>sent", "POST", "/webhooks/{hook}/test/", None),
+    ("webhooks_deliveries_list", "GET", "/webhooks/{hook}/deliveries/", None),
+    ("webhooks_deliveries_resend", "POST", "/webhooks/{hook}/deliveries/{sent}/resend/", None),
+    ("webhooks_destroy", "DELETE", "/webhooks/{hook}/", None),
     ("users_retrieve", "GET", "", None),
     ("messages_list>message", "GET", "messages/?limit=2", None),
     ("messages_retrieve", "GET", "messages/{message}/", None),
@@ -123,6 +133,7 @@ class Command(BaseCommand):
             found = _told(site.client())
         text = json.dumps(found, ensure_ascii=False, indent=1)
         text = re.sub(r"http://127\.0\.0\.1:\d+", SITE, text)
+        text = re.sub(r"(?<=whsec_)[\w+/=]+", "…", text)
         text = re.sub(r"(?<=calendar\.ics\?key=)[\w-]+", "…", text)  # a secret
         EXAMPLES.write_text(f"{text}\n", encoding="utf-8")
         self.stdout.write(f"{len(found)} operations")

@@ -6,7 +6,9 @@ A job either does all its work in one call, or visits end users in the order of 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
+from django.utils.module_loading import import_string
 from django_q.models import Schedule
 
 from memories.budget import Budget
@@ -48,6 +50,15 @@ class Job:
     lease: timedelta = LEASE
 
 
+def _above(name: str) -> Callable[..., Any]:
+    """A function of a package above this one, which imports it when it is called."""
+
+    def called(*args: Any) -> Any:
+        return import_string(name)(*args)
+
+    return called
+
+
 # Intervals: MIRA's, where it names the job.
 JOBS: dict[str, Job] = {
     job.name: job
@@ -72,6 +83,15 @@ JOBS: dict[str, Job] = {
             HOUR,
             "ask the model about pairs that may be one person",
             EachUser(judge_suggestions.users_due, judge_suggestions.judge_user),
+        ),
+        Job("webhooks", 1, "send webhooks that are due", _above("webhooks.sender.sweep")),
+        Job(
+            "dates",
+            HOUR,
+            "tell webhooks of dates that come within a week",
+            EachUser(
+                _above("webhooks.coming_dates.users_due"), _above("webhooks.coming_dates.tell")
+            ),
         ),
         Job("erase", HOUR, "erase what users asked to forget", erase_due),
         Job(

@@ -59,6 +59,7 @@ NOT_CARRIED: dict[str, str] = {
     "memories.posting": "derived from the memories",
     "memories.retrieval": "a count of how often the text fallback was needed",
     "memories.vector": "derived from the memories",
+    "webhooks.delivery": "messages to the app that the user was of",
 }
 
 

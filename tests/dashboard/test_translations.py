@@ -40,7 +40,7 @@ CHINESE = {"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}
 ALLOWED = {
     "Mio", "English", "API", "ID", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
-    "multilingual", "e", "small", "mio", "UTC", "Asia", *schedules.JOBS,
+    "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", *schedules.JOBS,
 }  # fmt: skip
 # What somebody wrote or a program is called stands in these as it is.
 QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}

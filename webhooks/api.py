@@ -1,0 +1,234 @@
+"""Webhooks over HTTP, for the app whose key asks."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+from uuid import UUID
+
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import AppView, documented
+from accounts.errors import ApiError
+from accounts.fields import Flag, Strict, Text
+from accounts.paging import Page, PageQuery, page
+from accounts.scope import all_users
+from webhooks import endpoints
+from webhooks.event_types import TYPES
+from webhooks.models import MAX_URL, Delivery, Endpoint
+from webhooks.safe_post import Refused
+
+
+class EndpointForm(Strict):
+    url = Text(max_length=MAX_URL, help_text="https:// or http://, of a public host.")
+    types = serializers.ListField(
+        child=serializers.ChoiceField(TYPES, help_text="See docs/webhooks.md."),
+        required=False,
+        help_text="Which events; none for all, also those to come.",
+    )
+    label = Text(  # type: ignore[assignment]  # a field, not the title of the form
+        max_length=60, allow_blank=True, required=False, help_text="What it is for."
+    )
+
+
+class EndpointEdit(EndpointForm):
+    enabled = Flag(required=False, help_text="false: what waits is failed, nothing more is noted.")
+
+
+class EndpointSerializer(serializers.ModelSerializer):
+    types = serializers.ListField(child=serializers.CharField())
+    enabled = serializers.SerializerMethodField()
+    disabled_because = serializers.CharField(help_text="asked, failing, gone, or empty.")
+
+    class Meta:
+        model = Endpoint
+        fields: ClassVar = [
+            "id", "url", "types", "label", "enabled", "disabled_because", "failing_since",
+            "old_secret_until", "created_at",
+        ]  # fmt: skip
+
+    def get_enabled(self, endpoint: Endpoint) -> bool:
+        return endpoint.disabled_at is None
+
+
+class EndpointWithSecret(EndpointSerializer):
+    secret = serializers.SerializerMethodField(help_text="Shown this once: whsec_…")
+
+    class Meta(EndpointSerializer.Meta):
+        fields: ClassVar = [*EndpointSerializer.Meta.fields, "secret"]
+
+    def get_secret(self, _endpoint: Endpoint) -> str:
+        return self.context["secret"]
+
+
+class EndpointPage(Page):
+    results = EndpointSerializer(many=True)
+
+
+class DeliverySerializer(serializers.ModelSerializer):
+    state = serializers.CharField(help_text="pending, delivered or failed.")
+    status = serializers.IntegerField(allow_null=True, help_text="Of the last reply.")
+    error = serializers.CharField(
+        help_text="Of the last try: status, timeout, connect, name, address, tls, protocol, secret, "
+        "disabled, or empty."
+    )
+
+    class Meta:
+        model = Delivery
+        fields: ClassVar = [
+            "id", "type", "data", "state", "attempts", "status", "error", "next_at", "last_at",
+            "created_at",
+        ]  # fmt: skip
+
+
+class DeliveryPage(Page):
+    results = DeliverySerializer(many=True)
+
+
+class _EndpointView(AppView):
+    """About one endpoint of the app. Its deliveries are of several end users."""
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        self.scopes.enter_context(all_users())
+
+    @property
+    def endpoint(self) -> Endpoint:
+        found = Endpoint.objects.filter(app=self.app, pk=self.kwargs["webhook_id"]).first()
+        if found is None:
+            raise ApiError(404, "unknown_webhook", "This app has no such webhook.")
+        return found
+
+
+class Webhooks(AppView):
+    @documented(
+        responses={200: EndpointPage},
+        parameters=[PageQuery],
+        operation_id="webhooks_list",
+        summary="The webhooks of the app, the latest made first",
+    )
+    def get(self, request: Request) -> Response:
+        def shown(rows: Sequence[Endpoint]) -> list[dict[str, Any]]:
+            return list(EndpointSerializer(rows, many=True).data)
+
+        rows = Endpoint.objects.filter(app=self.app)
+        return page(request, rows, "created_at", self.query(PageQuery), shown)
+
+    @documented(
+        request=EndpointForm,
+        responses={201: EndpointWithSecret},
+        operation_id="webhooks_create",
+        summary="Have events sent to an address",
+        description="The secret is in this answer only.",
+    )
+    def post(self, _request: Request) -> Response:
+        try:
+            made, secret = endpoints.create(self.app, **self.body(EndpointForm))
+        except Refused as error:
+            raise serializers.ValidationError({"url": [str(error)]}) from error
+        except endpoints.TooMany as error:
+            most = f"An app has at most {endpoints.MAX_ENDPOINTS} webhooks."
+            raise ApiError(409, "conflict", most) from error
+        return Response(_with_secret(made, secret), status=status.HTTP_201_CREATED)
+
+
+class OneWebhook(_EndpointView):
+    @documented(
+        responses={200: EndpointSerializer},
+        operation_id="webhooks_retrieve",
+        summary="One webhook",
+    )
+    def get(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
+        return Response(EndpointSerializer(self.endpoint).data)
+
+    @documented(
+        request=EndpointEdit,
+        responses={200: EndpointSerializer},
+        operation_id="webhooks_update",
+        summary="Change, stop or start a webhook",
+        description="Only the fields given change.",
+    )
+    def patch(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
+        values, endpoint = self.body(EndpointEdit, partial=True), self.endpoint
+        enabled = values.pop("enabled", None)
+        try:
+            endpoints.edit(endpoint, **values)
+        except Refused as error:
+            raise serializers.ValidationError({"url": [str(error)]}) from error
+        if enabled is not None:
+            (endpoints.enable if enabled else endpoints.stop)(endpoint)
+        return Response(EndpointSerializer(endpoint).data)
+
+    @documented(
+        responses={200: EndpointSerializer},
+        operation_id="webhooks_destroy",
+        summary="Delete a webhook with its log; answers what it was",
+    )
+    def delete(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
+        endpoint = self.endpoint
+        shown = EndpointSerializer(endpoint).data
+        endpoint.delete()
+        return Response(shown)
+
+
+class Rotate(_EndpointView):
+    @documented(
+        responses={200: EndpointWithSecret},
+        operation_id="webhooks_rotate",
+        summary="Give a webhook a new secret",
+        description="For 24 hours messages bear two signatures, of the new secret and the old one.",
+    )
+    def post(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
+        endpoint = self.endpoint
+        return Response(_with_secret(endpoint, endpoints.rotate(endpoint)))
+
+
+class Test(_EndpointView):
+    @documented(
+        responses={202: DeliverySerializer},
+        operation_id="webhooks_test",
+        summary="Send an event that tells of nothing",
+    )
+    def post(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
+        endpoint = self.endpoint
+        if endpoint.disabled_at is not None:
+            raise ApiError(409, "conflict", "Enable the webhook first.")
+        sent = DeliverySerializer(endpoints.send_test(endpoint)).data
+        return Response(sent, status=status.HTTP_202_ACCEPTED)
+
+
+class Deliveries(_EndpointView):
+    @documented(
+        responses={200: DeliveryPage},
+        parameters=[PageQuery],
+        operation_id="webhooks_deliveries_list",
+        summary="What was or is to be sent, the latest first",
+    )
+    def get(self, request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
+        def shown(rows: Sequence[Delivery]) -> list[dict[str, Any]]:
+            return list(DeliverySerializer(rows, many=True).data)
+
+        rows = Delivery.objects.filter(endpoint=self.endpoint)
+        return page(request, rows, "created_at", self.query(PageQuery), shown)
+
+
+class Resend(_EndpointView):
+    @documented(
+        responses={202: DeliverySerializer},
+        operation_id="webhooks_deliveries_resend",
+        summary="Send an event once more, with the same id",
+    )
+    def post(self, _request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:  # noqa: ARG002
+        endpoint = self.endpoint
+        found = Delivery.objects.filter(endpoint=endpoint, pk=delivery_id).first()
+        if found is None:
+            raise ApiError(404, "unknown_delivery", "This webhook has no such delivery.")
+        if endpoint.disabled_at is not None:
+            raise ApiError(409, "conflict", "Enable the webhook first.")
+        endpoints.resend(found)
+        found.refresh_from_db()
+        return Response(DeliverySerializer(found).data, status=status.HTTP_202_ACCEPTED)
+
+
+def _with_secret(endpoint: Endpoint, secret: str) -> dict[str, Any]:
+    return EndpointWithSecret(endpoint, context={"secret": secret}).data

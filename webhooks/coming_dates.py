@@ -1,0 +1,49 @@
+"""Telling of important dates before they come: the one event that no change is the cause of."""
+
+import uuid
+from collections.abc import Iterator
+
+from accounts.models import EndUser
+from memories.budget import Budget
+from memories.corrections.edit_dates import dates_of
+from webhooks.models import Delivery, Endpoint
+
+TYPE = "date.upcoming"
+DAYS_AHEAD = 7
+# What an event of one date and day is known by.
+_SPACE = uuid.UUID("5a3a0c1e-5d0f-4c62-9d0a-0b6f3a1f7c55")
+
+
+def users_due() -> list[int]:
+    """The end users of apps that want to be told."""
+    apps = {endpoint.app_id for endpoint in Endpoint.objects.enabled() if _wants(endpoint)}
+    return sorted(EndUser.objects.filter(app__in=apps).values_list("pk", flat=True))
+
+
+def tell(end_user_id: int, budget: Budget) -> dict[str, int]:
+    """Notes the dates of a user that come within a week, once for each time that they come."""
+    end_user = EndUser.objects.select_related("app").filter(pk=end_user_id).first()
+    if end_user is None:
+        return {}
+    wanting = [e for e in Endpoint.objects.enabled().filter(app=end_user.app) if _wants(e)]
+    rows = [row for endpoint in wanting for row in _rows(end_user, endpoint)]
+    Delivery.objects.bulk_create(rows, ignore_conflicts=True)
+    budget.spend(rows=len(rows))
+    return {"dates": len(rows)}
+
+
+def _wants(endpoint: Endpoint) -> bool:
+    return not endpoint.types or TYPE in endpoint.types
+
+
+def _rows(end_user: EndUser, endpoint: Endpoint) -> Iterator[Delivery]:
+    for one in dates_of(end_user, within=DAYS_AHEAD):
+        data = {
+            "user": end_user.external_id,
+            "id": one.id,
+            "contact": one.contact and one.contact.pk,
+            "kind": one.kind,
+            "on": one.next_on,
+        }
+        subject = uuid.uuid5(_SPACE, f"{one.id} {one.next_on}")
+        yield Delivery(endpoint=endpoint, end_user=end_user, type=TYPE, subject=subject, data=data)

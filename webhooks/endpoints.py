@@ -1,0 +1,102 @@
+"""What apps and operators do with webhooks: make, change, rotate, stop, try, and send again."""
+
+import uuid
+from collections.abc import Collection
+from datetime import timedelta
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.encryption import encrypt
+from accounts.models import App
+from webhooks.event_types import TEST, TYPES
+from webhooks.models import Delivery, Endpoint
+from webhooks.safe_post import check_url
+from webhooks.sender import disable, enqueue
+from webhooks.signing import new_secret
+
+MAX_ENDPOINTS = 20  # of an app
+# How long the secret before still signs, so that receivers can change to the new one.
+OVERLAP = timedelta(hours=24)
+
+
+class TooMany(Exception):
+    """The app has as many endpoints as it may have."""
+
+
+@transaction.atomic
+def create(
+    app: App, url: str, types: Collection[str] = (), label: str = ""
+) -> tuple[Endpoint, str]:
+    """A new endpoint and its secret. Raises Refused for an address that is none, and TooMany."""
+    check_url(url)
+    App.objects.select_for_update().get(pk=app.pk)
+    if app.webhooks.count() >= MAX_ENDPOINTS:
+        raise TooMany
+    secret = new_secret()
+    made = Endpoint.objects.create(
+        app=app, url=url, types=_in_order(types), label=label, secret=encrypt(secret)
+    )
+    return made, secret
+
+
+def edit(
+    endpoint: Endpoint,
+    *,
+    url: str | None = None,
+    types: Collection[str] | None = None,
+    label: str | None = None,
+) -> None:
+    """Changes what is given. Raises Refused for an address that is none."""
+    if url is not None:
+        check_url(url)
+        endpoint.url = url
+    if types is not None:
+        endpoint.types = _in_order(types)
+    if label is not None:
+        endpoint.label = label
+    endpoint.save(update_fields=["url", "types", "label"])
+
+
+def _in_order(types: Collection[str]) -> list[str]:
+    return [name for name in TYPES if name in types]
+
+
+def rotate(endpoint: Endpoint) -> str:
+    """The new secret, which is shown this once. The one before signs too for a day."""
+    secret = new_secret()
+    endpoint.old_secret, endpoint.secret = endpoint.secret, encrypt(secret)
+    endpoint.old_secret_until = timezone.now() + OVERLAP
+    endpoint.save(update_fields=["secret", "old_secret", "old_secret_until"])
+    return secret
+
+
+def stop(endpoint: Endpoint) -> None:
+    """Disables it because somebody asked."""
+    disable(endpoint, Endpoint.Disabled.ASKED)
+
+
+def enable(endpoint: Endpoint) -> None:
+    """Begins anew with what happens from now on."""
+    endpoint.disabled_at = endpoint.failing_since = endpoint.quiet_until = None
+    endpoint.disabled_because = ""
+    endpoint.save(update_fields=["disabled_at", "failing_since", "quiet_until", "disabled_because"])
+
+
+@transaction.atomic
+def send_test(endpoint: Endpoint) -> Delivery:
+    """An event that tells of nothing, to see whether it arrives."""
+    test = Delivery.objects.create(
+        endpoint=endpoint, type=TEST, subject=uuid.uuid4(), data={"endpoint": endpoint.pk}
+    )
+    enqueue(endpoint.pk)
+    return test
+
+
+@transaction.atomic
+def resend(delivery: Delivery) -> None:
+    """Sends it once more, with the same id, whatever became of it before."""
+    rows = Delivery.objects.filter(pk=delivery.pk)
+    rows.update(state=Delivery.State.PENDING, attempts=0, next_at=timezone.now(), error="")
+    Endpoint.objects.filter(pk=delivery.endpoint_id).update(quiet_until=None)
+    enqueue(delivery.endpoint_id)

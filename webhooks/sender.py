@@ -1,0 +1,194 @@
+"""Sending what is due, again over days where it fails, and giving up on endpoints that are gone.
+
+A delivery is claimed by one UPDATE that moves its next try beyond what an attempt takes, and done
+by another that demands the same attempt: a worker that dies in between loses nothing, and what was
+erased or sent again meanwhile stays so. At least once, in order where nothing fails.
+"""
+
+import json
+import logging
+import random
+import time
+from datetime import UTC, datetime, timedelta
+from email.utils import parsedate_to_datetime
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django_q.models import OrmQ
+from django_q.tasks import async_task
+
+from accounts.encryption import Undecryptable, decrypt
+from accounts.scope import all_users
+from webhooks import safe_post, signing
+from webhooks.models import Delivery, Endpoint
+
+log = logging.getLogger(__name__)
+
+# Seconds before each try, from the failure of the one before: three days in all.
+TRIES = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+JITTER = 0.2
+# An endpoint of which nothing was taken for so long is disabled.
+PATIENCE = timedelta(days=5)
+# It has no strength to answer just now, or is not there: other events don't help.
+BUSY = {429, 502, 503, 504}
+QUIET, LONGEST_QUIET = 60.0, 3600.0
+GONE = 410
+# Longer than one attempt.
+CLAIM = timedelta(minutes=2)
+# Seconds after which an endpoint leaves the rest to another task, behind all that waits.
+TURN = 30.0
+KEPT = timedelta(days=30)
+CHUNK = 1000
+
+
+def enqueue(endpoint_id: UUID) -> None:
+    """Has a worker send what is due of an endpoint."""
+    async_task("webhooks.sender.send_due", str(endpoint_id), task_name=_name(endpoint_id))
+
+
+def _name(endpoint_id: UUID) -> str:
+    return f"webhooks {endpoint_id}"
+
+
+def sweep() -> dict[str, int]:
+    """Queues every endpoint with something due that waits in no queue; returns how many, and how
+    many old deliveries it deleted."""
+    queued = {task.name() for task in OrmQ.objects.filter(lock__lte=timezone.now())}
+    due = set(Delivery.objects.due().values_list("endpoint", flat=True))
+    due = {pk for pk in due if _name(pk) not in queued}
+    for endpoint_id in sorted(due):
+        enqueue(endpoint_id)
+    return {"webhooks": len(due), "deleted": _clear()}
+
+
+def _clear() -> int:
+    old = Delivery.objects.exclude(state=Delivery.State.PENDING)
+    old = old.filter(created_at__lt=timezone.now() - KEPT).order_by()
+    return old.filter(pk__in=list(old.values_list("pk", flat=True)[:CHUNK])).delete()[0]
+
+
+@all_users()
+def send_due(endpoint_id: str) -> None:
+    """Sends what is due of an endpoint, until that is all or it is out of strength."""
+    until = time.monotonic() + TURN
+    while (delivery := _claim(UUID(endpoint_id))) is not None:
+        _send(delivery)
+        if time.monotonic() > until:
+            enqueue(UUID(endpoint_id))
+            return
+
+
+@transaction.atomic
+def _claim(endpoint_id: UUID) -> Delivery | None:
+    """The oldest delivery that is due, with an attempt more, for this worker alone."""
+    rows = Delivery.objects.due().filter(endpoint=endpoint_id).order_by("next_at", "created_at")
+    found = rows.select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
+    if found is None:
+        return None
+    now = timezone.now()
+    found.attempts += 1
+    found.last_at, found.next_at = now, now + CLAIM
+    found.save(update_fields=["attempts", "last_at", "next_at"])
+    return found
+
+
+def _send(delivery: Delivery) -> None:
+    endpoint = delivery.endpoint
+    try:
+        reply = safe_post.post(endpoint.url, *_message(delivery))
+    except (safe_post.Unsent, Undecryptable) as error:
+        code = error.code if isinstance(error, safe_post.Unsent) else "secret"
+        _failed(delivery, endpoint, None, code, timedelta(seconds=QUIET))
+        return
+    if 200 <= reply.status < 300:
+        _delivered(delivery, endpoint, reply.status)
+        return
+    quiet = wanted_pause(reply.retry_after) if reply.status in BUSY else None
+    _failed(delivery, endpoint, reply.status, "status", quiet)
+
+
+def _message(delivery: Delivery) -> tuple[dict[str, str], bytes]:
+    """The headers and the body of this attempt. Raises Undecryptable."""
+    told = delivery.created_at.astimezone(UTC).isoformat(timespec="milliseconds")
+    body = {
+        "type": delivery.type,
+        "timestamp": told.replace("+00:00", "Z"),
+        "data": delivery.data,
+    }
+    packed = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+    headers = {"Content-Type": "application/json", "User-Agent": "Mio-Webhooks/1"}
+    return headers | _signatures(delivery, packed), packed
+
+
+def _signatures(delivery: Delivery, body: bytes) -> dict[str, str]:
+    endpoint, now = delivery.endpoint, timezone.now()
+    keys = [decrypt(endpoint.secret)]
+    if endpoint.old_secret_until and endpoint.old_secret_until > now:
+        keys.append(decrypt(endpoint.old_secret))
+    return signing.headers(keys, str(delivery.pk), now, body)
+
+
+def wanted_pause(retry_after: str) -> timedelta:
+    """How long an endpoint asks to be left alone: seconds or a date, an hour at most."""
+    seconds = QUIET
+    if retry_after.isascii() and retry_after.isdecimal():
+        seconds = float(retry_after[:6])
+    elif retry_after:
+        try:
+            at: datetime = parsedate_to_datetime(retry_after)
+            seconds = at.timestamp() - timezone.now().timestamp()
+        except (ValueError, OverflowError):
+            pass
+    return timedelta(seconds=min(max(seconds, 1.0), LONGEST_QUIET))
+
+
+def _ours(delivery: Delivery) -> QuerySet[Delivery]:
+    """The row, if nothing happened to it since it was claimed."""
+    return Delivery.objects.filter(
+        pk=delivery.pk, state=Delivery.State.PENDING, attempts=delivery.attempts
+    )
+
+
+def _delivered(delivery: Delivery, endpoint: Endpoint, status: int) -> None:
+    _ours(delivery).update(state=Delivery.State.DELIVERED, status=status, error="")
+    Endpoint.objects.filter(pk=endpoint.pk).exclude(failing_since=None).update(failing_since=None)
+
+
+@transaction.atomic
+def _failed(
+    delivery: Delivery,
+    endpoint: Endpoint,
+    status: int | None,
+    code: str,
+    quiet: timedelta | None,
+) -> None:
+    """Plans the next try of it, or none after the last; disables an endpoint that is gone."""
+    now = timezone.now()
+    log.info("webhook %s: %s of delivery %s", endpoint.pk, status or code, delivery.pk)
+    last = delivery.attempts >= len(TRIES)
+    pause = 0.0 if last else TRIES[delivery.attempts] * random.uniform(1, 1 + JITTER)  # noqa: S311
+    state = Delivery.State.FAILED if last else Delivery.State.PENDING
+    at = now + max(timedelta(seconds=pause), quiet or timedelta())
+    _ours(delivery).update(state=state, status=status, error=code, next_at=at)
+    held = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+    if held is None or held.disabled_at is not None:
+        return
+    held.failing_since = held.failing_since or now
+    held.quiet_until = now + quiet if quiet else held.quiet_until
+    held.save(update_fields=["failing_since", "quiet_until"])
+    if status == GONE:
+        disable(held, Endpoint.Disabled.GONE)
+    elif now - held.failing_since > PATIENCE:
+        disable(held, Endpoint.Disabled.FAILING)
+
+
+@transaction.atomic
+def disable(endpoint: Endpoint, because: Endpoint.Disabled) -> None:
+    """Stops it: what waits is failed, and nothing more is noted for it."""
+    if endpoint.disabled_at is None:
+        endpoint.disabled_at, endpoint.disabled_because = timezone.now(), because
+        endpoint.save(update_fields=["disabled_at", "disabled_because"])
+    waiting = Delivery.objects.filter(endpoint=endpoint, state=Delivery.State.PENDING)
+    waiting.update(state=Delivery.State.FAILED, error="disabled")
