@@ -38,6 +38,7 @@ CODES: dict[str, tuple[int, str]] = {
     "invalid_user": (400, "The user id is too long or holds what no id may."),
     "not_authenticated": (401, "No key was sent."),
     "authentication_failed": (401, "The key is unknown or was revoked."),
+    "key_of_one_user": (403, "The key opens the memory of another user only."),
     "unknown_user": (404, "This app has written nothing for this user."),
     "unknown_contact": (404, "This user has no such contact."),
     "unknown_memory": (404, "This user has no such memory."),

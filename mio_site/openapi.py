@@ -13,7 +13,7 @@ from accounts.errors import CODES
 
 EXAMPLES = Path(__file__).with_name("api_examples.json")
 JSON = "application/json"
-ANY = ("not_authenticated", "authentication_failed", "not_acceptable", "throttled", "internal",
+ANY = ("not_authenticated", "authentication_failed", "key_of_one_user", "not_acceptable", "throttled", "internal",
        "no_database")  # fmt: skip
 WITH_BODY = ("invalid", "parse_error", "too_large", "unsupported_media_type", "busy")
 # What a part of the address may lack.
