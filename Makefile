@@ -8,7 +8,7 @@ PIP := $(PYTHON) -m pip install -qq --no-input --disable-pip-version-check --roo
 # One thread for local embeddings: more of them wait for each other on a busy machine.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help run dev setup demo test lint bench
+.PHONY: help run dev setup demo test chaos lint bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
@@ -26,6 +26,9 @@ demo: setup ## the pipeline over the demo conversation, printed
 
 test: $(VENV)/.dev ## all tests
 	@$(PYTHON) -m pytest -n 2 --dist loadgroup
+
+chaos: $(VENV)/.dev ## faults: killed processes, a full disk, clocks that jump (needs faketime, and root for the disk)
+	@$(PYTHON) -m pytest -n 0 -o python_files='chaos_*.py' tests/chaos
 
 lint: $(VENV)/.dev ## format, rules, templates, types, import layers, migrations, translations (needs gettext)
 	$(VENV)/bin/ruff format --check .

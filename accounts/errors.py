@@ -25,6 +25,8 @@ log = logging.getLogger(__name__)
 
 # A lock was not had in time, or was part of a deadlock: PostgreSQL's codes.
 _BUSY = ("55P03", "40P01")
+# A standby, or default_transaction_read_only: psycopg calls it an internal error.
+_READ_ONLY = "25006"
 
 API_PREFIX = "/api/"
 UNREACHED = "There is nothing at this address. Addresses of the API end in a slash."
@@ -125,7 +127,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         exc = ApiError(413, "too_large", "The body is too large. Send it in smaller parts.")
     elif isinstance(exc, SuspiciousOperation):
         exc = exceptions.ParseError("The request is malformed.")
-    elif isinstance(exc, OperationalError):
+    elif isinstance(exc, OperationalError) or _is_read_only(exc):
         exc = _unavailable(exc, context)
     elif isinstance(exc, CodedError):  # of a verb
         exc = conflict(exc)
@@ -146,6 +148,10 @@ def _is_gone(exc: Exception) -> bool:
     diagnosis = getattr(exc.__cause__, "diag", None)
     broken = getattr(diagnosis, "constraint_name", None) or ""
     return isinstance(exc, IntegrityError) and "_fk_accounts_enduser_" in broken
+
+
+def _is_read_only(exc: Exception) -> bool:
+    return getattr(exc.__cause__, "sqlstate", None) == _READ_ONLY
 
 
 def _body(exc: exceptions.APIException) -> dict[str, Any]:
@@ -177,7 +183,7 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
         yield path, [str(item) for item in (detail if isinstance(detail, list) else [detail])]
 
 
-def _unavailable(exc: OperationalError, context: dict[str, Any]) -> ApiError:
+def _unavailable(exc: Exception, context: dict[str, Any]) -> ApiError:
     """The database can't do now what it will do later: every verb is one transaction."""
     cause = exc.__cause__
     state, view = getattr(cause, "sqlstate", None), type(context["view"]).__name__

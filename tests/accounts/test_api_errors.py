@@ -277,3 +277,12 @@ def test_the_use_of_a_key_is_noted_at_most_once_a_minute() -> None:
     client.get("app/")
     key.refresh_from_db()
     assert key.last_used_at > first
+
+
+def test_a_database_that_may_only_be_read_is_said_to_be_away_for_now() -> None:
+    client = ApiClient()
+    connection.check_constraints()  # what is checked at the end takes locks
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL transaction_read_only = on")
+    assert_error(client.post(MESSAGES, one()), 503, "no_database")
+    assert client.reply.headers["Retry-After"] == "5"

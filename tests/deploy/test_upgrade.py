@@ -26,7 +26,7 @@ FIRST = [
     ("contacts", "0002_same_user_keys"),
     ("memories", "0002_same_user_keys"),
 ]
-USERS = 5
+USERS = 2
 THEN = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 SAID = [
     "小梅在华为当工程师。",
