@@ -38,7 +38,7 @@ pytestmark = pytest.mark.django_db
 CHINESE = {"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}
 # Names, units, and what is written so in Chinese as well; programs, models and jobs.
 ALLOWED = {
-    "Mio", "English", "API", "ID", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
+    "Mio", "English", "API", "ID", "MCP", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
     "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", *schedules.JOBS,
 }  # fmt: skip
