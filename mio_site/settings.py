@@ -81,6 +81,8 @@ MIDDLEWARE = [
 
 ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
+# ASGI applications in front of Django, the outermost first: each hands on what is not its own.
+ASGI_GATES = ["mcp_server.gate.Gate"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",
@@ -241,6 +243,7 @@ SPECTACULAR_SETTINGS = {
         "SuggestionStateEnum": "contacts.models.Suggestion.State",
         "ForgettingStateEnum": "memories.api.erasures.STATES",
         "StatedEdgeEnum": "memories.api.edges.KINDS",
+        "WebhookTypeEnum": "webhooks.event_types.TYPES",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -16,6 +16,7 @@ LOGGING = {
     "loggers": {"django": {"handlers": []}},
 }
 MIO_TRUSTED_PROXIES: list[str] = []
+ASGI_GATES: list[str] = []
 USE_TZ = True
 INSTALLED_APPS = [
     "django.contrib.contenttypes",
