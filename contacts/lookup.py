@@ -92,13 +92,13 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     if not back:
         session, before = session[-2 * stay :], []
     if not back and not session:
-        found = hits(end_user, _keys_in(message), attributes=attributes)
+        found = hits(end_user, keys_in(message), attributes=attributes)
         named = _named(message, _entries(found))
         known = _known(found)
         mentions = _with_described(named, _fitting(described, found))
         return _people(end_user, mentions, known, today, span)
     turns_read = [*session, *before]
-    wanted = frozenset().union(*map(_keys_in, [message, *(turn.text for turn in turns_read)]))
+    wanted = frozenset().union(*map(keys_in, [message, *(turn.text for turn in turns_read)]))
     understood = {pk for turn in turns_read for pk in turn.understood}
     found = hits(end_user, wanted, attributes=attributes, contacts=sorted(understood), related=True)
     in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in found if not hit.key}
@@ -136,7 +136,7 @@ def candidates(
     (the message, then the turns before it, the latest first), those whom words of the texts may
     mean at all, and who was mentioned last. Nobody who is archived. Two statements."""
     shown = [text[:CHARACTERS] for text in texts]
-    found = hits(end_user, frozenset().union(*map(_keys_in, shown)))
+    found = hits(end_user, frozenset().union(*map(keys_in, shown)))
     recent = Contact.objects.of(end_user).listed().order_by("-last_mentioned_at", "id")[:most]
     columns = ("id", "name", "aliases", "relationship", "gender", "card", "coming")
     known = {
@@ -226,7 +226,8 @@ def _with_described(mentions: list[Mention], fitting: list[Mention]) -> list[Men
     return sorted([*rest, *fitting], key=lambda mention: mention.start)
 
 
-def _keys_in(text: str) -> frozenset[str]:
+def keys_in(text: str) -> frozenset[str]:
+    """The keys of the index of names that a text may hold."""
     return candidate_keys(text) | references.keys_in(text)
 
 

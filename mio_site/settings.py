@@ -268,6 +268,11 @@ MIO_EMBEDDING_MODEL = env.str("MIO_EMBEDDING_MODEL", default="") or (
     LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small"
 )
 MIO_EMBEDDING_DIMENSIONS = env.int("MIO_EMBEDDING_DIMENSIONS", default=LOCAL_DIMENSIONS)
+# After so many milliseconds a context goes out without its search; 0: it waits. Servers take longer
+# than this machine.
+MIO_CONTEXT_DEADLINE_MS = env.int(
+    "MIO_CONTEXT_DEADLINE_MS", default=500 if MIO_EMBEDDINGS == "local" else 2000
+)
 if MIO_EMBEDDINGS not in ("local", "openai"):
     raise ImproperlyConfigured(f"MIO_EMBEDDINGS is {MIO_EMBEDDINGS!r}; use local or openai.")
 if MIO_EMBEDDINGS == "local" and MIO_EMBEDDING_MODEL != LOCAL_MODEL:

@@ -7,6 +7,8 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 os.environ.update(MIO_LLM="offline", MIO_EMBEDDINGS="local", OPENAI_API_KEY="", OPENAI_BASE_URL="")
+# How fast a context is says nothing on a busy machine: servers that tests start wait for searches.
+os.environ["MIO_CONTEXT_DEADLINE_MS"] = "0"
 
 import pytest
 from django.conf import settings

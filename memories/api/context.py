@@ -118,6 +118,12 @@ Context = inline_serializer(
             "`sure` (there was nothing to ask), `model`, or `late` and `failed` (a model was "
             "asked, and what was found without it is the answer)."
         ),
+        "searched": serializers.CharField(
+            help_text="Whether memories were searched: `yes`, `words` (the message could not be "
+            "embedded, words alone decided), `late` (it took longer than `MIO_CONTEXT_DEADLINE_MS`, "
+            "and cards and linked memories went out without it), or `no` (not asked for, or a "
+            "greeting)."
+        ),
         "timing": serializers.DictField(
             child=serializers.FloatField(), help_text="Milliseconds by step; `model` if asked."
         ),

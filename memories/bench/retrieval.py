@@ -73,7 +73,7 @@ class _OncePerQuery:
 
     def __init__(self, inner: Embedder) -> None:
         self.name, self.model, self.dimensions = inner.name, inner.model, inner.dimensions
-        self.embed_passages = inner.embed_passages
+        self.in_process, self.embed_passages = inner.in_process, inner.embed_passages
         self.embed_query = cache(inner.embed_query)
 
 

@@ -11,6 +11,7 @@ of it, which nobody waits for; ``build`` does both.
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
@@ -39,13 +40,14 @@ from memories.context.render import (
     render,
 )
 from memories.context.timing import Clock, Step, since
+from memories.context.warm_up import is_warm
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.neighbour_turns import PAUSE
 from memories.search.outdated_weight import asks_past
-from memories.search.query_vectors import QueryVectors
+from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.ranking import Hit
 from memories.text.own_words import without_injected
 from memories.text.small_talk import greets
@@ -80,7 +82,8 @@ class Forgetting:
 class Injection:
     """``system_prompt`` is empty when there is nothing to say. ``resolved`` says whose answer it is
     who is meant (:data:`memories.context.model_resolution.Resolved`), ``timing`` what each step
-    took, in milliseconds."""
+    took, in milliseconds. ``searched``: ``yes``, ``words`` (the message could not be embedded),
+    ``late`` (the search would have ended after the deadline and was left out) or ``no``."""
 
     system_prompt: str = ""
     contacts: tuple[InjectedContact, ...] = ()
@@ -89,6 +92,7 @@ class Injection:
     dates: tuple[InjectedDate, ...] = ()
     timing_ms: float = 0.0
     resolved: str = "fast"
+    searched: str = "no"
     timing: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -108,15 +112,13 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class Trace:
     """How an injection came about. ``ways`` are all memories found, the best first; ``about``
-    is None where nobody's memories were looked for. ``words_alone``: the message could not
-    be embedded."""
+    is None where nobody's memories were looked for."""
 
     injection: Injection
     mentions: tuple[Mention, ...] = ()
     ways: tuple[Way, ...] = ()
     steps: tuple[Step, ...] = ()
     about: linked.About | None = None
-    words_alone: bool = False
 
 
 def build(
@@ -153,6 +155,7 @@ def trace(
     keep_cards: int | None = None,
     resolve: str | None = None,
     resolve_budget_ms: int = RESOLVE_BUDGET_MS,
+    deadline_ms: int | None = None,
     heal: bool = False,
 ) -> Trace:
     """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges
@@ -162,14 +165,15 @@ def trace(
     read. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
     Whoever the talk is about keeps a compact one for ``keep_cards`` messages (default: as set).
     With ``resolve`` "model" (default: as set) a model is asked, for so long, where it is unsure
-    who is meant. An end user that was never seen has nothing.
+    who is meant. After ``deadline_ms`` (default: as set, 0 for none) no search is begun or waited
+    for; what a model is asked does not count. An end user that was never seen has nothing.
     """
-    started = time.perf_counter()
+    started = begun = time.perf_counter()
     if end_user is None:
         return Trace(Injection(timing_ms=since(started)))
     clock = Clock()
     searches = "search" in include and not greets(message)
-    embedding = QueryVectors(embedder(), message) if searches else None
+    embedding = QueryVectors(embedder(), message, end_user.pk) if searches else None
     with clock.step("who"):
         turns = cache(_turns(end_user, session_id, history))
         stay = settings.MIO_KEEP_CARDS if keep_cards is None else keep_cards
@@ -182,15 +186,18 @@ def trace(
                 end_user, message, mentions, turns, resolve_budget_ms
             )
         mentions, known = list(opinion.mentions), known | opinion.cards
-        resolved = opinion.resolved
+        resolved, begun = opinion.resolved, time.perf_counter()
     contacts = _contacts(mentions, known)
     meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
     about, hits = None, []
     if "linked" in include and meant:
         with clock.step("linked"):
             about = linked.about_people(end_user, meant, message, limit)
+    searched = "no"
     if embedding is not None:
-        with clock.step("search"):
+        embedding.until = _until(begun, deadline_ms)
+        searched = "late"
+        with clock.step("search"), suppress(LateError):
             hits = recall.search(
                 end_user,
                 message,
@@ -203,6 +210,7 @@ def trace(
                 floor=relevance.FLOOR,
                 with_people=not meant,
             )
+            searched = "words" if embedding.failed else "yes"
             # Where somebody is named, others in what is known of the matter are not meant.
             voted = None if meant else memory_vote.meant(message, hits, embedding.wait())
             if voted is not None:
@@ -247,6 +255,7 @@ def trace(
             block.dates,
             since(started),
             resolved,
+            searched,
             {step.name: round(step.ms, 3) for step in clock.steps},
         ),
         tuple(mentions),
@@ -256,8 +265,15 @@ def trace(
         ),
         tuple(clock.steps),
         about,
-        embedding is not None and embedding.failed,
     )
+
+
+def _until(begun: float, deadline_ms: int | None) -> float | None:
+    """Until when a context that was begun then waits for its search. A process that is still
+    loading what it reads texts with is not held to what is set."""
+    if deadline_ms is None:
+        deadline_ms = settings.MIO_CONTEXT_DEADLINE_MS if is_warm() else 0
+    return begun + deadline_ms / 1000 if deadline_ms else None
 
 
 def _ways(found: Sequence[linked.Found], hits: Sequence[Hit], end_user: EndUser) -> list[Way]:

@@ -35,9 +35,11 @@ SERVER_BATCH_CHARS = 100_000
 
 class Embedder(Protocol):
     """All methods raise ``memories.providers.errors.ProviderError`` and nothing else.
-    Safe to share between threads and across a fork."""
+    Safe to share between threads and across a fork. ``in_process``: it computes here, so that
+    more calls at once than there are cores make all of them later."""
 
     name: str
+    in_process: bool
     model: str
     dimensions: int
 
@@ -46,6 +48,9 @@ class Embedder(Protocol):
 
     def embed_query(self, text: str) -> list[float]:
         """A vector of length 1 to compare with those of passages."""
+
+    def __hash__(self) -> int:
+        """By identity: what one embedder said of a text is remembered."""
 
 
 class LocalEmbedder:
@@ -57,6 +62,7 @@ class LocalEmbedder:
     """
 
     name = "local"
+    in_process = True
     model = LOCAL_MODEL
     dimensions = LOCAL_DIMENSIONS
 
@@ -79,6 +85,7 @@ class OpenAIEmbedder:
     """Embeddings of a server. Vectors are matched to texts by the reply's ``index``."""
 
     name = "openai"
+    in_process = False
 
     def __init__(self, server: ModelServer, model: str, dimensions: int) -> None:
         self.model = model

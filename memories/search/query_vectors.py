@@ -2,41 +2,85 @@
 engine is C and leaves the interpreter, and a server is only waited for."""
 
 import logging
+import os
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache, lru_cache, partial
 
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
 from memories.search.query import parts
 from memories.search.vectors import space
 
+# So many vectors a process remembers, 3 KB each: a message is often asked about again at once.
+# What users say lies in memory alone, and is gone with the process.
+REMEMBERED = 512
+
 log = logging.getLogger(__name__)
+
+
+class LateError(Exception):
+    """The vectors were not there when they were needed."""
 
 
 class QueryVectors:
     """Embeds from its making on. ``waited`` is how many milliseconds were left to wait for;
-    ``failed``: the embedder could not."""
+    ``failed``: the embedder could not. After ``until`` (by ``time.perf_counter``) nobody waits.
+    ``whose`` end user asks: nobody can tell by the time it takes what others asked.
+    """
 
-    def __init__(self, embedder: Embedder, query: str) -> None:
+    def __init__(self, embedder: Embedder, query: str, whose: int, until: float | None = None):
         self.space = space(embedder)
         self.waited = 0.0
         self.failed = False
-        # A thread of its own: a shared one would not survive a fork, and its queue would fill
-        # behind a slow server.
-        executor = ThreadPoolExecutor(1, "embedding")
-        self._found = executor.submit(lambda: [embedder.embed_query(part) for part in parts(query)])
-        executor.shutdown(wait=False)
+        self.until = until
+        self._vectors: list[Sequence[float]] | None = None
+        embed = partial(_vectors, embedder, whose, parts(query))
+        if embedder.in_process:
+            self._found = _shared(os.getpid()).submit(embed)
+        else:
+            # A thread of its own: the queue of a shared one would fill behind a slow server.
+            executor = ThreadPoolExecutor(1, "embedding")
+            self._found = executor.submit(embed)
+            executor.shutdown(wait=False)
 
     def wait(self) -> list[Sequence[float]]:
-        """A vector for each of the query's parts; none when the embedder failed."""
+        """A vector for each of the query's parts; none when the embedder failed. Raises LateError
+        after ``until``, even if they came meanwhile: what they are for takes time as well."""
+        if self._vectors is None:
+            self._vectors = self._wait()
+        return self._vectors
+
+    def _wait(self) -> list[Sequence[float]]:
         started = time.perf_counter()
+        left = None if self.until is None else max(0.0, self.until - started)
         try:
-            return list(self._found.result())
+            if left == 0:
+                raise TimeoutError
+            return self._found.result(left)
+        except TimeoutError:
+            self._found.cancel()
+            raise LateError from None
         except ProviderError as error:
-            if not self.failed:
-                log.warning("Searching by words alone: %s", type(error).__name__)
+            log.warning("Searching by words alone: %s", type(error).__name__)
             self.failed = True
             return []
         finally:
             self.waited += (time.perf_counter() - started) * 1000
+
+
+@cache
+def _shared(_process: int) -> ThreadPoolExecutor:
+    """The threads of a process (none survive a fork), one for each core: who comes first is
+    served first, where more at once would make all of them late."""
+    return ThreadPoolExecutor(os.cpu_count(), "embedding")
+
+
+def _vectors(embedder: Embedder, whose: int, texts: Sequence[str]) -> list[Sequence[float]]:
+    return [_vector(embedder, whose, text) for text in texts]
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _vector(embedder: Embedder, _whose: int, text: str) -> Sequence[float]:
+    return tuple(embedder.embed_query(text))

@@ -90,12 +90,12 @@ def search(
     that was begun; when the embedder fails, words alone decide. Where the best is less likely
     relevant than ``floor``, or the query means nothing, nothing is found; of contacts that are
     given, everything is. ``with_people``: the hits say whom they are about. At most five SQL statements and one more for a further hop, whatever the
-    number of memories.
+    number of memories. Raises LateError when the time of ``embedding`` is over.
     """
     if limit <= 0:
         return []
     if vector is None:
-        embedding = embedding or QueryVectors(embedder, query)
+        embedding = embedding or QueryVectors(embedder, query, end_user.pk)
     understood = understand(query, intent, now, end_user.zone)
     about = within = inside = None
     if contact_ids:

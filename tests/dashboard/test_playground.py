@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard.forms import turns
-from memories.context import build
+from memories.context import build, warm_up
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory
 from memories.providers.factory import embedder
@@ -44,6 +44,15 @@ def test_a_history_written_by_hand_says_who_she_is(
     assert [one.mention.person.id for one in response.context["answer"].meant] == [hong.pk]
     assert "<mark>她</mark>最近怎么样了" in text(response)
     assert "带了一只猫" in text(response)
+
+
+def test_a_search_that_was_late_is_said_to_be_missing(
+    reviewer: Client, user: EndUser, monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    assert "without search" not in text(ask(reviewer, user)).lower()
+    monkeypatch.setattr(warm_up, "_warm", True)
+    settings.MIO_CONTEXT_DEADLINE_MS = 1
+    assert "Without search, which would have come too late" in text(ask(reviewer, user))
 
 
 def test_turns_are_read_line_by_line_in_both_languages() -> None:

@@ -121,7 +121,7 @@ def _of_author(
             }
         )
     for case in cases:
-        embedding = QueryVectors(embedder(), case["text"])
+        embedding = QueryVectors(embedder(), case["text"], user.pk)
         case["vectors"] = embedding.wait()
         case["features"] = {}
         if case["meant"] is None:
