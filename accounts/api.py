@@ -7,7 +7,6 @@ from inspect import isawaitable
 from typing import Any, ClassVar, TypeVar
 
 from asgiref.sync import sync_to_async
-from django.db import connection
 from django.http import HttpRequest
 from django.utils.functional import cached_property
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -20,6 +19,7 @@ from rest_framework.views import APIView
 
 from accounts import time_zones
 from accounts.authentication import ApiKeyAuthentication
+from accounts.cells import connection
 from accounts.errors import ApiError
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser

@@ -4,7 +4,9 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import Error, transaction
+from django.db import Error
+
+from accounts.cells import atomic
 
 log = logging.getLogger(__name__)
 
@@ -14,7 +16,7 @@ def best_effort(what: str, pk: int) -> Iterator[None]:
     """Writes in one transaction. Where the database takes none (a full disk, one that only reads,
     a deadlock) that is logged with the id, and everything goes on without."""
     try:
-        with transaction.atomic():
+        with atomic():
             yield
     except Error as error:
         log.warning("%s %d: not written: %s", what, pk, type(error.__cause__ or error).__name__)

@@ -15,8 +15,8 @@ from uuid import UUID
 
 from django.apps import apps
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import transaction
 
+from accounts.cells import atomic
 from accounts.models import Change, EndUser, Tracked
 
 CHUNK = 500
@@ -73,7 +73,7 @@ def recording(
     change = Change(end_user=end_user, verb=verb, actor=actor, why=why)
     change.subjects = [str(subject) for subject in subjects]
     recorder = Recorder()
-    with transaction.atomic():
+    with atomic():
         yield recorder, change
         change.rows = list(_differences(recorder))
         change.save(force_insert=True)

@@ -11,7 +11,10 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from django.apps import apps
-from django.db import ProgrammingError, transaction
+from django.db import (
+    ProgrammingError,
+    transaction,  # noqa: TID251 of the connection that is given
+)
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 POLICY = "mio_scope"

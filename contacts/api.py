@@ -6,13 +6,13 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import transaction
 from django.db.models import F, Func, UUIDField
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
+from accounts.cells import atomic
 from accounts.errors import ApiError, conflict
 from accounts.paging import page
 from contacts import edit, store
@@ -60,7 +60,7 @@ class Contacts(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(ContactForm)
-        with transaction.atomic(), _refusals():
+        with atomic(), _refusals():
             contact, change = edit.create_contact(
                 self.end_user_for_writing(), values.pop("name"), actor=self.actor, **values
             )
@@ -78,7 +78,7 @@ class NewContactList(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(NewContacts)
-        with transaction.atomic(), _refusals():
+        with atomic(), _refusals():
             contacts, change = edit.create_contacts(
                 self.end_user_for_writing(),
                 values["contacts"],

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.conf import settings
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 from django_q.tasks import async_task
 
+from accounts.cells import atomic
 from accounts.changes import recording
 from accounts.fair_queue import of_user
 from accounts.models import Change, EndUser
@@ -50,7 +51,7 @@ class NamesTaken(CodedError):
         self.holders = holders
 
 
-@transaction.atomic
+@atomic()
 def create_contact(
     end_user: EndUser,
     name: str,
@@ -79,7 +80,7 @@ def create_contact(
     return contact, change
 
 
-@transaction.atomic
+@atomic()
 def create_contacts(
     end_user: EndUser, people: Sequence[Mapping[str, Any]], *, actor: str, why: str = ""
 ) -> tuple[list[Contact], Change]:
@@ -114,7 +115,7 @@ def _unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
     return contact
 
 
-@transaction.atomic
+@atomic()
 def edit_contact(
     end_user: EndUser,
     contact_id: UUID,
@@ -141,7 +142,7 @@ def edit_contact(
         fields = _rename(contact, values, namesake)
         fields += _assign(contact, {k: v for k, v in values.items() if k not in _NAMES})
         try:
-            with transaction.atomic():
+            with atomic():
                 store.save(contact, fields)
         except IntegrityError as error:
             raise NameTaken(_holder(contact)) from error
@@ -149,7 +150,7 @@ def edit_contact(
     return contact, change
 
 
-@transaction.atomic
+@atomic()
 def deny_reference(
     end_user: EndUser, contact_id: UUID, phrase: str, *, actor: str, why: str = ""
 ) -> Change | None:
@@ -171,7 +172,7 @@ def deny_reference(
     return change
 
 
-@transaction.atomic
+@atomic()
 def archive_contact(
     end_user: EndUser, contact_id: UUID, *, actor: str, why: str = "", archived: bool = True
 ) -> Change | None:
@@ -265,7 +266,7 @@ class InvalidRelation(CodedError):
     """What was said of two people can't be kept; the message says why."""
 
 
-@transaction.atomic
+@atomic()
 def add_relation(
     end_user: EndUser, subject_id: UUID, kind: str, object_id: UUID, *, actor: str, why: str = ""
 ) -> Change | None:
@@ -296,7 +297,7 @@ def add_relation(
     return change
 
 
-@transaction.atomic
+@atomic()
 def remove_relation(end_user: EndUser, relation_id: int, *, actor: str, why: str = "") -> Change:
     """Says that a relation does not hold. Raises InvalidRelation."""
     held = merge.hold(end_user)

@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import connection
-
+from accounts.cells import connection
 from accounts.models import EndUser
 from contacts import attribute_index
 from contacts.names import name_key, readings, syllable

@@ -11,10 +11,10 @@ from itertools import combinations
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.changes import Recorder, recording, snapshot
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
@@ -249,7 +249,7 @@ def _decide(suggestion: Suggestion, state: str, actor: str) -> None:
     suggestion.save()
 
 
-@transaction.atomic
+@atomic()
 def not_the_same(
     end_user: EndUser, first_id: UUID, second_id: UUID, *, actor: str, why: str = ""
 ) -> Change:
@@ -258,7 +258,7 @@ def not_the_same(
     return all_different(end_user, [first_id, second_id], actor=actor, why=why)
 
 
-@transaction.atomic
+@atomic()
 def all_different(end_user: EndUser, ids: Sequence[UUID], *, actor: str, why: str = "") -> Change:
     """Says of each pair of these contacts that they are two people. Raises InvalidMerge."""
     held = hold(end_user)
@@ -271,7 +271,7 @@ def all_different(end_user: EndUser, ids: Sequence[UUID], *, actor: str, why: st
     return change
 
 
-@transaction.atomic
+@atomic()
 def put_off(end_user: EndUser, first_id: UUID, second_id: UUID, *, actor: str) -> None:
     """Puts the question whether two contacts are one person behind all others. Raises
     InvalidMerge when it is not open."""

@@ -9,9 +9,9 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import connection
 from django.utils.module_loading import import_string
 
+from accounts.cells import connection
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import attribute_index, cards, important_dates, key_index, names, relations

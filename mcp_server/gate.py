@@ -10,13 +10,13 @@ from urllib.parse import unquote
 
 from asgiref.sync import sync_to_async
 from django.conf import settings
-from django.db import connection
 from django.http.request import split_domain_port, validate_host
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.api import check_external_id
 from accounts.authentication import note_use
+from accounts.cells import connection
 from accounts.errors import ApiError
 from accounts.models import ApiKey
 from accounts.rate_limit import quota_of

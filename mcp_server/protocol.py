@@ -7,13 +7,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
-from django.db import connection
 from django.urls import reverse
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
+from accounts.cells import connection
 from accounts.models import App, EndUser
 from accounts.reasons import CodedError
 from accounts.scope import app_scope, user_scope

@@ -16,10 +16,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Q
 
 from accounts.best_effort import best_effort
+from accounts.cells import connection
 from accounts.changes import Recorder
 from accounts.models import Change, EndUser
 from memories.models import Edge, Memory

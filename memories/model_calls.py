@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import stored
 from contacts.text import encodable, estimate_tokens
@@ -104,7 +105,7 @@ def _write(
     answer: str = "",
     messages: int = 0,
 ) -> None:
-    with suppress(IntegrityError), transaction.atomic():  # the user may be forgotten by now
+    with suppress(IntegrityError), atomic():  # the user may be forgotten by now
         ModelCall.objects.create(
             end_user=end_user,
             provider=provider.name,

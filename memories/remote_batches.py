@@ -6,10 +6,10 @@ The callers of the withdrawing functions hold the end user's lock.
 import hashlib
 import json
 
-from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts.models import Contact
@@ -49,7 +49,7 @@ def withdraw_changed(end_user: EndUser) -> int:
     return 0 if all(stands(batch) for batch in sent) else withdraw(end_user)
 
 
-@transaction.atomic
+@atomic()
 def call_off(remote_ids: list[int], why: Reason) -> int:
     """Cancels open remote batches here and gives their requests back, untried."""
     open_ = RemoteBatch.objects.filter(pk__in=remote_ids, state=RemoteBatch.State.OPEN)

@@ -7,8 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 from uuid import UUID
 
-from django.db import transaction
-
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.scope import all_users, user_scope
 from contacts import store
@@ -146,7 +145,7 @@ def _follow(contact_id: UUID) -> EndUser | None:
     contact = Contact.objects.standing().filter(pk=contact_id).light().first()
     if contact is None:
         return None
-    with transaction.atomic():
+    with atomic():
         end_user = EndUser.objects.lock(contact.end_user_id)
         if end_user is None:
             return None

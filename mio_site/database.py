@@ -2,9 +2,9 @@
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 
+from accounts.cells import connection
 from mio_site.postgres import instance
 from mio_site.postgres.instance import ServerError
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from django.db import Error, connection
+from django.db import Error
 from django.db.models import Count, F, Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
@@ -12,6 +12,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
+from accounts.cells import connection
 from accounts.errors import envelope
 from accounts.models import EndUser
 from accounts.schema import missing_migrations

@@ -4,9 +4,9 @@ import uuid
 from collections.abc import Collection
 from datetime import timedelta
 
-from django.db import transaction
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.encryption import encrypt
 from accounts.models import App
 from webhooks.event_types import TEST, TYPES
@@ -24,7 +24,7 @@ class TooMany(Exception):
     """The app has as many endpoints as it may have."""
 
 
-@transaction.atomic
+@atomic()
 def create(
     app: App, url: str, types: Collection[str] = (), label: str = ""
 ) -> tuple[Endpoint, str]:
@@ -83,7 +83,7 @@ def enable(endpoint: Endpoint) -> None:
     endpoint.save(update_fields=["disabled_at", "failing_since", "quiet_until", "disabled_because"])
 
 
-@transaction.atomic
+@atomic()
 def send_test(endpoint: Endpoint) -> Delivery:
     """An event that tells of nothing, to see whether it arrives."""
     test = Delivery.objects.create(
@@ -93,7 +93,7 @@ def send_test(endpoint: Endpoint) -> Delivery:
     return test
 
 
-@transaction.atomic
+@atomic()
 def resend(delivery: Delivery) -> None:
     """Sends it once more, with the same id, whatever became of it before."""
     rows = Delivery.objects.filter(pk=delivery.pk)

@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 from django_q.models import OrmQ
 from django_q.tasks import async_task
 
+from accounts.cells import atomic
 from accounts.encryption import Undecryptable, decrypt
 from accounts.scope import all_users
 from webhooks import safe_post, signing
@@ -80,7 +80,7 @@ def send_due(endpoint_id: str) -> None:
             return
 
 
-@transaction.atomic
+@atomic()
 def _claim(endpoint_id: UUID) -> Delivery | None:
     """The oldest delivery that is due, with an attempt more, for this worker alone."""
     rows = Delivery.objects.due().filter(endpoint=endpoint_id).order_by("next_at", "created_at")
@@ -156,7 +156,7 @@ def _delivered(delivery: Delivery, endpoint: Endpoint, status: int) -> None:
     Endpoint.objects.filter(pk=endpoint.pk).exclude(failing_since=None).update(failing_since=None)
 
 
-@transaction.atomic
+@atomic()
 def _failed(
     delivery: Delivery,
     endpoint: Endpoint,
@@ -184,7 +184,7 @@ def _failed(
         disable(held, Endpoint.Disabled.FAILING)
 
 
-@transaction.atomic
+@atomic()
 def disable(endpoint: Endpoint, because: Endpoint.Disabled) -> None:
     """Stops it: what waits is failed, and nothing more is noted for it."""
     if endpoint.disabled_at is None:

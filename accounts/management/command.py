@@ -6,9 +6,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
 from tqdm import tqdm
 
+from accounts.cells import connection
 from accounts.models import App, EndUser
 from accounts.schema import missing_migrations
 from accounts.scope import all_users

@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any, cast
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts import names
@@ -176,7 +176,7 @@ def _compare(
             yield pair, comparison
 
 
-@transaction.atomic
+@atomic()
 def _record(
     end_user: EndUser, found: dict[Pair, Comparison], changed: set[UUID] | None
 ) -> tuple[int, set[Pair]]:

@@ -6,11 +6,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import BooleanField, F, JSONField, QuerySet
 from django.db.models.expressions import RawSQL
 from django.utils.dateparse import parse_datetime
 
+from accounts.cells import connection
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.attributes import ATTRIBUTES, label

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import QuerySet
 
+from accounts.cells import connection
 from accounts.models import EndUser
 from contacts import key_index
 from contacts.models import Contact

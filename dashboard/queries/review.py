@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
 from django.db.models import F, QuerySet
 
+from accounts.cells import connection
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts.attributes import is_single, label

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count, QuerySet
 
+from accounts.cells import connection
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact
 from memories.models import Edge, Erasure, Link, Memory, Message

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render, resolve_url
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo, LaterChanges, later_changes
 from dashboard import access, feedback, pager
@@ -81,7 +81,7 @@ def _take_back(
     names them."""
     undone = 0
     try:
-        with transaction.atomic():
+        with atomic():
             for row in rows:
                 row.refresh_from_db(fields=["undone_at"])
                 if undone and row.undone_at:

@@ -5,7 +5,6 @@ from functools import wraps
 from typing import Any
 
 from django import forms
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -13,6 +12,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from accounts.cells import atomic
 from accounts.models import Change
 from contacts import store
 from contacts.merge import InvalidMerge
@@ -58,7 +58,7 @@ def _each(
 ) -> HttpResponse:
     """Does it to every memory or, where one refuses, to none; one Undo takes all back."""
     try:
-        with transaction.atomic():
+        with atomic():
             changes = [verb(memory) for memory in memories]
     except (edit_memories.InvalidCorrection, InvalidMerge) as error:
         feedback.refused(request, error.reason)

@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from dashboard import access, feedback, pager, words
 from dashboard.queries import memories as queries
@@ -149,7 +149,7 @@ def edit(request: HttpRequest, memory: Memory) -> HttpResponse:
 @access.action
 def outdate(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Says that a memory is no longer true."""
-    with transaction.atomic():
+    with atomic():
         held = edit_memories.locked(memory.end_user)
         change = edit_memories.outdate(held, [memory], actor=access.actor(request))
     feedback.done(request, _("Marked as no longer true."), change)

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
 from django.utils.translation import gettext as _
 
+from accounts.cells import atomic
 from dashboard import access, feedback, fragments, pager
 from dashboard.queries import pipeline as queries
 from memories import queue
@@ -78,7 +78,7 @@ def _work(request: HttpRequest, kind: str, pk: int) -> Work:
 def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     """Sends failed work round again from the start."""
     work: Any = _work(request, kind, pk)
-    with transaction.atomic():
+    with atomic():
         sent = run.retry(work)
         if sent:
             queue.enqueue(RESUMES[kind], work.end_user_id)

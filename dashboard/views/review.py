@@ -5,7 +5,6 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -13,6 +12,7 @@ from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge, not_the_same, put_off
 from contacts.models import Contact, Suggestion
@@ -189,7 +189,7 @@ def decide_many(request: HttpRequest) -> HttpResponse:
     pairs = queries.open_suggestions(users).filter(pk__in=ids[: NEXT_SHOWN + 1])
     made: dict[EndUser, list[Change]] = {}
     try:
-        with transaction.atomic():
+        with atomic():
             for pair in pairs:
                 change = not_the_same(
                     pair.end_user, pair.first_id, pair.second_id, actor=access.actor(request)

@@ -5,7 +5,6 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -15,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts import time_zones
 from accounts.api import check_external_id
+from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
 from contacts.text import clean
@@ -156,7 +156,7 @@ def new_app(request: HttpRequest) -> HttpResponse:
         problem = _("You are assigned to certain apps and can't create others.")
     if problem:
         return _apps_page(request, name=name, problem=problem, status=422)
-    with transaction.atomic():
+    with atomic():
         app = App.objects.create(name=name)
         _key, secret = ApiKey.issue(app)
     return _apps_page(request, made=app, secret=secret)

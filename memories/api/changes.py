@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
+from accounts.cells import atomic
 from accounts.errors import ApiError, conflict
 from accounts.fields import StoredReason, Strict
 from accounts.models import Change, EndUser
@@ -99,7 +99,7 @@ class Undo(UserView):
         with_later = self.body(UndoBody)["with_later"]
         change = _change(self.end_user, change_id)
         try:
-            with transaction.atomic():
+            with atomic():
                 undo_change(change, actor=self.actor, with_later=with_later)
                 queue.enqueue("embed", self.end_user.pk)
         except LaterChanges as error:

@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
+from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.fields import Flag, Identifier, Strict, Text, Whole, WhyQuery
 from accounts.models import EndUser
@@ -112,7 +112,7 @@ class Dates(PersonView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(NewDate)
-        with transaction.atomic():
+        with atomic():
             user = self.end_user_for_writing()
             shown = _stated(user, values.get("contact"), values["kind"], values, self.actor)
         return Response(shown, status=status.HTTP_201_CREATED)

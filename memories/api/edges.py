@@ -3,12 +3,12 @@
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
+from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.fields import Identifier, StoredReason, Strict, Text
 from memories import graph
@@ -121,7 +121,7 @@ class MemoryEdges(UserView):
         check_memory(self.end_user, memory_id)
         if not Memory.objects.of(self.end_user).filter(pk=asked["target"]).exists():
             raise serializers.ValidationError({"target": ["This user has no such memory."]})
-        with transaction.atomic():
+        with atomic():
             edge, change = edit_edges.connect(
                 self.end_user,
                 memory_id,
@@ -151,7 +151,7 @@ class OneEdge(UserView):
         edges = Edge.both_ways.of(self.end_user).filter(source=memory_id)
         if not edges.filter(pk=edge_id).exists():
             raise ApiError(404, "unknown_edge", "This memory has no such edge.")
-        with transaction.atomic():
+        with atomic():
             change = edit_edges.disconnect(self.end_user, memory_id, edge_id, actor=self.actor)
         return Response(TakenAway({"change_id": change.id}).data)
 

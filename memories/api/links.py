@@ -3,12 +3,12 @@
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.db import transaction
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import documented
+from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.fields import Identifier, Strict, Text, WhyQuery
 from contacts.serializers import Named
@@ -72,7 +72,7 @@ class MemoryLinks(PersonView):
         check_memory(self.end_user, memory_id)
         pk = self.other("contact", asked["contact"])
         contact = self.contact(pk, or_survivor=True)
-        with transaction.atomic():
+        with atomic():
             change = review_links.state(
                 self.end_user, memory_id, pk, actor=self.actor, why=asked.get("why", "")
             )
@@ -100,7 +100,7 @@ class OneLink(PersonView):
         linked = Link.objects.of(self.end_user).standing().filter(memory=memory_id)
         if not linked.filter(contact=contact).exists():
             raise ApiError(404, "unknown_link", "This memory is not linked to this contact.")
-        with transaction.atomic():
+        with atomic():
             change = edit_memories.unlink(
                 self.end_user, memory_id, contact.pk, actor=self.actor, why=why
             )

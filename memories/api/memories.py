@@ -5,12 +5,12 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
+from accounts.cells import atomic
 from accounts.errors import conflict
 from accounts.models import EndUser
 from accounts.paging import page
@@ -72,7 +72,7 @@ class Memories(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         values = self.body(NewMemory)
-        with transaction.atomic():
+        with atomic():
             end_user = self.end_user_for_writing()
             people = _contacts(end_user, values.pop("contacts"), "contacts")
             values.setdefault("subtype", Subtype.OTHER if people else Subtype.SELF)
@@ -109,7 +109,7 @@ class OneMemory(UserView):
         if "content" in values:
             values["content"] = " ".join(values["content"].split())
         why = values.pop("why", "")
-        with transaction.atomic():
+        with atomic():
             change = edit_memories.edit(self.end_user, memory_id, values, actor=self.actor, why=why)
             queue.enqueue("embed", self.end_user.pk)
         return Response(changed(self.end_user, memory_id, change))
@@ -141,7 +141,7 @@ class Move(UserView):
         check_memory(self.end_user, memory_id)
         (source,) = _contacts(self.end_user, [asked["from"]], "from")
         (target,) = _contacts(self.end_user, [asked["to"]], "to")
-        with transaction.atomic():
+        with atomic():
             change = edit_memories.move(
                 self.end_user,
                 memory_id,

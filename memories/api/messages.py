@@ -5,7 +5,6 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Count, Max, Min
 from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers, status
@@ -13,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, WaitingView, documented, in_thread
+from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.fields import Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
 from accounts.paging import Page, PageQuery, page
@@ -153,7 +153,7 @@ class Messages(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         valid = self.body(MessagesForm)["messages"]
-        with transaction.atomic():
+        with atomic():
             received = buffer.receive(self.app, self.external_id, [incoming(m) for m in valid])
             if received.extraction_due:
                 queue.enqueue("extract", received.end_user.pk)
@@ -276,7 +276,7 @@ class Process(WaitingView):
         wait, end_user_id = self.body(ProcessForm)["wait"], self.end_user.pk
         if wait:
             return end_user_id, None
-        with transaction.atomic():
+        with atomic():
             job = catch_up.begin(end_user_id)
             queue.enqueue("process", end_user_id)
         return end_user_id, {"pending": catch_up.pending(end_user_id), "job": job.pk}

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from django.db import Error, connection
+from django.db import Error
 from django.utils import timezone
 
 from accounts.api import in_thread
+from accounts.cells import connection
 from memories import queue
 from memories.models import Work
 from memories.pipeline import catch_up

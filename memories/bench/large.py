@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from django.db import connection
 from pgvector import HalfVector
 
+from accounts.cells import connection
 from accounts.models import App, EndUser
 from memories.bench.measure import percentiles, timed
 from memories.bench.synthetic import Source, fill

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from tqdm import tqdm
 
+from accounts.cells import atomic, connection
 from accounts.models import App, EndUser
 from contacts import names, store
 from contacts.models import Contact, ContactKey
@@ -247,7 +247,7 @@ def _store(app: App) -> float:
     drafts = [_draft(n, vector) for n, vector in enumerate(vectors)]
     started = time.perf_counter()
     for at in range(0, STORED, 10):
-        with transaction.atomic():
+        with atomic():
             store_memories.store(end_user, drafts[at : at + 10], {}, space(embedder()))
     return round(STORED / (time.perf_counter() - started), 1)
 

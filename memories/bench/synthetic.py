@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import numpy as np
-from django.db import connection
 from django.utils import timezone
 from tqdm import tqdm
 
+from accounts.cells import connection
 from accounts.models import EndUser
 from memories.models import Memory
 from memories.models.memory import content_hash

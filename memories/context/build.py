@@ -19,11 +19,11 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
-from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
 from accounts.best_effort import best_effort
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.scope import user_scope
 from contacts import lookup
@@ -412,7 +412,7 @@ def _note_access(end_user: EndUser, memories: Sequence[InjectedMemory], session_
         Injected.objects.create(
             end_user=end_user, session_id=session_id, memory_ids=[memory.id for memory in memories]
         )
-        with transaction.atomic():
+        with atomic():
             # What somebody writes to at this moment is left out: nobody waits for a count, and
             # two that wait for each other would be a deadlock.
             free = Memory.objects.filter(pk__in=[memory.id for memory in memories])

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection
+from accounts.cells import connection
 
 NAMES = ("who", "model", "linked", "embedding", "search", "prompt")
 

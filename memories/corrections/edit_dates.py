@@ -10,8 +10,7 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import NAMESPACE_URL, UUID, uuid5
 
-from django.db import transaction
-
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import edit
@@ -124,7 +123,7 @@ def kind_of(said: str) -> str:
     return key
 
 
-@transaction.atomic
+@atomic()
 def set_date(
     end_user: EndUser,
     contact_id: UUID | None,
@@ -162,7 +161,7 @@ def set_date(
     return change
 
 
-@transaction.atomic
+@atomic()
 def remove_date(
     end_user: EndUser, date: ImportantDate, *, actor: str, why: str = ""
 ) -> Change | None:

@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 
+from accounts.cells import atomic
 from accounts.changes import recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
@@ -37,7 +37,7 @@ def contradictory() -> QuerySet[Edge]:
     )
 
 
-@transaction.atomic
+@atomic()
 def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -> Change | None:
     """Says which of two contradictory memories is true, ``None`` for both: the other is outdated,
     or the two contradict each other no more. Raises InvalidCorrection."""
@@ -58,7 +58,7 @@ def settle(end_user: EndUser, edge_id: int, right: UUID | None, *, actor: str) -
     return outdate(end_user, [other], actor=actor, by=right if later else None)
 
 
-@transaction.atomic
+@atomic()
 def connect(
     end_user: EndUser,
     source_id: UUID,
@@ -94,7 +94,7 @@ def connect(
     return edge, change
 
 
-@transaction.atomic
+@atomic()
 def disconnect(end_user: EndUser, memory_id: UUID, edge_id: int, *, actor: str) -> Change:
     """Takes away an edge of a memory, given by either of its two rows; the classifier does not
     look at the pair again. Where a memory comes from stays. Raises InvalidCorrection."""

@@ -13,11 +13,12 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Q
 from django.utils import timezone
 
 from accounts import time_zones
+from accounts.cells import atomic
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
@@ -48,7 +49,7 @@ def locked(end_user: EndUser) -> EndUser:
     return held
 
 
-@transaction.atomic
+@atomic()
 def outdate(
     end_user: EndUser,
     memories: Sequence[Memory],
@@ -150,7 +151,7 @@ def _compare_anew(
         Memory.objects.filter(pk__in=[memory.pk for memory in later]).update(unread=True)
 
 
-@transaction.atomic
+@atomic()
 def edit(
     end_user: EndUser, memory_id: UUID, values: dict[str, Any], *, actor: str, why: str = ""
 ) -> Change:
@@ -183,7 +184,7 @@ def edit(
         if memory.status == Status.ARCHIVED:
             graph.let_go(end_user, [memory_id], recorder)
         try:
-            with transaction.atomic():
+            with atomic():
                 memory.save()
         except IntegrityError as error:
             raise InvalidCorrection(_why_not(error)) from error
@@ -248,7 +249,7 @@ def _why_not(error: IntegrityError) -> Reason:
     return Reason("out_of_range")
 
 
-@transaction.atomic
+@atomic()
 def add(
     end_user: EndUser,
     content: str,
@@ -283,7 +284,7 @@ def add(
     return memory, change
 
 
-@transaction.atomic
+@atomic()
 def unlink(
     end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
 ) -> Change:
@@ -296,7 +297,7 @@ def unlink(
     return change
 
 
-@transaction.atomic
+@atomic()
 def move(
     end_user: EndUser,
     memory_id: UUID,

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable
 
-from django.db import transaction
 from django.db.models import Q
 
+from accounts.cells import atomic
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser, Tracked
 from contacts import store
@@ -16,7 +16,7 @@ from memories.models import Link, Memory
 Status = Memory.Status
 
 
-@transaction.atomic
+@atomic()
 def hide(
     end_user: EndUser,
     memories: Iterable[Memory],

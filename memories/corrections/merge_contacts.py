@@ -7,10 +7,10 @@ Each is one transaction under the end user's lock with one Change row that can b
 from collections.abc import Collection, Iterable, Sequence
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.cells import atomic, connection
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
@@ -29,7 +29,7 @@ from memories.models.links import CARD_NOTES
 OPERATOR = Link.MadeBy.OPERATOR
 
 
-@transaction.atomic
+@atomic()
 def merge(
     end_user: EndUser,
     loser_id: UUID,
@@ -64,7 +64,7 @@ def _merge(
     refresh.cancel_consolidations(end_user, [loser.id, survivor.id])
 
 
-@transaction.atomic
+@atomic()
 def rehearsed_card(
     end_user: EndUser,
     loser_id: UUID,
@@ -84,7 +84,7 @@ def rehearsed_card(
     identities.rehearse(loser, survivor, choice)
     refresh.prune(survivor)
     card = store.card_text(survivor, held.language)
-    transaction.set_rollback(True)
+    connection.set_rollback(True)
     return card
 
 
@@ -179,7 +179,7 @@ def _one_profile(loser: Contact, survivor: Contact, recorder: Recorder) -> None:
     left.delete()
 
 
-@transaction.atomic
+@atomic()
 def split(
     end_user: EndUser,
     contact_id: UUID,
@@ -247,7 +247,7 @@ def _link_anew(new: Contact, links: Sequence[Link], recorder: Recorder) -> None:
     recorder.watch(fresh, created=True)
 
 
-@transaction.atomic
+@atomic()
 def resolve_attribute(
     end_user: EndUser, contact_id: UUID, key: str, value: str, *, actor: str, why: str = ""
 ) -> tuple[Contact, Change]:
@@ -270,7 +270,7 @@ def resolve_attribute(
     return contact, change
 
 
-@transaction.atomic
+@atomic()
 def keep_side_by_side(
     end_user: EndUser, contact_id: UUID, key: str, *, actor: str, why: str = ""
 ) -> tuple[Contact, Change]:

@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from accounts.cells import atomic
 from accounts.changes import recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
@@ -50,7 +50,7 @@ def between_namesakes() -> QuerySet[Link]:
     )
 
 
-@transaction.atomic
+@atomic()
 def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
     """Says that a memory is about the contact indeed; it is asked about no more. Raises
     InvalidCorrection."""
@@ -66,7 +66,7 @@ def confirm(end_user: EndUser, link_id: int, *, actor: str) -> Change:
     return change
 
 
-@transaction.atomic
+@atomic()
 def state(
     end_user: EndUser, memory_id: UUID, contact_id: UUID, *, actor: str, why: str = ""
 ) -> Change | None:

@@ -10,9 +10,10 @@ raise ``memories.corrections.edit_memories.InvalidCorrection`` before anything i
 from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
@@ -35,7 +36,7 @@ _INHERITED = (
 )  # fmt: skip
 
 
-@transaction.atomic
+@atomic()
 def split(
     end_user: EndUser,
     memory_id: UUID,
@@ -151,7 +152,7 @@ def _rest_on_pieces(
         rewrite_links.rename(contact, {whole.id: (whole.id, *mine)}, recorder)
 
 
-@transaction.atomic
+@atomic()
 def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: str = "") -> Change:
     """Says what a memory says in fewer words. It stays the same memory, with its facts, links
     and place in profiles; the change keeps the old wording, which the history shows.
@@ -166,7 +167,7 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
         memory.content, memory.content_hash = content, content_hash(content)
         derived.refresh(memory)
         try:
-            with transaction.atomic():
+            with atomic():
                 memory.save()
         except IntegrityError as error:
             raise InvalidCorrection(Reason("duplicate")) from error
@@ -176,7 +177,7 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
     return change
 
 
-@transaction.atomic
+@atomic()
 def merge_memories(
     end_user: EndUser, ids: Collection[UUID], content: str, *, actor: str, why: str = ""
 ) -> tuple[Memory, Change]:

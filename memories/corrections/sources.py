@@ -9,8 +9,7 @@ from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
+from accounts.cells import connection
 from accounts.changes import Recorder
 from accounts.models import EndUser
 from memories.models import CONSOLIDATED_IMPORTANCE, INITIAL_IMPORTANCE, Memory

@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError
 from django.db.models import QuerySet
 
+from accounts.cells import atomic, connection
 from accounts.changes import Recorder, Rows
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
@@ -28,7 +29,7 @@ _CONTACT, _MEMORY, _LINK, _EDGE = (
 )
 
 
-@transaction.atomic
+@atomic()
 def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list[Change]:
     """Takes a change back and everything derived with it, and the later changes that touched
     the same rows before it, newest first. Returns these.
@@ -43,7 +44,7 @@ def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list
     if later and not with_later:
         raise LaterChanges(later)
     try:
-        with transaction.atomic():
+        with atomic():
             for one in (*later, change):
                 take_back(end_user, one)
                 mark_undone(one, actor)

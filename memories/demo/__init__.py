@@ -4,8 +4,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 
-from django.db import transaction
-
+from accounts.cells import atomic
 from accounts.models import App, EndUser
 from memories.corrections import auto_merge
 from memories.pipeline import run
@@ -25,7 +24,7 @@ def conversation() -> list[Incoming]:
     return [Incoming(**{**r, "created_at": datetime.fromisoformat(r["created_at"])}) for r in rows]
 
 
-@transaction.atomic
+@atomic()
 def start() -> EndUser:
     """The demo end user with the messages stored; doing it again adds nothing."""
     app, _ = App.objects.get_or_create(name=APP)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db import connection, transaction
 from django.utils import timezone
 
+from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from contacts import cards, store
 from contacts.models import Contact, ContactKey
@@ -131,7 +131,7 @@ def sources_step_back() -> Iterator[Finding]:
 
 def _point_at_profiles(findings: Sequence[Finding]) -> None:
     for end_user_id in {finding.end_user_id for finding in findings}:
-        with transaction.atomic():
+        with atomic():
             end_user = EndUser.objects.lock(end_user_id or 0)
             if end_user is not None:
                 mine = [f.subject for f in findings if f.end_user_id == end_user_id]
@@ -141,7 +141,7 @@ def _point_at_profiles(findings: Sequence[Finding]) -> None:
 def _locked_contacts(findings: Sequence[Finding]) -> Iterator[Contact]:
     """Each contact in a transaction of its own, with its end user locked."""
     for finding in findings:
-        with transaction.atomic():
+        with atomic():
             end_user = EndUser.objects.lock(finding.end_user_id or 0)
             if end_user is not None:
                 yield from end_user.contacts.filter(pk=finding.subject).light()

@@ -6,8 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db import connection
-
+from accounts.cells import connection
 from memories.search.sql import statement
 
 CHECKS = Path(__file__).with_name("checks")

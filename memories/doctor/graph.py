@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from django.db import connection
-
+from accounts.cells import connection
 from memories.doctor.findings import Check, Finding, Fix, stated
 from memories.models import Edge
 

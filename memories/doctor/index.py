@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from memories.doctor.findings import CHUNK, GRACE, Check, Finding, Fix, rows, stated
 from memories.models import AROUND, AROUND_SHARE, Memory
@@ -28,7 +28,7 @@ def tokens_are_current() -> Iterator[Finding]:
 def _rebuild_tokens(findings: Sequence[Finding]) -> None:
     ids = [finding.subject for finding in findings]
     for end_user in {finding.end_user_id for finding in findings}:
-        with transaction.atomic():
+        with atomic():
             if held := EndUser.objects.lock(end_user or 0):
                 context_tokens.retokenise(held, ids)
 
@@ -72,7 +72,7 @@ postings_equal_tokens = stated(
 
 def _rebuild_postings(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        with transaction.atomic(), connection.cursor() as cursor:
+        with atomic(), connection.cursor() as cursor:
             EndUser.objects.lock(finding.end_user_id or 0)
             at = {"end_user": finding.end_user_id, "memory": finding.subject}
             cursor.execute(
@@ -94,7 +94,7 @@ corpora_count_memories = stated(
 
 def _count_memories(findings: Sequence[Finding]) -> None:
     for finding in findings:
-        with transaction.atomic(), connection.cursor() as cursor:
+        with atomic(), connection.cursor() as cursor:
             EndUser.objects.lock(finding.end_user_id or 0)
             at = {"end_user": finding.end_user_id}
             cursor.execute("DELETE FROM memories_corpus WHERE end_user_id = %(end_user)s", at)

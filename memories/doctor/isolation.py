@@ -2,9 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from django.db import connection
-
 from accounts import row_security, scope
+from accounts.cells import connection
 from memories.doctor.findings import Check, Finding, Fix
 
 

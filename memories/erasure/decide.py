@@ -3,15 +3,14 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db import transaction
-
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from memories.erasure.erase import NothingToForget, forget_contact, forget_these
 from memories.models import Erasure, Memory
 
 
-@transaction.atomic
+@atomic()
 def decide(
     end_user: EndUser,
     erasure_id: UUID,

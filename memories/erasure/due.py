@@ -4,9 +4,10 @@ import logging
 from collections import Counter
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import fault
 from memories.corrections.erasure_requests import REPORTED_FOR
@@ -49,7 +50,7 @@ def erase_due() -> dict[str, int]:
     return dict(effect)
 
 
-@transaction.atomic
+@atomic()
 def erase(erasure_id: UUID) -> Forgotten | None:
     """Erases what was asked for now, whenever it is due. None when it was erased or called
     off before, or the user is gone."""

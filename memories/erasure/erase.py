@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from django.contrib.admin.models import LogEntry
-from django.db import IntegrityError, connection, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
+from accounts.cells import atomic, connection
 from accounts.models import ApiKey, Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import store
@@ -62,7 +63,7 @@ def forget_everything(end_user: EndUser) -> Forgotten:
     return _erase_user(end_user)
 
 
-@transaction.atomic
+@atomic()
 def _erase_user(end_user: EndUser) -> Forgotten:
     """The same once. Raises IntegrityError when a row came between the deletion of its table's
     rows and of the user's. (Whoever writes one holds it first, and the user only when committing,
@@ -88,7 +89,7 @@ class NothingToForget(CodedError):
     """There is no such contact or memory of this end user."""
 
 
-@transaction.atomic
+@atomic()
 def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     """Erases a contact with every memory and message that is about it, and its names wherever
     they stand. The report says which messages and contacts may mean the same person.
@@ -141,22 +142,22 @@ class Rehearsal:
 def rehearse_contact(end_user: EndUser, contact_id: UUID) -> Rehearsal:
     """What ``forget_contact`` would erase: it is carried out and rolled back, so the answer
     can't differ from it. Raises NothingToForget."""
-    with transaction.atomic():
+    with atomic():
         held = _held(end_user)
         people, memories = _about(held, contact_id)
         doomed = _doomed(held, memories)
         gone = forget_contact(held, people[0].id)
-        transaction.set_rollback(True)
+        connection.set_rollback(True)
     return Rehearsal(gone, doomed)
 
 
 def rehearse_memories(end_user: EndUser, memory_ids: Collection[UUID]) -> Rehearsal:
     """What ``forget_these`` would erase of these memories, in the same way."""
-    with transaction.atomic():
+    with atomic():
         held = _held(end_user)
         doomed = _doomed(held, memory_ids)
         gone = forget_these(held, memory_ids, (), (), ())
-        transaction.set_rollback(True)
+        connection.set_rollback(True)
     return Rehearsal(gone, doomed)
 
 
@@ -167,7 +168,7 @@ def _doomed(end_user: EndUser, memory_ids: Collection[UUID]) -> list[Memory]:
     return list(rows.defer("tokens").order_by("-said_at", "pk"))
 
 
-@transaction.atomic
+@atomic()
 def forget_memory(end_user: EndUser, memory_id: UUID) -> Forgotten:
     """Erases a memory with what was derived from it, and its words in the messages that it
     rests on. Raises NothingToForget."""
@@ -177,7 +178,7 @@ def forget_memory(end_user: EndUser, memory_id: UUID) -> Forgotten:
     return _erase(held, {memory_id})
 
 
-@transaction.atomic
+@atomic()
 def forget_messages(end_user: EndUser, messages: MessageQuerySet) -> Forgotten:
     """Erases messages with the memories that rest on these alone; others lose the words that they
     quote of them. Raises NothingToForget."""
@@ -188,7 +189,7 @@ def forget_messages(end_user: EndUser, messages: MessageQuerySet) -> Forgotten:
     return _erase(held, set(alone.values_list("pk", flat=True)), message_ids=ids)
 
 
-@transaction.atomic
+@atomic()
 def forget_these(
     end_user: EndUser,
     memory_ids: Collection[UUID],

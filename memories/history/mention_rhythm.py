@@ -5,8 +5,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection
-
+from accounts.cells import connection
 from accounts.models import EndUser
 
 MOST_MEMORIES = 300  # of each person, the latest

@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.utils.dateparse import parse_datetime
 
+from accounts.cells import connection
 from accounts.models import EndUser
 
 CONTACT, MEMORY, LINK = "contacts.contact", "memories.memory", "memories.link"

@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
+from accounts.cells import connection
 from accounts.models import EndUser
 from memories.history import replay
 from memories.models import Edge, Memory

@@ -3,10 +3,10 @@ went into prompts, jobs that apps asked for, and old answers that were of no use
 
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from memories.budget import Budget
 from memories.models import Entity, EntityLink, Injected, ModelCall, ProcessJob
@@ -56,7 +56,7 @@ def _unusable(now: datetime) -> QuerySet[ModelCall]:
 def _delete(rows: QuerySet, end_user_id: int, budget: Budget) -> int:
     gone = 0
     while budget.left:
-        with transaction.atomic():
+        with atomic():
             if EndUser.objects.lock(end_user_id) is None:
                 break
             ids = list(rows.filter(end_user=end_user_id).values_list("pk", flat=True)[:CHUNK])

@@ -7,10 +7,11 @@ cursor says only where to go on.
 
 from datetime import datetime, timedelta
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.reasons import Reason, stored
 from memories.models import JobRun
 from memories.models.work import ServerStart, lease_is_void
@@ -33,7 +34,7 @@ def claim(job: str, lease: timedelta) -> JobRun | None:
     now = timezone.now()
     end_dead(now, job)
     try:
-        with transaction.atomic():
+        with atomic():
             run = JobRun.objects.create(
                 job=job, started_at=now, leased_until=now + lease, server_start=ServerStart()
             )

@@ -8,9 +8,9 @@ happened meanwhile is filled in by the workers (``sweeping.sweep``).
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
+from accounts.cells import connection
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories import model_calls

@@ -16,10 +16,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
 from django.db.models import Exists, OuterRef
 from django.utils import timezone
 
+from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from memories import scoring
 from memories.budget import Budget
@@ -49,7 +49,7 @@ UPDATE memories_memory m SET importance = held.importance FROM held WHERE m.id =
 _NUMBERS = {name.lower(): value for name, value in vars(scoring).items() if name.isupper()}
 
 
-@transaction.atomic
+@atomic()
 def rescore(end_user: EndUser | int, *, now: datetime | None = None) -> int:
     """Brings the importance of a user's memories up to date; returns how many it changed.
 

@@ -1,8 +1,9 @@
 """Another chance for work that died of what passes: an overload, a timeout, a server away."""
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import QuerySet
 
+from accounts.cells import atomic
 from memories.models import Batch, Consolidation, Work
 from memories.pipeline import consolidate
 from memories.queue import enqueue
@@ -57,7 +58,7 @@ def _still_wanted(work: Work) -> bool:
 def _reopen(stuck: QuerySet, work: Work) -> bool:
     """False when another was quicker, or other work for the same contact is open."""
     try:
-        with transaction.atomic():
+        with atomic():
             return bool(stuck.filter(pk=work.pk).update(state=Work.State.PENDING, retry_at=None))
     except IntegrityError:
         return False

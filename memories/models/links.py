@@ -5,10 +5,11 @@ from datetime import date, datetime
 from typing import Any, Self
 
 import pgtrigger
-from django.db import connection, models
+from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
+from accounts.cells import connection
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import label
 from contacts.models import Contact

@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import transaction
-
+from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts import store
 from contacts.matching.disambiguation import is_gainsaid
@@ -56,7 +55,7 @@ def link_contact(contact_id: UUID) -> int:
     found = list(_naming(contact.person, list(texts), _alike(contact)))
     if not found:
         return 0
-    with transaction.atomic():
+    with atomic():
         end_user = EndUser.objects.lock(contact.end_user_id)
         current = Contact.objects.filter(pk=contact_id).standing().light().first()
         if end_user is None or current is None:

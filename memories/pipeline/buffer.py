@@ -7,10 +7,11 @@ from typing import Any
 from uuid import UUID
 
 import regex
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.db.models import F
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import App, EndUser
 from accounts.scope import user_scope
 from contacts.key_index import hits
@@ -58,7 +59,7 @@ class Received:
     extraction_due: bool
 
 
-@transaction.atomic
+@atomic()
 def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Received:
     """Stores what is new, in order, and makes the end user on first sight.
 
@@ -166,7 +167,7 @@ def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> 
     at a time.
     """
     try:
-        with transaction.atomic():
+        with atomic():
             end_user = EndUser.objects.lock(end_user_id)
             if end_user is None:
                 return None

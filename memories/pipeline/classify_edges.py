@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from accounts.reasons import fault, stored
 from memories import graph, model_calls
@@ -98,7 +99,7 @@ def _left_out(end_user_id: int) -> dict[str, int]:
 
 def _batch(end_user_id: int, size: int) -> dict[str, int]:
     """One batch; empty when nothing waits."""
-    with transaction.atomic():
+    with atomic():
         end_user = EndUser.objects.lock(end_user_id)
         due = _due().filter(end_user=end_user_id).order_by("pk").defer("tokens")
         memories = list(due[:size]) if end_user else []
@@ -117,7 +118,7 @@ def _batch(end_user_id: int, size: int) -> dict[str, int]:
             raise
         except ProviderError as error:
             log.warning("no relations for user %s: %s", end_user_id, error.reason)
-    with transaction.atomic():
+    with atomic():
         if EndUser.objects.lock(end_user_id) is None:
             return {}
         written = _write(end_user, cases, found)

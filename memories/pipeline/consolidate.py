@@ -5,9 +5,10 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts import own_references, store
 from contacts.models import Contact
@@ -39,7 +40,7 @@ def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | 
     """A consolidation of the contact, claimed for this worker; None when one is under way,
     waits for its next try, or the contact is gone."""
     try:
-        with transaction.atomic():
+        with atomic():
             if EndUser.objects.lock(end_user_id) is None:
                 return None
             mine = Consolidation.objects.of(end_user_id).filter(contact=contact_id)

@@ -2,9 +2,9 @@
 
 import time
 
-from django.db import connection, transaction
 from django.db.models import Exists, OuterRef, Q
 
+from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from memories import model_calls, profiles
 from memories.models import Memory, Vector
@@ -67,7 +67,7 @@ def _hand_to_contacts(end_user: EndUser, space: str) -> None:
     of_another = Q(embedding_model__gt="") & (
         Q(embedding_model__lt=space) | Q(embedding_model__gt=space)
     )
-    with transaction.atomic(), connection.cursor() as cursor:
+    with atomic(), connection.cursor() as cursor:
         EndUser.objects.lock(end_user.pk)
         end_user.contacts.filter(of_another).update(embedding=None, embedding_model="")
         cursor.execute(_HAND, {"end_user": end_user.pk, "space": space})
@@ -82,7 +82,7 @@ def embed_contacts(end_user: EndUser, embedder: Embedder) -> int:
     while rows := list(waiting.order_by("id")[:CHUNK]):
         texts = {contact.pk: profiles.as_text(contact) for contact in rows}
         made = model_calls.embed(end_user, embedder, list(texts.values()))
-        with transaction.atomic():
+        with atomic():
             held = EndUser.objects.lock(end_user.pk)
             now = held.contacts.in_bulk([*texts]) if held else {}
             filled = 0

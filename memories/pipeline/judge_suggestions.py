@@ -7,10 +7,10 @@ answer like a person's, one change with a way back; "same" waits for a person, w
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Suggestion
@@ -95,7 +95,7 @@ def _write(
     apart = 0
     for row in rows:
         verdict = judged.get(row.pk, Judgement(Sameness.UNSURE))
-        with transaction.atomic():
+        with atomic():
             if EndUser.objects.lock(end_user.pk) is None:
                 return apart
             # A person may have decided meanwhile.

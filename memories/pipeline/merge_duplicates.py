@@ -12,9 +12,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db import transaction
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from memories import model_calls
@@ -100,7 +100,7 @@ def _work_off(
         done["calls"] += 1
     compared = fresh - near.waiting - {pk for left in clusters for pk in left}
     rows = Memory.objects.of(end_user).filter(pk__in=compared)
-    with transaction.atomic():
+    with atomic():
         EndUser.objects.lock(end_user.pk)
         changed = rows.update(compared_at=timezone.now())
     budget.spend(rows=changed)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from itertools import combinations
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import Count
 
+from accounts.cells import connection
 from accounts.models import Change, EndUser
 from contacts.attributes import is_single
 from contacts.text import folded

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 
 from accounts import reasons
+from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
@@ -174,7 +174,7 @@ def _write(memory: Memory, people: Sequence[Contact], draft: Draft) -> bool:
         if cases
         else {}
     )
-    with transaction.atomic():
+    with atomic():
         locked = EndUser.objects.lock(end_user.pk)
         row = _due(end_user.pk).filter(pk=memory.pk).first() if locked else None
         if locked is None or row is None or row.content_hash != draft.key:

@@ -10,11 +10,11 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import transaction
 from django.db.models import QuerySet
 from django.db.models.functions import Length
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts.text import estimate_tokens
@@ -64,7 +64,7 @@ def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
             done.update(_refine(end_user, long))
             done["calls"] += 1
         looked_at = Memory.objects.of(end_user).filter(pk__in=[memory.pk for memory in rows])
-        with transaction.atomic():
+        with atomic():
             EndUser.objects.lock(end_user.pk)
             looked_at.update(refined_at=timezone.now())
         done["looked_at"] += len(rows)

@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError
 from django.db.models import F, QuerySet
 from django.utils import timezone
 from tenacity import retry as retrying
 from tenacity import retry_if_exception_type, stop_after_delay, wait_fixed
 
+from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import model_calls
@@ -99,7 +100,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
         if cases
         else {}
     )
-    with transaction.atomic():
+    with atomic():
         locked = _hold(batch)
         _check_nothing_was_erased(locked, request, extraction)
         sync_contacts.learn_user_names(locked, extraction.user_names)
@@ -195,7 +196,7 @@ def _consolidate(work: Consolidation) -> None:
     patch = model_calls.ask(
         end_user, provider, "consolidate", lambda: provider.consolidate(request)
     )
-    with transaction.atomic():
+    with atomic():
         locked = _hold(work)
         consolidate.write(work, links, patch)
         _finish(work, memories=len(links))

@@ -4,9 +4,10 @@ from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import models, transaction
+from django.db import models
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from contacts.models import Contact, Relation, Suggestion
 from memories.models import Batch, Edge, Entity, EntityLink, Erasure, Link, Memory, Message
@@ -71,7 +72,7 @@ def columns(model: type[models.Model]) -> list[str]:
 
 def export_user(end_user: EndUser) -> dict[str, Any]:
     """Everything that is stored of an end user, as plain JSON values."""
-    with transaction.atomic():
+    with atomic():
         # One moment for all tables: no writer may come between them.
         held = EndUser.objects.lock(end_user.pk) or end_user
         return {

@@ -5,9 +5,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import DataError, IntegrityError, connection, models, transaction
+from django.db import DataError, IntegrityError, models
 
 from accounts import time_zones
+from accounts.cells import atomic, connection
 from accounts.models import App, EndUser
 from contacts import key_index, store
 from contacts.models import Contact
@@ -58,7 +59,7 @@ def import_user(
     """
     _check(document)
     try:
-        with transaction.atomic():
+        with atomic():
             end_user = _make_user(app, document["user"], external_id)
             sections = {name: [dict(row) for row in document[name]] for name in SECTIONS}
             _insert_all(end_user, with_free_ids(sections), progress)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from django.db import connection, models
+from django.db import models
 
+from accounts.cells import connection
 from accounts.changes import UUIDS
 from accounts.models import EndUser
 from memories.models import Batch, Memory

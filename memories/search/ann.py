@@ -14,7 +14,7 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from django.db import connection
+from accounts.cells import connection
 
 # A row of a B-tree has at most 2,704 bytes; pgvector's graph over halfvec this many dimensions.
 MOST_SIDE_BY_SIDE = 1280

@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
-
+from accounts.cells import connection
 from memories.search.sql import Scope, hashed, statement
 
 # How fast further occurrences of a word stop to count, and how much long texts are held

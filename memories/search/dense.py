@@ -5,9 +5,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db import connection, transaction
 from pgvector import HalfVector
 
+from accounts.cells import atomic, connection
 from memories.search import ann
 from memories.search.sql import Scope, Subset, indexed
 
@@ -110,7 +110,7 @@ def along_graph(params: dict[str, Any], count: int) -> list[dict[UUID, float]]:
     size = str(ann.dimensions_of(params["space"]))
     distance, order = _GRAPH
     arms = _arms(range(count), 0, (distance.replace("{size}", size), order), "true", "limit")
-    with transaction.atomic():
+    with atomic():
         with connection.cursor() as cursor:
             cursor.execute(ann.SETTINGS)
         return _read(" UNION ALL ".join(arms), params, count)

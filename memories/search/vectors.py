@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db import connection, transaction
-
+from accounts.cells import atomic, connection
 from accounts.models import EndUser
 from memories.models import Memory, Vector
 from memories.providers.embeddings import Embedder
@@ -55,7 +54,7 @@ FROM memories_vector v WHERE m.id = ANY(%(ids)s) AND v.end_user_id = m.end_user_
 def put(end_user_id: int, space: str, embedded: Sequence[Embedded], *, current: bool) -> int:
     """Writes vectors made outside of any lock; returns how many memories still say what was
     embedded. With ``current`` they no longer wait."""
-    with transaction.atomic():
+    with atomic():
         if EndUser.objects.lock(end_user_id) is None:
             return 0
         rows = Memory.objects.of(end_user_id).filter(pk__in=[e.memory_id for e in embedded])
@@ -77,7 +76,7 @@ def put(end_user_id: int, space: str, embedded: Sequence[Embedded], *, current: 
 def take_prepared(end_user_id: int, space: str, memory_ids: Sequence[UUID]) -> int:
     """Makes the vectors that these memories have in ``space`` their embeddings; returns how many
     had one."""
-    with transaction.atomic(), connection.cursor() as cursor:
+    with atomic(), connection.cursor() as cursor:
         EndUser.objects.lock(end_user_id)
         cursor.execute(_TAKEN, {"space": space, "ids": list(memory_ids)})
         return cursor.rowcount

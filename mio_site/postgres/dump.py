@@ -17,12 +17,13 @@ from shutil import copyfileobj
 from typing import IO, Any
 
 from django.conf import settings
-from django.db import Error, connection, transaction
+from django.db import Error
 from django.db.backends.postgresql.client import DatabaseClient
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
+from accounts.cells import atomic, connection
 from accounts.scope import all_users
 from mio_site.postgres.server import program
 
@@ -52,7 +53,7 @@ def dump(file: Path) -> dict[str, Any]:
 
 def _write(archive: zipfile.ZipFile) -> dict[str, Any]:
     """The rows that are counted are those that are written: both are of one snapshot."""
-    with transaction.atomic(), all_users(), connection.cursor() as cursor:
+    with atomic(), all_users(), connection.cursor() as cursor:
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         cursor.execute("SELECT pg_export_snapshot(), current_setting('server_version')")
         snapshot, version = cursor.fetchone()

@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import transaction
 
+from accounts.cells import atomic
 from accounts.management.command import MioCommand
 from accounts.models import ApiKey, App
 
@@ -23,7 +23,7 @@ class Command(MioCommand):
         )
         super().add_arguments(parser)
 
-    @transaction.atomic
+    @atomic()
     def handle(self, *, name: str, new_key: bool, user: str, json: bool, **_options: Any) -> None:
         name = name.strip()
         if not name or len(name) > 100 or not name.isprintable():

@@ -7,8 +7,8 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.management.base import CommandError
-from django.db import transaction
 
+from accounts.cells import atomic
 from accounts.management.command import MioCommand
 from accounts.models import App
 from dashboard import permissions
@@ -26,7 +26,7 @@ class Command(MioCommand):
         )
         super().add_arguments(parser)
 
-    @transaction.atomic
+    @atomic()
     def handle(
         self, *, name: str, role: str, only: list[str] | None, json: bool, **_options: Any
     ) -> None:

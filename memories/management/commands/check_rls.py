@@ -3,9 +3,9 @@
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import connection
 
 from accounts import row_security, scope
+from accounts.cells import connection
 from accounts.management.command import MioCommand
 from memories.doctor import isolation
 

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import transaction
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 
 from accounts.api import check_external_id
+from accounts.cells import atomic
 from accounts.errors import described
 from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
@@ -42,7 +42,7 @@ class Command(MioCommand):
         except (APIException, read.NotVCard) as error:
             said = described(error) if isinstance(error, APIException) else str(error)
             raise CommandError(f"{said} Nothing was imported.") from error
-        with transaction.atomic(), self.bar(len(entries), "entry") as bar:
+        with atomic(), self.bar(len(entries), "entry") as bar:
             owner, _ = App.objects.get_or_create(name=app)
             EndUser.objects.get_or_create(app=owner, external_id=user)
             held = EndUser.objects.select_for_update(no_key=True).get(app=owner, external_id=user)

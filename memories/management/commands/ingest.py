@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
-from django.db import transaction
 from django.db.models import Sum
 from django.utils import timezone
 from rest_framework.exceptions import APIException
 
 from accounts.api import check_external_id
+from accounts.cells import atomic
 from accounts.errors import described
 from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
@@ -101,7 +101,7 @@ def _receive(
     app: App, user: str, chunk: list[tuple[int, bytes]], *, later: bool
 ) -> buffer.Received:
     messages = [_message(number, line) for number, line in chunk]
-    with transaction.atomic():
+    with atomic():
         received = buffer.receive(app, user, messages)
         if later and received.extraction_due:
             queue.enqueue("extract", received.end_user.pk)

@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.core.management.base import BaseCommand
-from django.db import transaction
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.scope import all_users
 from memories import demo, queue
@@ -17,7 +17,7 @@ class Command(BaseCommand):
     )
 
     @all_users()
-    @transaction.atomic
+    @atomic()
     def handle(self, *args: Any, **options: Any) -> None:
         if not EndUser.objects.exists():
             demo.start()

@@ -3,10 +3,10 @@
 from collections import Counter
 from datetime import timedelta
 
-from django.db import connection
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
+from accounts.cells import connection
 from memories.models import RemoteBatch
 from memories.providers.errors import PermanentError
 from memories.providers.openai.batch_api import BatchServer, ServerBatch, ServerFile

@@ -17,10 +17,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID, uuid4
 
-from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import model_calls, remote_batches
@@ -160,7 +160,7 @@ def _announce(requests: list[_Request], model: str) -> RemoteBatch | None:
     return remote
 
 
-@transaction.atomic
+@atomic()
 def _submit(remote: RemoteBatch, request: _Request, number: int) -> bool:
     """Marks a batch as handed over; False where it is another's now, or where what is to be
     sent was changed or forgotten meanwhile, and it goes back untried."""
