@@ -44,15 +44,22 @@ class Subtype(StrEnum):
 OF_PEOPLE = (Subtype.FRIEND, Subtype.FAMILY, Subtype.COLLEAGUE, Subtype.PARTNER)
 
 
+# The role of a turn that a person of the user's wrote: never "user", so that nothing takes their
+# words for the user's own.
+CONTACT = "contact"
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message. ``said_at`` is aware; ``role`` is user, assistant, system or tool."""
+    """One message. ``said_at`` is aware; ``role`` is user, assistant, system, tool or contact,
+    and ``speaker`` names the contact who wrote it."""
 
     id: int
     role: str
     content: str
     said_at: datetime
     session_id: str = ""
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +77,14 @@ class ExtractionRequest:
     language: str = "en"
     user_names: tuple[str, ...] = ()
     memories: tuple["StoredMemory", ...] = ()
+
+    @property
+    def chats(self) -> frozenset[str]:
+        """The sessions in which the user talks with people and with no assistant: "you" is one
+        of them there, and what is asked is asked of them."""
+        turns = self.context + self.turns
+        answered = {turn.session_id for turn in turns if turn.role == "assistant"}
+        return frozenset({t.session_id for t in turns if t.role == CONTACT} - answered)
 
 
 @dataclass(frozen=True, slots=True)

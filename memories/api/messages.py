@@ -16,6 +16,7 @@ from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.fields import Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
 from accounts.paging import Page, PageQuery, page
+from contacts import store
 from memories import queue
 from memories.api import waiting
 from memories.api.requested import Forgotten
@@ -35,9 +36,27 @@ class MessageForm(Strict):
     id = Text(max_length=200, required=False, allow_null=True)
     role = serializers.ChoiceField(Message.Role.choices)
     content = Text(max_length=MAX_CONTENT)
+    speaker = Text(
+        max_length=100,
+        required=False,
+        allow_null=True,
+        help_text="Who wrote it, where that is neither the user nor an assistant: the name of a "
+        "person of theirs, in a chat with them. With the role user.",
+    )
     created_at = PastMoment(required=False, allow_null=True, help_text="Default: now.")
     session_id = Text(max_length=200, required=False, allow_null=True, allow_blank=True)
     metadata = Metadata(required=False, help_text="What you note of it; it is not read.")
+
+    def validate_speaker(self, name: str | None) -> str | None:
+        try:
+            return store.clean_name(name) if name else None
+        except store.InvalidContact as error:
+            raise serializers.ValidationError(str(error)) from error
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs.get("speaker") and attrs["role"] != Message.Role.USER:
+            raise serializers.ValidationError({"speaker": "Only with the role user."})
+        return attrs
 
 
 class MessagesForm(Strict):
@@ -53,7 +72,7 @@ Received = inline_serializer(
         "duplicates": serializers.IntegerField(help_text="Known ids with the same words."),
         "conflicts": serializers.ListField(
             child=serializers.CharField(),
-            help_text="Known ids with another role or content: what was sent first stands.",
+            help_text="Known ids with another role, speaker or content: what was sent first stands.",
         ),
     },
 )
@@ -75,7 +94,7 @@ class MessageSerializer(serializers.ModelSerializer):
     class Meta:
         model = Message
         fields: ClassVar = [
-            "id", "client_id", "role", "content", "session_id", "created_at", "received_at",
+            "id", "client_id", "role", "speaker", "content", "session_id", "created_at", "received_at",
             "metadata",
         ]  # fmt: skip
 
@@ -110,6 +129,7 @@ def incoming(valid: Mapping[str, Any]) -> buffer.Incoming:
         created_at=valid.get("created_at"),
         session_id=valid.get("session_id") or "",
         metadata=valid.get("metadata") or {},
+        speaker=valid.get("speaker") or None,
     )
 
 
@@ -148,7 +168,7 @@ class Messages(UserView):
         operation_id="messages_create",
         summary="Send the messages of a conversation",
         description="All of them are taken, or none. They are read in the background. An `id` that "
-        "was sent before is a duplicate where role and content are the same; with others it is "
+        "was sent before is a duplicate where role, speaker and content are the same; with others it is "
         "named in `conflicts`, and what was sent first stands.",
     )
     def post(self, _request: Request, **_path: Any) -> Response:

@@ -51,6 +51,7 @@ from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.ranking import Hit
 from memories.text.own_words import without_injected
 from memories.text.small_talk import greets
+from memories.types import CONTACT
 
 ALL = ("cards", "linked", "search", "dates")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
@@ -336,7 +337,7 @@ def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn],
     """The latest turns of the session, and those of the session before it, oldest first. Where
     an app names no sessions, a pause ends one."""
     stored = end_user.messages.order_by("-seq").values_list(
-        "session_id", "role", "content", "received_at", "understood"
+        "session_id", "role", "content", "received_at", "understood", "speaker"
     )
     rows = list(stored[: 2 * lookup.HISTORY])[::-1]
     ended = not session_id and rows and rows[-1][3] < timezone.now() - PAUSE
@@ -347,11 +348,11 @@ def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn],
 
 
 def _said(
-    rows: Sequence[tuple[str, str, str, datetime, Sequence[UUID]]],
+    rows: Sequence[tuple[str, str, str, datetime, Sequence[UUID], str | None]],
 ) -> list[lookup.Turn]:
     return [
-        lookup.Turn(role, text, tuple(understood))
-        for _session, role, text, _at, understood in rows[-lookup.HISTORY :]
+        lookup.Turn(CONTACT if speaker else role, text, tuple(understood))
+        for _session, role, text, _at, understood, speaker in rows[-lookup.HISTORY :]
     ]
 
 

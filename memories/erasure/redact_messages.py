@@ -12,7 +12,7 @@ from memories.search import context_tokens
 from memories.search.tokens import own, tokenise
 from memories.text.sentences import sentences
 
-USER, ANSWER = Message.Role.USER, Message.Role.ASSISTANT
+ANSWER = Message.Role.ASSISTANT
 
 # Around a message that is erased, so many may repeat its words: the next answers, a summary.
 ECHO = 10
@@ -51,9 +51,11 @@ def erase(
     for row in changed:
         row.content = left[row.pk]
         row.metadata = row.metadata if row.content else {}
+        row.speaker = row.speaker if row.content else None
         if not row.content and row.client_id is not None:
             row.client_id = name_hashes.hash_of(end_user, row.client_id)
-    Message.objects.bulk_update(changed, ["content", "client_id", "metadata"], batch_size=500)
+    columns = ["content", "client_id", "metadata", "speaker"]
+    Message.objects.bulk_update(changed, columns, batch_size=500)
     context_tokens.retokenise_beside(end_user, [row.pk for row in changed])
     return sum(not row.content for row in changed)
 
@@ -119,19 +121,19 @@ def _echoes(
     told = [word.lower() for word in words if len(word) >= MIN_WORD]
     rare = _said_only(
         [row.content for row in erased if left[row.pk] == ""],
-        [row.content for row in rows if row.role == USER and row.pk not in left],
+        [row.content for row in rows if row.by_user and row.pk not in left],
     )
     found = []
     answering: dict[str, bool] = {}
     for row in rows:
-        if row.role == USER:
+        if row.by_user:
             answering[row.session_id] = left.get(row.pk) == ""
             echo = row.seq < seqs[-1]
         else:
             echo = not rare.isdisjoint(tokenise(row.content))
         answer = row.role == ANSWER and answering.get(row.session_id, False)
         text = row.content.lower()
-        repeats = (row.role != USER or echo) and any(word in text for word in told)
+        repeats = (not row.by_user or echo) and any(word in text for word in told)
         if row.pk not in left and (answer or repeats or (echo and row.role == ANSWER)):
             found.append(row)
     return found

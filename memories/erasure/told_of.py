@@ -18,7 +18,8 @@ from contacts.names import name_key
 from contacts.roles import kinship
 from contacts.types import Entry, Mention, Utterance
 from memories.corrections.forgotten_names import Names, is_fuller, left_of, names_of
-from memories.models import Message
+from memories.models import Message, MessageQuerySet
+from memories.types import CONTACT
 
 SURE = 0.5  # a mention with less confidence is a guess
 # So many of the latest are asked about: nobody decides more.
@@ -46,6 +47,8 @@ def told_of(end_user: EndUser, contacts: Collection[Contact]) -> Told:
     rows = Message.objects.of(end_user)
     named = set(own.named_in(rows))
     doubtful = set(Names(names - own.all).named_in(rows))
+    named |= set(_by(rows, own.all))
+    doubtful |= set(_by(rows, names - own.all))
     near = _near(end_user, named | doubtful | _by_role(end_user, contacts))
     for pk, meant in _meanings(end_user, near):
         for mentions in meant:
@@ -56,6 +59,14 @@ def told_of(end_user: EndUser, contacts: Collection[Contact]) -> Told:
             (doubtful if guess or not who <= {*gone} else named).add(pk)
     unsure = sorted(doubtful - named, reverse=True)[:MOST_UNDECIDED]
     return Told(frozenset(named), tuple(unsure), _alike(end_user, contacts))
+
+
+def _by(rows: MessageQuerySet, names: Collection[str]) -> Iterable[int]:
+    """The messages that somebody of one of these names wrote."""
+    keys = {name_key(name) for name in names}
+    speakers = rows.exclude(speaker=None).order_by().values_list("speaker", flat=True).distinct()
+    known = [name for name in speakers if name and name_key(name) in keys]
+    return rows.filter(speaker__in=known).values_list("pk", flat=True)
 
 
 def _by_role(end_user: EndUser, contacts: Iterable[Contact]) -> set[int]:
@@ -90,7 +101,11 @@ def _meanings(
     said = []
     for row, text, held in zip(rows, texts, keys, strict=True):
         fitting = [entry for key in held for entry in entries.get(key, ())]
-        said.append(Utterance(row.role, text, tuple(find_mentions(text, fitting))))
+        said.append(
+            Utterance(
+                CONTACT if row.speaker else row.role, text, tuple(find_mentions(text, fitting))
+            )
+        )
     sessions = [
         [said[place] for place in places]
         for _, places in groupby(range(len(rows)), key=lambda place: rows[place].session_id)

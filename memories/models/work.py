@@ -15,13 +15,17 @@ from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet
 from accounts.reasons import Reason
 from contacts.models import Contact
-from memories.types import Turn
+from memories.types import CONTACT, Turn
 
 
 class MessageQuerySet(ScopedQuerySet):
     def kept(self) -> Self:
         """Those of which not everything was erased."""
         return self.exclude(content="")
+
+    def by_user(self) -> Self:
+        """What the end users wrote themselves."""
+        return self.filter(role=Message.Role.USER, speaker=None)
 
 
 class Message(models.Model):
@@ -38,6 +42,12 @@ class Message(models.Model):
     client_id = models.CharField(max_length=200, null=True, blank=True)  # noqa: DJ001 NULL is "none given", and not unique
     role = models.CharField(max_length=10, choices=Role)
     content = models.TextField()
+    speaker = models.CharField(  # noqa: DJ001 NULL: the end user, or who the role says
+        max_length=100,
+        null=True,
+        blank=True,
+        help_text="Who else wrote it, by name: a person of the end user's in a chat with them.",
+    )
     session_id = models.CharField(max_length=200, blank=True, default="")
     created_at = models.DateTimeField(default=timezone.now, help_text="When it was said.")
     utc_offset = models.SmallIntegerField(
@@ -70,6 +80,10 @@ class Message(models.Model):
                 condition=Q(utc_offset=None) | Q(utc_offset__range=time_zones.OFFSETS),
                 name="message_offset_in_range",
             ),
+            models.CheckConstraint(
+                condition=Q(speaker=None) | (Q(role="user") & ~Q(speaker="")),
+                name="message_speaker_is_a_person",
+            ),
         ]
         indexes = [
             models.Index(fields=["end_user", "session_id", "-seq"], name="message_of_session"),
@@ -84,13 +98,24 @@ class Message(models.Model):
     def __str__(self) -> str:
         return f"message {self.pk}"
 
+    @property
+    def by_user(self) -> bool:
+        return self.role == Message.Role.USER and self.speaker is None
+
     def said_in(self, zone: tzinfo) -> datetime:
         """When it was said by the clock of its place, else by that of ``zone``, the user's."""
         return time_zones.local(self.created_at, self.utc_offset, zone)
 
     def turn_in(self, zone: tzinfo) -> Turn:
         """This message as steps and providers see it, by the same clock."""
-        return Turn(self.pk, self.role, self.content, self.said_in(zone), self.session_id)
+        return Turn(
+            self.pk,
+            CONTACT if self.speaker else self.role,
+            self.content,
+            self.said_in(zone),
+            self.session_id,
+            self.speaker or "",
+        )
 
 
 class ServerStart(Func):

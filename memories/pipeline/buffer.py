@@ -37,7 +37,7 @@ _LATIN = regex.compile(r"\p{Latin}{2,}")
 @dataclass(frozen=True, slots=True)
 class Incoming:
     """A message as a client sends it. ``created_at`` is aware, by the sender's clock where that
-    is known, or None for now."""
+    is known, or None for now; ``speaker`` names who else than the end user wrote it."""
 
     role: str
     content: str
@@ -45,6 +45,11 @@ class Incoming:
     created_at: datetime | None = None
     session_id: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+    speaker: str | None = None
+
+    @property
+    def by_user(self) -> bool:
+        return self.role == Message.Role.USER and self.speaker is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +68,8 @@ class Received:
 def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Received:
     """Stores what is new, in order, and makes the end user on first sight.
 
-    A client id that is already there, or twice in ``incoming``, is a duplicate where role and
-    content are the same, else a conflict: told of, never stored again.
+    A client id that is already there, or twice in ``incoming``, is a duplicate where role, speaker
+    and content are the same, else a conflict: told of, never stored again.
     """
     EndUser.objects.bulk_create([EndUser(app=app, external_id=external_id)], ignore_conflicts=True)
     end_user = EndUser.objects.select_for_update(no_key=True).get(app=app, external_id=external_id)
@@ -78,14 +83,18 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     erased = redact_messages.erased_ids(end_user, ids)
     held = Message.objects.of(end_user).filter(client_id__in=[*ids, *erased])
     said = {
-        erased.get(client_id or "", client_id): (role, content)
-        for client_id, role, content in held.values_list("client_id", "role", "content")
+        erased.get(client_id or "", client_id): (role, speaker, content)
+        for client_id, role, speaker, content in held.values_list(
+            "client_id", "role", "speaker", "content"
+        )
     }
     fresh, duplicates, conflicts = list[Incoming](), 0, list[str]()
     for item in incoming:
         if item.id is None or item.id not in said:
             fresh.append(item)
-            said |= {item.id: (item.role, item.content)} if item.id is not None else {}
+            said |= (
+                {item.id: (item.role, item.speaker, item.content)} if item.id is not None else {}
+            )
         elif _says_the_same(end_user, said[item.id], item):
             duplicates += 1
         else:
@@ -99,6 +108,7 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
             seq=number,
             client_id=item.id,
             role=item.role,
+            speaker=item.speaker,
             content=item.content,
             session_id=item.session_id,
             created_at=item.created_at or now,
@@ -108,7 +118,7 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
         for number, item in enumerate(fresh, start=end_user.message_seq + 1)
     ]
     for row in rows:
-        if row.role == Message.Role.USER:
+        if row.by_user:
             end_user.note_activity(row.created_at, row.utc_offset)
     Message.objects.bulk_create(rows)
     if fresh:
@@ -126,12 +136,12 @@ def _store(end_user: EndUser, incoming: Sequence[Incoming]) -> Received:
     )
 
 
-def _says_the_same(end_user: EndUser, held: tuple[str, str], item: Incoming) -> bool:
+def _says_the_same(end_user: EndUser, held: tuple[str, str | None, str], item: Incoming) -> bool:
     """Whether a message is the one that is held, or what an erasure left of it."""
-    role, content = held
-    if not content or (role, content) == (item.role, item.content):
+    *by, content = held
+    if not content or (by, content) == ([item.role, item.speaker], item.content):
         return True
-    may_be_left = role == item.role and end_user.forgetting_until is not None
+    may_be_left = by == [item.role, item.speaker] and end_user.forgetting_until is not None
     return may_be_left and redact_messages.may_be_left_of(content, item.content)
 
 
@@ -142,8 +152,9 @@ def _unless_forgotten(
     stored empty."""
     said_at = item.created_at
     since = {one for one, asked in forgotten.items() if said_at and said_at <= asked}
-    held = since and name_hashes.named_in(end_user, item.content, since)
-    return replace(item, content="", metadata={}) if held else item
+    names = f"{item.speaker or ''}\n{item.content}"
+    held = since and name_hashes.named_in(end_user, names, since)
+    return replace(item, content="", metadata={}, speaker=None) if held else item
 
 
 def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
@@ -155,7 +166,7 @@ def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
 
 def _asks_to_forget(item: Incoming) -> bool:
     """Whether a user may want something forgotten: the provider decides, but at once."""
-    return item.role == Message.Role.USER and forget_intent.may_ask(item.content)
+    return item.by_user and forget_intent.may_ask(item.content)
 
 
 def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:
@@ -222,7 +233,9 @@ def request_for(batch: Batch, shown: Sequence[UUID] | None = None) -> Extraction
     earlier = messages.filter(seq__lt=batch.first_seq).order_by("-seq")[:CONTEXT_MESSAGES]
     context = [message.turn_in(zone) for message in reversed(earlier)]
     if shown is None:
-        people = _relevant_people(end_user, [turn.content for turn in [*turns, *context]])
+        said = [turn.content for turn in [*turns, *context]]
+        speakers = dict.fromkeys(turn.speaker for turn in [*turns, *context] if turn.speaker)
+        people = _relevant_people(end_user, [*said, *speakers])
     else:
         known = Contact.objects.of(end_user).filter(pk__in=shown).light()
         people = [contact.person for contact in known]
@@ -260,7 +273,8 @@ def _language(end_user: EndUser, up_to_seq: int) -> str:
     """The end user's language, learnt from what they wrote lately and kept on their row."""
     texts = (
         Message.objects.of(end_user)
-        .filter(role=Message.Role.USER, seq__lte=up_to_seq)
+        .by_user()
+        .filter(seq__lte=up_to_seq)
         .order_by("-seq")
         .values_list("content", flat=True)[:LANGUAGE_SAMPLE]
     )

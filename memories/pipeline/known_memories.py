@@ -11,7 +11,7 @@ from memories import model_calls
 from memories.models import Link, Memory
 from memories.providers.embeddings import Embedder
 from memories.search.vectors import space
-from memories.types import ExtractionRequest, StoredMemory
+from memories.types import CONTACT, ExtractionRequest, StoredMemory
 
 NEWEST = 6  # of the people who are named, or were spoken of last
 NEAREST = 8  # in meaning to what the user says
@@ -22,7 +22,7 @@ LONGEST = 2000  # characters of the turns that are compared
 def beside(end_user: EndUser, request: ExtractionRequest, embedder: Embedder) -> ExtractionRequest:
     """``request`` with the current memories that its turns may correct or ask to forget, the
     newest first: of the people named in them, and the nearest in meaning."""
-    said = [turn.content for turn in request.turns if turn.role == "user"]
+    said = [turn.content for turn in request.turns if turn.role in ("user", CONTACT)]
     current = Memory.objects.of(end_user).active().facts()
     if not said or not current.exists():
         return request

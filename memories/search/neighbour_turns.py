@@ -9,7 +9,7 @@ from datetime import timedelta
 from contacts.text import middle_cut
 from memories.text.own_words import without_injected
 from memories.text.secrets import holds_secret
-from memories.types import Turn
+from memories.types import CONTACT, Turn
 
 # A pause after which people talk about something else (the usual cut of web sessions:
 # Catledge and Pitkow 1995 measured 25.5 minutes; 30 has become the custom).
@@ -17,7 +17,7 @@ PAUSE = timedelta(minutes=30)
 # Characters of such a turn that are read: a pasted page is not what a memory is about.
 LONGEST = 500
 # Who speaks in a conversation; instructions and the replies of tools are no part of it.
-_ROLES = frozenset(("user", "assistant"))
+_ROLES = frozenset(("user", "assistant", CONTACT))
 
 
 def around(turns: Sequence[Turn], turn_ids: Collection[int]) -> list[str]:

@@ -27,6 +27,7 @@ from memories.providers.openai.schemas import (
 )
 from memories.text.own_words import LONGEST, without_injected
 from memories.types import (
+    CONTACT,
     ExtractedMemory,
     ExtractedPerson,
     ExtractedRelation,
@@ -46,8 +47,9 @@ MAX_PEOPLE = 60  # known people that are sent, or as many more as are named in t
 MAX_USER_NAMES = 5
 LONGEST_MEMORY = 200  # graphemes of a known memory that are shown
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-SPOKEN = frozenset({"user", "assistant"})
 USER = "user"
+TELLING = frozenset({USER, CONTACT})
+SPOKEN = TELLING | {"assistant"}
 
 
 class ExtractionPrompt:
@@ -65,7 +67,7 @@ class ExtractionPrompt:
         spoken = [turn for turn in request.context + request.turns if self._is_spoken(turn)]
         self._turns = dict(enumerate(spoken, 1))
         self._new_turn_ids = {turn.id for turn in request.turns}
-        self._heard = folded(" \n".join(self._said[turn.id] for turn in spoken))
+        self._heard = folded(" \n".join(f"{turn.speaker} {self._said[turn.id]}" for turn in spoken))
         known = {person.id: person for person in request.people}
         order = [person.id for person in self._people_to_send()] if shown is None else shown
         self._known = {
@@ -99,9 +101,9 @@ class ExtractionPrompt:
 
     @property
     def has_news(self) -> bool:
-        """Whether the user said anything in the turns to be extracted."""
+        """Whether the user or a contact said anything in the turns to be extracted."""
         return any(
-            turn.role == USER and turn.id in self._new_turn_ids for turn in self._turns.values()
+            turn.role in TELLING and turn.id in self._new_turn_ids for turn in self._turns.values()
         )
 
     def as_json(self) -> str:
@@ -135,12 +137,13 @@ class ExtractionPrompt:
         return {**shown, "said": memory.said_at.date().isoformat(), "text": text}
 
     def _turn_as_json(self, number: int, turn: Turn) -> dict[str, Any]:
+        text = middle_cut(self._said[turn.id].strip(), LONGEST)
         return {
             "n": number,
             "role": turn.role,
             "at": turn.said_at.isoformat(timespec="minutes"),
             "day": WEEKDAYS[turn.said_at.weekday()],
-            "text": middle_cut(self._said[turn.id].strip(), LONGEST),
+            "text": f"{turn.speaker}: {text}" if turn.speaker else text,
         }
 
     def read(self, out: ExtractionOut) -> Extraction:
@@ -154,9 +157,9 @@ class ExtractionPrompt:
         for short, known in self._known.items():
             refs.setdefault(short, short)
             people.setdefault(short, _known_person(short, known))
-        forgetting = ForgetReader(
-            self._turns, self._new_turn_ids, self._heard, refs, people, self._memories
-        )
+        chats = self._request.chats
+        asking = {turn.id for turn in self._request.turns if turn.session_id not in chats}
+        forgetting = ForgetReader(self._turns, asking, self._heard, refs, people, self._memories)
         forget = forgetting.read(out.forget)
         memories = [
             found
@@ -199,7 +202,8 @@ class ExtractionPrompt:
             return None
         one, other = (self._known[ref] for ref in refs)
         quote = self._quote(
-            out.quote, (turn for turn in self._turns.values() if turn.id in self._new_turn_ids)
+            out.quote,
+            (t for t in self._turns.values() if t.id in self._new_turn_ids and t.role == USER),
         )
         said = folded(quote)
         states = all(
@@ -308,13 +312,18 @@ class ExtractionPrompt:
         turns = [
             self._turns[number] for number in dict.fromkeys(out.turns) if number in self._turns
         ]
-        own = [turn for turn in turns if turn.role == USER and turn.id in self._new_turn_ids]
+        told = [turn for turn in turns if turn.role in TELLING and turn.id in self._new_turn_ids]
+        own = [turn for turn in told if turn.role == USER]
+        if not own or (len(own) < len(told) and not self._quote(out.quote, own)):
+            own = told  # what a contact said, the user's words do not bear out
         if not content or not own:
             return None
+        speaker = next((turn.speaker for turn in own if turn.speaker), "")
         about = [refs[ref] for ref in dict.fromkeys(out.people) if ref in refs]
-        if out.people and not about:
+        if (out.people and not about) or (speaker and not any(about)):
             # Without its person it would read as a fact about the user.
             return None
+        facts = _facts(out, refs, own[-1].said_at, self._request.language)
         said_at = own[-1].said_at
         happens = partial_dates.read(out.happens_at, said_at.tzinfo)
         return ExtractedMemory(
@@ -324,7 +333,8 @@ class ExtractionPrompt:
             turn_ids=tuple(turn.id for turn in turns),
             people=tuple(ref for ref in about if ref),
             quote=self._quote(out.quote, turns),
-            facts=_facts(out, refs, said_at, self._request.language),
+            speaker=speaker or USER,
+            facts=tuple(fact for fact in facts if fact.person or not speaker),
             happens_at=happens.start if happens else None,
             happens_until=happens.last if happens else None,
             expires_at=_end(out.expires_at, said_at),
@@ -338,7 +348,7 @@ class ExtractionPrompt:
         for turn in turns:
             if (
                 words
-                and turn.role == USER
+                and turn.role in TELLING
                 and words in turn.content
                 and words in self._said[turn.id]
             ):

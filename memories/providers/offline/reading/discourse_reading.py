@@ -1,7 +1,7 @@
 """A batch as it is understood: its turns in order, each with the places that mean somebody."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise
@@ -28,6 +28,7 @@ from memories.providers.offline.reading.naming import (
 )
 from memories.providers.offline.reading.speech import (
     about_listener,
+    addresses,
     last_question,
     until_override,
     with_apostrophes,
@@ -48,7 +49,8 @@ _BY_QUESTION = 0.6
 @dataclass(eq=False, slots=True)
 class Heard:
     """A turn: its own words, the places in them that mean somebody, and whom its first clause is
-    about where it leaves that out. Of the batch itself where ``wanted``, else before it."""
+    about where it leaves that out. Of the batch itself where ``wanted``, else before it; said to
+    a person where ``in_chat``, else to an assistant."""
 
     turn: Turn
     text: str
@@ -56,6 +58,7 @@ class Heard:
     spots: list[Spot] = field(default_factory=list)
     dropped: Someone | None = None
     dropped_confidence: float = 0.0
+    in_chat: bool = False
 
     @property
     def by_user(self) -> bool:
@@ -74,9 +77,10 @@ class Discourse:
 def understand(request: ExtractionRequest) -> Discourse:
     """Who is who in a batch, and where its turns speak of whom."""
     circle = Circle(request.people, request.user_names)
+    chats = request.chats
     wanted = {turn.id for turn in request.turns}
     turns = [
-        Heard(turn, _words(turn), turn.id in wanted)
+        Heard(turn, _words(turn, chats), turn.id in wanted, in_chat=turn.session_id in chats)
         for turn in (*request.context, *request.turns)
         if turn.role in ("user", "assistant")
     ]
@@ -103,8 +107,11 @@ def understand(request: ExtractionRequest) -> Discourse:
     return Discourse(circle, turns, names)
 
 
-def _words(turn: Turn) -> str:
+def _words(turn: Turn, chats: Collection[str]) -> str:
     text = excerpt(turn.content)
+    if turn.session_id in chats:  # nobody knows whom "you" means there
+        said = [s.text + s.end_mark for s in sentences(text) if not addresses(s.text)]
+        text = "\n".join(said)
     return with_apostrophes(until_override(text)) if turn.role == "user" else text
 
 
@@ -158,7 +165,7 @@ def _keyed(circle: Circle, heard: Heard, held: Sequence[Spot]) -> list[Spot]:
     """Known people whom a turn names beside those ``held``; where it asks to forget somebody, by
     the bare name too, however the words around it are cut: misreading that would keep them."""
     found = key_spots(circle, heard.text, held, heard.turn.id if heard.by_user else None)
-    if not heard.by_user or not _asks_to_forget(heard.text):
+    if not heard.by_user or heard.in_chat or not _asks_to_forget(heard.text):
         return found
     return [*found, *bare_names(circle, heard.text, [*held, *found])]
 

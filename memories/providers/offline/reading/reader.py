@@ -13,6 +13,7 @@ from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.forget_in_batch import forget_asked
 from memories.providers.offline.reading.putting_right import put_right, taken_over
 from memories.providers.offline.reading.realization import realize
+from memories.providers.offline.reading.self_statements import with_self_statements
 from memories.providers.offline.reading.speech import confirmed, injects, last_question, makes
 from memories.providers.offline.reading.telling import Draft, drafts_of, is_fragment
 from memories.text.secrets import holds_secret
@@ -24,6 +25,10 @@ _EMBEDDER = LocalEmbedder()
 
 def extract(request: ExtractionRequest) -> Extraction:
     """The memories and people in a batch of turns."""
+    return with_self_statements(_realized(request), request, _realized)
+
+
+def _realized(request: ExtractionRequest) -> Extraction:
     return realize(read(request), request)
 
 
@@ -57,7 +62,9 @@ def _read_turn(book: DraftBook, heard: Heard, asked: Heard | None) -> None:
     for sentence in sentences(heard.text):
         if makes(sentence.text):
             return
-        if injects(sentence.text) or forget_asked(book, heard, sentence):
+        if injects(sentence.text):
+            continue
+        if not heard.in_chat and forget_asked(book, heard, sentence):
             continue
         if put_right(book, heard, sentence):
             continue

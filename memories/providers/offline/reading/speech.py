@@ -45,7 +45,12 @@ def last_question(text: str) -> str:
 
 def about_listener(question: str) -> bool:
     """Whether a question is about whom it is put to: do you, 你呢."""
-    return bool(RE.you.search(question))
+    return addresses(question)
+
+
+def addresses(text: str) -> bool:
+    """Whether ``text`` speaks to whom it is said: you, 你."""
+    return bool(RE.you.search(text))
 
 
 def with_apostrophes(text: str) -> str:

@@ -1,6 +1,7 @@
 """What is sent for an extraction, and how the answer is mapped back."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
@@ -327,3 +328,47 @@ class TestNamesakes:
     )
     def test_a_new_id_alone_does_not(self, provider, server, said, relationship):
         assert self._person(provider, server, said, relationship) == (None, False)
+
+
+class TestSpeakers:
+    """Turns that a person of the user's wrote."""
+
+    def test_the_model_sees_who_wrote_and_what_they_say_of_themselves_is_theirs(
+        self, server, provider
+    ):
+        own = memory("阿梅对花生过敏", quote="我对花生过敏", turns=[1])
+        server.reply_json(answer(own))
+        found = provider.extract(request(by("阿梅", 1, "我对花生过敏"))).value
+        [shown] = server.requests[0].data["turns"]
+        assert (shown["role"], shown["text"]) == ("contact", "阿梅: 我对花生过敏")
+        assert [(m.speaker, m.quote) for m in found.memories] == [("阿梅", "我对花生过敏")]
+
+    @pytest.mark.parametrize("turns", [[1], [1, 2]])
+    def test_what_a_contact_says_never_becomes_a_fact_of_the_user(self, server, provider, turns):
+        wrong = memory(
+            "用户对花生过敏", quote="我对花生过敏", people=[], turns=turns, subtype="self"
+        )
+        fact = {"key": "allergy", "value": "花生", "person": "user"}
+        mixed = memory("阿梅和用户对花生过敏", turns=turns, facts=[fact])
+        server.reply_json(answer(wrong, mixed))
+        found = provider.extract(request(by("阿梅", 1, "我对花生过敏"), turn(2, "真的吗"))).value
+        assert [(m.content, m.facts) for m in found.memories] == [("阿梅和用户对花生过敏", ())]
+
+    def test_what_the_user_bears_out_in_their_own_words_is_theirs(self, server, provider):
+        own = memory("用户搬到了苏州", quote="搬到苏州了", people=[], turns=[1, 2], subtype="self")
+        server.reply_json(answer(own))
+        turns = (by("阿梅", 1, "你搬家了？"), turn(2, "搬到苏州了"))
+        assert [m.speaker for m in provider.extract(request(*turns)).value.memories] == ["user"]
+
+    def test_what_is_asked_of_a_person_is_not_asked_of_mio(self, server, provider):
+        asked = {
+            "asked_in": 2, "quote": "忘了我说的阿梅的事", "person": "p1", "everything": True,
+            "memories": [], "words": [], "keys": [], "turns": [],
+        }  # fmt: skip
+        server.reply_json(answer(forget=[asked]))
+        turns = (by("小李", 1, "好的"), turn(2, "忘了我说的阿梅的事"))
+        assert provider.extract(request(*turns)).value.forget == ()
+
+
+def by(speaker, number, content):
+    return replace(turn(number, content), role="contact", speaker=speaker)

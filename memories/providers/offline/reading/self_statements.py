@@ -1,0 +1,131 @@
+"""What people of the user's write of themselves in a chat with them: told by them, of them.
+
+A contact's turns are read like a user's, alone, and "the user" in what comes out is the contact.
+Only whole sentences count in which nobody but the contact is meant for sure: "you" may be the
+user or a group, "we" anybody, and "my boss" is nobody whom the user knows.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from uuid import UUID
+
+from contacts.roles import kinship
+from contacts.text import normalise
+from contacts.types import Person
+from memories.providers.offline.reading.speech import addresses
+from memories.text.sentences import sentences
+from memories.types import (
+    CONTACT,
+    ExtractedMemory,
+    ExtractedPerson,
+    Extraction,
+    ExtractionRequest,
+    Subtype,
+    Turn,
+)
+
+_SELF = re.compile(
+    r"(?i:\b(?:my|me|mine|myself)\b)|\bI\b|\bi(?=\s|['’])|\bim\b|\bive\b|我(?!们|們|国|國)|本人|俺"
+)
+_OTHERS = re.compile(
+    r"(?i)\b(?:we|us|our|ours|ourselves|s?he|they|his|hers?|him|them|their|the user)\b"
+    r"|我们|我們|咱|[他她佢]|用户"
+)
+_USER = re.compile(r"\b[Tt]he user\b|用户")
+
+Read = Callable[[ExtractionRequest], Extraction]
+
+
+def with_self_statements(found: Extraction, request: ExtractionRequest, read: Read) -> Extraction:
+    """``found`` with what the contacts among the speakers of ``request`` say of themselves, as
+    ``read`` reads the words of a user."""
+    people = {person.ref: person for person in found.people}
+    memories = list(found.memories)
+    retracted = list(found.retracted_turn_ids)
+    for number, name in enumerate(dict.fromkeys(_speakers(request.turns)), start=1):
+        bearers = [p for p in request.people if normalise(name) in map(normalise, _names(p))]
+        if len(bearers) > 1:
+            continue  # nobody knows which of them
+        own = read(_own_words(request, name))
+        retracted += own.retracted_turn_ids
+        told = [memory for memory in own.memories if not memory.people]
+        if not told:
+            continue
+        person = _speaker(name, bearers, people.values(), f"s{number}")
+        people[person.ref] = person
+        memories += [_of(memory, person, name) for memory in told]
+    return replace(
+        found,
+        people=tuple(people.values()),
+        memories=tuple(memories),
+        retracted_turn_ids=tuple(dict.fromkeys(retracted)),
+    )
+
+
+def _speakers(turns: Iterable[Turn]) -> Iterable[str]:
+    return (turn.speaker for turn in turns if turn.role == CONTACT)
+
+
+def _names(person: Person) -> tuple[str, ...]:
+    return (person.name, *person.aliases)
+
+
+def _own_words(request: ExtractionRequest, name: str) -> ExtractionRequest:
+    """The turns of one contact as if they were the user's."""
+
+    def own(turns: Iterable[Turn]) -> tuple[Turn, ...]:
+        return tuple(
+            replace(turn, role="user", speaker="", content=_of_oneself(turn.content))
+            for turn in turns
+            if turn.role == CONTACT and turn.speaker == name
+        )
+
+    others = tuple(p for p in request.people if normalise(name) not in map(normalise, _names(p)))
+    return replace(
+        request,
+        turns=own(request.turns),
+        context=own(request.context),
+        people=others,
+        user_names=(name,),
+        memories=(),
+    )
+
+
+def _of_oneself(content: str) -> str:
+    """The sentences in which somebody speaks of themself and of nobody else."""
+    return "\n".join(
+        sentence.text + sentence.end_mark
+        for sentence in sentences(content)
+        if _SELF.search(sentence.text)
+        and not _OTHERS.search(sentence.text)
+        and not addresses(sentence.text)
+    )
+
+
+def _speaker(
+    name: str, bearers: list[Person], met: Iterable[ExtractedPerson], ref: str
+) -> ExtractedPerson:
+    """The one whom the batch met already under this name, else the known one, else somebody new."""
+    known = bearers[0] if bearers else None
+    for person in met:
+        if (person.contact_id == known.id) if known else normalise(person.name) == normalise(name):
+            return person
+    if known is None:
+        return ExtractedPerson(ref, name)
+    contact_id = known.id if isinstance(known.id, UUID) else None
+    return ExtractedPerson(
+        ref, known.name, contact_id, known.aliases, known.relationship, known.gender
+    )
+
+
+def _of(memory: ExtractedMemory, person: ExtractedPerson, name: str) -> ExtractedMemory:
+    role = kinship(person.relationship or person.name)
+    return replace(
+        memory,
+        content=_USER.sub(lambda _: person.name, memory.content),
+        subtype=Subtype(role.subtype) if role else Subtype.OTHER,
+        people=(person.ref,),
+        facts=tuple(replace(fact, person=person.ref) for fact in memory.facts if not fact.person),
+        speaker=name,
+    )
