@@ -230,10 +230,15 @@ class FakeOpenAI:
                 return Step(*self.remote.answer(request.method, request.path, request.json))
         if endpoint == "embeddings":
             return self._embeddings(request.json)
-        if self.answer_with is not None:
-            answer = self.answer_with(request)
-            return Step(content=answer if isinstance(answer, str) else json.dumps(answer))
-        return _error(418, "The script of this server has ended.")
+        return self._answer(request)
+
+    def _answer(self, request: Request) -> Step:
+        if self.answer_with is None:
+            return _error(418, "The script of this server has ended.")
+        answer = self.answer_with(request)
+        if isinstance(answer, Step):
+            return answer
+        return Step(content=answer if isinstance(answer, str) else json.dumps(answer))
 
     def _refusal(self, body: Any) -> Step | None:
         for parameter in self.refused_parameters & set(body):

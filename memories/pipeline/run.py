@@ -40,7 +40,7 @@ from memories.pipeline import (
     store_memories,
     sync_contacts,
 )
-from memories.providers.errors import ProviderError, RefusedError, TransientError
+from memories.providers.errors import OutputError, ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, language_provider
 from memories.search.vectors import space
 from memories.types import Draft, Extraction, ExtractionRequest
@@ -264,6 +264,8 @@ def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
             return Work.MAX_ATTEMPTS, REFUSED_AGAIN
         case TransientError():
             return Work.MAX_ATTEMPTS, max(backoff, timedelta(seconds=error.retry_after or 0))
+        case OutputError():  # what a model writes is a draw: the next may be in form
+            return MAX_FAULTS, backoff
         case ProviderError():
             return 0, backoff
         case OperationalError() | InterfaceError():  # the connection, or the whole server, went

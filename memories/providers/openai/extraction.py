@@ -11,11 +11,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from accounts.reasons import Reason
 from contacts import important_dates, partial_dates
 from contacts.attributes import attribute_key, is_yearly
 from contacts.resolution import namesakes
 from contacts.text import clean, encodable, folded, middle_cut
 from contacts.types import Person
+from memories.providers.errors import OutputError
 from memories.providers.openai.forgetting import ForgetReader
 from memories.providers.openai.schemas import (
     DateOut,
@@ -147,7 +149,11 @@ class ExtractionPrompt:
         }
 
     def read(self, out: ExtractionOut) -> Extraction:
-        """The answer in terms of the request's own ids."""
+        """The answer in terms of the request's own ids. Raises OutputError where it remembers
+        things and none of a turn that was shown: that is no answer to this request."""
+        told = [number for item in out.memories for number in item.turns]
+        if told and not any(number in self._turns for number in told):
+            raise OutputError(Reason("answer_unusable", errors=["unknown_turns"]))
         own_names = self._own_names(out.user_names)
         self._user_names.update(map(folded, own_names))
         people: dict[str, ExtractedPerson] = {}

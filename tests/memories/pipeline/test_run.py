@@ -103,7 +103,7 @@ def test_a_failure_is_written_by_the_connection_that_others_use_and_by_a_new_one
     before = connection.connection
     run.extract_next(end_user.pk, everything=True)
     batch = Batch.objects.get()
-    assert batch.state == "quarantined"
+    assert batch.state == "failed"
     assert connection.connection is before
     batch.state = "running"
     batch.save()
@@ -227,19 +227,35 @@ def test_an_outage_of_a_model_that_the_settings_name_no_more_is_over(server, end
     assert not Outage.objects.exists()
 
 
-def test_an_answer_out_of_form_is_repaired_once_and_then_quarantined(server, end_user):
+def test_an_answer_out_of_form_is_repaired_once_asked_for_again_and_then_quarantined(
+    server, end_user
+):
     server.reply_text("no JSON at all", times=None)
-    run.extract_next(end_user.pk, everything=True)
+    for tries in range(1, run.MAX_FAULTS + 1):
+        run.extract_next(end_user.pk, everything=True)
+        batch = Batch.objects.get()
+        assert (batch.attempts, len(server.requests)) == (tries, 2 * tries)
+        retry_is_due(batch)
     assert Batch.objects.get().state == "quarantined"
-    call = ModelCall.objects.get()
-    assert (call.outcome, call.answer) == ("output", "no JSON at all")
-    assert len(server.requests) == 2
+    calls = ModelCall.objects.values_list("outcome", "answer")
+    assert set(calls) == {("output", "no JSON at all")}
     shown = {
         role: signed_in(role).get("/pipeline/calls/").content for role in ("viewer", "reviewer")
     }
     assert [b"no JSON at all" in page for page in shown.values()] == [False, True]
     erase.forget_memory(end_user, make_memory(end_user).pk)
-    assert ModelCall.objects.get().answer == ""
+    assert set(ModelCall.objects.values_list("answer", flat=True)) == {""}
+
+
+def test_an_answer_about_turns_of_another_talk_is_asked_for_again(server, end_user):
+    server.reply_json({**EXTRACTED, "memories": [{**EXTRACTED["memories"][0], "turns": [99]}]})
+    run.extract_next(end_user.pk, everything=True)
+    batch = Batch.objects.get()
+    assert (batch.state, Memory.objects.count()) == ("failed", 0)
+    retry_is_due(batch)
+    server.reply_json(EXTRACTED)
+    run.extract_next(end_user.pk, everything=True)
+    assert (Batch.objects.get().state, Memory.objects.count()) == ("done", 1)
 
 
 def test_of_an_unusable_answer_nothing_is_kept_that_holds_a_secret(server, end_user):
