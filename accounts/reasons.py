@@ -118,6 +118,11 @@ TEMPLATES: dict[str, str] = {
     # Why a machine changed something or drew an edge.
     "forget_asked": _("The user asked to forget this."),
     "taken_back": _("The user took this back."),
+    "import_chat": _("imported from a chat history"),
+    # Who of those who wrote in a chat history may be the user.
+    "guess_known_name": _("bears a name of the user's"),
+    "guess_in_all_chats": _("writes in every chat of the file"),
+    "guess_not_in_name": _("the file is named after the other one"),
     "vcard": _("imported from a vCard file"),
     "overlapping": _("They overlap: {reason}"),
     # What a conversation puts right about a known person.

@@ -47,6 +47,7 @@ VERBS = {
     "disconnect": _("disconnected memories"),
     "edit": _("edited a memory"),
     "edit_contact": _("edited a person"),
+    "import_chat": _("imported a chat history"),
     "hide": _("hid what was to be forgotten"),
     "merge": _("merged two people"),
     "merge_memories": _("merged memories"),

@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "contacts",
     "memories",
     "webhooks",
+    "imports.apps.ImportsConfig",
     "mcp_server",
     "dashboard",
 ]

@@ -22,6 +22,7 @@ PACKAGES = (
     "contacts",
     "memories",
     "webhooks",
+    "imports",
     "dashboard",
     "mcp_server",
     "mio_site",

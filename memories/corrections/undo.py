@@ -5,7 +5,7 @@ what names only the other one of an undone merge. A profile keeps what memories 
 the change did touch is read again.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 from uuid import UUID
 
@@ -28,6 +28,9 @@ _CONTACT, _MEMORY, _LINK, _EDGE = (
     model._meta.label_lower for model in (Contact, Memory, Link, Edge)
 )
 
+# What packages above take back of changes of their own besides their rows, before these, by verb.
+ALSO: dict[str, Callable[[Change], None]] = {}
+
 
 @atomic()
 def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list[Change]:
@@ -46,6 +49,8 @@ def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list
     try:
         with atomic():
             for one in (*later, change):
+                if (also := ALSO.get(one.verb)) is not None:
+                    also(one)
                 take_back(end_user, one)
                 mark_undone(one, actor)
                 erasure_requests.cancel(one)

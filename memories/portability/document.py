@@ -52,6 +52,7 @@ SECTIONS: dict[str, type[models.Model]] = {
 # What a user has that no document holds, and why nothing is lost by it.
 NOT_CARRIED: dict[str, str] = {
     "contacts.contactkey": "derived from the contacts",
+    "imports.import": "a log of files; what they brought is in messages and contacts",
     "memories.consolidation": "work; what is due follows from the links",
     "memories.injected": "a log of prompts, read for the next batch only",
     "memories.processjob": "work; what is due follows from the messages",

@@ -1,0 +1,1 @@
+"""Chat histories of other programs: who wrote them, and taking them in as messages."""

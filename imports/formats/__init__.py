@@ -1,0 +1,75 @@
+"""The formats that are read, one module each: ``sniff(head)`` says how likely a text is of it
+(0 to 1), ``parse(source)`` yields its turns and raises NotReadable."""
+
+from collections.abc import Iterator
+from typing import Protocol
+
+from imports.formats import (
+    chatgpt,
+    chatlab,
+    chatlog,
+    claude,
+    line_chat,
+    memotrace,
+    sillytavern,
+    telegram,
+    wechat,
+    weflow,
+    whatsapp,
+)
+from imports.source import Source, decoded
+from imports.types import NotReadable, Turn
+
+
+class Format(Protocol):
+    @property
+    def NAME(self) -> str: ...  # noqa: N802 a constant of a module
+
+    def sniff(self, head: str) -> float: ...
+
+    def parse(self, source: Source) -> Iterator[Turn]: ...
+
+
+FORMATS: tuple[Format, ...] = (
+    chatgpt, claude, whatsapp, telegram, wechat, weflow, memotrace, chatlog, line_chat, chatlab,
+    sillytavern,
+)  # fmt: skip
+# How people know them.
+TITLES = {
+    "chatgpt": "ChatGPT",
+    "claude": "Claude",
+    "whatsapp": "WhatsApp",
+    "telegram": "Telegram",
+    "wechat": "WeChat",
+    "weflow": "WeChat (WeFlow)",
+    "memotrace": "WeChat (MemoTrace)",
+    "chatlog": "WeChat (chatlog)",
+    "line": "LINE",
+    "chatlab": "ChatLab",
+    "sillytavern": "SillyTavern",
+}
+LEAST = 0.5  # of a text that is taken for a format
+
+
+def recognised(sources: list[Source]) -> tuple[Format, list[Source]]:
+    """The format of the parts of a file, and those parts that are of it. Raises NotReadable."""
+    found: dict[str, list[Source]] = {}
+    by_name = {one.NAME: one for one in FORMATS}
+    scores: dict[str, float] = {}
+    for source in sources:
+        head = decoded(source.head())
+        score, name = max((one.sniff(head), one.NAME) for one in FORMATS)
+        if score >= LEAST:
+            found.setdefault(name, []).append(source)
+            scores[name] = max(score, scores.get(name, 0.0))
+    if not found:
+        known = ", ".join(TITLES.values())
+        raise NotReadable(
+            f"This is no chat export that is known. Known are: {known}. Give the file as the "
+            "program wrote it, or the zip archive."
+        )
+    if len(found) > 1:
+        names = ", ".join(TITLES[name] for name in sorted(found))
+        raise NotReadable(f"The archive holds several kinds of exports ({names}): give one.")
+    [(name, parts)] = found.items()
+    return by_name[name], parts

@@ -1,0 +1,76 @@
+"""ChatGPT: ``conversations.json`` or ``conversations-000.json`` …, an array of conversations,
+each a tree of messages of which one branch was seen last."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from imports.formats.json_stream import moment, objects, text_of
+from imports.source import Source
+from imports.types import Role, Turn
+
+NAME = "chatgpt"
+_ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
+_SPOKEN = ("text", "multimodal_text")
+
+
+def sniff(head: str) -> float:
+    return 0.95 if head.lstrip().startswith("[") and '"mapping"' in head else 0.0
+
+
+def parse(source: Source) -> Iterator[Turn]:
+    for _, conversation in objects(source, "item"):
+        mapping = conversation.get("mapping")
+        if not isinstance(mapping, dict):
+            continue
+        chat = str(conversation.get("conversation_id") or conversation.get("id") or "")
+        at = moment(conversation.get("create_time"))
+        for message in _branch(mapping, conversation.get("current_node")):
+            at = moment(message.get("create_time")) or at
+            author = message.get("author")
+            author = author if isinstance(author, dict) else {}
+            role = _ROLES.get(text_of(author.get("role")), "")
+            text = _text(message)
+            if role and text and not _is_hidden(message, author):
+                yield Turn(role, text, at, chat, role)
+
+
+def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
+    """The messages from the first to the current one (else the newest leaf), by their parents."""
+    if not isinstance(current, str) or current not in mapping:
+        current = max(_leaves(mapping), key=lambda key: _made(mapping[key]), default=None)
+    found: list[dict[str, Any]] = []
+    seen: set[str] = set()
+    while isinstance(current, str) and current in mapping and current not in seen:
+        seen.add(current)
+        node = mapping[current] if isinstance(mapping[current], dict) else {}
+        if isinstance(message := node.get("message"), dict):
+            found.append(message)
+        current = node.get("parent")
+    return found[::-1]
+
+
+def _leaves(mapping: dict[str, Any]) -> list[str]:
+    return [k for k, node in mapping.items() if isinstance(node, dict) and not node.get("children")]
+
+
+def _made(node: dict[str, Any]) -> float:
+    message = node.get("message")
+    made = moment(message.get("create_time")) if isinstance(message, dict) else None
+    return made.timestamp() if made else 0.0
+
+
+def _is_hidden(message: dict[str, Any], author: dict[str, Any]) -> bool:
+    metadata = message.get("metadata")
+    hidden = isinstance(metadata, dict) and (
+        metadata.get("is_visually_hidden_from_conversation")
+        or metadata.get("is_user_system_message")
+    )
+    return bool(hidden) or message.get("recipient", "all") != "all" or author.get("name") == "bio"
+
+
+def _text(message: dict[str, Any]) -> str:
+    content = message.get("content")
+    if not isinstance(content, dict) or content.get("content_type") not in _SPOKEN:
+        return ""
+    parts = content.get("parts")
+    return "\n".join(p for p in parts if isinstance(p, str)) if isinstance(parts, list) else ""

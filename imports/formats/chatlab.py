@@ -1,0 +1,64 @@
+"""ChatLab's interchange format 0.0.2, JSON or JSON lines: by it come QQ, Discord, Instagram and
+others."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from imports.formats.json_stream import moment, objects, text_of
+from imports.formats.text_lines import is_placeholder, lines
+from imports.source import Source, decoded
+from imports.types import NotReadable, Turn
+
+NAME = "chatlab"
+_TEXT = 0
+
+
+def sniff(head: str) -> float:
+    text = head.lstrip()
+    if not text.startswith("{"):
+        return 0.0
+    lined = '"_type"' in text.partition("\n")[0]
+    return 0.95 if '"chatlab"' in text and (lined or '"meta"' in text) else 0.0
+
+
+def parse(source: Source) -> Iterator[Turn]:
+    lined = '"_type"' in decoded(source.head()).lstrip().partition("\n")[0]
+    rows = _lines(source) if lined else (row for _, row in objects(source, "messages.item"))
+    for row in rows:
+        text = text_of(row.get("content")).strip()
+        name = text_of(row.get("groupNickname")) or text_of(row.get("accountName"))
+        sender = str(row.get("sender") or "")
+        if row.get("type") == _TEXT and (name or sender) and not is_placeholder(text):
+            account = text_of(row.get("accountName"))
+            aliases = (account,) if account and account != name else ()
+            yield Turn(
+                name or sender,
+                text,
+                moment(row.get("timestamp")),
+                source.name,
+                key=sender,
+                aliases=aliases,
+            )
+
+
+def _lines(source: Source) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines(source), start=1):
+        if not line.strip():
+            continue
+        row = read_line(source, number, line)
+        if row.get("_type") == "message":
+            yield row
+
+
+def read_line(source: Source, number: int, line: str) -> dict[str, Any]:
+    """A line of JSON that is an object. Raises NotReadable."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise NotReadable(
+            f"{source.name}, line {number}, is no JSON: the file is damaged."
+        ) from error
+    if not isinstance(row, dict):
+        raise NotReadable(f"{source.name}, line {number}, is no object of JSON.")
+    return row

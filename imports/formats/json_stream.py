@@ -1,0 +1,60 @@
+"""Objects of a large JSON document, one at a time."""
+
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import ijson
+
+from imports.source import Source
+from imports.types import NotReadable
+
+
+def objects(
+    source: Source, at: str, beside: Collection[str] = ()
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Each object at the path ``at``, with the scalars that were read before it at the paths of
+    ``beside`` (in dots; ``item`` is that of a list). Raises NotReadable."""
+    held: dict[str, Any] = {}
+    builder: Any = None
+    try:
+        with source.open() as stream:
+            for path, event, value in ijson.parse(_without_mark(stream), use_float=True):
+                if builder is not None:
+                    builder.event(event, value)
+                    if path == at and event == "end_map":
+                        yield held, builder.value
+                        builder = None
+                elif path == at and event == "start_map":
+                    builder = ijson.ObjectBuilder()
+                    builder.event(event, value)
+                elif event == "start_map":
+                    for key in [key for key in held if key.startswith(f"{path}.")]:
+                        del held[key]
+                elif path in beside and event in ("string", "number", "boolean"):
+                    held[path] = value
+    except (ijson.JSONError, UnicodeError, RecursionError) as error:
+        raise NotReadable(f"{source.name} is damaged or cut off: it is no whole JSON.") from error
+
+
+def _without_mark(stream: Any) -> Any:
+    head = stream.peek(3)[:3] if hasattr(stream, "peek") else b""
+    if head == b"\xef\xbb\xbf":
+        stream.read(3)
+    return stream
+
+
+def text_of(value: Any) -> str:
+    """A string, or nothing."""
+    return value if isinstance(value, str) else ""
+
+
+def moment(value: Any) -> datetime | None:
+    """A time in seconds since 1970, as a number or a text, or in ISO 8601."""
+    try:
+        if isinstance(value, str) and not value.strip().replace(".", "", 1).isdigit():
+            return datetime.fromisoformat(value.strip())
+        seconds = float(value)
+        return datetime.fromtimestamp(seconds / 1000 if seconds > 1e11 else seconds, UTC)
+    except (TypeError, ValueError, OverflowError, OSError):
+        return None

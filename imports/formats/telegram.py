@@ -1,0 +1,52 @@
+"""Telegram: ``result.json``, of one chat or of all of them."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from imports.formats.json_stream import moment, objects, text_of
+from imports.source import Source, decoded
+from imports.types import Turn
+
+NAME = "telegram"
+# Of one chat, or of each in the lists of a full export.
+_ONE, _ALL = ("",), ("chats.list.item.", "left_chats.list.item.")
+# With programs, or read by many: nobody's life.
+_NO_TALK = ("bot_chat", "public_channel", "private_channel")
+
+
+def sniff(head: str) -> float:
+    if not head.lstrip().startswith("{"):
+        return 0.0
+    known = ('"date_unixtime"', '"text_entities"', '"from_id"', '"personal_information"')
+    return 0.9 if any(word in head for word in known) else 0.0
+
+
+def parse(source: Source) -> Iterator[Turn]:
+    everything = re.search(r'"(?:left_)?chats"\s*:|"personal_information"', decoded(source.head()))
+    for place in _ALL if everything else _ONE:
+        beside = [f"{place}{key}" for key in ("name", "type", "id")]
+        for chat, message in objects(source, f"{place}messages.item", beside):
+            kind = chat.get(f"{place}type")
+            forwarded = any(key.startswith("forwarded_from") for key in message)
+            if kind in _NO_TALK or message.get("type") != "message" or forwarded:
+                continue
+            name, text = text_of(message.get("from")), _text(message)
+            at = moment(message.get("date_unixtime")) or moment(message.get("date"))
+            if name and text:
+                key = text_of(message.get("from_id"))
+                yield Turn(name, text, at, str(chat.get(f"{place}id", "")), key=key)
+
+
+def _text(message: dict[str, Any]) -> str:
+    """The words of a message without what it quotes."""
+    parts = message.get("text_entities") or message.get("text")
+    if isinstance(parts, str):
+        return parts.strip()
+    found = ""
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, str):
+            found += part
+        elif isinstance(part, dict) and part.get("type") != "blockquote":
+            found += text_of(part.get("text"))
+    return found.strip()

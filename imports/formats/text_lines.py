@@ -1,0 +1,86 @@
+"""What chat exports in plain text have in common: invisible marks, times, placeholders of media,
+messages of several lines."""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import datetime, time
+from typing import NamedTuple
+
+from imports.source import Source
+from imports.types import NotReadable
+
+# Of a line; a longer one is no chat.
+LONGEST = 1_000_000
+_MARKS = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
+_SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000]")
+_CLOCK = re.compile(
+    r"(?P<before>上午|下午|凌晨|早上|中午|晚上|午前|午後|오전|오후)?\s*"
+    r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
+    r"\s*(?P<after>[AaPp]\.?\s?[Mm]\.?)?"
+)
+_AFTERNOON = ("下午", "晚上", "午後", "오후", "中午")
+# What stands for what is no text: [图片], <Media omitted>.
+_PLACEHOLDER = re.compile(r"(?:\[[^\[\]\n]{1,30}\]|<[^<>\n]{2,200}>)")
+
+
+class Header(NamedTuple):
+    """The first line of a message without its text."""
+
+    speaker: str
+    at: datetime
+
+
+def lines(source: Source) -> Iterator[str]:
+    """The lines of a text, of whatever system. Raises NotReadable where one is too long."""
+    with source.text() as stream:
+        while line := stream.readline(LONGEST):
+            if len(line) == LONGEST:
+                raise NotReadable(f"{source.name} has a line that is too long: it is no chat.")
+            # A carriage return alone ended lines once; a form feed never did.
+            yield from line.rstrip("\r\n").split("\r")
+
+
+def visible(text: str) -> str:
+    """``text`` without marks of direction, with plain spaces."""
+    return _SPACES.sub(" ", _MARKS.sub("", text))
+
+
+def clock(text: str) -> time | None:
+    """A time of day as people write it: 15:34, 3:34:09 PM, 下午3:34."""
+    found = _CLOCK.fullmatch(visible(text).strip())
+    if found is None:
+        return None
+    hour = int(found["hour"])
+    after = (found["after"] or "").lower()
+    if (found["before"] in _AFTERNOON or after.startswith("p")) and hour < 12:
+        hour += 12 if not (found["before"] == "中午" and hour == 11) else 0
+    elif (
+        found["before"] in ("上午", "午前", "오전", "凌晨") or after.startswith("a")
+    ) and hour == 12:
+        hour = 0
+    try:
+        return time(hour, int(found["minute"]), int(found["second"] or 0))
+    except ValueError:
+        return None
+
+
+def is_placeholder(text: str) -> bool:
+    """Whether all of ``text`` stands for a picture, a sound, a card."""
+    return not text.strip() or _PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
+def messages(
+    headed: Iterable[tuple[Header | None, str]],
+) -> Iterator[tuple[Header, str]]:
+    """Headers with all their lines; those before the first header are dropped."""
+    current: Header | None = None
+    held: list[str] = []
+    for header, text in headed:
+        if header is not None:
+            if current is not None:
+                yield current, "\n".join(held).strip()
+            current, held = header, [text]
+        elif current is not None:
+            held.append(text)
+    if current is not None:
+        yield current, "\n".join(held).strip()

@@ -1,0 +1,158 @@
+"""WhatsApp: ``_chat.txt`` (iPhone) or ``WhatsApp Chat with X.txt`` (Android), in any language.
+
+Neither the order of day and month nor the zone is told: the order is found in the whole file.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from typing import NamedTuple
+
+from imports.formats.text_lines import Header, clock, lines, messages, visible
+from imports.source import Source
+from imports.types import DayOrderUnknown, Turn
+
+NAME = "whatsapp"
+_TIME = (
+    r"(?:(?:上午|下午|凌晨|早上|中午|晚上|午前|午後|오전|오후)\s?)?"
+    r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
+)
+_HEADER = re.compile(
+    r"(?P<bracket>\[)?(?P<a>\d{1,4})(?P<sep>[./-])\s?(?P<b>\d{1,2})(?P=sep)\s?(?P<c>\d{1,4})\.?"
+    rf"(?:,|،|\s+à|\s+kl\.?)?\s+(?P<time>{_TIME})"
+    r"(?(bracket)\]\s*|\s+[-–]\s)(?P<rest>.*)",
+    re.DOTALL,
+)
+_NAMED = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*))?$", re.DOTALL)
+# A colon in the title of a group or what somebody set it to: no name stands before it.
+_NO_NAME = re.compile(r"[\"“”«»「」]|[.!?。]\s*\S.{12,}")
+_MEDIA = re.compile(
+    r"<[^<>]{3,200}>"
+    r"|(?:image|video|audio|sticker|gif|document|voice message|video note|contact card)s? omitted"
+    r"|.{0,120}(?:图片|圖片|照片|视频|視訊|影片|音频|音訊|语音|語音|贴图|貼圖|文件|檔案|名片|聯絡人|影音)\S{0,6}?(?:略去|忽略|省略)"
+    r"|\S.{0,200}\((?:file attached|文件附件|檔案附件|archivo adjunto|fichier joint|Datei angehängt)\)"
+    r"|\S.{0,200}（(?:文件附件|檔案附件)）"
+    r"|(?:this message was deleted|you deleted this message|null|waiting for this message.*)\.?"
+    r"|(?:您?你?已?(?:删除|刪除|撤回)了?(?:这|此|這)[条則则個个]?(?:消息|訊息|信息)|(?:此|这条|這則)(?:消息|訊息|信息)已(?:被)?(?:删除|刪除|撤回))。?"
+    r"|(?:missed (?:group )?(?:voice|video) call|(?:voice|video) call|POLL:|location: https?:).*",
+    re.IGNORECASE,
+)
+_EDITED = re.compile(r"\s*<[^<>]*(?:edited|编辑|編輯)[^<>]*>\s*$", re.IGNORECASE)
+
+
+class _Dated(NamedTuple):
+    numbers: tuple[int, int, int]
+    time: str
+    rest: str
+    bracket: bool
+
+
+def sniff(head: str) -> float:
+    found = [one for line in head.splitlines()[:200] if (one := _dated(line)) is not None]
+    named = sum(_NAMED.match(one.rest) is not None for one in found)
+    return min(0.9, 0.3 + 0.2 * len(found)) if named or len(found) > 1 else 0.0
+
+
+def parse(source: Source) -> Iterator[Turn]:
+    chosen = source.options.day_first
+    order = day_order(source)
+    if chosen is None and order.matters and order.day_first is None:
+        raise DayOrderUnknown(
+            "Whether dates like 3/4 are in March or in April can't be told from the file. Say it: "
+            "--day-first or --no-day-first."
+        )
+    day_first = chosen if chosen is not None else order.day_first is not False
+
+    def headed() -> Iterator[tuple[Header | None, str]]:
+        for line in lines(source):
+            dated = _dated(line)
+            day = _day(dated.numbers, day_first) if dated else None
+            at = clock(dated.time) if dated else None
+            if dated is None or day is None or at is None:
+                yield None, visible(line)
+                continue
+            name, text = _said(dated)
+            yield Header(name, datetime.combine(day, at)), text
+
+    for header, raw in messages(headed()):
+        if header.speaker and (text := _words(raw)):
+            yield Turn(header.speaker, text, header.at, source.name)
+
+
+def _dated(line: str) -> _Dated | None:
+    found = _HEADER.match(visible(line).lstrip()) if line[:1] not in " \t" else None
+    if found is None:
+        return None
+    # The mark before the text says on an iPhone that nobody typed it; it went with the others.
+    automatic = found["bracket"] and re.search(r"\]\s*[^:\n]{1,80}:\s\u200e", line)
+    rest = "" if automatic else found["rest"]
+    numbers = (int(found["a"]), int(found["b"]), int(found["c"]))
+    return _Dated(numbers, found["time"], rest, bool(found["bracket"]))
+
+
+def _said(dated: _Dated) -> tuple[str, str]:
+    """Who wrote it, nobody where the program did, and what."""
+    found = _NAMED.match(dated.rest)
+    if found is None or _NO_NAME.search(found["name"]):
+        return "", ""
+    name = found["name"].strip()
+    return name.removeprefix("~").strip(), found["text"] or ""
+
+
+def _words(text: str) -> str:
+    """What was typed: no media, no deleted message, no note that it was edited."""
+    first, _, rest = _EDITED.sub("", text).partition("\n")
+    kept = "" if _MEDIA.fullmatch(first.strip()) else first
+    return f"{kept}\n{rest}".strip()
+
+
+def _day(numbers: tuple[int, int, int], day_first: bool) -> date | None:
+    a, b, c = numbers
+    year, month, day = (a, b, c) if a > 31 else (c, b, a) if day_first else (c, a, b)
+    try:
+        return date(year + 2000 if year < 100 else year, month, day)
+    except ValueError:
+        return None
+
+
+@dataclass(slots=True)
+class DayOrder:
+    """What the dates of a file tell: ``day_first``, None where it is undecided. ``matters``
+    where some date can be read both ways."""
+
+    matters: bool = False
+    day_first: bool | None = None
+    _over: list[int] = field(default_factory=lambda: [0, 0])
+    _falls: list[int] = field(default_factory=lambda: [0, 0])
+    _moves: list[int] = field(default_factory=lambda: [0, 0])
+    _last: tuple[int, int, int] | None = None
+
+    def add(self, numbers: tuple[int, int, int]) -> None:
+        if numbers[0] > 31:
+            return
+        self.matters |= numbers[0] != numbers[1] and max(numbers[:2]) <= 12
+        for place in (0, 1):
+            self._over[place] += numbers[place] > 12
+            if self._last is not None and self._last[2] == numbers[2]:
+                self._falls[place] += numbers[place] < self._last[place]
+                self._moves[place] += numbers[place] != self._last[place]
+        self._last = numbers
+
+    def decide(self) -> None:
+        """The day is what is ever above 12; else what falls within a year, as months do not;
+        else what changes more often."""
+        for a, b in (self._over, self._falls, self._moves):
+            if a != b:
+                self.day_first = a > b
+                return
+
+
+def day_order(source: Source) -> DayOrder:
+    """By all dates of the file."""
+    order = DayOrder()
+    for line in lines(source):
+        if (dated := _dated(line)) is not None:
+            order.add(dated.numbers)
+    order.decide()
+    return order

@@ -1,0 +1,218 @@
+"""Turns of a file become messages of an end user, and those who wrote them contacts: one change,
+which undo takes back with all that rests on the messages."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from uuid import UUID
+
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.cells import atomic
+from accounts.changes import recording
+from accounts.models import Change, EndUser
+from accounts.reasons import Reason
+from contacts import store
+from contacts.models import Contact
+from imports.models import Import
+from imports.overview import Overview, Speaker
+from imports.types import NotReadable, Turn
+from memories import queue
+from memories.erasure import erase
+from memories.models import Memory, Message
+from memories.pipeline import buffer
+
+VERB = "import_chat"
+CHUNK = 500
+MAX_SPEAKER = 100
+
+Progress = Callable[[int], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What was answered: ``me`` is the key of the speaker who is the user ("" where the file says
+    it), ``people`` are those who become contacts, by their keys."""
+
+    me: str
+    people: Mapping[str, Speaker]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """``conflicts`` are messages that are there already as somebody else's: the file was taken in
+    before with another answer."""
+
+    accepted: int
+    duplicates: int
+    conflicts: int
+
+
+def choose(found: Overview, me: str) -> Choice:
+    """The answer who the user is, by name or key. Raises NotReadable where it is missing or not
+    certain."""
+    speaker = found.find(me) if me else None
+    listed = ", ".join(
+        f"{one.name} ({one.messages})" for one in most_first(found.speakers.values())
+    )
+    if me and speaker is None:
+        raise NotReadable(
+            f"Nobody, or not only one, is called {me} in this file. Writers: {listed}."
+        )
+    if found.asks and speaker is None:
+        raise NotReadable(f"Say who the user is (--me NAME); the file does not. Writers: {listed}.")
+    key = speaker.key if speaker else ""
+    return Choice(key, {one.key: one for one in found.people(key)})
+
+
+def most_first(speakers: Iterable[Speaker]) -> list[Speaker]:
+    return sorted(speakers, key=lambda one: (-one.messages, one.name))
+
+
+@atomic()
+def begin(import_: Import, choice: Choice, actor: str) -> Change:
+    """Makes the contacts, as the one Change of this import. Whoever is known by name stays who
+    they are, and gets what else the file calls them as aliases."""
+    end_user = EndUser.objects.lock(import_.end_user_id)
+    if end_user is None:
+        raise NotReadable("The user was forgotten meanwhile.")
+    with recording(end_user, VERB, actor, Reason("import_chat").stored) as (recorder, change):
+        people = []
+        for speaker in choice.people.values():
+            contact, made = _contact(end_user, speaker)
+            if contact is None or contact in people:
+                continue
+            people.append(contact)
+            recorder.watch([contact], created=made)
+            if store.add_aliases(contact, speaker.aliases) or made:
+                store.save(contact, ["aliases"])
+        change.subjects = [str(contact.pk) for contact in people]
+    Import.objects.filter(pk=import_.pk).update(change=change.pk, state=Import.State.RUNNING)
+    import_.change = change.pk
+    return change
+
+
+def _contact(end_user: EndUser, speaker: Speaker) -> tuple[Contact | None, bool]:
+    """The contact of this name, or a new one; none where several bear it."""
+    known = store.named(end_user, speaker.name, "")
+    if known is not None or store.find(end_user, speaker.name):
+        return known, False
+    try:
+        return store.create(end_user, speaker.name, mentioned_at=speaker.last)
+    except store.InvalidContact:
+        return None, False
+
+
+def load(
+    import_: Import, turns: Iterable[Turn], choice: Choice, progress: Progress = lambda _read: None
+) -> Loaded:
+    """Stores the turns, a chunk at a time; what is there already is not stored again, so it may be
+    called again after it broke off."""
+    end_user = import_.end_user
+    accepted = duplicates = conflicts = read = 0
+    incoming = _incoming(turns, choice, import_)
+    while chunk := list(islice(incoming, CHUNK)):
+        with atomic():
+            received = buffer.receive(end_user.app, end_user.external_id, chunk)
+            if received.extraction_due:
+                queue.enqueue("extract", end_user.pk)
+            read += len(chunk)
+            accepted += received.accepted
+            duplicates += received.duplicates
+            conflicts += len(received.conflicts)
+            Import.objects.filter(pk=import_.pk).update(
+                read=read, accepted=accepted, duplicates=duplicates + conflicts
+            )
+        progress(read)
+    return Loaded(accepted, duplicates, conflicts)
+
+
+def _incoming(turns: Iterable[Turn], choice: Choice, import_: Import) -> Iterator[buffer.Incoming]:
+    same: Counter[str] = Counter()
+    moment: datetime | None = None
+    for turn in turns:
+        role, speaker = _by(turn, choice)
+        if turn.at is None or role is None:
+            continue
+        if turn.at != moment:
+            moment, same = turn.at, Counter()
+        said = "\0".join((turn.role or turn.key, turn.at.isoformat(), turn.text))
+        same[said] += 1
+        digest = hashlib.sha256(f"{said}\0{same[said]}".encode()).hexdigest()[:32]
+        chat = hashlib.sha256(turn.chat.encode()).hexdigest()[:16]
+        yield buffer.Incoming(
+            role=role,
+            content=turn.text,
+            id=f"imp:{import_.format}:{digest}",
+            created_at=turn.at,
+            session_id=f"imp:{import_.format}:{chat}",
+            metadata={"import": str(import_.pk)},
+            speaker=speaker,
+        )
+
+
+def _by(turn: Turn, choice: Choice) -> tuple[str | None, str | None]:
+    """The role and the speaker of a turn; no role where it is nobody's who counts."""
+    if turn.role:
+        return turn.role, None
+    if turn.key == choice.me:
+        return Message.Role.USER, None
+    person = choice.people.get(turn.key)
+    return (Message.Role.USER, person.name[:MAX_SPEAKER]) if person else (None, None)
+
+
+def finish(import_: Import) -> None:
+    Import.objects.filter(pk=import_.pk).update(state=Import.State.DONE, finished_at=timezone.now())
+
+
+def fail(import_: Import, error: str) -> None:
+    """What was taken in until then stays, until it is undone or the file is given again."""
+    Import.objects.filter(pk=import_.pk).update(
+        state=Import.State.FAILED, error=error, finished_at=timezone.now()
+    )
+
+
+def messages_of(import_: Import) -> Q:
+    return Q(metadata__contains={"import": str(import_.pk)})
+
+
+@atomic()
+def take_back(change: Change) -> None:
+    """What the undo of an import takes back besides its contacts: the messages, with the memories
+    that rest on them alone, and those whom only these told of."""
+    import_ = Import.objects.of(change.end_user_id).filter(change=change.pk).first()
+    if import_ is None:
+        return
+    end_user = import_.end_user
+    rows = Message.objects.of(end_user).filter(messages_of(import_))
+    ids = list(rows.values_list("pk", flat=True))
+    resting = Memory.objects.of(end_user).filter(source_message_ids__overlap=ids)
+    alone = list(
+        resting.facts().filter(source_message_ids__contained_by=ids).values_list("pk", flat=True)
+    )
+    met = _met(end_user, import_, ids, change)
+    erase.forget_these(end_user, alone, (), ids, ())
+    left = [c.pk for c in Contact.objects.of(end_user).filter(pk__in=met, links=None)]
+    if left:
+        erase.forget_these(end_user, (), left, (), ())
+    # An id that comes again is not the same message: the file may be taken in anew.
+    Message.objects.of(end_user).filter(pk__in=ids).update(client_id=None)
+    Import.objects.filter(pk=import_.pk).update(state=Import.State.UNDONE)
+
+
+def _met(end_user: EndUser, import_: Import, ids: list[int], change: Change) -> set[UUID]:
+    """The contacts that extraction made of the messages, and nobody has touched since."""
+    focus = Message.objects.of(end_user).filter(pk__in=ids).values_list("understood", flat=True)
+    linked = Contact.objects.of(end_user).filter(links__memory__source_message_ids__overlap=ids)
+    found = {pk for one in focus for pk in one} | set(linked.values_list("pk", flat=True))
+    made = Contact.objects.of(end_user).filter(pk__in=found, created_at__gte=import_.created_at)
+    touched = {
+        s
+        for c in Change.objects.of(end_user).filter(created_at__gte=change.created_at)
+        for s in c.subjects
+    }
+    return {pk for pk in made.values_list("pk", flat=True) if str(pk) not in touched}

@@ -1,0 +1,130 @@
+"""manage.py import_chat FILE --user U --me NAME"""
+
+from argparse import ArgumentParser, BooleanOptionalAction
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.management.base import CommandError
+from rest_framework.exceptions import APIException
+
+from accounts import time_zones
+from accounts.api import check_external_id
+from accounts.errors import described
+from accounts.management.command import MioCommand
+from accounts.models import App, EndUser
+from imports import intake, overview
+from imports.formats import TITLES
+from imports.models import Import
+from imports.types import NotReadable, Options
+from memories.pipeline import cadence
+
+ACTOR = "operator:import"
+
+
+class Command(MioCommand):
+    help = (
+        "Takes in a chat history: an export of " + ", ".join(TITLES.values()) + ". What the user "
+        "wrote is read as theirs, what others wrote as told by them; these become contacts. The "
+        "same file twice adds nothing, and all of it is one change that can be undone."
+    )
+    user_required = True
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file", help="the export as the program wrote it, or the zip archive")
+        parser.add_argument("--me", default="", help="who of the writers the user is")
+        parser.add_argument("--dry-run", action="store_true", help="count, and take in nothing")
+        parser.add_argument("--time-zone", help="where times have none (default: the user's own)")
+        parser.add_argument(
+            "--day-first",
+            action=BooleanOptionalAction,
+            help="dates are D/M/Y (--no-day-first: M/D/Y); default: what the whole file shows",
+        )
+        super().add_arguments(parser)
+
+    def handle(
+        self, *, file: str, user: str, app: str, me: str, dry_run: bool, time_zone: str | None,
+        day_first: bool | None, json: bool, **_options: Any,
+    ) -> None:  # fmt: skip
+        try:
+            check_external_id(user)
+        except APIException as error:
+            raise CommandError(f"--user: {described(error)}") from error
+        held = EndUser.objects.filter(app__name=app, external_id=user).first()
+        try:
+            if time_zone:
+                time_zones.check(time_zone)
+        except ValidationError as error:
+            raise CommandError(f"--time-zone: {error.messages[0]}") from error
+        usual = held.zone if held else ZoneInfo(settings.TIME_ZONE)
+        zone = ZoneInfo(time_zone) if time_zone else usual
+        path, options = Path(file), Options(day_first)
+        try:
+            found = overview.look(path, zone, options, held.names if held else ())
+            self._tell(found)
+            unanswered = dry_run and found.asks and not me
+            choice = None if unanswered else intake.choose(found, me)
+        except NotReadable as error:
+            raise CommandError(f"{error} Nothing was imported.") from error
+        figures = _figures(found)
+        if dry_run or choice is None:
+            self.report(json, dry_run=True, **figures)
+            return
+        owner, _ = App.objects.get_or_create(name=app)
+        end_user, _ = EndUser.objects.get_or_create(app=owner, external_id=user)
+        import_ = Import.objects.create(
+            end_user=end_user, format=found.format, total=found.messages
+        )
+        try:
+            change = intake.begin(import_, choice, ACTOR)
+            with self.bar(found.messages, "message", "imported") as bar:
+                done = intake.load(
+                    import_,
+                    overview.turns(path, zone, options),
+                    choice,
+                    lambda read: bar.update(read - bar.n),
+                )
+        except NotReadable as error:
+            intake.fail(import_, str(error))
+            raise CommandError(f"{error} Undo change {import_.change} to take it back.") from error
+        intake.finish(import_)
+        if done.conflicts:
+            self.stderr.write(
+                f"{done.conflicts} messages are there already as somebody else's: the file was "
+                "imported before with another answer who the user is. Undo that import first."
+            )
+        self.report(
+            json,
+            **figures,
+            accepted=done.accepted,
+            duplicates=done.duplicates,
+            conflicts=done.conflicts,
+            people=len(choice.people),
+            change=change.pk,
+        )
+
+    def _tell(self, found: overview.Overview) -> None:
+        """Who wrote how much, on stderr, and what would be guessed."""
+        for speaker in intake.most_first(found.speakers.values()):
+            guessed = found.guess is not None and found.guess.key == speaker.key
+            note = f"  maybe the user ({found.guess.reason})" if guessed and found.guess else ""
+            self.stderr.write(f"{speaker.messages:>8}  {speaker.name}{note}")
+        if found.day_first is not None:
+            self.stderr.write(f"Dates are read as {'D/M/Y' if found.day_first else 'M/D/Y'}.")
+
+
+def _figures(found: overview.Overview) -> dict[str, Any]:
+    batch = cadence.longest_batch()
+    return {
+        "format": found.format,
+        "messages": found.messages,
+        "undated": found.undated,
+        "speakers": {one.name: one.messages for one in intake.most_first(found.speakers.values())},
+        "first": found.first,
+        "last": found.last,
+        "day_first": found.day_first,
+        "model_calls": found.calls(batch),
+        "model_tokens": found.model_tokens(batch),
+    }

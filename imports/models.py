@@ -1,0 +1,42 @@
+"""What was taken in from a file, and how far that is."""
+
+import uuid
+
+from django.db import models
+from django.utils import timezone
+
+from accounts.models import EndUser, ScopedQuerySet
+
+
+class Import(models.Model):
+    """One file of one end user. It holds no names and no words: those of an upload lie beside the
+    file until it is taken in (``imports.uploads``); later they are in messages and contacts.
+    ``change`` is the id of the Change by which all of it is undone."""
+
+    class State(models.TextChoices):
+        UPLOADED = "uploaded"  # waits for an answer who the user is
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+        UNDONE = "undone"
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="imports")
+    state = models.CharField(max_length=8, choices=State, default=State.UPLOADED)
+    format = models.CharField(max_length=20)
+    total = models.PositiveIntegerField(default=0, help_text="Messages that are to be taken in.")
+    read = models.PositiveIntegerField(default=0)
+    accepted = models.PositiveIntegerField(default=0)
+    duplicates = models.PositiveIntegerField(default=0)
+    error = models.TextField(blank=True, default="")
+    change = models.UUIDField(null=True, blank=True)
+    created_at = models.DateTimeField(default=timezone.now)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-created_at"]
+
+    def __str__(self) -> str:
+        return f"import {self.pk}"

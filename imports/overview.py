@@ -1,0 +1,205 @@
+"""What a file holds, before anything of it is taken in: who wrote how much, when, at what cost;
+and a guess, never more, who of them is the owner."""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from accounts.reasons import Reason
+from contacts.names import name_key
+from contacts.text import encodable, estimate_tokens
+from imports.formats import Format, recognised, whatsapp
+from imports.source import Source, parts
+from imports.types import NO_OPTIONS, NotReadable, Options, Turn
+
+# Of a message; the API takes as many.
+MAX_TEXT = 100_000
+# Who says less in a chat of several is nobody whom one knows by it.
+LEAST_LINES = 5
+MAX_SPEAKERS = 2000
+# What is read beside the messages each time: the instructions, known people and memories.
+PROMPT_TOKENS = 4000
+EARLIEST = datetime(1970, 1, 2, tzinfo=UTC)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+@dataclass(slots=True)
+class Speaker:
+    """Somebody who wrote, by the key that tells speakers apart."""
+
+    key: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    messages: int = 0
+    last: datetime | None = None
+    chats: set[str] = field(default_factory=set)
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """Who the owner may be, and why."""
+
+    key: str
+    reason: Reason
+
+
+@dataclass(slots=True)
+class Overview:
+    """``stated``: how many messages the file itself gives to its owner or an assistant;
+    ``undated``: how many have no time and are left out. ``day_first``: the order of the dates
+    that was found, None where there is nothing to ask."""
+
+    format: str
+    messages: int = 0
+    stated: int = 0
+    undated: int = 0
+    tokens: int = 0
+    first: datetime | None = None
+    last: datetime | None = None
+    speakers: dict[str, Speaker] = field(default_factory=dict)
+    groups: dict[str, set[str]] = field(default_factory=dict)
+    day_first: bool | None = None
+    guess: Guess | None = None
+
+    @property
+    def asks(self) -> bool:
+        """Whether somebody has to say who of the speakers is the user."""
+        return bool(self.speakers) and not self.stated
+
+    def calls(self, batch: int) -> int:
+        """How many times a model is asked, at so many messages a time."""
+        return math.ceil(self.messages / batch)
+
+    def model_tokens(self, batch: int) -> int:
+        """About how many tokens a model reads for it."""
+        return self.tokens + PROMPT_TOKENS * self.calls(batch)
+
+    def find(self, name: str) -> Speaker | None:
+        """The one speaker of that name, alias or account; None where there is none or several."""
+        wanted = name_key(name)
+        found = [
+            speaker
+            for speaker in self.speakers.values()
+            if name == speaker.key
+            or wanted in {name_key(one) for one in (speaker.name, *speaker.aliases)}
+        ]
+        exact = [speaker for speaker in found if name in (speaker.key, speaker.name)]
+        chosen = exact or found
+        return chosen[0] if len(chosen) == 1 else None
+
+    def people(self, me: str) -> list[Speaker]:
+        """Those who become contacts when the speaker with the key ``me`` is the user: named, and
+        in a chat of several with some lines."""
+        return [
+            speaker
+            for speaker in self.speakers.values()
+            if speaker.key != me
+            and any(letter.isalpha() for letter in speaker.name)
+            and (speaker.messages >= LEAST_LINES or self._alone(speaker, me))
+        ]
+
+    def _alone(self, speaker: Speaker, me: str) -> bool:
+        """Whether they wrote in a chat of two."""
+        return any(self.groups[chat] <= {speaker.key, me} for chat in speaker.chats)
+
+
+def turns(
+    path: Path, zone: tzinfo, options: Options = NO_OPTIONS, name: str = ""
+) -> Iterator[Turn]:
+    """All turns of a file as they are stored: cleaned, with times in ``zone`` where the file has
+    none; undated ones follow the one before. Raises NotReadable."""
+    form, sources = recognised(parts(path, options, name))
+    yield from _turns(form, sources, zone)
+
+
+def _turns(form: Format, sources: Iterable[Source], zone: tzinfo) -> Iterator[Turn]:
+    now = datetime.now(UTC)
+    for source in sources:
+        before: dict[str, datetime] = {}
+        for turn in form.parse(source):
+            at = turn.at or before.get(turn.chat)
+            at = at.replace(tzinfo=zone) if at is not None and at.tzinfo is None else at
+            if at is not None and not EARLIEST <= at <= now:
+                at = None
+            if at is not None:
+                before[turn.chat] = at
+            text = _CONTROLS.sub("", encodable(turn.text)).strip()[:MAX_TEXT]
+            if text:
+                yield replace(turn, text=text, at=at, speaker=_line(turn.speaker), key=_line(turn.who),
+                              chat=_line(turn.chat), aliases=tuple(map(_line, turn.aliases)))  # fmt: skip
+
+
+def _line(text: str) -> str:
+    return " ".join(_CONTROLS.sub(" ", encodable(text)).split())
+
+
+def look(
+    path: Path,
+    zone: tzinfo,
+    options: Options = NO_OPTIONS,
+    names: Iterable[str] = (),
+    name: str = "",
+) -> Overview:
+    """Reads a file to its end. ``names`` are the user's own, as far as they are known. Raises
+    NotReadable, also where nobody wrote anything in it."""
+    form, sources = recognised(parts(path, options, name))
+    found = Overview(form.NAME)
+    for turn in _turns(form, sources, zone):
+        _count(found, turn)
+    if not found.messages:
+        raise NotReadable("Nobody wrote a text in this file: there is nothing to import.")
+    if form.NAME == whatsapp.NAME and options.day_first is None:
+        orders = [whatsapp.day_order(source) for source in sources]
+        found.day_first = next((one.day_first for one in orders if one.matters), None)
+    found.guess = _guess(found, [source.name for source in sources], names)
+    return found
+
+
+def _count(found: Overview, turn: Turn) -> None:
+    if turn.at is None:
+        found.undated += 1
+        return
+    found.messages += 1
+    found.tokens += estimate_tokens(turn.text)
+    found.first = min(found.first or turn.at, turn.at)
+    found.last = max(found.last or turn.at, turn.at)
+    if turn.role:
+        found.stated += 1
+        return
+    speaker = found.speakers.get(turn.key)
+    if speaker is None:
+        if len(found.speakers) == MAX_SPEAKERS:
+            raise NotReadable(
+                f"More than {MAX_SPEAKERS} people write in this file: no private chat."
+            )
+        speaker = found.speakers[turn.key] = Speaker(turn.key, turn.speaker)
+    speaker.messages += 1
+    speaker.last = max(speaker.last or turn.at, turn.at)
+    speaker.chats.add(turn.chat)
+    others = (turn.speaker, *turn.aliases)
+    if not set(others) <= {speaker.name, *speaker.aliases}:
+        more = [one for one in others if one not in (speaker.name, *speaker.aliases)]
+        speaker.aliases = (*speaker.aliases, *more)[:10]
+    found.groups.setdefault(turn.chat, set()).add(turn.key)
+
+
+def _guess(found: Overview, files: list[str], names: Iterable[str]) -> Guess | None:
+    """The one with a name of the user's; the one who writes in every chat; of two the one who is
+    not in the file's name."""
+    if not found.asks:
+        return None
+    own = {name_key(name) for name in names}
+    speakers = list(found.speakers.values())
+    known = [s for s in speakers if own & {name_key(one) for one in (s.name, *s.aliases)}]
+    if len(known) == 1:
+        return Guess(known[0].key, Reason("guess_known_name"))
+    everywhere = [s for s in speakers if len(s.chats) == len(found.groups)]
+    if len(found.groups) > 1 and len(everywhere) == 1:
+        return Guess(everywhere[0].key, Reason("guess_in_all_chats"))
+    unnamed = [s for s in speakers if not any(s.name and s.name in name for name in files)]
+    if len(speakers) == 2 and len(unnamed) == 1:
+        return Guess(unnamed[0].key, Reason("guess_not_in_name"))
+    return None

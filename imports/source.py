@@ -1,0 +1,131 @@
+"""The parts of a file that somebody gives: itself, or the members of a zip archive, as streams.
+
+Nothing is unpacked to a disk, and no more is read than the limits allow, whatever an archive
+says of itself.
+"""
+
+import codecs
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from imports.types import NO_OPTIONS, NotReadable, Options
+
+# The largest exports that people have reported are of 1 GB.
+MAX_BYTES = 4_000_000_000
+MAX_MEMBERS = 100_000
+# Text is packed to a fifth or a tenth; beyond this it is made to fill a disk.
+MAX_RATIO = 200
+HEAD = 64 * 1024
+_PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_TEXTS = (".json", ".jsonl", ".txt", ".csv")
+_NO_PATH = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One stream of text: a file, or a member of an archive; ``name`` without its folders."""
+
+    path: Path
+    name: str
+    member: str = ""
+    options: Options = NO_OPTIONS
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Its bytes from the beginning. Raises NotReadable where they are too many or damaged."""
+        try:
+            if not self.member:
+                with self.path.open("rb") as stream:
+                    yield cast(BinaryIO, _Limited(stream))
+                return
+            with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as stream:
+                yield cast(BinaryIO, io.BufferedReader(_Limited(cast(BinaryIO, stream))))
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            raise NotReadable(f"{self.name} in the archive is damaged: export it again.") from error
+
+    @contextmanager
+    def text(self) -> Iterator[TextIO]:
+        """Its text without a byte order mark. Raises NotReadable where it is no text."""
+        encoding = _encoding(self.head())
+        try:
+            with self.open() as stream:
+                yield io.TextIOWrapper(stream, encoding=encoding, newline="")
+        except UnicodeError as error:
+            raise NotReadable(
+                f"{self.name} is not text in UTF-8, UTF-16 or GB 18030. Export it again, or save "
+                "it as UTF-8."
+            ) from error
+
+    def head(self) -> bytes:
+        """Its first bytes."""
+        with self.open() as stream:
+            return stream.read(HEAD)
+
+
+class _Limited(io.RawIOBase):
+    """A stream that raises NotReadable beyond MAX_BYTES."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self._left = stream, MAX_BYTES
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data = self._stream.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise NotReadable(f"The file holds more than {MAX_BYTES // 1_000_000_000} GB.")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Source]:
+    """The texts of a file in order of their names. Raises NotReadable."""
+    name = name or path.name
+    try:
+        packed = zipfile.is_zipfile(path)
+        if not packed:
+            return [Source(path, name, options=options)]
+        with zipfile.ZipFile(path) as archive:
+            infos = archive.infolist()
+    except OSError as error:
+        raise NotReadable(f"{name} can't be read: {error.strerror}.") from error
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise NotReadable(f"{name} is a damaged archive; export it again.") from error
+    if len(infos) > MAX_MEMBERS:
+        raise NotReadable(f"{name} has more than {MAX_MEMBERS} files.")
+    found = []
+    for info in infos:
+        if _NO_PATH.search(info.filename):
+            raise NotReadable(f"{name} has a file whose path leads out of it.")
+        if not info.filename.lower().endswith(_TEXTS) or info.filename.startswith("__MACOSX/"):
+            continue
+        if info.flag_bits & 1 or info.compress_type not in _PACKED:
+            raise NotReadable(f"{name} is encrypted or packed in a rare way; unpack it first.")
+        if info.file_size > MAX_RATIO * max(info.compress_size, 1) + 1_000_000:
+            raise NotReadable(f"{name} unpacks to far more than text does; it is refused.")
+        found.append(Source(path, Path(info.filename).name, info.filename, options))
+    return sorted(found, key=lambda one: one.member)
+
+
+def _encoding(head: bytes) -> str:
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return "gb18030"
+    return "utf-8-sig"
+
+
+def decoded(head: bytes) -> str:
+    """The beginning of a text, whatever can be read of it."""
+    return head.decode(_encoding(head), errors="replace").removeprefix("\ufeff")
