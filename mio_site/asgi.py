@@ -14,13 +14,13 @@ from django.core.asgi import get_asgi_application
 from django.utils.module_loading import import_string
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from memories.context.warm_up import warm_up
 from mio_site import database
 
 database.ensure_running()
 django_application = get_asgi_application()
-# Requests are answered meanwhile; the first ones wait for what it loads, as they would without.
-Thread(target=warm_up, name="warm-up", daemon=True).start()
+for task in settings.ASGI_WARM_UPS:
+    # Requests are answered meanwhile; the first ones wait for what it loads, as they would without.
+    Thread(target=import_string(task), name="warm-up", daemon=True).start()
 
 served: Any = django_application
 for gate in reversed(settings.ASGI_GATES):

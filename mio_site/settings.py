@@ -84,6 +84,8 @@ ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
 ASGI_GATES = ["mcp_server.gate.Gate"]
+# What a web process does in the background when it starts.
+ASGI_WARM_UPS = ["memories.context.warm_up.warm_up"]
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -17,6 +17,7 @@ LOGGING = {
 }
 MIO_TRUSTED_PROXIES: list[str] = []
 ASGI_GATES: list[str] = []
+ASGI_WARM_UPS: list[str] = []
 USE_TZ = True
 INSTALLED_APPS = [
     "django.contrib.contenttypes",
