@@ -77,6 +77,11 @@ class ApiKey(models.Model):
     external_id = models.CharField(
         max_length=200, blank=True, default="", help_text="Of the only end user it is for."
     )
+    trusted = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Its client may name the end user by the plain headers of chat clients.",
+    )
     prefix = models.CharField(max_length=12, help_text="The first characters, to tell keys apart.")
     digest = models.CharField(max_length=64, unique=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -107,12 +112,15 @@ class ApiKey(models.Model):
         return hashlib.sha256(secret.encode()).hexdigest()
 
     @classmethod
-    def issue(cls, app: App, label: str = "", external_id: str = "") -> tuple["ApiKey", str]:
+    def issue(
+        cls, app: App, label: str = "", external_id: str = "", *, trusted: bool = False
+    ) -> tuple["ApiKey", str]:
         """A new key of ``app``, or of one of its end users, and its secret, which is shown this
         once."""
         secret = "mio_" + secrets.token_urlsafe(32)
         kept = {"label": label, "prefix": secret[:10], "digest": cls.hash(secret)}
-        return cls.objects.create(app=app, external_id=external_id, **kept), secret
+        row = cls.objects.create(app=app, external_id=external_id, trusted=trusted, **kept)
+        return row, secret
 
     def revoke(self) -> None:
         self.revoked_at = timezone.now()

@@ -9,17 +9,13 @@ from typing import Any
 from urllib.parse import unquote
 
 from asgiref.sync import sync_to_async
-from django.conf import settings
-from django.http.request import split_domain_port, validate_host
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.api import check_external_id
-from accounts.authentication import note_use
+from accounts.bearer import bearer, key_of
 from accounts.cells import connection
 from accounts.errors import ApiError
-from accounts.models import ApiKey
-from accounts.rate_limit import quota_of
 from mcp_server.protocol import Caller, caller, server
 
 PATH = "/mcp"
@@ -86,18 +82,10 @@ def _caller(scope: Scope) -> Caller:
 
 
 def _known(scope: Scope) -> Caller:
-    headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    host = headers.get(b"host", "")
-    if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
-        raise ApiError(400, "unknown_host", "This server is not called so: see ALLOWED_HOSTS.")
-    scheme, _, secret = headers.get(b"authorization", "").partition(" ")
-    key = ApiKey.objects.valid(secret.strip()).select_related("app").first()
-    if scheme.lower() != "bearer" or key is None:
-        raise ApiError(401, "not_authenticated", "Send a valid key: Authorization: Bearer mio_…")
-    note_use(key)
-    allowed, quota = quota_of(key)
-    if not allowed and quota is not None:
-        raise ApiError(429, "throttled", "Too many requests.", retry_after=quota.reset)
+    headers = {
+        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
+    }
+    key, _quota = key_of(headers, bearer(headers.get("authorization", "")))
     named = unquote(scope["path"].removeprefix(PATH).strip("/"))
     if key.external_id and named not in ("", key.external_id):
         raise ApiError(403, "key_of_one_user", "This key opens the memory of one user only.")
@@ -107,7 +95,9 @@ def _known(scope: Scope) -> Caller:
             400, "no_user", "Use a key that is bound to one end user, or the address /mcp/USER."
         )
     check_external_id(external_id)
-    return Caller(key.app, external_id, f"{scope.get('scheme', 'http')}://{host}")
+    return Caller(
+        key.app, external_id, f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
+    )
 
 
 async def _refuse(send: Send, error: ApiError) -> None:

@@ -62,6 +62,7 @@ INSTALLED_APPS = [
     "webhooks",
     "imports.apps.ImportsConfig",
     "mcp_server",
+    "gateway",
     "dashboard",
 ]
 
@@ -83,7 +84,7 @@ MIDDLEWARE = [
 ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
-ASGI_GATES = ["mcp_server.gate.Gate"]
+ASGI_GATES = ["gateway.front.Gateway", "mcp_server.gate.Gate"]
 # What a web process does in the background when it starts.
 ASGI_WARM_UPS = ["memories.context.warm_up.warm_up"]
 TEMPLATES = [
@@ -312,6 +313,10 @@ MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
 # For development alone: events may be sent to this machine itself, which a stranger's address
 # must never reach.
 MIO_WEBHOOKS_TO_LOOPBACK = env.bool("MIO_WEBHOOKS_TO_LOOPBACK", default=False)
+
+# So long a chat that comes through the gateway waits for what is remembered; after that it goes on
+# without.
+MIO_GATEWAY_BUDGET_MS = env.int("MIO_GATEWAY_BUDGET_MS", default=300)
 
 # What the contact book, which knows nothing of memories, takes from there.
 MIO_CARD_NOTES = "memories.models.links.card_notes"

@@ -25,6 +25,7 @@ PACKAGES = (
     "imports",
     "dashboard",
     "mcp_server",
+    "gateway",
     "mio_site",
     "tools",
 )

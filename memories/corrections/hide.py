@@ -11,7 +11,7 @@ from contacts import store
 from contacts.models import Contact, Relation, Suggestion
 from memories import graph
 from memories.corrections import derived, forgotten_names, sources
-from memories.models import Link, Memory
+from memories.models import GatewayTurn, Link, Memory
 
 Status = Memory.Status
 
@@ -46,6 +46,7 @@ def hide(
         graph.let_go(end_user, ids, recorder)
         derived.unlearn(end_user, ids, recorder)
         _remove(end_user, contacts, recorder)
+        GatewayTurn.objects.of(end_user).forget_blocks()
     return change
 
 

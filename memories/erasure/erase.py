@@ -28,6 +28,7 @@ from memories.models import (
     Entity,
     EntityLink,
     Erasure,
+    GatewayTurn,
     Injected,
     Memory,
     Message,
@@ -241,6 +242,7 @@ def _erase(
     told.update(orphaned.values_list("name", flat=True))
     orphaned.delete()
     Injected.objects.of(end_user).filter(memory_ids__overlap=list(ids)).delete()
+    GatewayTurn.objects.of(end_user).forget_blocks()
     emptied = redact_messages.erase(end_user, quotes, message_ids, {*words, *told})
     erasure_requests.report_until(end_user, timezone.now() + erasure_requests.REPORTED_FOR)
     contacts = _erase_contacts(end_user, contact_ids)

@@ -8,7 +8,15 @@ from memories.models.memory import (
     Memory,
     MemoryQuerySet,
 )
-from memories.models.records import Erasure, Injected, JobRun, ModelCall, Outage, Retrieval
+from memories.models.records import (
+    Erasure,
+    GatewayTurn,
+    Injected,
+    JobRun,
+    ModelCall,
+    Outage,
+    Retrieval,
+)
 from memories.models.search_index import AROUND, AROUND_SHARE, Corpus, Posting, Vector
 from memories.models.work import (
     Batch,

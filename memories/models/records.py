@@ -105,6 +105,39 @@ class Injected(models.Model):
         return f"injection {self.pk}"
 
 
+class GatewayTurnQuerySet(ScopedQuerySet):
+    def forget_blocks(self) -> int:
+        """Takes out what was added to messages, which may hold what is erased or hidden now, so
+        that it is never added again; returns of how many. The messages are still known."""
+        return self.exclude(injected="").update(injected="", contact_ids=[])
+
+
+class GatewayTurn(models.Model):
+    """A user message that came through the gateway, and what was added to it: exactly these
+    characters are added again whenever a client sends the message again, so that the prompt caches
+    of models hold. ``chain_id`` is a keyed hash of the message and of all before it, by which a
+    conversation that is sent again is known."""
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    session_id = models.CharField(max_length=200)
+    chain_id = models.CharField(max_length=64)
+    injected = models.TextField(blank=True, default="")
+    contact_ids = ArrayField(models.UUIDField(), default=list, help_text="Whom that tells of.")
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = GatewayTurnQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["end_user", "chain_id", "session_id"], name="gateway_turn_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"gateway turn {self.pk}"
+
+
 class Erasure(models.Model):
     """What a user asked in a chat to forget: hidden at once by ``change``, erased for good at
     ``due_at`` unless the change is undone before. Also the report of a person's erasure: what

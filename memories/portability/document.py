@@ -10,7 +10,17 @@ from django.utils import timezone
 from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from contacts.models import Contact, Relation, Suggestion
-from memories.models import Batch, Edge, Entity, EntityLink, Erasure, Link, Memory, Message
+from memories.models import (
+    Batch,
+    Edge,
+    Entity,
+    EntityLink,
+    Erasure,
+    GatewayTurn,
+    Link,
+    Memory,
+    Message,
+)
 
 FORMAT, VERSION = "mio-user", 2
 CHUNK = 2000  # rows at once
@@ -48,7 +58,9 @@ SECTIONS: dict[str, type[models.Model]] = {
     "entity_links": EntityLink,
     "changes": Change,
     "erasures": Erasure,
+    "gateway_turns": GatewayTurn,
 }
+ADDED_SECTIONS = ("gateway_turns",)  # not in the exports of earlier releases
 # What a user has that no document holds, and why nothing is lost by it.
 NOT_CARRIED: dict[str, str] = {
     "contacts.contactkey": "derived from the contacts",

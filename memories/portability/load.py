@@ -17,6 +17,7 @@ from memories.models import Memory
 from memories.pipeline.embed import embed_missing
 from memories.portability.document import (
     ADDED,
+    ADDED_SECTIONS,
     CHUNK,
     FORMAT,
     SECTIONS,
@@ -61,7 +62,7 @@ def import_user(
     try:
         with atomic():
             end_user = _make_user(app, document["user"], external_id)
-            sections = {name: [dict(row) for row in document[name]] for name in SECTIONS}
+            sections = {name: [dict(row) for row in _section(document, name)] for name in SECTIONS}
             _insert_all(end_user, with_free_ids(sections), progress)
             _derive_contacts(end_user, progress)
             _derive_tokens(end_user, progress)
@@ -83,9 +84,13 @@ def _check(document: Mapping[str, Any]) -> None:
     if not isinstance(document.get("user"), Mapping):
         raise CannotImport("The export has no user.")
     for section in SECTIONS:
-        rows = document.get(section)
+        rows = _section(document, section)
         if not isinstance(rows, list) or not all(isinstance(row, Mapping) for row in rows):
             raise CannotImport(f"The export has no list of {section}.")
+
+
+def _section(document: Mapping[str, Any], name: str) -> Any:
+    return document.get(name, [] if name in ADDED_SECTIONS else None)
 
 
 def _make_user(app: App, row: Mapping[str, Any], external_id: str | None) -> EndUser:

@@ -18,7 +18,7 @@ from memories.portability.document import SECTIONS, Rows
 # Rows whose ids are counted by the database: they get new ones.
 _COUNTED = (
     "messages", "batches", "relations", "suggestions", "links", "edges", "entities",
-    "entity_links",
+    "entity_links", "gateway_turns",
 )  # fmt: skip
 _SECTION_OF = {model._meta.label_lower: name for name, model in SECTIONS.items()}
 

@@ -21,10 +21,17 @@ class Command(MioCommand):
         parser.add_argument(
             "--user", default="", help="the id of the only end user whose memory the key opens"
         )
+        parser.add_argument(
+            "--trusted",
+            action="store_true",
+            help="the key's client may name end users by the plain headers of chat clients",
+        )
         super().add_arguments(parser)
 
     @atomic()
-    def handle(self, *, name: str, new_key: bool, user: str, json: bool, **_options: Any) -> None:
+    def handle(
+        self, *, name: str, new_key: bool, user: str, trusted: bool, json: bool, **_options: Any
+    ) -> None:
         name = name.strip()
         if not name or len(name) > 100 or not name.isprintable():
             raise CommandError("An app's name has 1 to 100 printable characters.")
@@ -33,7 +40,7 @@ class Command(MioCommand):
         app, made = App.objects.get_or_create(name=name)
         if not made and not new_key:
             raise CommandError(f"There is an app {name!r}. Use --new-key for another key of it.")
-        _, secret = ApiKey.issue(app, external_id=user)
+        _, secret = ApiKey.issue(app, external_id=user, trusted=trusted)
         if json:
             self.report(json, app=name, key=secret)
         else:

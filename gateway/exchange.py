@@ -1,0 +1,228 @@
+"""One request and its answer: whose it is, what is added, the way there and back, what is noted.
+
+The database is asked in threads of the gateway's own, which give their connection back; then bytes
+are passed on. So a stream holds neither a thread nor a connection.
+"""
+
+import asyncio
+import contextvars
+import json
+import logging
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from django.conf import settings
+from django.utils.crypto import salted_hmac
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Send
+
+from accounts.bearer import bearer, key_of
+from accounts.cells import connection
+from accounts.errors import ApiError, too_large
+from accounts.models import ApiKey
+from accounts.rate_limit import Quota
+from gateway import chat_messages, injection, relay
+from gateway.background_prompts import is_background
+from gateway.chat_messages import Conversation
+from gateway.identity import session_of, user_of
+from gateway.models import Upstream
+from gateway.sse import answer_of
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+CHAT = "chat/completions"
+HEADERS = ("X-Mio-Memory", "X-Mio-Session", "X-Mio-People")
+MAX_BODY = 32_000_000  # images come within it
+
+# Apart, so that keys wait for no memory, and memory for nothing that is stored.
+_KEYS = ThreadPoolExecutor(4, "gateway-keys")
+_READS = ThreadPoolExecutor(4, "gateway-reads")
+_WRITES = ThreadPoolExecutor(2, "gateway-writes")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A key of an app that has an upstream, and what is left of its limit."""
+
+    key: ApiKey
+    upstream: Upstream
+    quota: Quota | None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """What a chat got: ``state`` is told in X-Mio-Memory. ``chat`` is what is to be noted, None
+    for nothing."""
+
+    state: str
+    chat: injection.Chat | None = None
+    prepared: injection.Prepared | None = None
+
+    @property
+    def headers(self) -> dict[str, str]:
+        told = {"X-Mio-Memory": self.state}
+        if self.prepared is not None:
+            told["X-Mio-Session"] = self.prepared.session_id
+            told["X-Mio-People"] = ",".join(map(str, self.prepared.people))
+        # What a client calls its session may be no text of a header.
+        return {name: value for name, value in told.items() if value and value.isascii()}
+
+
+async def models(http: relay.Client, request: Request, name: str, send: Send) -> None:
+    """Passes the upstream's list of models, or one of them."""
+    caller = await _in_thread(_KEYS, partial(_caller, request.headers))
+    await _pass(http, caller, request, name, b"", {}, bytearray(), send)
+
+
+async def chat(http: relay.Client, request: Request, send: Send) -> None:
+    """Passes a chat on with what is remembered for it, and notes what was said."""
+    caller = await _in_thread(_KEYS, partial(_caller, request.headers))
+    raw = await _body(request)
+    body = _parsed(raw)
+    talk = chat_messages.read(body.get("messages"))
+    if is_background(request.headers, talk):
+        memory = Memory("skipped-task")
+    else:
+        memory = await _remembered(caller, request.headers, body, talk)
+    sent = _sent(raw, body, memory, caller.upstream.placement)
+    noting = asyncio.create_task(_note_message(memory))
+    heard, streamed = bytearray(), False
+    try:
+        streamed = await _pass(http, caller, request, CHAT, sent, memory.headers, heard, send)
+    finally:
+        noted = await noting
+    if memory.chat and noted and (text := answer_of(bytes(heard), streamed=streamed)):
+        await _note_answer(memory.chat, noted, text)
+
+
+def _caller(headers: Mapping[str, str]) -> Caller:
+    """Who calls. Raises ApiError."""
+    secret = headers.get("x-mio-key", "") or bearer(headers.get("authorization", ""))
+    key, quota = key_of(headers, secret)
+    upstream = Upstream.objects.filter(app=key.app_id).first()
+    if upstream is None:
+        told = f"The app {key.app.name} has no upstream: an operator sets it on its gateway page."
+        raise ApiError(503, "no_upstream", told)
+    return Caller(key, upstream, quota)
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for piece in request.stream():
+        body += piece
+        if len(body) > MAX_BODY:
+            raise too_large(MAX_BODY)
+    return bytes(body)
+
+
+def _parsed(raw: bytes) -> dict[str, Any]:
+    try:
+        body = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise ApiError(400, "parse_error", "The body is not JSON in UTF-8.") from error
+    if not isinstance(body, dict):
+        raise ApiError(400, "parse_error", "The body is not a JSON object.")
+    return body
+
+
+async def _remembered(
+    caller: Caller, headers: Mapping[str, str], body: Mapping[str, Any], talk: Conversation
+) -> Memory:
+    """What is added to a chat, as far as that is known in time. Raises ApiError where nobody says
+    whose chat it is."""
+    user = user_of(caller.key, caller.upstream, headers, body)
+    if not talk.turns:
+        return Memory("none")
+    asked = injection.Chat(
+        caller.key.app, user, session_of(headers), talk, caller.upstream.placement
+    )
+    try:
+        async with asyncio.timeout(settings.MIO_GATEWAY_BUDGET_MS / 1000):
+            prepared = await _in_thread(_READS, partial(injection.prepare, asked))
+    except TimeoutError:
+        return Memory("late", asked)
+    except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
+        log.warning("gateway of app %d: no memory: %s", caller.key.app_id, type(error).__name__)
+        return Memory("error", asked)
+    return Memory("injected" if prepared.blocks else "none", asked, prepared)
+
+
+def _sent(raw: bytes, body: Mapping[str, Any], memory: Memory, placement: str) -> bytes:
+    """The body for the upstream: the very bytes that came, where nothing is added. The user's id is
+    never passed on as it is."""
+    changed: dict[str, Any] = {}
+    blocks = memory.prepared.blocks if memory.prepared else {}
+    if blocks and placement == Upstream.Placement.SYSTEM:
+        [block] = blocks.values()
+        changed["messages"] = chat_messages.with_system(body["messages"], block)
+    elif blocks:
+        changed["messages"] = chat_messages.with_blocks(body["messages"], blocks)
+    if user := body.get("user"):
+        changed["user"] = salted_hmac("mio.gateway.user", str(user)).hexdigest()
+    return json.dumps({**body, **changed}).encode() if changed else raw
+
+
+async def _pass(
+    http: relay.Client,
+    caller: Caller,
+    request: Request,
+    name: str,
+    body: bytes,
+    told: Mapping[str, str],
+    heard: bytearray,
+    send: Send,
+) -> bool:
+    """Sends a request on and its answer back, with what is ``told`` in headers; returns whether it
+    was a stream, of which ``heard`` is what came."""
+    asked = http.build_request(
+        request.method,
+        f"{caller.upstream.url}/{name}",
+        params=request.url.query or None,
+        content=body or None,
+        headers=relay.headers_for(caller.upstream, request.headers),
+    )
+    more = {**told, **(caller.quota.headers if caller.quota else {})}
+    async with relay.answer_of(http, asked, request.receive) as answer:
+        response = await relay.response_of(answer, more, heard, request.receive)
+        try:
+            await response(request.scope, request.receive, send)
+        except ClientDisconnect:
+            log.debug("gateway: the client of app %d left", caller.key.app_id)
+        return relay.is_stream(answer)
+
+
+async def _note_message(memory: Memory) -> injection.Noted | None:
+    """Notes the user's message; None where there is nothing to note, or it failed."""
+    if memory.chat is None:
+        return None
+    try:
+        noting = partial(injection.note_message, memory.chat, memory.prepared)
+        return await _in_thread(_WRITES, noting)
+    except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
+        log.warning("gateway of app %d: not noted: %s", memory.chat.app.pk, type(error).__name__)
+        return None
+
+
+async def _note_answer(chat: injection.Chat, noted: injection.Noted, text: str) -> None:
+    try:
+        await _in_thread(_WRITES, partial(injection.note_answer, chat, noted, text))
+    except Exception as error:  # noqa: BLE001 the answer was given
+        log.warning("gateway of user %d: not noted: %s", noted.end_user_id, type(error).__name__)
+
+
+async def _in_thread(pool: ThreadPoolExecutor, ask: Callable[[], T]) -> T:
+    """What ``ask`` returns, called in a thread of ``pool``; its connection to the database goes
+    back after it. Nobody who leaves meanwhile keeps a call that has begun from its end."""
+
+    def asked() -> T:
+        try:
+            return ask()
+        finally:
+            connection.close()
+
+    run = contextvars.copy_context().run
+    return await asyncio.get_running_loop().run_in_executor(pool, run, asked)

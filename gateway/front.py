@@ -1,0 +1,88 @@
+"""``/v1`` in front of Django: an OpenAI-compatible server that remembers people."""
+
+import asyncio
+import logging
+import traceback
+from weakref import WeakKeyDictionary
+
+from django.conf import settings
+from django.db import Error
+from starlette.middleware.cors import CORSMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from accounts.errors import INTERNAL, ApiError
+from gateway import exchange, openai_errors, relay
+
+log = logging.getLogger(__name__)
+
+PREFIX = "/v1/"
+
+
+class Gateway:
+    """An ASGI application that answers below ``/v1/`` and hands all else on."""
+
+    def __init__(self, rest: ASGIApp) -> None:
+        self._rest = rest
+        self._own = CORSMiddleware(
+            self._answer,
+            allow_origins=settings.MIO_CORS_ORIGINS,
+            allow_methods=["GET", "POST"],
+            allow_headers=["*"],
+            expose_headers=[*exchange.HEADERS, *settings.CORS_EXPOSE_HEADERS],
+        )
+        # Connections are of one event loop.
+        self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, relay.Client] = (
+            WeakKeyDictionary()
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        ours = scope["type"] == "http" and scope["path"].startswith(PREFIX)
+        await (self._own if ours else self._rest)(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._route(Request(scope, receive), sending)
+        except (ClientDisconnect, relay.ClientGone):
+            return
+        except Exception as error:
+            if begun:
+                raise
+            await openai_errors.response(_refusal(error))(scope, receive, send)
+
+    def _client(self) -> relay.Client:
+        loop = asyncio.get_running_loop()
+        if loop not in self._clients:
+            self._clients[loop] = relay.client()
+        return self._clients[loop]
+
+    async def _route(self, request: Request, send: Send) -> None:
+        name = request.url.path.removeprefix(PREFIX).strip("/")
+        if request.method == "GET" and name.split("/")[0] == "models":
+            await exchange.models(self._client(), request, name, send)
+        elif request.method == "POST" and name == exchange.CHAT:
+            await exchange.chat(self._client(), request, send)
+        else:
+            told = "Here are GET /v1/models and POST /v1/chat/completions, and nothing else."
+            raise ApiError(404, "not_found", told)
+
+
+def _refusal(error: Exception) -> ApiError:
+    """What is told of an exception; one that was not foreseen goes to the log, without its
+    message, which may hold text."""
+    if isinstance(error, ApiError):
+        return error
+    if isinstance(error, Error):
+        log.warning("gateway: %s", type(error.__cause__ or error).__name__)
+        told = "The database is not to be had now. Nothing was sent on; try again."
+        return ApiError(503, "no_database", told, retry_after=5)
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    log.error("gateway: %s\n%s", type(error).__name__, frames)
+    return ApiError(500, "internal", INTERNAL)

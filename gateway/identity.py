@@ -1,0 +1,101 @@
+"""Who is the end user of a request, and which conversation it goes on with."""
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import unquote
+
+import jwt
+
+from accounts.api import check_external_id
+from accounts.encryption import Undecryptable, decrypt
+from accounts.errors import ApiError
+from accounts.models import ApiKey
+from gateway.models import Upstream
+
+OWN = "x-mio-user"
+OPEN_WEBUI_TOKEN = "x-openwebui-user-jwt"  # noqa: S105 a header
+OPEN_WEBUI = "open-webui"  # who issues these
+# What anybody could send, so only a trusted key's client is believed.
+PLAIN = (
+    "x-openwebui-user-id", "x-librechat-user-id", "x-litellm-end-user-id",
+    "x-litellm-customer-id", "x-user-id",
+)  # fmt: skip
+SESSIONS = (
+    "x-mio-session", "x-openwebui-chat-id", "x-librechat-conversation-id",
+    "x-litellm-session-id", "x-chat-id", "x-conversation-id",
+)  # fmt: skip
+MAX_SESSION = 200
+# What clients send that have nothing to fill in.
+_NOTHING = ("", "none", "null", "undefined")
+_UNNAMED = "new"  # what LibreChat calls a chat that has no id yet
+LEEWAY = 30  # seconds by which clocks may differ
+
+
+def given(headers: Mapping[str, str], name: str) -> str:
+    """The value of a header, percent-decoded; "" where a client had none for its placeholder."""
+    value = unquote(headers.get(name, "")).strip()
+    return "" if value.lower() in _NOTHING or value.startswith("{{") else value
+
+
+def user_of(
+    key: ApiKey, upstream: Upstream, headers: Mapping[str, str], body: Mapping[str, Any]
+) -> str:
+    """The app's id of the end user. Raises ApiError where nobody is named, or another than the
+    key is bound to."""
+    said = body.get("user")
+    named = (
+        given(headers, OWN)
+        or _signed(upstream, headers)
+        or (_plain(headers) if key.trusted else "")
+        or (said if isinstance(said, str) else "")
+    )
+    if key.external_id and named not in ("", key.external_id):
+        raise ApiError(
+            403,
+            "key_of_one_user",
+            "This key opens the memory of one user only: name no other, or use a key of the app.",
+        )
+    external_id = named or key.external_id
+    if not external_id:
+        raise ApiError(
+            400,
+            "no_user",
+            "Nobody says whose memory this is: send X-Mio-User or the field `user`, or use a key "
+            "that is bound to one end user. Headers of chat clients count with trusted keys only.",
+        )
+    check_external_id(external_id)
+    return external_id
+
+
+def session_of(headers: Mapping[str, str]) -> str:
+    """The client's own id of the conversation, or ""."""
+    named = (given(headers, name) for name in SESSIONS)
+    return next((found[:MAX_SESSION] for found in named if found not in ("", _UNNAMED)), "")
+
+
+def _plain(headers: Mapping[str, str]) -> str:
+    return next((found for name in PLAIN if (found := given(headers, name))), "")
+
+
+def _signed(upstream: Upstream, headers: Mapping[str, str]) -> str:
+    """The user of a token that Open WebUI signed. Raises ApiError for one that is not valid."""
+    token = headers.get(OPEN_WEBUI_TOKEN, "")
+    if not token or not upstream.open_webui_secret:
+        return ""
+    try:
+        claims = jwt.decode(
+            token,
+            decrypt(upstream.open_webui_secret),
+            algorithms=["HS256"],
+            issuer=OPEN_WEBUI,
+            leeway=LEEWAY,
+            options={"require": ["exp", "sub"]},
+        )
+    except (jwt.InvalidTokenError, Undecryptable) as error:
+        raise ApiError(
+            401,
+            "invalid_token",
+            "The token in X-OpenWebUI-User-Jwt is not valid: its secret must be the app's, and "
+            "clocks must agree.",
+        ) from error
+    return str(claims["sub"])

@@ -1,0 +1,89 @@
+"""manage.py gateway APP"""
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from accounts.management.command import MioCommand
+from accounts.models import App
+from gateway import upstreams
+from gateway.models import Upstream
+
+FILE = "a file with nothing else in it, - for standard input; an empty one takes it away"
+
+
+class Command(MioCommand):
+    help = "Sets where the chats of an app go that come through the gateway, and shows it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("app", help="the app's name")
+        parser.add_argument(
+            "--upstream-url",
+            help="a server of the OpenAI protocol, such as https://api.openai.com/v1 or "
+            "http://127.0.0.1:11434/v1",
+        )
+        # Not as arguments: those of a process are anybody's to read.
+        parser.add_argument(
+            "--upstream-key-file",
+            metavar="FILE",
+            help=f"its key; without one, the caller's own is passed through: {FILE}",
+        )
+        parser.add_argument(
+            "--open-webui-secret-file",
+            metavar="FILE",
+            help=f"FORWARD_USER_INFO_HEADER_JWT_SECRET of Open WebUI: {FILE}",
+        )
+        parser.add_argument(
+            "--placement",
+            choices=Upstream.Placement.values,
+            default="",
+            help="tail: before the user's words; system: at the end of the system prompt",
+        )
+        parser.add_argument("--remove", action="store_true", help="close the gateway of this app")
+        super().add_arguments(parser)
+
+    def handle(self, *, app: str, json: bool, **options: Any) -> None:
+        held = App.objects.filter(name=app).first()
+        if held is None:
+            raise CommandError(f"There is no app {app!r}: make one with create_app.")
+        if options["remove"]:
+            upstreams.remove(held)
+        found = Upstream.objects.filter(app=held).first()
+        url = options["upstream_url"] or (found.url if found else "")
+        if url and not options["remove"]:
+            found = self._configure(held, url, options)
+        self.report(
+            json,
+            app=held.name,
+            upstream=found.url if found else None,
+            key="kept" if found and found.key else "passed through",
+            placement=found.placement if found else None,
+        )
+
+    def _configure(self, app: App, url: str, options: dict[str, Any]) -> Upstream:
+        try:
+            return upstreams.configure(
+                app,
+                url,
+                key=_secret(options["upstream_key_file"]),
+                open_webui_secret=_secret(options["open_webui_secret_file"]),
+                placement=options["placement"],
+            )
+        except upstreams.NotAnUpstream as error:
+            raise CommandError(
+                "Give an address that begins with http:// or https://, without a user, a query or "
+                "a blank, and ends where /chat/completions begins."
+            ) from error
+
+
+def _secret(file: str | None) -> str | None:
+    if file is None:
+        return None
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"{file} can't be read: {type(error).__name__}.") from error
+    return text.strip()

@@ -1,0 +1,27 @@
+"""Where the chats of an app go."""
+
+from django.db import models
+
+from accounts.models import App
+
+MAX_URL = 500
+
+
+class Upstream(models.Model):
+    """The server of the OpenAI protocol that answers the chats of an app: ``url`` ends where its
+    ``/chat/completions`` begins. ``key`` and ``open_webui_secret`` are encrypted
+    (``accounts.encryption``). Without a key, the caller's own is passed through."""
+
+    class Placement(models.TextChoices):
+        TAIL = "tail"  # before the user's words, in the same message
+        SYSTEM = "system"  # at the end of the system prompt
+
+    app = models.OneToOneField(App, models.CASCADE, related_name="upstream")
+    url = models.CharField(max_length=MAX_URL)
+    key = models.TextField(blank=True, default="", editable=False)
+    open_webui_secret = models.TextField(blank=True, default="", editable=False)
+    placement = models.CharField(max_length=6, choices=Placement, default=Placement.TAIL)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"upstream {self.pk}"

@@ -1,0 +1,32 @@
+"""Errors of the gateway's own, in the form that clients of the OpenAI protocol read."""
+
+import json
+from typing import Any
+
+from starlette.responses import JSONResponse
+
+from accounts.errors import ApiError
+
+_TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+def body_of(status: int, code: str, message: str) -> dict[str, Any]:
+    """The body of an error."""
+    kind = _TYPES.get(status) or ("api_error" if status >= 500 else "invalid_request_error")
+    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+
+
+def response(error: ApiError) -> JSONResponse:
+    """A refusal before anything was sent."""
+    headers = {"Retry-After": str(int(error.wait))} if error.wait else {}
+    if error.status_code == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="mio"'
+    told = body_of(error.status_code, str(error.get_codes()), str(error.detail))
+    return JSONResponse(told, error.status_code, headers)
+
+
+def event(code: str, message: str) -> bytes:
+    """An error within a stream that has begun; clients raise it. A line that was cut is not sent,
+    so the blank line only ends an event that was."""
+    told = json.dumps(body_of(502, code, message))
+    return f"\n\ndata: {told}\n\n".encode()

@@ -1,0 +1,54 @@
+"""Setting the upstream of an app. Operators name it and are trusted: loopback is meant to work, as
+models that run on the same machine are what many have."""
+
+from urllib.parse import urlsplit
+
+from accounts.encryption import encrypt
+from accounts.models import App
+from gateway.models import MAX_URL, Upstream
+
+
+class NotAnUpstream(ValueError):
+    """The address is none that a server of the OpenAI protocol can have."""
+
+
+def configure(
+    app: App,
+    url: str,
+    *,
+    key: str | None = None,
+    open_webui_secret: str | None = None,
+    placement: str = "",
+) -> Upstream:
+    """Sets what is given, and leaves the rest as it is; "" takes a secret away. Raises
+    NotAnUpstream."""
+    changed: dict[str, str] = {"url": _checked(url)}
+    if key is not None:
+        changed["key"] = encrypt(key) if key else ""
+    if open_webui_secret is not None:
+        changed["open_webui_secret"] = encrypt(open_webui_secret) if open_webui_secret else ""
+    if placement:
+        changed["placement"] = Upstream.Placement(placement)
+    upstream, _ = Upstream.objects.update_or_create(app=app, defaults=changed)
+    return upstream
+
+
+def remove(app: App) -> None:
+    """Closes the gateway of an app."""
+    Upstream.objects.filter(app=app).delete()
+
+
+def _checked(url: str) -> str:
+    """``url`` without the slash at its end."""
+    url = url.strip().rstrip("/")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as error:
+        raise NotAnUpstream(url) from error
+    plain = not (parts.query or parts.fragment or parts.username or parts.password)
+    if parts.scheme not in ("http", "https") or not parts.hostname or not plain:
+        raise NotAnUpstream(url)
+    if len(url) > MAX_URL or not url.isprintable() or " " in url:
+        raise NotAnUpstream(url)
+    return url
