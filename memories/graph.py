@@ -12,8 +12,9 @@ those of an erased memory go with it in the database. Nothing is lost by that:
 - edges of outdated memories are history, and stay.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, Self
 from uuid import UUID
 
 from django.db.models import Q
@@ -63,6 +64,12 @@ class Step:
     confidence: float
     reason: str
     weight: float
+
+    @classmethod
+    def of_json(cls, values: Sequence[Any]) -> Self:
+        """From a row of STEPS without its last column, as JSON has it."""
+        edge, kind, source, target, *rest = values
+        return cls(edge, kind, UUID(source), UUID(target), *rest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +124,18 @@ def neighbours(
         seen |= set(reached)
         found.update(level)
     if dangling and heal:
-        _remove(end_user, dangling)
+        remove(end_user, dangling)
     return _heaviest(found, limit)
+
+
+def beside(steps: Iterable[Step]) -> dict[UUID, Neighbour]:
+    """The memories one step away, each by the heaviest of these steps."""
+    found: dict[UUID, Neighbour] = {}
+    for step in steps:
+        held = found.get(step.target)
+        if held is None or held.weight < step.weight:
+            found[step.target] = Neighbour(1, step.weight, (step,))
+    return found
 
 
 def _heaviest(found: dict[UUID, Neighbour], limit: int) -> dict[UUID, Neighbour]:
@@ -126,8 +143,9 @@ def _heaviest(found: dict[UUID, Neighbour], limit: int) -> dict[UUID, Neighbour]
     return {pk: found[pk] for pk in order[:limit]}
 
 
-# The weight of a step is that of its kind and direction × the edge's confidence.
-_STEPS = """
+# The steps that leave ``sources``, for ``steps_params``. The weight of a step is that of its kind and
+# direction × the edge's confidence.
+STEPS = """
 SELECT e.id, e.kind, e.source_id, e.target_id, e.inverse, e.confidence, e.reason,
     COALESCE(w.weight, %(unknown)s) * e.confidence AS weight, m.status
 FROM memories_edge e
@@ -147,24 +165,28 @@ def _steps(
 ) -> list[tuple[Step, bool]]:
     """The heaviest edges that leave these memories, each with whether its end is archived."""
     with connection.cursor() as cursor:
-        cursor.execute(
-            _STEPS,
-            {
-                "end_user": end_user.pk,
-                "sources": list(sources),
-                "kinds": [str(kind) for kind in WEIGHTS],
-                "forth": [forth for forth, _ in WEIGHTS.values()],
-                "back": [back for _, back in WEIGHTS.values()],
-                "unknown": _UNKNOWN,
-                "entity": Edge.SHARES_ENTITY,
-                "wanted": [str(kind) for kind in kinds],
-                "most": _MOST,
-            },
-        )
+        cursor.execute(STEPS, steps_params(end_user, sources, kinds))
         return [
             (Step(*values), status == Memory.Status.ARCHIVED)
             for *values, status in cursor.fetchall()
         ]
+
+
+def steps_params(
+    end_user: EndUser, sources: Sequence[UUID], kinds: Collection[str] = ()
+) -> dict[str, Any]:
+    """What STEPS takes; of all ``kinds`` where none are given."""
+    return {
+        "end_user": end_user.pk,
+        "sources": list(sources),
+        "kinds": [str(kind) for kind in WEIGHTS],
+        "forth": [forth for forth, _ in WEIGHTS.values()],
+        "back": [back for _, back in WEIGHTS.values()],
+        "unknown": _UNKNOWN,
+        "entity": Edge.SHARES_ENTITY,
+        "wanted": [str(kind) for kind in kinds],
+        "most": _MOST,
+    }
 
 
 # Both rows of an edge go by its stated one. A user whose lock another holds is left alone: a
@@ -182,7 +204,8 @@ WHERE met.id = ANY (%s) AND met.end_user_id = held.id
 """
 
 
-def _remove(end_user: EndUser, edges: Sequence[int]) -> None:
+def remove(end_user: EndUser, edges: Sequence[int]) -> None:
+    """Takes away those of these edges that lead to archived memories."""
     with best_effort("Removal of edges of end user", end_user.pk), connection.cursor() as cursor:
         cursor.execute(_REMOVE, [end_user.pk, list(edges)])
 

@@ -190,10 +190,10 @@ def trace(
         resolved, begun = opinion.resolved, time.perf_counter()
     contacts = _contacts(mentions, known)
     meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
-    about, hits = None, []
+    of_people, hits = None, []
     if "linked" in include and meant:
-        with clock.step("linked"):
-            about = linked.about_people(end_user, meant, message, limit)
+        people_meant = {m.person.id: m.person for m in mentions if m.person.id in meant}
+        of_people = linked.about_people(end_user, list(people_meant.values()), message, limit)
     searched = "no"
     if embedding is not None:
         embedding.until = _until(begun, deadline_ms)
@@ -210,6 +210,7 @@ def trace(
                 heal=heal,
                 floor=relevance.FLOOR,
                 with_people=not meant,
+                along=of_people,
             )
             searched = "words" if embedding.failed else "yes"
             # Where somebody is named, others in what is known of the matter are not meant.
@@ -222,6 +223,13 @@ def trace(
                 known |= lookup.cards_of(end_user, {voted.mention.person.id: voted.known})
                 contacts = _contacts(mentions, known)
         clock.split("search", "embedding", embedding.waited)
+    about = None
+    if of_people is not None and of_people.sent:
+        about = of_people.result()
+        clock.split("search", "linked", of_people.ms)
+    elif of_people is not None:
+        with clock.step("linked"):
+            about = of_people.result()
     with clock.step("prompt"):
         shown = contacts if "cards" in include else []
         # Whoever has a card has it on the card, but for a compact one.

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -10,10 +11,12 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from contacts.models import Contact
+from contacts.names import name_key
+from contacts.types import Person
 from memories import queue
 from memories.models import Link, Memory, Retrieval
 from memories.search import concepts
+from memories.search.sql import Along
 from memories.search.tokens import own, query_tokens, tokenise
 
 # How many of a contact's latest memories compete for a place in the prompt: bounds the cost
@@ -41,23 +44,41 @@ class About:
     unlinked: tuple[UUID, ...]
 
 
-def about_people(end_user: EndUser, contact_ids: Sequence[UUID], message: str, limit: int) -> About:
-    """The memories about these contacts that fit the message best, at most ``limit``.
+def about_people(
+    end_user: EndUser, people: Sequence[Person], message: str, limit: int
+) -> Along[About]:
+    """The memories about these people that fit the message best, at most ``limit``: asked for along
+    with the next statement.
 
     Phase one follows the links. Only where they give fewer than ``limit`` does phase two
-    look for memories that name the contact and are not linked yet.
+    look for memories that name the contact and are not linked yet, by a statement each.
     """
-    linked = _latest_linked(end_user, contact_ids)
+    params: dict[str, Any] = {
+        "end_user": end_user.pk,
+        "contacts": [person.id for person in people],
+        "window": WINDOW,
+    }
+    return Along(_LATEST, params, partial(_about, end_user, people, message, limit))
+
+
+def _about(
+    end_user: EndUser, people: Sequence[Person], message: str, limit: int, rows: list[Any]
+) -> About:
+    linked: dict[UUID, Memory] = {}
+    for *columns, supersedes in rows:
+        memory = Memory.shown(columns)
+        memory.supersedes = supersedes
+        linked[memory.pk] = memory
     found = _ranked(list(linked.values()), message, Reason("linked"))
     unlinked = []
     if len(found) < limit:
-        for contact in Contact.objects.of(end_user).filter(pk__in=contact_ids).light():
-            naming = unlinked_naming(contact).only(*Memory.SHOWN)[:limit]
+        for person in people:
+            naming = unlinked_naming(end_user.pk, person).only(*Memory.SHOWN)[:limit]
             fresh = [m for m in naming if m.id not in linked]
             if fresh:
-                unlinked.append(contact.id)
-                reason = Reason("not_linked_yet", name=contact.name)
-                found += _ranked(fresh, message, reason, contact.id)
+                unlinked.append(person.id)
+                reason = Reason("not_linked_yet", name=person.name)
+                found += _ranked(fresh, message, reason, person.id)
     best = sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
     return About(best, tuple(unlinked))
 
@@ -80,10 +101,14 @@ def former(
 ) -> list[Found]:
     """What those of these memories (with their scores) took the place of that the message is
     about: by a word, or the attribute that it asks for, and not by a name alone. One statement,
-    none where the message is about none of them."""
+    none where the message is about none of them, or these took nobody's place."""
     wanted = {*query_tokens(message)} - {concepts.HAS_TIME}
     wanted.difference_update(*map(tokenise, names))
-    asked = {m.pk: score for m, score in scored.items() if not wanted.isdisjoint(_told(m))}
+    asked = {
+        m.pk: score
+        for m, score in scored.items()
+        if m.supersedes is not False and not wanted.isdisjoint(_told(m))
+    }
     if not asked:
         return []
     params = {"end_user": end_user.pk, "newer": list(asked), "most": MOST_FORMER}
@@ -107,17 +132,15 @@ def note(end_user: EndUser, about: About) -> None:
 
 # Written by hand, because to put it together took longer than to run it.
 _LATEST = f"""
-SELECT {", ".join(Memory.SHOWN)} FROM memories_memory
+SELECT {", ".join(Memory.SHOWN)}, EXISTS (
+    SELECT FROM memories_edge e
+    WHERE e.source_id = m.id AND e.kind = 'supersedes' AND NOT e.inverse)
+FROM memories_memory m
 WHERE end_user_id = %(end_user)s AND status = 'active' AND kind = 'fact' AND id = ANY(ARRAY(
     SELECT memory_id FROM unnest(%(contacts)s::uuid[]) AS c (id) CROSS JOIN LATERAL (
         SELECT memory_id FROM memories_link
         WHERE contact_id = c.id AND NOT rejected ORDER BY id DESC LIMIT %(window)s) latest))
 """  # noqa: S608 only constants are put together
-
-
-def _latest_linked(end_user: EndUser, contact_ids: Sequence[UUID]) -> dict[UUID, Memory]:
-    params = {"end_user": end_user.pk, "contacts": list(contact_ids), "window": WINDOW}
-    return {memory.pk: memory for memory in Memory.objects.raw(_LATEST, params)}
 
 
 def _ranked(
@@ -156,20 +179,20 @@ def _count(end_user: EndUser, fell_back: bool) -> None:
         )
 
 
-def unlinked_naming(contact: Contact) -> QuerySet[Memory]:
+def unlinked_naming(end_user_id: int, person: Person) -> QuerySet[Memory]:
     """The active memories that hold one of the contact's names as words and have no link to
     it, not even a rejected one, nor to a namesake, whom they are known to mean."""
-    wanted = [tokens for name in (contact.name, *contact.aliases) if (tokens := tokenise(name))]
+    wanted = [tokens for name in (person.name, *person.aliases) if (tokens := tokenise(name))]
     named = Memory.objects.none()
     for tokens in wanted:
-        named |= Memory.objects.holding(contact.end_user_id, tokens)
+        named |= Memory.objects.holding(end_user_id, tokens)
     theirs = Link.objects.standing().filter(
-        memory=OuterRef("pk"), contact__name_key=contact.name_key
+        memory=OuterRef("pk"), contact__name_key=name_key(person.name)
     )
     return (
-        named.of(contact.end_user_id)
+        named.of(end_user_id)
         .active()
         .facts()
-        .exclude(links__contact=contact)
+        .exclude(links__contact=person.id)
         .exclude(Exists(theirs))
     )

@@ -51,7 +51,8 @@ def link_contact(contact_id: UUID) -> int:
     contact = Contact.objects.filter(pk=contact_id).standing().light().first()
     if contact is None:
         return 0
-    texts = unlinked_naming(contact).values_list("id", "content").order_by("id")[:CHUNK]
+    naming = unlinked_naming(contact.end_user_id, contact.person)
+    texts = naming.values_list("id", "content").order_by("id")[:CHUNK]
     found = list(_naming(contact.person, list(texts), _alike(contact)))
     if not found:
         return 0

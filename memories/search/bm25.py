@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from accounts.cells import connection
-from memories.search.sql import Scope, hashed, statement
+from memories.search.sql import Scope, fetch, hashed, statement
 
 # How fast further occurrences of a word stop to count, and how much long texts are held
 # back: Lucene's defaults.
@@ -103,15 +102,14 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
         read=read,
         inside=hashed("id", scope.inside.sql) if scope.inside else "false",
     )
-    with connection.cursor() as cursor:
-        cursor.execute(sql, params)
-        for part, inside, pk, score, tokens, corpus, rarity in cursor.fetchall():
-            if inside:
-                found[part].inside.append(pk)
-                continue
-            found[part].ids.append(pk)
-            found[part].scores.append(score)
-            if tokens is not None:
-                found[part].tokens, found[part].corpus = tokens, corpus
-                found[part].rarity = rarity
+    rows = fetch(sql, params, scope.along)
+    for part, inside, pk, score, tokens, corpus, rarity in rows:
+        if inside:
+            found[part].inside.append(pk)
+            continue
+        found[part].ids.append(pk)
+        found[part].scores.append(score)
+        if tokens is not None:
+            found[part].tokens, found[part].corpus = tokens, corpus
+            found[part].rarity = rarity
     return found

@@ -7,8 +7,10 @@ from heapq import nlargest
 from typing import Any
 from uuid import UUID
 
+from accounts.cells import connection
 from accounts.reasons import Reason
 from contacts.key_index import KNOWN
+from memories import graph
 from memories.graph import Neighbour
 from memories.models import Memory
 from memories.search import fusion, second_hop
@@ -79,6 +81,8 @@ class Found:
     # The score of each among the memories of the time asked about; None: no time was.
     in_range: dict[int, float] | None = None
     beside: Mapping[UUID, Neighbour] = field(default_factory=dict)
+    # The edges met that lead to archived memories.
+    dangling: Sequence[int] = ()
     judge: Judge | None = None
 
     def add(
@@ -147,15 +151,16 @@ def ordered(
     limit: int,
     now: datetime,
     *,
+    seeds: Sequence[UUID] = (),
     past: bool = False,
     floor: float = 0.0,
 ) -> list[Hit]:
-    """The first memories by score, importance and age of what is outdated; a neighbour
-    stands below the hit that it was reached from. What is outdated counts in full where
+    """The first memories by score, importance and age of what is outdated; a neighbour,
+    found before or one step from the ``seeds``, stands below the hit that it was reached from. What is outdated counts in full where
     ``past``, what used to be, is asked for. None where none stands above the ``floor``."""
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = found.best(2 * limit + 20)
-    memories, later = _loaded(scope, [*pool, *found.beside])
+    memories, later = _load(scope, [*pool, *found.beside], seeds, limit, found)
     as_of = None if past else now
     judged = {pk: found.judge.relevance(m) for pk, m in memories.items()} if found.judge else {}
     if found.judge and not found.judge.any_stands(judged.values(), floor):
@@ -179,7 +184,7 @@ def ordered(
             history=memories[pk].status == Memory.Status.OUTDATED,
             superseded_by=later.get(pk, ()),
             relevance=None if (one := judged.get(pk)) and one.guessed else one,
-            people=tuple(getattr(memories[pk], "people", ())),
+            people=memories[pk].people,
         )
         for pk in best
     ]
@@ -188,42 +193,68 @@ def ordered(
 # Written by hand, because to put it together took longer than to run it. A union, because
 # PostgreSQL reads all of a user's rows for "these or those that …". With each outdated memory
 # comes what took its place.
-_PEOPLE = f""",
+_PEOPLE = f"""
 ARRAY(SELECT {KNOWN.format("c")}
       FROM memories_link l JOIN contacts_contact c ON c.id = l.contact_id
       WHERE l.memory_id = m.id AND NOT l.rejected AND c.merged_into_id IS NULL
-          AND c.archived_at IS NULL ORDER BY l.id) AS people
+          AND c.archived_at IS NULL ORDER BY l.id)
 """  # noqa: S608 only constants are put together
 _LOADED = """
-SELECT {columns}, CASE WHEN m.status = 'outdated' THEN ARRAY(
-    SELECT e.source_id FROM memories_edge e
-    WHERE e.target_id = m.id AND e.kind = 'supersedes' AND NOT e.inverse ORDER BY e.id DESC)
-END AS later{people}
+WITH step AS MATERIALIZED ({steps}), beside AS MATERIALIZED (
+    SELECT target_id FROM step WHERE status <> 'archived' AND target_id <> ALL(%(sources)s)
+    GROUP BY target_id ORDER BY max(weight) DESC, target_id LIMIT %(most_beside)s)
+SELECT {columns},
+    EXISTS (SELECT FROM memories_edge e WHERE e.source_id = m.id AND e.kind = 'supersedes'
+            AND NOT e.inverse),
+    CASE WHEN m.status = 'outdated' THEN ARRAY(
+        SELECT e.source_id FROM memories_edge e
+        WHERE e.target_id = m.id AND e.kind = 'supersedes' AND NOT e.inverse ORDER BY e.id DESC)
+    END,
+    ARRAY(SELECT json_build_array(s.id, kind, source_id, target_id, inverse, confidence, reason, weight)
+          FROM step s JOIN beside USING (target_id) WHERE target_id = m.id),
+    ARRAY(SELECT id FROM step WHERE status = 'archived' AND kind <> ALL(%(lineage)s)),
+    {people}
 FROM memories_memory m
-WHERE m.id IN (SELECT id FROM memories_memory WHERE id = ANY(%(ids)s)
-               UNION SELECT consolidated_into_id FROM memories_memory WHERE id = ANY(%(ids)s))
+WHERE m.id IN (SELECT id FROM memories_memory WHERE id = ANY({ids})
+               UNION SELECT consolidated_into_id FROM memories_memory WHERE id = ANY({ids}))
     AND m.end_user_id = %(end_user)s AND m.status = ANY(%(statuses)s) AND {wanted}
 """
 
 
-def _loaded(
-    scope: Scope, ids: Sequence[UUID]
+def _load(
+    scope: Scope, ids: Sequence[UUID], seeds: Sequence[UUID], most_beside: int, found: Found
 ) -> tuple[dict[UUID, Memory], dict[UUID, tuple[UUID, ...]]]:
-    """These memories and the profiles that speak for them, with what a search and a prompt go
-    by; and what took the place of each outdated one."""
+    """These memories, those one step from the ``seeds`` and the profiles that speak for them, with
+    what a search and a prompt go by; and what took the place of each outdated one. The steps are
+    noted in ``found``."""
     sql = _LOADED.format(
         columns=", ".join(f"m.{column}" for column in Memory.SHOWN),
-        people=_PEOPLE if scope.with_people else "",
+        steps=graph.STEPS,
+        ids="%(ids)s::uuid[] || ARRAY(SELECT target_id FROM beside)",
+        people=_PEOPLE if scope.with_people else "NULL",
         wanted=f"m.id IN ({scope.within.sql})" if scope.within else "true",
     )
-    params = {
-        "ids": ids,
-        "end_user": scope.end_user.pk,
+    params = graph.steps_params(scope.end_user, seeds) | {
+        "ids": list(ids),
+        "most_beside": most_beside,
+        "lineage": [str(kind) for kind in graph.LINEAGE],
         "statuses": [str(status) for status in scope.statuses],
     }
-    given = params | (scope.within.params if scope.within else {})
-    rows: list[Any] = list(Memory.objects.raw(sql, given))
-    return {row.pk: row for row in rows}, {row.pk: tuple(row.later) for row in rows if row.later}
+    memories: dict[UUID, Memory] = {}
+    later: dict[UUID, tuple[UUID, ...]] = {}
+    steps: list[graph.Step] = []
+    with connection.cursor() as cursor:
+        cursor.execute(sql, params | (scope.within.params if scope.within else {}))
+        for *columns, supersedes, newer, hops, dangling, people in cursor.fetchall():
+            memory = Memory.shown(columns)
+            memory.supersedes, memory.people = supersedes, tuple(people or ())
+            memories[memory.pk] = memory
+            if newer:
+                later[memory.pk] = tuple(newer)
+            steps += map(graph.Step.of_json, hops)
+            found.dangling = dangling
+    found.beside = {**found.beside, **graph.beside(steps)}
+    return memories, later
 
 
 def _direct(

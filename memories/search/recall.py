@@ -20,7 +20,7 @@ from memories.search.outdated_weight import asks_past
 from memories.search.query import WEIGHTS, Intent, infer, parts
 from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Found, Hit, ordered
-from memories.search.sql import Scope, Subset
+from memories.search.sql import Along, Scope, Subset
 from memories.search.time_range import Span, span
 from memories.search.tokens import query_weights
 from memories.search.vectors import space
@@ -75,6 +75,7 @@ def search(
     now: datetime | None = None,
     floor: float = 0.0,
     with_people: bool = False,
+    along: Along[Any] | None = None,
 ) -> list[Hit]:
     """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
 
@@ -89,7 +90,7 @@ def search(
     ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
     that was begun; when the embedder fails, words alone decide. Where the best is less likely
     relevant than ``floor``, or the query means nothing, nothing is found; of contacts that are
-    given, everything is. ``with_people``: the hits say whom they are about. At most five SQL statements and one more for a further hop, whatever the
+    given, everything is. ``with_people``: the hits say whom they are about. At most four SQL statements and two more for a further hop, whatever the
     number of memories. Raises LateError when the time of ``embedding`` is over.
     """
     if limit <= 0:
@@ -113,20 +114,25 @@ def search(
     if (asked := understood.span) and not (since or until):
         told = _in_days(narrowed, asked).values("id")
         inside = Subset.of(told, "inside", among=about)
-    scope = Scope(end_user, statuses, within, inside, limit, with_people)
+    scope = Scope(end_user, statuses, within, inside, limit, with_people, along)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
     found = _found(scope, query, understood, max(DEPTH, limit), space(embedder), vectors)
-    seeds = found.best(SEEDS)
-    if hops:
+    seeds = found.best(SEEDS) if hops else []
+    if hops > 1:  # a single one is walked where the memories are read
         found.beside = graph.neighbours(end_user, seeds, hops=hops, limit=limit, heal=heal)
-    return ordered(
+        seeds = []
+    hits = ordered(
         scope,
         found,
         limit,
         now or timezone.now(),
+        seeds=seeds,
         past=asks_past(query),
         floor=0.0 if contact_ids else floor,
     )
+    if heal and found.dangling:
+        graph.remove(end_user, found.dangling)
+    return hits
 
 
 def _found(

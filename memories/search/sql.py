@@ -1,14 +1,18 @@
 """Hand-written statements: read from files, and with QuerySets inside."""
 
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 from django.db.models import QuerySet
 
+from accounts.cells import connection
 from accounts.models import EndUser
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +36,52 @@ class Subset:
         return cls(both, params | among.params)
 
 
+class Along(Generic[T]):
+    """A SELECT that goes to the server in the round trip of another (``fetch``), and by itself where
+    there is none before its ``result`` is wanted. ``ms`` is what it took to ``read`` its rows."""
+
+    def __init__(self, sql: str, params: dict[str, Any], read: Callable[[list[Any]], T]) -> None:
+        self.sql, self.params, self._read = sql, params, read
+        self.ms = 0.0
+        self._results: list[T] = []
+
+    @property
+    def sent(self) -> bool:
+        return bool(self._results)
+
+    def receive(self, rows: list[Any]) -> None:
+        started = time.perf_counter()
+        self._results = [self._read(rows)]
+        self.ms = (time.perf_counter() - started) * 1000
+
+    def result(self) -> T:
+        if not self.sent:
+            self.receive(fetch(self.sql, self.params))
+        return self._results[0]
+
+
+def fetch(sql: str, params: dict[str, Any], along: Along[Any] | None = None) -> list[Any]:
+    """The rows of a SELECT; in the same round trip those of what goes along, unless it was sent.
+    Parameters of one name are the same in both."""
+    together = along is not None and not along.sent
+    with connection.cursor() as cursor:
+        if along is None or not together:
+            cursor.execute(sql, params)
+            return cursor.fetchall()
+        cursor.execute(f"{along.sql}; {sql}", along.params | params)
+        first = cursor.fetchall()
+        cursor.nextset()
+        rows = cursor.fetchall()
+    along.receive(first)
+    return rows
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The memories that a search may find: an end user's of these ``statuses``, and where given
     only those ``within``. Of those ``inside``, a part of them, the best ``inside_limit`` are
-    ranked besides. ``with_people``: whom each is about is read with it."""
+    ranked besides. ``with_people``: whom each is about is read with it. ``along``: what else is
+    wanted of the database, as soon as it can be had."""
 
     end_user: EndUser
     statuses: Collection[str]
@@ -44,6 +89,7 @@ class Scope:
     inside: Subset | None = None
     inside_limit: int = 0
     with_people: bool = False
+    along: Along[Any] | None = None
 
     @property
     def params(self) -> dict[str, Any]:
