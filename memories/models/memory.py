@@ -18,7 +18,7 @@ from django.db.models.lookups import IsNull
 from django.utils import timezone
 from pgvector.django import CosineDistance
 
-from accounts import time_zones
+from accounts import cells, time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import YEARLY
 from contacts.text import folded
@@ -418,7 +418,7 @@ class Memory(Tracked):
         as long for it, and a context reads eighty."""
         values = list(columns)
         values[_FACTS] = json.loads(values[_FACTS])
-        return cls.from_db(None, cls.SHOWN, values)
+        return cls.from_db(cells.current(), cls.SHOWN, values)
 
     def stored_fact(self, fact: dict[str, Any]) -> StoredFact:
         """One of the facts as a provider sees it; it holds as long as the memory does, unless
