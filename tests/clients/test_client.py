@@ -13,6 +13,9 @@ from uuid import uuid4
 
 import pytest
 from mio_client import AsyncMio, Mio, MioError
+from mio_client import types as t
+
+from tests.clients.answers import differences
 
 OK = (200, {}, {"results": []})
 LATER = {"error": {"code": "busy", "message": "Another request writes to this user."}}
@@ -74,6 +77,16 @@ def test_a_conversation_is_stored_read_and_comes_back_as_a_prompt(mio: Mio) -> N
     context = mio.context("ann@example.com/1", message="How is Zoe?")
     assert [one["id"] for one in context["contacts"]] == [zoe["id"]]
     assert "nurse" in context["system_prompt"]
+    for answer, kind in (
+        (context, t.Context),
+        (mio.get_contact("ann@example.com/1", zoe["id"]), t.PersonDetail),
+        (mio.list_contacts("ann@example.com/1"), t.ContactPage),
+        (mio.list_memories("ann@example.com/1"), t.MemoryPage),
+        (mio.list_messages("ann@example.com/1"), t.MessagePage),
+        (mio.search("ann@example.com/1", query="Zoe"), t.SearchResults),
+        (mio.list_changes("ann@example.com/1"), t.ChangePage),
+    ):
+        assert list(differences(answer, kind)) == []
 
 
 def test_both_faces_send_the_same_and_read_every_page(mio: Mio, address: str, key: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any, ParamSpec, Self, TypeAlias, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+
 from mio_client.methods import Async, Methods, Operation, Sync
 from mio_client.types import Page
 

@@ -327,6 +327,7 @@ class Context(TypedDict):
     dates: list[InjectedDate]
     timing_ms: float
     resolved: str
+    searched: str
     timing: dict[str, float]
 
 
@@ -703,6 +704,7 @@ class Message(TypedDict):
     id: int
     client_id: str | None
     role: RoleEnum
+    speaker: str | None
     content: str
     session_id: str
     created_at: str
@@ -714,6 +716,7 @@ class MessageForm(TypedDict):
     id: NotRequired[str | None]
     role: RoleEnum
     content: str
+    speaker: NotRequired[str | None]
     created_at: NotRequired[str | datetime | None]
     session_id: NotRequired[str | None]
     metadata: NotRequired[dict[str, Any]]
