@@ -118,7 +118,32 @@ TEMPLATES: dict[str, str] = {
     # Why a machine changed something or drew an edge.
     "forget_asked": _("The user asked to forget this."),
     "taken_back": _("The user took this back."),
-    "import_chat": _("imported from a chat history"),
+    # Why a chat history can't be imported.
+    "chat_no_such_writer": _(
+        "Nobody, or not only one, is called {name} in this file. Writers: {writers}."
+    ),
+    "chat_says_not_who": _(
+        "Say who the user is (--me NAME); the file does not. Writers: {writers}."
+    ),
+    "chat_damaged": _("{name} is damaged or cut off: export it again."),
+    "chat_damaged_line": _("{name}, line {number}, is no JSON: the file is damaged."),
+    "chat_no_text": _("{name} is no text in UTF-8, UTF-16 or GB 18030: save it as UTF-8."),
+    "chat_too_large": _("The file holds more than {limit}."),
+    "chat_no_file": _("{name} can't be read."),
+    "chat_path_leads_out": _("{name} has a file whose path leads out of it."),
+    "chat_packed": _("{name} is encrypted or packed in a rare way; unpack it first."),
+    "chat_bomb": _("{name} unpacks to far more than text does; it is refused."),
+    "chat_unknown": _(
+        "This is no chat export that is known. Known are: {formats}. Give the file as the program wrote it, or the zip archive."
+    ),
+    "chat_several_kinds": _("The archive holds several kinds of exports ({formats}): give one."),
+    "chat_no_year": _("{name} has dates without a year. Export it as JSON."),
+    "chat_long_line": _("{name} has a line that is too long: it is no chat."),
+    "chat_empty": _("Nobody wrote a text in this file: there is nothing to import."),
+    "chat_crowd": _("More than {limit} people write in this file: it is no private chat."),
+    "chat_day_order": _(
+        "Whether dates like 3/4 are in March or in April can't be told from the file. Say whether the day comes first."
+    ),
     # Who of those who wrote in a chat history may be the user.
     "guess_known_name": _("bears a name of the user's"),
     "guess_in_all_chats": _("writes in every chat of the file"),

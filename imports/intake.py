@@ -2,6 +2,8 @@
 which undo takes back with all that rests on the messages."""
 
 import hashlib
+import math
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from django.utils import timezone
 from accounts.cells import atomic
 from accounts.changes import recording
 from accounts.models import Change, EndUser
-from accounts.reasons import Reason
+from accounts.reasons import stored
 from contacts import store
 from contacts.models import Contact
 from imports.models import Import
@@ -42,16 +44,6 @@ class Choice:
     people: Mapping[str, Speaker]
 
 
-@dataclass(frozen=True, slots=True)
-class Loaded:
-    """``conflicts`` are messages that are there already as somebody else's: the file was taken in
-    before with another answer."""
-
-    accepted: int
-    duplicates: int
-    conflicts: int
-
-
 def choose(found: Overview, me: str) -> Choice:
     """The answer who the user is, by name or key. Raises NotReadable where it is missing or not
     certain."""
@@ -60,11 +52,9 @@ def choose(found: Overview, me: str) -> Choice:
         f"{one.name} ({one.messages})" for one in most_first(found.speakers.values())
     )
     if me and speaker is None:
-        raise NotReadable(
-            f"Nobody, or not only one, is called {me} in this file. Writers: {listed}."
-        )
+        raise NotReadable("chat_no_such_writer", name=me, writers=listed)
     if found.asks and speaker is None:
-        raise NotReadable(f"Say who the user is (--me NAME); the file does not. Writers: {listed}.")
+        raise NotReadable("chat_says_not_who", writers=listed)
     key = speaker.key if speaker else ""
     return Choice(key, {one.key: one for one in found.people(key)})
 
@@ -79,8 +69,8 @@ def begin(import_: Import, choice: Choice, actor: str) -> Change:
     they are, and gets what else the file calls them as aliases."""
     end_user = EndUser.objects.lock(import_.end_user_id)
     if end_user is None:
-        raise NotReadable("The user was forgotten meanwhile.")
-    with recording(end_user, VERB, actor, Reason("import_chat").stored) as (recorder, change):
+        raise NotReadable("user_forgotten")
+    with recording(end_user, VERB, actor) as (recorder, change):
         people = []
         for speaker in choice.people.values():
             contact, made = _contact(end_user, speaker)
@@ -108,27 +98,31 @@ def _contact(end_user: EndUser, speaker: Speaker) -> tuple[Contact | None, bool]
 
 
 def load(
-    import_: Import, turns: Iterable[Turn], choice: Choice, progress: Progress = lambda _read: None
-) -> Loaded:
-    """Stores the turns, a chunk at a time; what is there already is not stored again, so it may be
-    called again after it broke off."""
+    import_: Import,
+    turns: Iterable[Turn],
+    choice: Choice,
+    progress: Progress = lambda _read: None,
+    until: float = math.inf,
+) -> bool:
+    """Stores the turns from where an earlier call left off, a chunk at a time, and notes in the
+    row how far it is; False when the ``time.monotonic()`` of ``until`` came first."""
     end_user = import_.end_user
-    accepted = duplicates = conflicts = read = 0
-    incoming = _incoming(turns, choice, import_)
+    incoming = islice(_incoming(turns, choice, import_), import_.read, None)
     while chunk := list(islice(incoming, CHUNK)):
         with atomic():
             received = buffer.receive(end_user.app, end_user.external_id, chunk)
             if received.extraction_due:
                 queue.enqueue("extract", end_user.pk)
-            read += len(chunk)
-            accepted += received.accepted
-            duplicates += received.duplicates
-            conflicts += len(received.conflicts)
-            Import.objects.filter(pk=import_.pk).update(
-                read=read, accepted=accepted, duplicates=duplicates + conflicts
-            )
-        progress(read)
-    return Loaded(accepted, duplicates, conflicts)
+            import_.read += len(chunk)
+            import_.accepted += received.accepted
+            import_.duplicates += received.duplicates
+            import_.conflicts += len(received.conflicts)
+            import_.save(update_fields=["read", "accepted", "duplicates", "conflicts"])
+        progress(import_.read)
+        if time.monotonic() > until:
+            return False
+    Import.objects.filter(pk=import_.pk).update(state=Import.State.DONE, finished_at=timezone.now())
+    return True
 
 
 def _incoming(turns: Iterable[Turn], choice: Choice, import_: Import) -> Iterator[buffer.Incoming]:
@@ -165,14 +159,10 @@ def _by(turn: Turn, choice: Choice) -> tuple[str | None, str | None]:
     return (Message.Role.USER, person.name[:MAX_SPEAKER]) if person else (None, None)
 
 
-def finish(import_: Import) -> None:
-    Import.objects.filter(pk=import_.pk).update(state=Import.State.DONE, finished_at=timezone.now())
-
-
-def fail(import_: Import, error: str) -> None:
+def fail(import_: Import, error: NotReadable) -> None:
     """What was taken in until then stays, until it is undone or the file is given again."""
     Import.objects.filter(pk=import_.pk).update(
-        state=Import.State.FAILED, error=error, finished_at=timezone.now()
+        state=Import.State.FAILED, error=stored(error.reason), finished_at=timezone.now()
     )
 
 

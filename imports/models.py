@@ -14,7 +14,8 @@ class Import(models.Model):
     ``change`` is the id of the Change by which all of it is undone."""
 
     class State(models.TextChoices):
-        UPLOADED = "uploaded"  # waits for an answer who the user is
+        UPLOADED = "uploaded"  # is looked through
+        READY = "ready"  # waits for an answer who the user is
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
@@ -27,7 +28,12 @@ class Import(models.Model):
     total = models.PositiveIntegerField(default=0, help_text="Messages that are to be taken in.")
     read = models.PositiveIntegerField(default=0)
     accepted = models.PositiveIntegerField(default=0)
+    conflicts = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="There already, as somebody else's."
+    )
     duplicates = models.PositiveIntegerField(default=0)
+    zone = models.CharField(max_length=64, blank=True, default="", db_default="")
+    day_first = models.BooleanField(null=True, blank=True)
     error = models.TextField(blank=True, default="")
     change = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)

@@ -150,7 +150,7 @@ def look(
     for turn in _turns(form, sources, zone):
         _count(found, turn)
     if not found.messages:
-        raise NotReadable("Nobody wrote a text in this file: there is nothing to import.")
+        raise NotReadable("chat_empty")
     if form.NAME == whatsapp.NAME and options.day_first is None:
         orders = [whatsapp.day_order(source) for source in sources]
         found.day_first = next((one.day_first for one in orders if one.matters), None)
@@ -172,9 +172,7 @@ def _count(found: Overview, turn: Turn) -> None:
     speaker = found.speakers.get(turn.key)
     if speaker is None:
         if len(found.speakers) == MAX_SPEAKERS:
-            raise NotReadable(
-                f"More than {MAX_SPEAKERS} people write in this file: no private chat."
-            )
+            raise NotReadable("chat_crowd", limit=MAX_SPEAKERS)
         speaker = found.speakers[turn.key] = Speaker(turn.key, turn.speaker)
     speaker.messages += 1
     speaker.last = max(speaker.last or turn.at, turn.at)

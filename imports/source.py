@@ -48,7 +48,7 @@ class Source:
             with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as stream:
                 yield cast(BinaryIO, io.BufferedReader(_Limited(cast(BinaryIO, stream))))
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise NotReadable(f"{self.name} in the archive is damaged: export it again.") from error
+            raise NotReadable("chat_damaged", name=self.name) from error
 
     @contextmanager
     def text(self) -> Iterator[TextIO]:
@@ -58,10 +58,7 @@ class Source:
             with self.open() as stream:
                 yield io.TextIOWrapper(stream, encoding=encoding, newline="")
         except UnicodeError as error:
-            raise NotReadable(
-                f"{self.name} is not text in UTF-8, UTF-16 or GB 18030. Export it again, or save "
-                "it as UTF-8."
-            ) from error
+            raise NotReadable("chat_no_text", name=self.name) from error
 
     def head(self) -> bytes:
         """Its first bytes."""
@@ -82,7 +79,7 @@ class _Limited(io.RawIOBase):
         data = self._stream.read(len(buffer))
         self._left -= len(data)
         if self._left < 0:
-            raise NotReadable(f"The file holds more than {MAX_BYTES // 1_000_000_000} GB.")
+            raise NotReadable("chat_too_large", limit=f"{MAX_BYTES // 1_000_000_000} GB")
         buffer[: len(data)] = data
         return len(data)
 
@@ -97,21 +94,21 @@ def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Sou
         with zipfile.ZipFile(path) as archive:
             infos = archive.infolist()
     except OSError as error:
-        raise NotReadable(f"{name} can't be read: {error.strerror}.") from error
+        raise NotReadable("chat_no_file", name=name) from error
     except (zipfile.BadZipFile, ValueError) as error:
-        raise NotReadable(f"{name} is a damaged archive; export it again.") from error
+        raise NotReadable("chat_damaged", name=name) from error
     if len(infos) > MAX_MEMBERS:
-        raise NotReadable(f"{name} has more than {MAX_MEMBERS} files.")
+        raise NotReadable("chat_too_large", limit=f"{MAX_MEMBERS} files")
     found = []
     for info in infos:
         if _NO_PATH.search(info.filename):
-            raise NotReadable(f"{name} has a file whose path leads out of it.")
+            raise NotReadable("chat_path_leads_out", name=name)
         if not info.filename.lower().endswith(_TEXTS) or info.filename.startswith("__MACOSX/"):
             continue
         if info.flag_bits & 1 or info.compress_type not in _PACKED:
-            raise NotReadable(f"{name} is encrypted or packed in a rare way; unpack it first.")
+            raise NotReadable("chat_packed", name=name)
         if info.file_size > MAX_RATIO * max(info.compress_size, 1) + 1_000_000:
-            raise NotReadable(f"{name} unpacks to far more than text does; it is refused.")
+            raise NotReadable("chat_bomb", name=name)
         found.append(Source(path, Path(info.filename).name, info.filename, options))
     return sorted(found, key=lambda one: one.member)
 

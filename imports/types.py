@@ -4,11 +4,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from accounts.reasons import CodedError, Reason
+
 Role = Literal["user", "assistant", ""]
 
 
-class NotReadable(ValueError):
-    """The file can't be taken in; the message says what to do. Nothing of it was."""
+class NotReadable(CodedError):
+    """The file can't be taken in; the reason says what to do. Nothing of it was."""
+
+    def __init__(self, code: str, **params: object) -> None:
+        super().__init__(Reason(code, **params))
 
 
 class DayOrderUnknown(NotReadable):

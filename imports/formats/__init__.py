@@ -64,12 +64,9 @@ def recognised(sources: list[Source]) -> tuple[Format, list[Source]]:
             scores[name] = max(score, scores.get(name, 0.0))
     if not found:
         known = ", ".join(TITLES.values())
-        raise NotReadable(
-            f"This is no chat export that is known. Known are: {known}. Give the file as the "
-            "program wrote it, or the zip archive."
-        )
+        raise NotReadable("chat_unknown", formats=known)
     if len(found) > 1:
         names = ", ".join(TITLES[name] for name in sorted(found))
-        raise NotReadable(f"The archive holds several kinds of exports ({names}): give one.")
+        raise NotReadable("chat_several_kinds", formats=names)
     [(name, parts)] = found.items()
     return by_name[name], parts

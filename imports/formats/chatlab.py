@@ -56,9 +56,7 @@ def read_line(source: Source, number: int, line: str) -> dict[str, Any]:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise NotReadable(
-            f"{source.name}, line {number}, is no JSON: the file is damaged."
-        ) from error
+        raise NotReadable("chat_damaged_line", name=source.name, number=number) from error
     if not isinstance(row, dict):
-        raise NotReadable(f"{source.name}, line {number}, is no object of JSON.")
+        raise NotReadable("chat_damaged_line", name=source.name, number=number)
     return row

@@ -70,7 +70,7 @@ def _of_table(source: Source) -> Iterator[Turn]:
                     at = moment(row.get("Time"))
                     yield Turn(name, text, at, talker, key=row.get("Sender") or name)
         except csv.Error as error:
-            raise NotReadable(f"{source.name} is no whole CSV ({error}).") from error
+            raise NotReadable("chat_damaged", name=source.name) from error
 
 
 def _of_text(source: Source) -> Iterator[Turn]:
@@ -83,9 +83,7 @@ def _of_text(source: Source) -> Iterator[Turn]:
                 yield None, visible(line)
                 continue
             if not found["year"]:
-                raise NotReadable(
-                    f"{source.name} has dates without a year. Export it from chatlog as JSON."
-                )
+                raise NotReadable("chat_no_year", name=source.name)
             if found["id"] == _SELF:
                 selves.add(found["name"])
             try:

@@ -34,7 +34,7 @@ def objects(
                 elif path in beside and event in ("string", "number", "boolean"):
                     held[path] = value
     except (ijson.JSONError, UnicodeError, RecursionError) as error:
-        raise NotReadable(f"{source.name} is damaged or cut off: it is no whole JSON.") from error
+        raise NotReadable("chat_damaged", name=source.name) from error
 
 
 def _without_mark(stream: Any) -> Any:

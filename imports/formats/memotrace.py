@@ -47,7 +47,7 @@ def _of_table(source: Source) -> Iterator[Turn]:
                     aliases = tuple(one for one in names[1:2] if one and one != name)
                     yield Turn(name, text, at, talker, key=names[2] or name, aliases=aliases)
         except csv.Error as error:
-            raise NotReadable(f"{source.name} is no whole CSV ({error}).") from error
+            raise NotReadable("chat_damaged", name=source.name) from error
 
 
 def _of_text(source: Source) -> Iterator[Turn]:

@@ -35,7 +35,7 @@ def lines(source: Source) -> Iterator[str]:
     with source.text() as stream:
         while line := stream.readline(LONGEST):
             if len(line) == LONGEST:
-                raise NotReadable(f"{source.name} has a line that is too long: it is no chat.")
+                raise NotReadable("chat_long_line", name=source.name)
             # A carriage return alone ended lines once; a form feed never did.
             yield from line.rstrip("\r\n").split("\r")
 

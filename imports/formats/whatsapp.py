@@ -58,10 +58,7 @@ def parse(source: Source) -> Iterator[Turn]:
     chosen = source.options.day_first
     order = day_order(source)
     if chosen is None and order.matters and order.day_first is None:
-        raise DayOrderUnknown(
-            "Whether dates like 3/4 are in March or in April can't be told from the file. Say it: "
-            "--day-first or --no-day-first."
-        )
+        raise DayOrderUnknown("chat_day_order")
     day_first = chosen if chosen is not None else order.day_first is not False
 
     def headed() -> Iterator[tuple[Header | None, str]]:

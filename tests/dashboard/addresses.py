@@ -11,6 +11,7 @@ from django.urls import URLPattern, reverse
 from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard import urls
+from imports.models import Import
 from memories.models import Link
 
 #: What an address needs behind it to show something, by the name of the page.
@@ -60,6 +61,7 @@ def addresses(end_user: EndUser) -> dict[str, str]:
         "other": other.pk,
         "memory": link.memory_id,
         "link": link.pk,
+        "chat": Import.objects.get_or_create(end_user=end_user)[0].pk,
     }
     values = {**real, "name": Contact.objects.light().get(pk=link.contact_id).name[:20]}
     found = {}

@@ -18,7 +18,7 @@ from accounts.models import App, EndUser
 from imports import intake, overview
 from imports.formats import TITLES
 from imports.models import Import
-from imports.types import NotReadable, Options
+from imports.types import DayOrderUnknown, NotReadable, Options
 from memories.pipeline import cadence
 
 ACTOR = "operator:import"
@@ -67,7 +67,8 @@ class Command(MioCommand):
             unanswered = dry_run and found.asks and not me
             choice = None if unanswered else intake.choose(found, me)
         except NotReadable as error:
-            raise CommandError(f"{error} Nothing was imported.") from error
+            hint = " (--day-first, --no-day-first)" if isinstance(error, DayOrderUnknown) else ""
+            raise CommandError(f"{error}{hint} Nothing was imported.") from error
         figures = _figures(found)
         if dry_run or choice is None:
             self.report(json, dry_run=True, **figures)
@@ -80,27 +81,26 @@ class Command(MioCommand):
         try:
             change = intake.begin(import_, choice, ACTOR)
             with self.bar(found.messages, "message", "imported") as bar:
-                done = intake.load(
+                intake.load(
                     import_,
                     overview.turns(path, zone, options),
                     choice,
                     lambda read: bar.update(read - bar.n),
                 )
         except NotReadable as error:
-            intake.fail(import_, str(error))
+            intake.fail(import_, error)
             raise CommandError(f"{error} Undo change {import_.change} to take it back.") from error
-        intake.finish(import_)
-        if done.conflicts:
+        if import_.conflicts:
             self.stderr.write(
-                f"{done.conflicts} messages are there already as somebody else's: the file was "
+                f"{import_.conflicts} messages are there already as somebody else's: the file was "
                 "imported before with another answer who the user is. Undo that import first."
             )
         self.report(
             json,
             **figures,
-            accepted=done.accepted,
-            duplicates=done.duplicates,
-            conflicts=done.conflicts,
+            accepted=import_.accepted,
+            duplicates=import_.duplicates,
+            conflicts=import_.conflicts,
             people=len(choice.people),
             change=change.pk,
         )

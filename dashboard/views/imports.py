@@ -1,0 +1,141 @@
+"""Chat histories of an end user: uploaded, looked through, asked who the user is, taken in."""
+
+from uuid import UUID
+
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.dateparse import parse_datetime
+from django.utils.translation import gettext as _
+
+from accounts import time_zones
+from accounts.models import EndUser
+from dashboard import access, feedback, fragments
+from imports import tasks, uploads
+from imports.formats import TITLES
+from imports.models import Import
+
+SHOWN = 20
+MAX_UPLOAD = 1_000_000_000
+DAY_ORDERS = {"day": True, "month": False}
+
+
+@access.page
+def imports(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """The imports of a user with how far they are, and the form for another file."""
+    return _page(request, end_user)
+
+
+def _page(
+    request: HttpRequest, end_user: EndUser, status: int = 200, **more: object
+) -> HttpResponse:
+    rows = list(Import.objects.of(end_user)[:SHOWN])
+    busy = any(row.state in (Import.State.UPLOADED, Import.State.RUNNING) for row in rows)
+    context = {
+        "end_user": end_user,
+        "rows": [(row, TITLES.get(row.format, "")) for row in rows],
+        "busy": busy,
+        "titles": TITLES.values(),
+        "time_zones": time_zones.names(),
+        **more,
+    }
+    live = fragments.target(request) == "live"
+    template = "imports/_rows.html" if live else "imports/list.html"
+    return render(request, template, context, status=status)
+
+
+@access.action
+def upload(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """Puts a file down, to be looked through by a worker."""
+    sent, zone = request.FILES.get("file"), request.POST.get("zone", "").strip()
+    problem = zone_problem = ""
+    if sent is None:
+        problem = _("Choose a file.")
+    elif (sent.size or 0) > MAX_UPLOAD:
+        problem = _("The file is larger than 1 GB: import it with bin/mio import_chat.")
+    try:
+        if zone:
+            time_zones.check(zone)
+    except ValidationError as error:
+        zone_problem = error.messages[0]
+    if sent is None or problem or zone_problem:
+        wrong = {"problem": problem, "zone_problem": zone_problem, "zone": zone}
+        return _page(request, end_user, 422, **wrong)
+    import_ = uploads.keep(end_user, sent, zone)
+    tasks.enqueue("look", import_)
+    return redirect("dashboard:import", end_user.pk, import_.pk)
+
+
+@access.page
+def one_import(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
+    """What was found in a file, and the question who the user is; how far it is."""
+    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    return _one(request, end_user, import_)
+
+
+def _one(
+    request: HttpRequest, end_user: EndUser, import_: Import, status: int = 200, **more: object
+) -> HttpResponse:
+    found = uploads.found_in(import_)
+    context = {
+        "end_user": end_user,
+        "import": import_,
+        "found": found,
+        "title": TITLES.get(import_.format, ""),
+        "first": parse_datetime(found.first) if found else None,
+        "last": parse_datetime(found.last) if found else None,
+        "zone": import_.zone or str(end_user.zone),
+        **more,
+    }
+    live = fragments.target(request) == "live"
+    template = "imports/_one.html" if live else "imports/one.html"
+    return render(request, template, context, status=status)
+
+
+@access.action
+def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
+    """Reads the dates of a file in another order."""
+    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
+    order = DAY_ORDERS.get(request.POST.get("order", ""))
+    if order is not None and ready.update(state=Import.State.UPLOADED, day_first=order):
+        tasks.enqueue("look", import_)
+    return redirect("dashboard:import", end_user.pk, import_.pk)
+
+
+@access.action
+def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
+    """Takes a file in, now that somebody said who the user is."""
+    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    found, me = uploads.found_in(import_), request.POST.get("me", "")
+    if found is None or found.error:
+        feedback.refused(request, _("This file is gone or can't be read: upload it again."))
+        return redirect("dashboard:imports", end_user.pk)
+    if found.asks and me not in [one["key"] for one in found.speakers]:
+        return _one(request, end_user, import_, 422, problem=_("Say who the user is."))
+    if uploads.answer(import_, me if found.asks else "", access.actor(request)):
+        tasks.enqueue("take_in", import_)
+    return redirect("dashboard:import", end_user.pk, import_.pk)
+
+
+@access.action
+def drop(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
+    """Deletes an upload that was not taken in: nothing of it is anywhere else."""
+    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    waiting = [Import.State.UPLOADED, Import.State.READY]
+    if Import.objects.filter(pk=import_.pk, state__in=waiting).delete()[0]:
+        uploads.drop(import_)
+        feedback.done(request, _("The upload is deleted; nothing of it was imported."))
+    return redirect("dashboard:imports", end_user.pk)
+
+
+ONE = "u/<int:user>/imports/<uuid:chat>/"
+urls = [
+    path("u/<int:user>/imports/", imports, name="imports"),
+    path("u/<int:user>/imports/upload/", upload, name="upload-chat"),
+    path(ONE, one_import, name="import"),
+    path(f"{ONE}again/", look_again, name="look-again"),
+    path(f"{ONE}start/", start, name="start-import"),
+    path(f"{ONE}drop/", drop, name="drop-import"),
+]

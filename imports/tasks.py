@@ -1,0 +1,43 @@
+"""What the queue runs: each takes ids and may run twice."""
+
+import time
+
+from django_q.tasks import async_task
+
+from accounts.fair_queue import of_user
+from accounts.scope import all_users
+from imports import uploads
+from imports.models import Import
+
+# Seconds after which an import leaves the worker to others for a while.
+TURN = 300.0
+
+
+def enqueue(task: str, import_: Import) -> None:
+    """Queues a function of this module, in the turn of the import's end user."""
+    async_task(
+        f"imports.tasks.{task}",
+        str(import_.pk),
+        task_name=f"{task} {import_.pk}",
+        broker=of_user(import_.end_user_id),
+    )
+
+
+@all_users()
+def look(import_id: str) -> None:
+    """Looks through a file that was uploaded."""
+    if (import_ := _of(import_id, Import.State.UPLOADED)) is not None:
+        uploads.look(import_)
+
+
+@all_users()
+def take_in(import_id: str) -> None:
+    """Takes in a file, in as many turns as it needs."""
+    import_ = _of(import_id, Import.State.RUNNING)
+    if import_ is not None and not uploads.take_in(import_, time.monotonic() + TURN):
+        enqueue("take_in", import_)
+
+
+def _of(import_id: str, state: str) -> Import | None:
+    rows = Import.objects.select_related("end_user__app")
+    return rows.filter(pk=import_id, state=state).first()
