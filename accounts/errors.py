@@ -38,6 +38,7 @@ CODES: dict[str, tuple[int, str]] = {
     "invalid": (400, "A field is wrong, missing or unknown; `fields` names each."),
     "parse_error": (400, "The body is no JSON in UTF-8, or holds what no database can."),
     "invalid_user": (400, "The user id is too long or holds what no id may."),
+    "unknown_host": (400, "The server is not called by this name: see ALLOWED_HOSTS."),
     "not_authenticated": (401, "No key was sent."),
     "authentication_failed": (401, "The key is unknown or was revoked."),
     "key_of_one_user": (403, "The key opens the memory of another user only."),

@@ -14,6 +14,7 @@ from memories.models import (
     Entity,
     EntityLink,
     Erasure,
+    GatewayTurn,
     Injected,
     JobRun,
     Link,
@@ -165,6 +166,12 @@ class ErasureAdmin(UserRowAdmin):
 
 @admin.register(Injected)
 class InjectedAdmin(UserRowAdmin):
+    list_display = ["created_at", "end_user", "session_id"]
+    search_fields = ["=session_id", "end_user__external_id"]
+
+
+@admin.register(GatewayTurn)
+class GatewayTurnAdmin(UserRowAdmin):
     list_display = ["created_at", "end_user", "session_id"]
     search_fields = ["=session_id", "end_user__external_id"]
 

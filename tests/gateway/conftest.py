@@ -8,11 +8,11 @@ from typing import Any
 import httpx2
 import pytest
 from django.db import connection
+from django.utils.module_loading import import_string
 from openai import OpenAI
 
 from accounts.models import ApiKey, App, EndUser
 from gateway import upstreams
-from mio_site.asgi import application
 from tests.factories import make_app, make_contact, make_end_user, make_memory
 from tests.gateway.upstream import Upstream, served
 from tests.processes import end_other_sessions
@@ -21,15 +21,15 @@ from tests.processes import end_other_sessions
 class Counted:
     """An ASGI application, and how many requests it has not done with."""
 
-    def __init__(self, application: Any) -> None:
-        self._application = application
+    def __init__(self) -> None:
+        self.application: Any = None
         self._open = 0
         self._changed = threading.Condition()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         self._add(1)
         try:
-            await self._application(scope, receive, send)
+            await self.application(scope, receive, send)
         finally:
             self._add(-1)
 
@@ -72,11 +72,15 @@ class Door:
             )
 
 
-COUNTED = Counted(application)
+COUNTED = Counted()
 
 
 @pytest.fixture(scope="package")
 def mio() -> Iterator[str]:
+    # Imported first it would have all tests share connections, which some of them end.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MIO_DATABASE_POOL", "0")
+        COUNTED.application = import_string("mio_site.asgi.application")
     with served(COUNTED) as address:
         yield address
 
