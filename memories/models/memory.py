@@ -408,8 +408,8 @@ class Memory(Tracked):
             similarity=similarity,
             confidence=self.confidence,
             happens_until=self.happens_until_there,
-            valid_from=self.valid_from,
-            valid_to=self.valid_to,
+            valid_from=self._there(self.valid_from),
+            valid_to=self._there(self.valid_to),
         )
 
     @classmethod
@@ -420,12 +420,17 @@ class Memory(Tracked):
         values[_FACTS] = json.loads(values[_FACTS])
         return cls.from_db(cells.current(), cls.SHOWN, values)
 
+    def _there(self, at: datetime | None) -> datetime | None:
+        """A moment by the clock where the memory was said: its day there is the one meant."""
+        return at and at.astimezone(time_zones.fixed(self.said_offset))
+
     def stored_fact(self, fact: dict[str, Any]) -> StoredFact:
         """One of the facts as a provider sees it; it holds as long as the memory does, unless
         it says otherwise."""
         told = any(name in fact for name in FACT_TIMES)
         since, until = (
-            _moment(fact.get(name)) if told else getattr(self, name) for name in FACT_TIMES
+            self._there(_moment(fact.get(name)) if told else getattr(self, name))
+            for name in FACT_TIMES
         )
         person = uuid.UUID(fact["person"]) if fact["person"] else None
         outdated = "outdated_at" in fact

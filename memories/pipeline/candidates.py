@@ -260,11 +260,12 @@ def _same_slots(
 
 
 def settle(draft: Draft, contacts: Mapping[UUID, UUID]) -> Draft:
-    """The draft with its facts about contacts that exist now; ``contacts`` maps the ids used
-    while preparing to the real ones. A fact about someone who became no contact is dropped."""
+    """The draft about contacts that exist now; ``contacts`` maps the ids used while preparing to
+    the real ones. Whoever became no contact is dropped, and so are the facts about them."""
     facts = tuple(
         replace(fact, person=contacts[fact.person] if fact.person else None)
         for fact in draft.facts
         if fact.person is None or fact.person in contacts
     )
-    return replace(draft, facts=facts)
+    people = frozenset(contacts[person] for person in draft.people if person in contacts)
+    return replace(draft, facts=facts, people=people)

@@ -56,6 +56,20 @@ def test_a_pronoun_finds_whom_the_last_extraction_found(
     assert meant(zoe) == [name]
 
 
+def test_a_pronoun_finds_whom_the_last_extraction_met_for_the_first_time(
+    client: ApiClient, server: FakeOpenAI, zoe: EndUser
+) -> None:
+    receive(client.app, "zoe", [Incoming("user", SAID, session_id="s1")])
+    told = {
+        "people": [{"id": "n1", "name": "Maren", "gender": "female"}],
+        "memories": [{"content": "Maren signed a lease.", "people": ["n1"], "turns": [1]}],
+    }
+    server.answer_with = lambda _request: told
+    run.extract_next(zoe.pk, everything=True)
+    assert Message.objects.get().understood == [Contact.objects.get().pk]
+    assert meant(zoe) == ["Maren"]
+
+
 @pytest.mark.usefixtures("people")
 def test_it_takes_no_statement_more(client: ApiClient, server: FakeOpenAI, zoe: EndUser) -> None:
     receive(client.app, "zoe", [Incoming("user", SAID, session_id="s1")])
