@@ -1,8 +1,10 @@
-"""What the log says while the database is away."""
+"""The log: a line of text or of JSON each, and what it says while the database is away."""
 
+import json
 import logging
 import re
 import time
+from datetime import UTC, datetime
 
 SAID_EVERY = 30.0  # seconds
 # What psycopg and Django say of a connection that is lost or can't be had. The queue logs the
@@ -35,3 +37,33 @@ class DatabaseAway(logging.Filter):
         record.msg, record.args = "The database is away: %s", (said and said[1],)
         record.exc_info = record.exc_text = None
         return True
+
+
+class Line(logging.Formatter):
+    """A line of text, with the request at its end where there is one."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 the library's name
+        request = getattr(record, "request_id", "")
+        return super().formatMessage(record) + (f" (request {request})" if request else "")
+
+
+class Json(logging.Formatter):
+    """A line of JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and where there
+    are such ``request_id`` and ``error``, a traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            "process": record.process,
+            "request_id": getattr(record, "request_id", ""),
+            "error": self.formatException(record.exc_info) if record.exc_info else "",
+        }
+        return json.dumps(
+            {name: value for name, value in line.items() if value}, ensure_ascii=False
+        )

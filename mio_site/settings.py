@@ -67,6 +67,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "mio_site.request_id.middleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -215,7 +216,7 @@ CORS_ALLOW_ALL_ORIGINS = MIO_CORS_ORIGINS == ["*"]
 CORS_ALLOWED_ORIGINS = [] if CORS_ALLOW_ALL_ORIGINS else MIO_CORS_ORIGINS
 CORS_URLS_REGEX = r"^/api/"
 CORS_EXPOSE_HEADERS = [
-    "Retry-After", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+    "X-Request-ID", "Retry-After", "RateLimit-Policy", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
 ]  # fmt: skip
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.ApiKeyAuthentication"],
@@ -326,16 +327,22 @@ MIO_CONTACT_CHANGED = "memories.tasks.contact_changed"
 MIO_CONTACTS_CREATED = "memories.tasks.contacts_created"
 
 # Logs carry ids, never chat text
+MIO_LOG_FORMAT = env.str("MIO_LOG_FORMAT", default="text")
+if MIO_LOG_FORMAT not in ("text", "json"):
+    raise ImproperlyConfigured(f"MIO_LOG_FORMAT is {MIO_LOG_FORMAT!r}; use text or json.")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "%(asctime)s %(levelname)s %(name)s %(message)s"}},
-    "filters": {"database_away": {"()": "mio_site.logs.DatabaseAway"}},
+    "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
+    "filters": {
+        "database_away": {"()": "mio_site.logs.DatabaseAway"},
+        "request_id": {"()": "mio_site.request_id.RequestId"},
+    },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
-            "formatter": "line",
-            "filters": ["database_away"],
+            "formatter": MIO_LOG_FORMAT,
+            "filters": ["database_away", "request_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

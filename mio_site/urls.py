@@ -7,7 +7,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 
 from accounts import errors
 from memories.api import calendar_feed
-from mio_site import health
+from mio_site import health, metrics
 
 # The user id may hold slashes, so the nouns behind it decide which endpoint is meant: every
 # path has one reading, since ids of rows are UUIDs.
@@ -21,7 +21,7 @@ api = [
 urlpatterns = [
     path("healthz", health.healthz),
     path("readyz", health.readyz),
-    path("metrics", health.metrics),
+    path("metrics", metrics.metrics),
     path("calendar.ics", calendar_feed.feed, name="calendar-feed"),
     path("api/v1/", include(api)),
     path("api/schema/", SpectacularAPIView.as_view(), name="schema"),

@@ -4,6 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
@@ -12,6 +13,9 @@ from mio_site.postgres.dump import DumpError, dump
 
 # By name the newest is last, also where two are of one second.
 NAMED = "mio-{:%Y%m%dT%H%M%S.%fZ}.backup"
+# In MIO_HOME: when the last backup was made is when this was touched.
+LAST = "last_backup"
+
 LIKE = "mio-????????T??????.??????Z.backup"
 
 
@@ -53,6 +57,7 @@ class Command(BaseCommand):
         self.stdout.write(
             f"{target}: {sum(manifest['rows'].values())} rows, {target.stat().st_size} bytes"
         )
+        (settings.MIO_HOME / LAST).touch()
         # Only once the new one is there, and checked where that was asked for.
         for old in sorted(to.glob(LIKE))[:-keep] if to and keep else ():
             old.unlink()

@@ -50,7 +50,9 @@ class Watch:
         self.heal_at = 0.0
 
     def __call__(self) -> None:
-        if not self.announced and answers(self.host, self.port, "/readyz"):
+        if not self.announced and answers(
+            self.host, self.port, "/readyz?parts=database,migrations"
+        ):
             self.announced = True
             say(f"ready at http://{self.host}:{self.port}  (Ctrl-C stops it)")
         if time.monotonic() >= self.heal_at:

@@ -1,0 +1,85 @@
+"""The parts of Mio that have to be ready, and what is said of one that is not.
+
+They are asked over a connection of their own, so that a pool whose connections are all in use does
+not look like a database that is gone.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.utils import timezone
+
+from accounts.cells import connection
+from accounts.schema import missing_migrations
+
+# Workers look at the schedules twice a minute, and at the queue twice a second.
+LATE = timedelta(minutes=5)
+
+_started = timezone.now()
+
+
+class Unready(Exception):
+    """Why a part is not ready; ``code`` is for machines."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+@contextmanager
+def own_connection() -> Iterator[BaseDatabaseWrapper]:
+    """One to the database that is in no pool."""
+    own = connection.copy()
+    own.settings_dict["OPTIONS"].pop("pool", None)
+    try:
+        yield own
+    finally:
+        own.close()
+
+
+def _database(own: BaseDatabaseWrapper) -> None:
+    own.ensure_connection()
+
+
+def _migrations(own: BaseDatabaseWrapper) -> None:
+    if missing := missing_migrations(own):
+        named = ", ".join(missing)
+        raise Unready("not_migrated", f"Migrations are missing: {named}. Run manage.py migrate.")
+
+
+def _worker(own: BaseDatabaseWrapper) -> None:
+    """By what should have been done for some minutes, while this process was there to see."""
+    for what, sql in (
+        ("Maintenance", "SELECT min(next_run) FROM django_q_schedule WHERE repeats <> 0"),
+        ("A task of the queue", "SELECT min(lock) FROM django_q_ormq WHERE lock <= now()"),
+    ):
+        since = _moment(own, sql)
+        if since is not None and max(since, _started) < timezone.now() - LATE:
+            raise Unready(
+                "no_worker", f"{what} waits since {since:%Y-%m-%d %H:%M} UTC: is a worker running?"
+            )
+
+
+def _model(own: BaseDatabaseWrapper) -> None:
+    since = _moment(own, "SELECT min(since) FROM memories_outage")
+    if since is not None:
+        raise Unready(
+            "model_away", f"A model refuses whatever is asked since {since:%Y-%m-%d %H:%M} UTC."
+        )
+
+
+def _moment(own: BaseDatabaseWrapper, sql: str) -> datetime | None:
+    with own.cursor() as cursor:
+        cursor.execute(sql)
+        found: datetime | None = cursor.fetchone()[0]
+    return found
+
+
+PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
+    "database": _database,
+    "migrations": _migrations,
+    "worker": _worker,
+    "model": _model,
+}

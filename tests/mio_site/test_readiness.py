@@ -1,0 +1,72 @@
+"""What is ready of Mio, part by part."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+
+from memories.models import Outage
+from mio_site import readiness
+
+pytestmark = pytest.mark.django_db(transaction=True)
+HOUR = timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def long_running(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(readiness, "_started", timezone.now() - 2 * HOUR)
+
+
+def asked(client: Client, parts: str = "") -> tuple[int, Any]:
+    response = client.get("/readyz", {"parts": parts} if parts else {})
+    return response.status_code, response.json()
+
+
+def test_all_parts_are_named(client: Client) -> None:
+    parts = dict.fromkeys(("database", "migrations", "worker", "model"), "ok")
+    assert asked(client) == (200, {"status": "ok", "parts": parts})
+
+
+def test_work_that_nobody_takes_says_that_no_worker_runs(client: Client) -> None:
+    Schedule.objects.create(func="x", next_run=timezone.now() - HOUR)
+    status, answer = asked(client)
+    assert (status, answer["error"]["code"]) == (503, "no_worker")
+    assert "is a worker running?" in answer["parts"]["worker"]
+    assert answer["parts"]["database"] == "ok"
+    Schedule.objects.all().delete()
+    OrmQ.objects.create(key="mio", payload="", lock=timezone.now() - HOUR)
+    assert asked(client)[1]["parts"]["worker"].startswith("A task of the queue waits since")
+
+
+def test_a_process_that_just_began_gives_the_worker_time(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Schedule.objects.create(func="x", next_run=timezone.now() - HOUR)
+    monkeypatch.setattr(readiness, "_started", timezone.now())
+    assert asked(client)[0] == 200
+
+
+def test_a_task_under_way_is_not_waiting(client: Client) -> None:
+    OrmQ.objects.create(key="mio", payload="", lock=timezone.now() + HOUR)
+    assert asked(client)[0] == 200
+
+
+def test_a_model_that_refuses_everything_is_not_ready(client: Client) -> None:
+    Outage.objects.create(provider="openai", model="m", error="")
+    status, answer = asked(client)
+    assert (status, answer["error"]["code"]) == (503, "model_away")
+
+
+def test_a_proxy_asks_for_the_parts_without_which_nothing_is_answered(client: Client) -> None:
+    Outage.objects.create(provider="openai", model="m", error="")
+    status, answer = asked(client, "database,migrations")
+    assert (status, answer["parts"]) == (200, {"database": "ok", "migrations": "ok"})
+
+
+def test_an_unknown_part_is_refused_with_those_there_are(client: Client) -> None:
+    status, answer = asked(client, "databse")
+    assert status == 400
+    assert "database, migrations, worker, model" in answer["error"]["message"]
