@@ -53,6 +53,7 @@ class Scope:
 
 
 _current: ContextVar[Scope | None] = ContextVar("scope", default=None)
+_patience: ContextVar[str] = ContextVar("patience", default="")
 
 
 @contextmanager
@@ -96,6 +97,20 @@ def undeclared() -> Any:
 
 
 @contextmanager
+def patient(seconds: float) -> Iterator[None]:
+    """Statements in it wait for locks as long as they must, and take ``seconds`` each at most. Said
+    with each, as scopes are: what a session is told stays behind with a pooler's connection."""
+    before = _patience.get()
+    _patience.set(
+        f"SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = {int(seconds * 1000)}; "
+    )
+    try:
+        yield
+    finally:
+        _patience.set(before)
+
+
+@contextmanager
 def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
     """All end users for a whole session, as the owner of the tables: for migrations, whose
     statements can't be told apart."""
@@ -131,13 +146,15 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
             )
         return execute(sql, params, many, context)
     role = row_security.role_of(connection)
-    settings = f'SET LOCAL ROLE "{role}"; {scope.settings}' if role else scope.settings
+    settings = _patience.get() + scope.settings
+    if role:
+        settings = f'SET LOCAL ROLE "{role}"; {settings}'
     if many or getattr(cursor, "name", None):  # these can't be sent with others
         raw = connection.connection
         with raw.transaction() if raw.autocommit else nullcontext():
             raw.execute(settings)
             return execute(sql, params, many, context)
     result = execute(settings + text, params, many, context)
-    for _ in range(3 if role else 2):
+    for _ in range(settings.count("; ")):
         cursor.cursor.nextset()
     return result

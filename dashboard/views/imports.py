@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from accounts import time_zones
 from accounts.models import EndUser
 from dashboard import access, feedback, fragments
-from imports import tasks, uploads
+from imports import background, uploads
 from imports.formats import TITLES
 from imports.models import Import
 
@@ -63,7 +63,7 @@ def upload(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         wrong = {"problem": problem, "zone_problem": zone_problem, "zone": zone}
         return _page(request, end_user, 422, **wrong)
     import_ = uploads.keep(end_user, sent, zone)
-    tasks.enqueue("look", import_)
+    background.enqueue("look", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -100,7 +100,7 @@ def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRespo
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
     order = DAY_ORDERS.get(request.POST.get("order", ""))
     if order is not None and ready.update(state=Import.State.UPLOADED, day_first=order):
-        tasks.enqueue("look", import_)
+        background.enqueue("look", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 
@@ -115,7 +115,7 @@ def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     if found.asks and me not in [one["key"] for one in found.speakers]:
         return _one(request, end_user, import_, 422, problem=_("Say who the user is."))
     if uploads.answer(import_, me if found.asks else "", access.actor(request)):
-        tasks.enqueue("take_in", import_)
+        background.enqueue("take_in", import_)
     return redirect("dashboard:import", end_user.pk, import_.pk)
 
 

@@ -5,13 +5,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
-from django.db import Error
 from django.utils import timezone
 
 from accounts.api import in_thread
-from accounts.cells import connection
+from accounts.scope import patient
 from memories import queue
 from memories.models import Work
 from memories.pipeline import catch_up
@@ -59,16 +58,9 @@ def _work(step: Callable[[], object]) -> bool | None:
     if not _at_work.acquire(blocking=False):
         return None
     try:
-        with connection.cursor() as cursor:
-            # What a model has read is not thrown away because somebody's write takes long.
-            longest = int(Work.TIME_LIMIT.total_seconds() * 1000)
-            cursor.execute(f"SET lock_timeout = 0; SET statement_timeout = {longest}")
-            try:
-                return bool(step())
-            finally:
-                # By a new cursor: a connection that broke was given back, and may be another's.
-                with suppress(Error), connection.cursor() as after:
-                    after.execute("RESET lock_timeout; RESET statement_timeout")
+        # What a model has read is not thrown away because somebody's write takes long.
+        with patient(Work.TIME_LIMIT.total_seconds()):
+            return bool(step())
     finally:
         _at_work.release()
 

@@ -19,7 +19,9 @@ from dashboard import words
 from memories.providers.offline.conflicts import _TURNED
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("accounts", "contacts", "memories", "dashboard", "mcp_server")
+PACKAGES = ("accounts", "contacts", "memories", "dashboard", "imports", "mcp_server")
+# What takes a code and its parameters.
+CALLED = ("Reason", "NotReadable", "DayOrderUnknown")
 # Codes that are looked up by what was found; the genders and places of an anaphor.
 LOOKED_UP = {*SAID.values(), *KINDS.values(), *codes(), *_TURNED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
@@ -39,7 +41,7 @@ def _calls() -> Iterator[tuple[str, ast.Call]]:
     for package in PACKAGES:
         for file in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and _name(node) == "Reason" and node.args:
+                if isinstance(node, ast.Call) and _name(node) in CALLED and node.args:
                     yield str(file.relative_to(ROOT)), node
 
 

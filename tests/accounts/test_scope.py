@@ -119,6 +119,18 @@ def test_nothing_of_a_scope_stays_with_the_connection(two: tuple[EndUser, EndUse
     assert rows(asked) in ([("", True)], [(None, True)])
 
 
+@pytest.mark.django_db(transaction=True)
+def test_patience_is_of_its_statements_and_does_not_stay_with_the_connection(
+    two: tuple[EndUser, EndUser],
+) -> None:
+    limits = "SELECT current_setting('lock_timeout'), current_setting('statement_timeout')"
+    before = rows(limits)
+    with scope.user_scope(two[0]), scope.patient(480):
+        assert rows(limits) == [("0", "8min")]
+        assert len(Memory.objects.all()) == 1
+    assert rows(limits) == before
+
+
 def test_every_table_with_an_end_user_has_its_policy() -> None:
     tables = row_security.user_tables()
     columns = rows(

@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from accounts.models import EndUser
 from contacts.models import Contact
-from imports import tasks, uploads
+from imports import background, uploads
 from imports.models import Import
 from memories.models import Message
 from tests.dashboard.signin import signed_in
@@ -34,8 +34,8 @@ def upload(client: Client, user: EndUser, text: str, **fields: str) -> Import:
     answer = client.post(at("upload-chat", user), {"file": file, **fields})
     assert answer.status_code == 302
     made = Import.objects.latest("created_at")
-    assert "imports.tasks.look" in queued()
-    tasks.look(str(made.pk))
+    assert "imports.background.look" in queued()
+    background.look(str(made.pk))
     made.refresh_from_db()
     return made
 
@@ -50,7 +50,7 @@ def test_a_chat_is_looked_through_asked_about_taken_in_and_taken_back(reviewer, 
     assert not Message.objects.exists()
 
     reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
-    tasks.take_in(str(chat.pk))
+    background.take_in(str(chat.pk))
     chat.refresh_from_db()
     assert (chat.state, chat.accepted, chat.read) == ("done", 3, 3)
     assert [c.name for c in Contact.objects.of(user)] == ["Anna Berg"]
@@ -70,7 +70,7 @@ def test_without_an_answer_nothing_is_imported(reviewer, user) -> None:
         answer = reviewer.post(at("start-import", user, chat.pk), {"me": me})
         assert answer.status_code == 422
         assert b"Say who the user is." in answer.content
-    tasks.take_in(str(chat.pk))
+    background.take_in(str(chat.pk))
     assert not Message.objects.exists()
 
 
@@ -79,9 +79,9 @@ def test_an_order_of_dates_that_nothing_tells_is_asked(reviewer, user) -> None:
     chat = upload(reviewer, user, text)
     assert b"The month comes first" in reviewer.get(at("import", user, chat.pk)).content
     reviewer.post(at("look-again", user, chat.pk), {"order": "month"})
-    tasks.look(str(chat.pk))
+    background.look(str(chat.pk))
     reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
-    tasks.take_in(str(chat.pk))
+    background.take_in(str(chat.pk))
     assert [m.created_at.month for m in Message.objects.of(user)] == [1, 2]
 
 
@@ -121,9 +121,9 @@ def test_an_import_that_broke_off_goes_on_where_it_was(reviewer, user, monkeypat
     chat = upload(reviewer, user, WHATSAPP_IPHONE)
     reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
     monkeypatch.setattr("imports.intake.CHUNK", 1)
-    monkeypatch.setattr(tasks, "TURN", -1.0)
+    monkeypatch.setattr(background, "TURN", -1.0)
     for _turn in range(4):
-        tasks.take_in(str(chat.pk))
+        background.take_in(str(chat.pk))
     chat.refresh_from_db()
     assert (chat.state, chat.accepted, chat.duplicates) == ("done", 3, 0)
     assert Contact.objects.of(user).count() == 1

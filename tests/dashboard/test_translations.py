@@ -16,6 +16,7 @@ from contacts.models import Contact, Relation
 from contacts.resolution.pair_scoring import codes
 from dashboard import words
 from dashboard.templatetags import mio
+from imports.formats import TITLES
 from memories.corrections import edit_memories
 from memories.jobs import schedules
 from memories.models import Batch, Consolidation, Edge, Erasure, Link, Memory, ModelCall, Work
@@ -37,17 +38,18 @@ pytestmark = pytest.mark.django_db
 
 CHINESE = {"accept-language": "zh-CN,zh;q=0.9,en;q=0.5"}
 # Names, units, and what is written so in Chinese as well; programs, models and jobs.
+WORD = re.compile(r"[A-Za-z][A-Za-z_']*")
 ALLOWED = {
     "Mio", "English", "API", "ID", "MCP", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
-    "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", *schedules.JOBS,
+    "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", "zip", *schedules.JOBS,
+    *(word for name in TITLES.values() for word in WORD.findall(name)),
 }  # fmt: skip
 # What somebody wrote or a program is called stands in these as it is.
 QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr", "use",
         "rect", "line", "circle"}  # fmt: skip
 READ = ("aria-label", "title", "placeholder", "alt", "data-copied", "data-cut", "data-refused")
-WORD = re.compile(r"[A-Za-z][A-Za-z_']*")
 ADDRESS = re.compile(r"/[\w/.]+/?|https?://\S+")
 
 

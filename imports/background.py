@@ -16,7 +16,7 @@ TURN = 300.0
 def enqueue(task: str, import_: Import) -> None:
     """Queues a function of this module, in the turn of the import's end user."""
     async_task(
-        f"imports.tasks.{task}",
+        f"imports.background.{task}",
         str(import_.pk),
         task_name=f"{task} {import_.pk}",
         broker=of_user(import_.end_user_id),
