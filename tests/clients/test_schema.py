@@ -20,6 +20,9 @@ EXTRAS = {
     "client": {"httpx"},
     "langgraph": {"langgraph"},
     "langchain": {"langchain_core", "pydantic"},
+    "agents": {"agents"},
+    "llama_index": {"llama_index"},
+    "pydantic_ai": {"pydantic_ai"},
 }
 
 
