@@ -1,15 +1,19 @@
 """Secrets that Mio has to use again, such as those of webhooks, as they lie in the database.
 
 Encrypted by Fernet under a key made from SECRET_KEY. Every key of SECRET_KEY_FALLBACKS still
-decrypts, so the key is rotated by naming the old one there until all was encrypted anew.
+decrypts, so the key is rotated by naming the old one there until all was encrypted anew
+(``manage.py reencrypt``). A model names its encrypted columns in ``encrypted``.
 """
 
 import base64
+from collections.abc import Iterator
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from django.apps import apps
 from django.conf import settings
+from django.db.models import Model
 
 
 class Undecryptable(Exception):
@@ -32,12 +36,33 @@ def decrypt(encrypted: str) -> str:
         raise Undecryptable("Encrypted under another SECRET_KEY.") from error
 
 
+def renewed(encrypted: str) -> str:
+    """The same secret under SECRET_KEY; the very text where that encrypted it already.
+
+    Raises Undecryptable.
+    """
+    try:
+        _keys_in_order()[0].decrypt(encrypted.encode())
+    except InvalidToken:
+        return encrypt(decrypt(encrypted))
+    return encrypted
+
+
+def columns() -> Iterator[tuple[type[Model], str]]:
+    """Every encrypted column: its model and its name."""
+    for model in apps.get_models():
+        for name in getattr(model, "encrypted", ()):
+            yield model, name
+
+
 def _keys() -> MultiFernet:
     """The first encrypts, all decrypt. Derived for this use alone, so that nothing else that
     SECRET_KEY signs can stand for a key."""
-    return MultiFernet(
-        [Fernet(_derived(key)) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
-    )
+    return MultiFernet(_keys_in_order())
+
+
+def _keys_in_order() -> list[Fernet]:
+    return [Fernet(_derived(key)) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
 
 
 def _derived(secret_key: str) -> bytes:

@@ -9,6 +9,8 @@ import logging
 from datetime import timedelta
 from time import sleep
 
+from django.conf import settings
+from django.core.signing import BadSignature, TimestampSigner
 from django.db import InterfaceError, OperationalError, connections
 from django.db.models import Count
 from django.utils import timezone
@@ -71,7 +73,19 @@ class FairQueue(ORM):
             return []
         pk, payload, lock = found
         mine = rows.filter(pk=pk, lock=lock).update(lock=self.timeout(None))
-        return [(pk, payload)] if mine else []
+        return [(pk, _signed_today(payload))] if mine else []
+
+
+def _signed_today(payload: str) -> str:
+    """A task that was queued under a key of SECRET_KEY_FALLBACKS, as the queue takes it: it knows
+    SECRET_KEY alone, and would drop the task. One that nobody signed stays as it is."""
+    if not settings.SECRET_KEY_FALLBACKS:
+        return payload
+    signer = TimestampSigner(salt=Conf.PREFIX)
+    try:
+        return signer.sign(signer.unsign(payload))
+    except BadSignature:
+        return payload
 
 
 def of_user(end_user_id: int) -> FairQueue:

@@ -12,6 +12,8 @@ class Upstream(models.Model):
     ``/chat/completions`` begins. ``key`` and ``open_webui_secret`` are encrypted
     (``accounts.encryption``). Without a key, the caller's own is passed through."""
 
+    encrypted = ("key", "open_webui_secret")
+
     class Placement(models.TextChoices):
         TAIL = "tail"  # before the user's words, in the same message
         SYSTEM = "system"  # at the end of the system prompt

@@ -24,6 +24,8 @@ class Endpoint(models.Model):
     """An address of an app. ``secret`` and ``old_secret`` are encrypted (``accounts.encryption``);
     both sign until ``old_secret_until``. ``types`` are those it wants, none for all."""
 
+    encrypted = ("secret", "old_secret")
+
     class Disabled(models.TextChoices):
         ASKED = "asked"  # by the app or an operator
         FAILING = "failing"  # nothing was delivered for days

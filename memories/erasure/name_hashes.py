@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from accounts.models import EndUser
@@ -20,7 +21,19 @@ SALT = "mio.forgotten-name"
 
 def hash_of(end_user: EndUser, text: str) -> str:
     """A hash keyed by the secret of this installation and the end user's id."""
-    return salted_hmac(f"{SALT}.{end_user.external_id}", text, algorithm="sha256").hexdigest()
+    return _keyed(end_user, text, settings.SECRET_KEY)
+
+
+def hashes_ever(end_user: EndUser, text: str) -> list[str]:
+    """Its hash, and those that it had under the keys of SECRET_KEY_FALLBACKS: what was hashed can't
+    be hashed anew when the key changes."""
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    return [_keyed(end_user, text, key) for key in keys]
+
+
+def _keyed(end_user: EndUser, text: str, key: str) -> str:
+    salt = f"{SALT}.{end_user.external_id}"
+    return salted_hmac(salt, text, secret=key, algorithm="sha256").hexdigest()
 
 
 def hashes_of(end_user: EndUser, names: Iterable[str]) -> list[str]:
@@ -40,7 +53,8 @@ def forgotten(end_user: EndUser) -> dict[str, datetime]:
 
 def named_in(end_user: EndUser, text: str, held: Iterable[str]) -> set[str]:
     """Those of the hashes ``held`` whose name ``text`` may hold."""
-    return {hash_of(end_user, key) for key in candidate_keys(text)} & {*held}
+    keys = candidate_keys(text)
+    return {one for key in keys for one in hashes_ever(end_user, key)} & {*held}
 
 
 def without_forgotten(end_user: EndUser, found: Extraction, turns: Sequence[Turn]) -> Extraction:
@@ -61,8 +75,8 @@ def without_forgotten(end_user: EndUser, found: Extraction, turns: Sequence[Turn
 
 def _without(end_user: EndUser, found: Extraction, held: Mapping[str, datetime]) -> Extraction:
     def gone(person: ExtractedPerson) -> bool:
-        names = (person.name, *person.aliases)
-        return not held.keys().isdisjoint(hashes_of(end_user, names))
+        keys = {name_key(name) for name in (person.name, *person.aliases)} - {""}
+        return any(one in held for key in keys for one in hashes_ever(end_user, key))
 
     refs = {person.ref for person in found.people if gone(person)}
     known = {normalise(n) for p in found.people if p.ref not in refs for n in (p.name, *p.aliases)}

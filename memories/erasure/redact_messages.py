@@ -65,7 +65,7 @@ def erased_ids(end_user: EndUser, client_ids: Iterable[str]) -> dict[str, str]:
     message that is sent once more stays a duplicate. Nothing for users who forgot nothing."""
     if end_user.forgetting_until is None:
         return {}
-    return {name_hashes.hash_of(end_user, one): one for one in client_ids}
+    return {kept: one for one in client_ids for kept in name_hashes.hashes_ever(end_user, one)}
 
 
 def may_be_left_of(left: str, content: str) -> bool:

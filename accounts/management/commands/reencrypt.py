@@ -1,0 +1,45 @@
+"""manage.py reencrypt"""
+
+from typing import Any
+
+from django.core.management.base import CommandError
+from django.db.models import Model
+
+from accounts.encryption import Undecryptable, columns, renewed
+from accounts.management.command import MioCommand
+
+
+class Command(MioCommand):
+    help = (
+        "Encrypts every secret at rest anew under SECRET_KEY, while everything runs. The key of "
+        "before must be in SECRET_KEY_FALLBACKS."
+    )
+
+    def handle(self, *, json: bool, **_options: Any) -> None:
+        reencrypted = current = 0
+        unreadable: list[str] = []
+        for model, name in columns():
+            rows = model._default_manager.exclude(**{name: ""}).order_by("pk")
+            for pk, kept in self._shown(rows.values_list("pk", name), rows.count(), model, name):
+                try:
+                    new = renewed(kept)
+                except Undecryptable:
+                    unreadable.append(f"{model._meta.db_table} {pk} {name}")
+                    continue
+                if new == kept:
+                    current += 1
+                # What somebody set meanwhile is under the key of today already.
+                elif model._default_manager.filter(pk=pk, **{name: kept}).update(**{name: new}):
+                    reencrypted += 1
+        self.report(json, reencrypted=reencrypted, current=current, unreadable=unreadable)
+        if unreadable:
+            raise CommandError(
+                f"{len(unreadable)} secrets are under a key that is neither SECRET_KEY nor in "
+                "SECRET_KEY_FALLBACKS. Add it there and run this again, or set those secrets anew."
+            )
+
+    def _shown(self, rows: Any, total: int, model: type[Model], name: str) -> Any:
+        with self.bar(total, "secret", f"{model._meta.model_name} {name}") as bar:
+            for row in rows:
+                yield row
+                bar.update()
