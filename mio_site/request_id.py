@@ -3,7 +3,8 @@
 import logging
 import re
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 
 from django.http import HttpRequest, HttpResponse
@@ -29,6 +30,21 @@ def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
         return response
 
     return with_id
+
+
+def current() -> str:
+    """The id of the request of now; "" outside of any."""
+    return _current.get()
+
+
+@contextmanager
+def continued(chosen: str) -> Iterator[None]:
+    """What runs in it was asked for by the request of this id."""
+    token = _current.set(chosen)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 class RequestId(logging.Filter):

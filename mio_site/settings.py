@@ -37,6 +37,9 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Addresses and networks of the proxies whose X-Forwarded-For and -Proto are believed.
 MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 
+# Where traces are sent to (OpenTelemetry, OTLP over HTTP); nowhere unless it is set.
+MIO_TRACING = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
+
 INSTALLED_APPS = [
     "mio_site.superuser_admin.SuperuserAdminConfig",
     "django.contrib.auth",
@@ -55,7 +58,7 @@ INSTALLED_APPS = [
     "corsheaders",
     "csp",
     "pgtrigger",
-    "mio_site",
+    "mio_site.apps.MioSiteConfig",
     "accounts",
     "contacts",
     "memories",
@@ -68,6 +71,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "mio_site.request_id.middleware",
+    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -336,13 +340,15 @@ LOGGING = {
     "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
     "filters": {
         "database_away": {"()": "mio_site.logs.DatabaseAway"},
+        "collector_away": {"()": "mio_site.logs.CollectorAway"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
+        "trace_id": {"()": "accounts.tracing.TraceId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": MIO_LOG_FORMAT,
-            "filters": ["database_away", "request_id"],
+            "filters": ["database_away", "collector_away", "request_id", "trace_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

@@ -67,7 +67,8 @@ def second_opinion(
     lines = tuple((one.person.id, _line(one.card)) for one in people)
     request = WhoRequest(message, recent, lines)
     try:
-        reply = _within(until, provider, request)
+        with model_calls.traced(provider, "who"):
+            reply = _within(until, provider, request)
     except ProviderError as error:
         with best_effort("Ledger of end user", end_user.pk):
             model_calls.write_failure(end_user, provider, "who", error)

@@ -1,6 +1,7 @@
 """The vectors of a query's questions, made in a thread beside what else a search reads: the local
 engine is C and leaves the interpreter, and a server is only waited for."""
 
+import contextvars
 import logging
 import os
 import time
@@ -8,6 +9,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache, lru_cache, partial
 
+from accounts import tracing
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import ProviderError
 from memories.search.query import parts
@@ -36,7 +38,9 @@ class QueryVectors:
         self.failed = False
         self.until = until
         self._vectors: list[Sequence[float]] | None = None
-        embed = partial(_vectors, embedder, whose, parts(query))
+        # The thread's work belongs to the trace of now.
+        run = contextvars.copy_context().run
+        embed = partial(run, _vectors, embedder, whose, parts(query))
         if embedder.in_process:
             self._found = _shared(os.getpid()).submit(embed)
         else:
@@ -78,7 +82,9 @@ def _shared(_process: int) -> ThreadPoolExecutor:
 
 
 def _vectors(embedder: Embedder, whose: int, texts: Sequence[str]) -> list[Sequence[float]]:
-    return [_vector(embedder, whose, text) for text in texts]
+    named = {"gen_ai.provider.name": embedder.name, "gen_ai.request.model": embedder.model}
+    with tracing.span(f"embed {embedder.model}", named):
+        return [_vector(embedder, whose, text) for text in texts]
 
 
 @lru_cache(maxsize=REMEMBERED)

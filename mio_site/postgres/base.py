@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.db.backends.postgresql import base, operations
 
+from accounts import tracing
 from accounts.scope import SETTINGS, guard
 
 
@@ -19,4 +21,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if settings.MIO_TRACING:
+            self.execute_wrappers.append(tracing.statement)
         self.execute_wrappers.append(guard)

@@ -37,6 +37,8 @@ def test_a_traceback_stays_within_its_line() -> None:
 def test_a_line_of_text_ends_with_its_request() -> None:
     assert line(Line(), request_id="r1").endswith("WARNING mio user 7 (request r1)")
     assert line(Line()).endswith("WARNING mio user 7")
+    assert line(Line(), request_id="r1", trace_id="f0").endswith("7 (request r1, trace f0)")
+    assert json.loads(line(Json(), trace_id="f0"))["trace_id"] == "f0"
 
 
 def test_a_request_keeps_the_id_that_a_proxy_gave_it(client: Client) -> None:

@@ -15,6 +15,7 @@ LOGGING = {
     "root": {"handlers": ["console"]},
     "loggers": {"django": {"handlers": []}},
 }
+MIO_TRACING = False
 MIO_TRUSTED_PROXIES: list[str] = []
 ASGI_GATES: list[str] = []
 ASGI_WARM_UPS: list[str] = []
