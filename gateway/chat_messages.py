@@ -14,6 +14,11 @@ TEXT_PARTS = ("text", "input_text", "output_text")
 _SYSTEM = ("system", "developer")
 _REASONING = re.compile(r"<think>.*?(?:</think>|\Z)|<details type=\"reasoning\".*?</details>", re.S)
 _BEGINNING = 400  # characters
+# What a model asks its client to do in the Responses API; what it says beside is no answer yet.
+_CALLS = {
+    "apply_patch_call", "computer_call", "custom_tool_call", "function_call", "local_shell_call",
+    "mcp_approval_request", "shell_call",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +34,18 @@ class Turn:
 class Conversation:
     """``turns`` end with the last user message. ``goes_on``: something was said or done after it,
     such as a call of a tool. ``system`` and ``last`` are how the system prompt and the last
-    message begin."""
+    message begin. ``follows`` names what was said before, where the upstream keeps that itself;
+    ``kept``: it keeps what it answers."""
 
     turns: tuple[Turn, ...]
     goes_on: bool
     system: str
     last: str
+    follows: str = ""
+    kept: bool = False
 
 
-def read(messages: Any) -> Conversation:
+def read(messages: Any, instructions: Any = None) -> Conversation:
     """The conversation in ``messages`` (of the Responses API: ``input``), without turns where
     nobody said anything or it is no list of messages."""
     items = [{"role": "user", "content": messages}] if isinstance(messages, str) else messages
@@ -47,6 +55,8 @@ def read(messages: Any) -> Conversation:
     users = [number for number, turn in enumerate(turns) if turn.role == "user"]
     turns = turns[: users[-1] + 1] if users else []
     systems = [_text(item) for item in items if _role(item) in _SYSTEM]
+    if isinstance(instructions, str):
+        systems = [instructions, *systems]
     return Conversation(
         tuple(turns),
         bool(turns) and turns[-1].place < len(items) - 1,
@@ -55,11 +65,30 @@ def read(messages: Any) -> Conversation:
     )
 
 
+def answer_in(items: Sequence[Any]) -> str:
+    """What the assistant said in the output of a model; "" where it asks its client to do
+    something first."""
+    return said("\n".join(turn.text for turn in _turns(items)))
+
+
 def _turns(items: Sequence[Any]) -> Iterator[Turn]:
+    answer, calls = list[Turn](), False
     for place, item in enumerate(items):
-        role = _role(item)
-        if role == "user" or (role == "assistant" and not item.get("tool_calls")):
-            yield Turn(place, role, _text(item))
+        role, kind = _role(item), _kind(item)
+        if role == "assistant":
+            answer += [] if item.get("tool_calls") else [Turn(place, role, _text(item))]
+        elif kind in _CALLS:
+            calls = True
+        elif role or kind.endswith("_output"):
+            yield from [] if calls else answer
+            answer, calls = [], False
+            if role == "user":
+                yield Turn(place, role, _text(item))
+    yield from [] if calls else answer
+
+
+def _kind(item: Any) -> str:
+    return str(item.get("type") or "") if isinstance(item, dict) else ""
 
 
 def _role(item: Any) -> str:
@@ -112,8 +141,7 @@ def with_blocks(messages: Any, blocks: Mapping[int, str]) -> Any:
 def _before(item: dict[str, Any], block: str) -> dict[str, Any]:
     content = item.get("content")
     if isinstance(content, list):
-        kinds = [part["type"] for part in content if _is_text(part)]
-        mine = {"type": kinds[0] if kinds else "text", "text": f"{block}\n\n"}
+        mine = {"type": _kind_of_text(content), "text": f"{block}\n\n"}
         return {**item, "content": [mine, *content]}
     return {**item, "content": f"{block}\n\n{content or ''}"}
 
@@ -129,7 +157,13 @@ def with_system(messages: list[Any], block: str) -> list[Any]:
 def _after(item: dict[str, Any], block: str) -> dict[str, Any]:
     content = item.get("content")
     if isinstance(content, list):
-        kinds = [part["type"] for part in content if _is_text(part)]
-        mine = {"type": kinds[0] if kinds else "text", "text": f"\n\n{block}"}
+        mine = {"type": _kind_of_text(content), "text": f"\n\n{block}"}
         return {**item, "content": [*content, mine]}
     return {**item, "content": f"{content or ''}\n\n{block}"}
+
+
+def _kind_of_text(content: Sequence[Any]) -> str:
+    """What a part of text is called beside these parts."""
+    kinds = [part["type"] for part in content if _is_text(part)]
+    of_responses = any(_kind(part).startswith("input_") for part in content)
+    return kinds[0] if kinds else "input_text" if of_responses else "text"

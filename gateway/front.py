@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import traceback
 from weakref import WeakKeyDictionary
 
@@ -13,10 +14,21 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from accounts.errors import INTERNAL, ApiError
 from gateway import exchange, openai_errors, relay
+from gateway.chat_forms import FORMS
 
 log = logging.getLogger(__name__)
 
 PREFIX = "/v1/"
+_MODELS = re.compile(r"models(/(?!\.\.?(/|$))[^/]+)*")
+# A response that the upstream keeps is asked for, or stopped.
+_KEPT = {
+    "GET": re.compile(r"responses/[\w-]+", re.ASCII),
+    "POST": re.compile(r"responses/[\w-]+/cancel", re.ASCII),
+}
+_HERE = (
+    "Here are GET /v1/models, POST /v1/chat/completions, POST /v1/responses, and GET "
+    "/v1/responses/{id} for what is kept or in the background; nothing else."
+)
 
 
 class Gateway:
@@ -65,13 +77,14 @@ class Gateway:
 
     async def _route(self, request: Request, send: Send) -> None:
         name = request.url.path.removeprefix(PREFIX).strip("/")
-        if request.method == "GET" and name.split("/")[0] == "models":
+        if request.method == "GET" and _MODELS.fullmatch(name):
             await exchange.models(self._client(), request, name, send)
-        elif request.method == "POST" and name == exchange.CHAT:
-            await exchange.chat(self._client(), request, send)
+        elif request.method == "POST" and name in FORMS:
+            await exchange.chat(self._client(), request, FORMS[name], send)
+        elif request.method in _KEPT and _KEPT[request.method].fullmatch(name):
+            await exchange.response(self._client(), request, name, send)
         else:
-            told = "Here are GET /v1/models and POST /v1/chat/completions, and nothing else."
-            raise ApiError(404, "not_found", told)
+            raise ApiError(404, "not_found", _HERE)
 
 
 def _refusal(error: Exception) -> ApiError:

@@ -7,29 +7,29 @@ does not carry yet.
 """
 
 import hashlib
-import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from uuid import UUID
-
-from django.utils import timezone
 
 from accounts.cells import atomic
 from accounts.models import App, EndUser
 from accounts.scope import app_scope, user_scope
 from contacts.lookup import HISTORY
-from gateway.chat_messages import Conversation, Turn, normalised
+from gateway import chains
+from gateway.chains import Chat, Place
+from gateway.chat_forms import CONVERSATION, RESPONSE
+from gateway.chat_messages import Conversation, Turn
 from gateway.models import Upstream
+from gateway.sse import Answer
 from memories import queue
 from memories.api.messages import MAX_CONTENT
 from memories.context import build
-from memories.erasure.name_hashes import hash_of
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
 
-# A first message that comes again so soon is the same chat, tried again; later it is a new one.
-RETRIED = timedelta(minutes=10)
+# Of what a conversation carries that the upstream keeps, so much is known; more is told again.
+MOST_CARRIED = 20_000
 _HEADING, _CARD = "## ", "### "
 
 
@@ -39,88 +39,74 @@ class Prepared:
     that is to be kept, None where nothing new was looked for. ``known`` is the end user that it
     was read of, with when they last had something forgotten."""
 
-    session_id: str
+    place: Place
     blocks: Mapping[int, str] = field(default_factory=dict)
     fresh: str | None = None
     people: tuple[UUID, ...] = ()
     traced: build.Trace | None = None
     known: tuple[int, datetime | None] | None = None
 
-
-@dataclass(frozen=True, slots=True)
-class Chat:
-    """A chat of an app's end user, in the client's own ``session`` where it names one; the user
-    need not be known yet."""
-
-    app: App
-    external_id: str
-    session: str
-    talk: Conversation
-    placement: str
-    began: datetime = field(default_factory=timezone.now)
+    def holds_for(self, end_user: EndUser) -> bool:
+        """Whether nothing was forgotten since it was read."""
+        return self.known == (end_user.pk, end_user.forgetting_until)
 
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Of whom a message was stored, and in which session."""
+    """Of whom a message was stored, and what was prepared for it."""
 
     end_user_id: int
-    session_id: str
+    prepared: Prepared
 
 
 def prepare(chat: Chat) -> Prepared:
     """What is to be added to the messages of a request, and the session that they are of. Reads
     only."""
     with app_scope(chat.app.pk):
-        known = EndUser.objects.filter(app=chat.app, external_id=chat.external_id).first()
+        known = chains.known_user(chat)
     if known is None:
-        return Prepared(chat.session or _new_session())
-    known.app = chat.app
+        return Prepared(chains.place_of_new(chat))
     with user_scope(known):
-        return _prepared(chat, known)
+        return _prepared(chat, known, chains.place_of(chat, known))
 
 
-def _prepared(chat: Chat, end_user: EndUser) -> Prepared:
+def _prepared(chat: Chat, end_user: EndUser, place: Place) -> Prepared:
     turns = chat.talk.turns
-    chain = chain_ids(end_user, turns)
-    rows = list(
-        GatewayTurn.objects.of(end_user).filter(chain_id__in=set(chain)).order_by("created_at")
-    )
-    session_id = chat.session or _session(chain, rows, chat.talk) or _new_session()
+    since = (end_user.pk, end_user.forgetting_until)
+    if not turns:
+        return Prepared(place, known=since)
     # A chat that was copied goes on with what was added before it was.
-    kept = {row.chain_id: row for row in sorted(rows, key=lambda r: r.session_id == session_id)}
-    now = kept.get(chain[-1])
-    now = now if now is not None and now.session_id == session_id else None
+    kept = {
+        row.chain_id: row
+        for row in sorted(place.rows, key=lambda r: r.session_id == place.session_id)
+    }
+    now = kept.get(place.chain[-1])
+    now = now if now is not None and now.session_id == place.session_id else None
     blocks = {
         turn.place: kept[one].injected
-        for turn, one in zip(turns[:-1], chain, strict=False)
+        for turn, one in zip(turns[:-1], place.chain, strict=False)
         if one in kept and kept[one].injected
     }
-    people = {pk for turn in kept.values() for pk in turn.contact_ids if turn.injected}
+    told = [*kept.values(), *([place.kept] if place.kept else [])]
+    people = {pk for turn in told for pk in turn.contact_ids if turn.injected}
     fresh, traced = None, None
     if now is not None and (now.injected or chat.talk.goes_on):
         block = now.injected
     elif chat.talk.goes_on or not turns[-1].text.strip():
         block = ""
     else:
-        traced = _trace(end_user, session_id, turns)
+        traced = _trace(end_user, place.session_id, turns)
         block = traced.injection.system_prompt
         if chat.placement == Upstream.Placement.TAIL:
-            block = unsaid(block, blocks.values())
+            carried = place.kept.injected if place.kept else ""
+            block = unsaid(block, [carried, *blocks.values()])
         fresh = block
         people |= {contact.id for contact in traced.injection.contacts} if block else set()
     if chat.placement == Upstream.Placement.SYSTEM:
         blocks = {}
     if block:
         blocks[turns[-1].place] = block
-    return Prepared(
-        session_id,
-        blocks,
-        fresh,
-        tuple(sorted(people)) if blocks else (),
-        traced,
-        (end_user.pk, end_user.forgetting_until),
-    )
+    return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
 
 
 def _trace(end_user: EndUser, session_id: str, turns: Sequence[Turn]) -> build.Trace:
@@ -132,31 +118,6 @@ def _trace(end_user: EndUser, session_id: str, turns: Sequence[Turn]) -> build.T
         history=history[-HISTORY:],
         heal=True,
     )
-
-
-def chain_ids(end_user: EndUser, turns: Iterable[Turn]) -> list[str]:
-    """Of each turn a hash of it and of all before it, that only this installation can make."""
-    ids, before = [], ""
-    for turn in turns:
-        before = hash_of(end_user, f"{before}\n{turn.role}\n{normalised(turn.text)}")
-        ids.append(before)
-    return ids
-
-
-def _session(chain: Sequence[str], rows: Sequence[GatewayTurn], talk: Conversation) -> str:
-    """The session of the longest part of the conversation that is known; "" where none is."""
-    latest = {row.chain_id: row for row in rows}
-    found = next((latest[one] for one in reversed(chain) if one in latest), None)
-    if found is None:
-        return ""
-    begins = len(chain) == 1 and not talk.goes_on
-    if begins and found.created_at < timezone.now() - RETRIED:
-        return ""
-    return found.session_id
-
-
-def _new_session() -> str:
-    return f"gw-{uuid.uuid4().hex}"
 
 
 def unsaid(block: str, carried: Iterable[str]) -> str:
@@ -188,16 +149,21 @@ def _entries(lines: Iterable[str]) -> list[list[str]]:
     return entries
 
 
-def note_message(chat: Chat, prepared: Prepared | None) -> Noted:
+def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
     """Stores the last user message and what was added to it; the end user is made on
-    first sight. ``prepared`` is None where memory came too late: then nothing was added."""
+    first sight. ``prepared`` is None where memory came too late: then nothing was added. Returns
+    None where no message of a user is known."""
     if prepared is None:
-        prepared = Prepared(chat.session or _session_of(chat))
+        prepared = Prepared(_place(chat))
+    if not chat.talk.turns:
+        kept = prepared.place.kept
+        return Noted(kept.end_user_id, prepared) if kept else None
     *_, last = chat.talk.turns
+    session_id = prepared.place.session_id
     with app_scope(chat.app.pk), atomic():
         maker = EndUser(app=chat.app, external_id=chat.external_id)
-        chain_id = chain_ids(maker, chat.talk.turns)[-1]
-        incoming = _incoming("user", last.text, chain_id, prepared.session_id, chat.began)
+        chain_id = chains.chain_ids(maker, chat.talk.turns, prepared.place.before)[-1]
+        incoming = _incoming("user", last.text, chain_id, session_id, chat.began)
         received = buffer.receive(chat.app, chat.external_id, incoming)
         end_user = received.end_user
         with user_scope(end_user):
@@ -205,17 +171,25 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted:
         if received.extraction_due:
             queue.enqueue("extract", end_user.pk)
     if prepared.traced is not None and prepared.fresh:
-        build.note(end_user, prepared.traced, prepared.session_id)
-    return Noted(end_user.pk, prepared.session_id)
+        build.note(end_user, prepared.traced, session_id)
+    return Noted(end_user.pk, prepared)
+
+
+def _place(chat: Chat) -> Place:
+    with app_scope(chat.app.pk):
+        known = chains.known_user(chat)
+    if known is None:
+        return chains.place_of_new(chat)
+    with user_scope(known):
+        return chains.place_of(chat, known)
 
 
 def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
     """Keeps what was added, unless something was forgotten since it was read."""
-    same = prepared.known == (end_user.pk, end_user.forgetting_until)
-    fresh = (prepared.fresh or "") if same else ""
+    fresh = (prepared.fresh or "") if prepared.holds_for(end_user) else ""
     row = GatewayTurn(
         end_user=end_user,
-        session_id=prepared.session_id,
+        session_id=prepared.place.session_id,
         chain_id=chain_id,
         injected=fresh,
         contact_ids=list(prepared.people) if fresh else [],
@@ -231,30 +205,70 @@ def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
     )
 
 
-def _session_of(chat: Chat) -> str:
-    """The session of a chat for which memory came too late."""
-    with app_scope(chat.app.pk):
-        known = EndUser.objects.filter(app=chat.app, external_id=chat.external_id).first()
-    if known is None:
-        return _new_session()
-    with user_scope(known):
-        chain = chain_ids(known, chat.talk.turns)
-        rows = GatewayTurn.objects.of(known).filter(chain_id__in=set(chain)).order_by("created_at")
-        return _session(chain, list(rows), chat.talk) or _new_session()
-
-
-def note_answer(chat: Chat, noted: Noted, text: str) -> None:
+def note_answer(chat: Chat, noted: Noted, answer: Answer) -> None:
     """Stores what the assistant answered, unless its user was erased meanwhile."""
+    place = noted.prepared.place
     with app_scope(chat.app.pk), atomic():
         end_user = EndUser.objects.filter(pk=noted.end_user_id).first()
         if end_user is None:
             return
-        answer = Turn(len(chat.talk.turns), "assistant", text)
-        chain_id = chain_ids(end_user, [*chat.talk.turns, answer])[-1]
-        incoming = _incoming("assistant", text, chain_id, noted.session_id, chat.began)
+        turns, before = chat.talk.turns, place.before
+        if answer.in_background:  # it may be read again, without what was asked
+            turns, before = (), chains.kept_id(end_user, f"{RESPONSE}{answer.id}")
+        said = Turn(len(turns), "assistant", answer.text)
+        chain_id = chains.chain_ids(end_user, [*turns, said], before)[-1]
+        incoming = _incoming("assistant", answer.text, chain_id, place.session_id, chat.began)
         received = buffer.receive(chat.app, chat.external_id, incoming)
         if received.extraction_due:
             queue.enqueue("extract", end_user.pk)
+
+
+def note_place(chat: Chat, noted: Noted, response_id: str) -> None:
+    """Stores in which session a response, and the conversation that it is of, are which the
+    upstream keeps, and what they carry of what was added; unless the user was erased meanwhile."""
+    names = [f"{RESPONSE}{response_id}"] if chat.talk.kept else []
+    if chat.talk.follows.startswith(CONVERSATION):
+        names.append(chat.talk.follows)
+    prepared, kept = noted.prepared, noted.prepared.place.kept
+    with app_scope(chat.app.pk), atomic():
+        end_user = (
+            EndUser.objects.select_for_update(no_key=True).filter(pk=noted.end_user_id).first()
+        )
+        if end_user is None or not names:
+            return
+        held = chat.placement == Upstream.Placement.TAIL and prepared.holds_for(end_user)
+        told = [kept.injected if kept else "", *prepared.blocks.values()] if held else []
+        people = {*(kept.contact_ids if kept else ()), *prepared.people} if held else ()
+        rows = [
+            GatewayTurn(
+                end_user=end_user,
+                session_id=prepared.place.session_id,
+                chain_id=chains.kept_id(end_user, name),
+                injected="\n".join(filter(None, told))[-MOST_CARRIED:],
+                contact_ids=sorted(people),
+            )
+            for name in names
+        ]
+        with user_scope(end_user):
+            GatewayTurn.objects.bulk_create(
+                rows,
+                update_conflicts=True,
+                unique_fields=["end_user", "chain_id", "session_id"],
+                update_fields=["injected", "contact_ids", "created_at"],
+            )
+
+
+def find_kept(app: App, external_id: str, name: str) -> tuple[Chat, Noted] | None:
+    """What a response that the upstream keeps goes on with; None where it is none of this user's."""
+    talk = Conversation((), goes_on=False, system="", last="", follows=name)
+    chat = Chat(app, external_id, "", talk, Upstream.Placement.TAIL)
+    with app_scope(app.pk):
+        known = chains.known_user(chat)
+    if known is None:
+        return None
+    with user_scope(known):
+        place = chains.place_of(chat, known)
+    return (chat, Noted(known.pk, Prepared(place))) if place.kept else None
 
 
 def _incoming(

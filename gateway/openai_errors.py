@@ -30,3 +30,16 @@ def event(code: str, message: str) -> bytes:
     so the blank line only ends an event that was."""
     told = json.dumps(body_of(502, code, message))
     return f"\n\ndata: {told}\n\n".encode()
+
+
+def response_event(code: str, message: str) -> bytes:
+    """The same in a stream of the Responses API."""
+    told: dict[str, Any] = {
+        "type": "error",
+        "code": code,
+        "message": message,
+        "param": None,
+        "sequence_number": 0,
+    }
+    told |= body_of(502, code, message)
+    return f"\n\nevent: error\ndata: {json.dumps(told)}\n\n".encode()

@@ -1,7 +1,7 @@
 """The way to the upstream and back: bytes as they come, and an error in their place when none do."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -13,7 +13,6 @@ from starlette.types import Receive
 from accounts import tracing
 from accounts.encryption import Undecryptable, decrypt
 from accounts.errors import ApiError
-from gateway import openai_errors
 from gateway.models import Upstream
 
 T = TypeVar("T")
@@ -109,15 +108,20 @@ async def _gone(receive: Receive) -> None:
 
 
 async def response_of(
-    answer: httpx2.Response, more: Mapping[str, str], heard: bytearray, receive: Receive
+    answer: httpx2.Response,
+    more: Mapping[str, str],
+    heard: bytearray,
+    error_event: Callable[[str, str], bytes],
+    receive: Receive,
 ) -> Response:
-    """The answer for the client, with ``more`` headers: streamed where the upstream streams, else
-    read first, so that one that breaks off is an error. What is sent is ``heard``."""
+    """The answer for the client, with ``more`` headers: streamed where the upstream streams, with
+    an ``error_event`` at the end where it breaks off, else read first, so that one that breaks off
+    is an error. What is sent is ``heard``."""
     headers = {name: value for name, value in answer.headers.items() if name not in _KEPT_BACK}
     headers |= more
     if is_stream(answer):
         headers["X-Accel-Buffering"] = "no"
-        return StreamingResponse(_pieces(answer, heard), answer.status_code, headers)
+        return StreamingResponse(_pieces(answer, heard, error_event), answer.status_code, headers)
     try:
         body = await unless_gone(_all(answer), receive)
     except httpx2.TransportError as error:
@@ -135,7 +139,9 @@ async def _all(answer: httpx2.Response) -> bytes:
     return b"".join([piece async for piece in answer.aiter_raw()])
 
 
-async def _pieces(answer: httpx2.Response, heard: bytearray) -> AsyncIterator[bytes]:
+async def _pieces(
+    answer: httpx2.Response, heard: bytearray, error_event: Callable[[str, str], bytes]
+) -> AsyncIterator[bytes]:
     """The bytes of a stream, whole lines at a time: a line that breaks off is never sent, so that
     the error which then ends the stream is an event of its own."""
     begun = b""
@@ -147,7 +153,7 @@ async def _pieces(answer: httpx2.Response, heard: bytearray) -> AsyncIterator[by
                 yield whole + newline
     except httpx2.TransportError as error:
         told = unreached(error)
-        yield openai_errors.event(str(told.get_codes()), str(told.detail))
+        yield error_event(str(told.get_codes()), str(told.detail))
         return
     if begun:
         yield begun

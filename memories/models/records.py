@@ -116,7 +116,8 @@ class GatewayTurn(models.Model):
     """A user message that came through the gateway, and what was added to it: exactly these
     characters are added again whenever a client sends the message again, so that the prompt caches
     of models hold. ``chain_id`` is a keyed hash of the message and of all before it, by which a
-    conversation that is sent again is known."""
+    conversation that is sent again is known. A row may also be of a response or a conversation that
+    the upstream keeps, by a hash of its name: then ``injected`` is all that was added to it."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     session_id = models.CharField(max_length=200)

@@ -60,13 +60,13 @@ class Door:
             max_retries=0, timeout=30,
         )  # fmt: skip
 
-    def post(self, body: object, **headers: str) -> httpx2.Response:
+    def post(self, body: object, path: str = "chat/completions", **headers: str) -> httpx2.Response:
         """A chat as raw bytes."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         sent = {"content": body} if isinstance(body, bytes) else {"json": body}
         with httpx2.Client(trust_env=False, timeout=30) as http:
             return http.post(
-                f"{self.address}/chat/completions",
+                f"{self.address}/{path}",
                 headers={"Authorization": f"Bearer {self.secret}", **named},
                 **sent,  # type: ignore[arg-type]
             )

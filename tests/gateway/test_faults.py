@@ -135,9 +135,14 @@ def test_when_the_client_leaves_the_upstream_is_left_too(
             with pytest.raises(httpx2.ReadTimeout):
                 http.post(address, json=ASKED, headers=headers, timeout=2)
     assert upstream.left.wait(30)
-    heard = "Half an answer" if pieces else ""
-    said = [("assistant", text) for text in (heard,) if text]
-    assert stored() == [("user", "Hi."), *said]
+    (said, *heard) = stored()
+    assert said == ("user", "Hi.")
+    # As far as it came before the client was missed.
+    assert (
+        heard in ([("assistant", "Half")], [("assistant", "Half an answer")])
+        if pieces
+        else not heard
+    )
 
 
 def test_while_answers_stream_no_connection_and_no_thread_is_held(

@@ -74,6 +74,48 @@ def whole(message: dict[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False, indent=1).encode()
 
 
+def message_item(text: str) -> dict[str, Any]:
+    """What the assistant says in the output of a response."""
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
+            "content": [part]}  # fmt: skip
+
+
+def response(*output: dict[str, Any], called: str = "resp_1", **more: Any) -> dict[str, Any]:
+    """A response in one piece."""
+    return {"id": called, "object": "response", "created_at": 1, "status": "completed", "model": MODEL,
+            "output": list(output), "parallel_tool_calls": True, "tool_choice": "auto",
+            "tools": [], "background": False, "error": None, **more}  # fmt: skip
+
+
+def response_event(kind: str, number: int, **more: Any) -> bytes:
+    """An event of a streamed response."""
+    told = json.dumps({"type": kind, "sequence_number": number, **more}, ensure_ascii=False)
+    return f"event: {kind}\ndata: {told}\n\n".encode()
+
+
+def response_stream_of(text: str, called: str = "resp_1", **more: Any) -> list[bytes]:
+    """The events of a response that says ``text`` after some reasoning."""
+    thought = {"id": "rs_1", "type": "reasoning", "summary": []}
+    begun = {**message_item(""), "status": "in_progress", "content": []}
+    where = {"item_id": "msg_1", "output_index": 1, "content_index": 0}
+    whole = response(thought, message_item(text), called=called, **more)
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("response.created", {"response": {**whole, "status": "in_progress", "output": []}}),
+        ("response.output_item.added", {"output_index": 0, "item": thought}),
+        ("response.output_item.done", {"output_index": 0, "item": thought}),
+        ("response.output_item.added", {"output_index": 1, "item": begun}),
+        *(
+            ("response.output_text.delta", {**where, "delta": text[at : at + 3], "logprobs": []})
+            for at in range(0, len(text), 3)
+        ),
+        ("response.output_text.done", {**where, "text": text, "logprobs": []}),
+        ("response.output_item.done", {"output_index": 1, "item": message_item(text)}),
+        ("response.completed", {"response": whole}),
+    ]
+    return [response_event(kind, number, **more) for number, (kind, more) in enumerate(events)]
+
+
 class Upstream:
     """An ASGI application. Without a script it says ``text``, streamed where that is asked for."""
 
@@ -112,10 +154,20 @@ class Upstream:
         if asked.path.endswith("/models"):
             listed = {"object": "list", "data": [{"id": MODEL, "object": "model"}]}
             return Step([json.dumps(listed).encode()], content_type="application/json")
+        if "/responses" in asked.path:
+            return self._response(asked)
         if asked.json.get("stream"):
             return Step(stream_of(self.text))
         answer = whole({"role": "assistant", "content": self.text})
         return Step([answer], content_type="application/json")
+
+    def _response(self, asked: Asked) -> Step:
+        """The number of the request is in the id of the response."""
+        called = f"resp_{len(self.asked)}"
+        if asked.raw and asked.json.get("stream"):
+            return Step(response_stream_of(self.text, called))
+        answer = json.dumps(response(message_item(self.text), called=called), indent=1)
+        return Step([answer.encode()], content_type="application/json")
 
 
 @contextmanager

@@ -1,0 +1,112 @@
+"""Which conversation a request goes on with: each message is known by a hash of itself and of all
+before it, a conversation that the upstream keeps by what the upstream calls it."""
+
+import uuid
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.utils import timezone
+
+from accounts.models import App, EndUser
+from gateway.chat_messages import Conversation, Turn, normalised
+from memories.erasure.name_hashes import hash_of
+from memories.models import GatewayTurn
+
+# A first message that comes again so soon is the same chat, tried again; later it is a new one.
+RETRIED = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True)
+class Chat:
+    """A chat of an app's end user, in the client's own ``session`` where it names one; the user
+    need not be known yet."""
+
+    app: App
+    external_id: str
+    session: str
+    talk: Conversation
+    placement: str
+    began: datetime = field(default_factory=timezone.now)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request stands: ``chain`` has an id of each turn, ``rows`` are those of them that
+    are known, ``before`` is the id that the first follows and ``kept`` what is known of what the
+    upstream keeps of the conversation."""
+
+    session_id: str
+    before: str
+    chain: Sequence[str] = ()
+    rows: Sequence[GatewayTurn] = ()
+    kept: GatewayTurn | None = None
+
+
+def known_user(chat: Chat) -> EndUser | None:
+    """The end user of a chat, None on first sight. Within ``app_scope``."""
+    end_user = EndUser.objects.filter(app=chat.app, external_id=chat.external_id).first()
+    if end_user is not None:
+        end_user.app = chat.app
+    return end_user
+
+
+def place_of_new(chat: Chat) -> Place:
+    """Where a chat stands of whose user nothing is known."""
+    maker = EndUser(app=chat.app, external_id=chat.external_id)
+    return Place(chat.session or _new_session(), _before(maker, chat.talk.follows, None))
+
+
+def place_of(chat: Chat, end_user: EndUser) -> Place:
+    """Where a chat stands. Within the user's scope."""
+    kept = find_kept(end_user, chat.talk.follows) if chat.talk.follows else None
+    before = _before(end_user, chat.talk.follows, kept)
+    chain = chain_ids(end_user, chat.talk.turns, before)
+    known = GatewayTurn.objects.of(end_user).filter(chain_id__in=set(chain))
+    rows = list(known.order_by("created_at")) if chain else []
+    session_id = chat.session or (kept.session_id if kept else _session(chain, rows, chat.talk))
+    return Place(session_id or _new_session(), before, chain, rows, kept)
+
+
+def chain_ids(end_user: EndUser, turns: Iterable[Turn], before: str = "") -> list[str]:
+    """Of each turn a hash of it and of all before it, that only this installation can make."""
+    ids = []
+    for turn in turns:
+        before = hash_of(end_user, f"{before}\n{turn.role}\n{normalised(turn.text)}")
+        ids.append(before)
+    return ids
+
+
+def kept_id(end_user: EndUser, name: str) -> str:
+    """The chain id of a response or a conversation that the upstream keeps by this name."""
+    return hash_of(end_user, name)
+
+
+def find_kept(end_user: EndUser, name: str) -> GatewayTurn | None:
+    """What is known of a response or a conversation that the upstream keeps."""
+    rows = GatewayTurn.objects.of(end_user).filter(chain_id=kept_id(end_user, name))
+    return rows.order_by("-created_at").first()
+
+
+def _before(end_user: EndUser, follows: str, kept: GatewayTurn | None) -> str:
+    """With each answer a conversation goes on, so that the same words after it are others."""
+    if not follows:
+        return ""
+    answered = kept.created_at.isoformat() if kept else ""
+    return hash_of(end_user, f"{kept_id(end_user, follows)}\n{answered}")
+
+
+def _session(chain: Sequence[str], rows: Sequence[GatewayTurn], talk: Conversation) -> str:
+    """The session of the longest part of the conversation that is known; "" where none is."""
+    latest = {row.chain_id: row for row in rows}
+    found = next((latest[one] for one in reversed(chain) if one in latest), None)
+    if found is None:
+        return ""
+    begins = len(chain) == 1 and not talk.goes_on
+    if begins and found.created_at < timezone.now() - RETRIED:
+        return ""
+    return found.session_id
+
+
+def _new_session() -> str:
+    return f"gw-{uuid.uuid4().hex}"
