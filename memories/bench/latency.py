@@ -1,18 +1,24 @@
 """How long a context, a search and an ingest take, and what they cost as users grow.
 
-Sizes are measured in turns (A B C A B C …), so that their ratios hold on a noisy machine.
+Sizes are measured in turns (A B C A B C …), so that their ratios hold on a noisy machine. Whatever
+embeds gets a new message each time: what was asked before is remembered, and would cost nothing.
 """
 
+import random
 import statistics
+import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
+from itertools import count, product
+from os import cpu_count
 from pathlib import Path
+from subprocess import DEVNULL, Popen
 from typing import Any, TypeVar
 
 import numpy as np
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from tqdm import tqdm
 
@@ -41,6 +47,7 @@ MEMORIES = (50, 1000, 1800, 5000, 20_000)
 USUAL = 1800
 ROUNDS = 200
 SEARCH_ROUNDS = 30
+LOADED_ROUNDS = 60
 INGEST_MESSAGES = 1000
 STORED = 2000
 CHUNK = 2000
@@ -48,6 +55,10 @@ QUESTION = "小红最近怎么样了，还在忙吗"
 
 T = TypeVar("T")
 
+_OPENINGS = ("", "听说", "对了，", "话说")
+_TIMES = ("", "最近", "上周", "到底", "现在", "今年")
+_DOINGS = "加班 出差 看书 跑步 学游泳 画画 搬家 装修 考试 写论文 找工作 带孩子 做饭 养猫 拍照 爬山 唱歌 钓鱼".split()
+_ENDS = ("吗", "啊，你记得不", "呢，我想问问", "吗，她说过什么", "了没有")
 _SURNAMES = "赵钱孙李周吴郑王冯陈褚卫蒋沈韩杨朱秦尤许何吕施张孔曹严华金魏"
 _GIVEN = "伟芳娜敏静丽强磊军洋勇艳杰娟涛明超霞平刚玲桂鹏辉峰琳雪梅晨浩宇轩博文思远"
 _TOPICS = ("在腾讯当工程师", "最近在学游泳", "养了一只橘猫", "下个月要去成都出差", "喜欢喝美式咖啡")
@@ -56,8 +67,9 @@ _TOPICS = ("在腾讯当工程师", "最近在学游泳", "养了一只橘猫", 
 def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> dict[str, Any]:
     """Percentiles in milliseconds and SQL statements; ``scale`` compares the sizes.
 
-    ``embedding`` is that of the message alone; ``context_full`` and ``search``, of the person
-    whom it names, hold it too. With ``rows`` also searches in a table of so many memories.
+    ``embedding`` is that of a message alone; ``context_full`` and ``search``, of the person
+    whom it names, hold it too. ``context_full_on_busy_cores``: while as many other processes as
+    there are cores want all of them. With ``rows`` also searches in a table of so many memories.
     """
     with scratch_database():
         app = App.objects.create(name="bench")
@@ -67,26 +79,32 @@ def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> di
         with connection.cursor() as cursor:
             cursor.execute("VACUUM ANALYZE")
         usual = by_memories[USUAL]
+        messages = _messages()
         asked: dict[str, Callable[[], object]] = {
-            "embedding": lambda: embedder().embed_query(QUESTION),
-            "context_full": partial(_full, usual),
-            "search": partial(_search, usual),
+            "embedding": lambda: embedder().embed_query(next(messages)),
+            "context_full": partial(_full, usual, messages),
+            "search": partial(_search, usual, messages),
         }
         in_turns = _in_turns(asked, ROUNDS)
+        with _busy_cores():
+            loaded = _in_turns({"context_full": asked["context_full"]}, LOADED_ROUNDS)
         return {
             "context": _measure(lambda: _cards(usual)),
             **{name: percentiles(in_turns[name]) | {"sql": _sql(asked[name])} for name in asked},
             "context_full_over_embedding": _ratio(in_turns, "context_full", "embedding"),
+            "context_full_on_busy_cores": percentiles(loaded["context_full"])
+            | {"over_idle": _over(loaded["context_full"], in_turns["context_full"])},
             "ingest": {"messages_per_s": _ingest(app)},
             "store": {"memories_per_s": _store(app)},
             "scale": {
                 "contacts": _compare({n: partial(_cards, u) for n, u in by_contacts.items()}),
                 "memories": _compare({n: partial(_cards, u) for n, u in by_memories.items()}),
                 "context_full": _compare(
-                    {n: partial(_full, u) for n, u in by_memories.items()}, SEARCH_ROUNDS
+                    {n: partial(_full, u, messages) for n, u in by_memories.items()}, SEARCH_ROUNDS
                 ),
                 "search": _compare(
-                    {n: partial(_search, u) for n, u in by_memories.items()}, SEARCH_ROUNDS
+                    {n: partial(_search, u, messages) for n, u in by_memories.items()},
+                    SEARCH_ROUNDS,
                 ),
             },
             **({"large": large.run(app, rows, progress=progress)} if rows else {}),
@@ -97,15 +115,39 @@ def _cards(end_user: EndUser) -> None:
     build.build(end_user, QUESTION, include=("cards",))
 
 
-def _full(end_user: EndUser) -> None:
+def _full(end_user: EndUser, messages: Iterator[str]) -> None:
     """What a client waits for: the writes come after the answer."""
-    build.trace(end_user, QUESTION, heal=True)
+    build.trace(end_user, next(messages), heal=True)
 
 
-def _search(end_user: EndUser) -> None:
+def _search(end_user: EndUser, messages: Iterator[str]) -> None:
     """A search as the context makes it."""
     contact = Contact.objects.of(end_user).values_list("pk", flat=True).get(name="小红")
-    recall.search(end_user, QUESTION, embedder=embedder(), contact_ids=[contact])
+    recall.search(end_user, next(messages), embedder=embedder(), contact_ids=[contact])
+
+
+def _messages() -> Iterator[str]:
+    """Messages about 小红 of about one length, none of them twice; half ask about a time."""
+    made = [
+        f"{opening}小红{when}怎么样了，还在忙着{doing}{end}"
+        for opening, when, doing, end in product(_OPENINGS, _TIMES, _DOINGS, _ENDS)
+    ]
+    random.Random(1).shuffle(made)  # noqa: S311 the same for each run
+    yield from made
+    yield from (f"小红怎么样了，第{number}次问" for number in count(1))
+
+
+@contextmanager
+def _busy_cores() -> Iterator[None]:
+    """As many processes as there are cores compute all the while."""
+    loop = [sys.executable, "-c", "while True: pass"]
+    processes = [Popen(loop, stdout=DEVNULL) for _ in range(cpu_count() or 1)]  # noqa: S603 our own
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
 
 
 def _measure(call: Callable[[], object], rounds: int = ROUNDS) -> dict[str, float]:
@@ -114,9 +156,16 @@ def _measure(call: Callable[[], object], rounds: int = ROUNDS) -> dict[str, floa
 
 
 def _sql(call: Callable[[], object]) -> int:
-    with CaptureQueriesContext(connection) as queries:
+    """How many statements it sends."""
+    sent: list[object] = []
+
+    def counted(execute: Callable[..., Any], *args: Any) -> Any:
+        sent.append(None)
+        return execute(*args)
+
+    with connection.execute_wrapper(counted):
         call()
-    return len(queries)
+    return len(sent)
 
 
 def _compare(calls: dict[int, Callable[[], object]], rounds: int = ROUNDS) -> dict[str, Any]:
@@ -137,7 +186,12 @@ def _in_turns(calls: Mapping[T, Callable[[], object]], rounds: int) -> dict[T, l
 
 
 def _ratio(times: Mapping[T, Sequence[float]], one: T, other: T) -> float:
-    return round(statistics.median(times[one]) / statistics.median(times[other]), 3)
+    return _over(times[one], times[other])
+
+
+def _over(one: Sequence[float], other: Sequence[float]) -> float:
+    """The median of one over that of the other."""
+    return round(statistics.median(one) / statistics.median(other), 3)
 
 
 def _crowd(app: App, progress: bool) -> None:

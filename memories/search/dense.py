@@ -1,6 +1,6 @@
 """Meaning search: cosine over the vectors of one end user's memories."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -9,7 +9,7 @@ from pgvector import HalfVector
 
 from accounts.cells import atomic, connection
 from memories.search import ann
-from memories.search.sql import Scope, Subset, indexed
+from memories.search.sql import Scope, Subset, hashed, indexed
 
 # A user's vectors one by one, or, as the index over a whole partition has it, along a graph.
 _EXACT = "embedding <=> %(vector_{part})s::halfvec", "place, memory_id"
@@ -20,6 +20,17 @@ _ARM = """(
     WHERE end_user_id = %(end_user)s AND space = %(space)s AND status = ANY(%(statuses)s)
         AND {wanted}
     ORDER BY {order} LIMIT %({limit})s)
+"""
+# Where the best of a part are sought besides, all are compared once for both.
+_COMPARED = """
+compared AS MATERIALIZED (
+    SELECT memory_id, {distances}
+    FROM memories_vector
+    WHERE end_user_id = %(end_user)s AND space = %(space)s AND status = ANY(%(statuses)s)
+        AND {wanted}), """
+_ARM_OF_COMPARED = """(
+    SELECT {part} AS part, memory_id, place_{vector} AS place FROM compared
+    WHERE {wanted} ORDER BY place, memory_id LIMIT %({limit})s)
 """
 # Memories that no vector ranks, latest first; looked for only where the others don't suffice.
 _OTHERS = """(
@@ -72,28 +83,32 @@ def nearest(
     return found[0], found[1] if scope.inside else _nearest([{} for _ in vectors], {})
 
 
-def _nearest(ranked: Sequence[Mapping[UUID, float]], rest: Iterable[UUID]) -> Nearest:
-    """From the distances of what each vector ranks, nearest first."""
-    cosines = [{pk: 1 - place for pk, place in places.items()} for places in ranked]
-    seen = {pk for places in ranked for pk in places}
-    return Nearest(
-        [list(places) for places in ranked], [pk for pk in rest if pk not in seen], cosines
-    )
+def _nearest(ranked: Sequence[dict[UUID, float]], rest: Iterable[UUID]) -> Nearest:
+    """From the cosines of what each vector ranks, nearest first."""
+    others = [pk for pk in rest if not any(pk in cosines for cosines in ranked)]
+    return Nearest([list(cosines) for cosines in ranked], others, list(ranked))
 
 
 def one_by_one(
     params: dict[str, Any], count: int, sought: Sequence[_Sought] = (_ALL,)
 ) -> list[Nearest]:
-    """What is sought for each of ``count`` vectors, all of the user's compared."""
+    """What is sought for each of ``count`` vectors, all of the user's compared; of several, the
+    others are parts of the first."""
     arms, others = [], []
+    once = len(sought) > 1 and count > 0
     for place, (subset, limit) in enumerate(sought):
         first = place * (count + 1)
-        among = indexed("memory_id", subset.sql) if subset else "true"
-        arms += _arms(range(first, first + count), first, _EXACT, among, limit)
+        parts = range(first, first + count)
+        if once:
+            arms += _arms_of_compared(parts, first, subset if place else None, limit)
+        else:
+            among = indexed("memory_id", subset.sql) if subset else "true"
+            arms += _arms(parts, first, _EXACT, among, limit)
         among = indexed("id", subset.sql) if subset else "true"
         others.append(_OTHERS.format(part=first + count, first=first, wanted=among, limit=limit))
+    compared = _compared(count, sought[0][0]) if once else ""
     sql = (
-        f"WITH ranked AS MATERIALIZED ({' UNION ALL '.join(arms) or _NOTHING}) "  # noqa: S608
+        f"WITH {compared}ranked AS MATERIALIZED ({' UNION ALL '.join(arms) or _NOTHING}) "  # noqa: S608
         f"SELECT * FROM ranked UNION ALL {' UNION ALL '.join(others)}"
     )
     lists = _read(sql, params, len(sought) * (count + 1))
@@ -105,7 +120,7 @@ def one_by_one(
 
 
 def along_graph(params: dict[str, Any], count: int) -> list[dict[UUID, float]]:
-    """The ids for each vector with their distances, by the index of the space; fewer than there
+    """The ids for each vector with their cosines, by the index of the space; fewer than there
     are where a scan ends at its bound."""
     size = str(ann.dimensions_of(params["space"]))
     distance, order = _GRAPH
@@ -132,10 +147,27 @@ def _arms(
     ]
 
 
+def _compared(count: int, subset: Subset | None) -> str:
+    distances = (f"{_EXACT[0].format(part=part)} AS place_{part}" for part in range(count))
+    wanted = indexed("memory_id", subset.sql) if subset else "true"
+    return _COMPARED.format(distances=", ".join(distances), wanted=wanted)
+
+
+def _arms_of_compared(
+    parts: Iterable[int], first: int, subset: Subset | None, limit: str
+) -> list[str]:
+    wanted = hashed("memory_id", subset.sql) if subset else "true"
+    return [
+        _ARM_OF_COMPARED.format(part=part, vector=part - first, wanted=wanted, limit=limit)
+        for part in parts
+    ]
+
+
 def _read(sql: str, params: dict[str, Any], parts: int) -> list[dict[UUID, float]]:
+    """For each part its ids, nearest first, with 1 less their places: cosines."""
     found: list[dict[UUID, float]] = [{} for _ in range(parts)]
     with connection.cursor() as cursor:
         cursor.execute(sql, params)
         for part, pk, place in sorted(cursor.fetchall(), key=itemgetter(0, 2, 1)):
-            found[part][pk] = place
+            found[part][pk] = 1 - place
     return found

@@ -53,15 +53,18 @@ def spread(scores: Mapping[T, float], tokens: Mapping[T, Set[str]], limit: int) 
     chooses among the best by relevance alone.
     """
     best_first = list(scores)
-    left = {best: scores[best] for best in best_first[:SPREAD]}
+    # By place: each is looked up a hundred times, and Python hashes a UUID slowly.
+    said = [tokens[item] for item in best_first[:SPREAD]]
+    own = [scores[item] for item in best_first[:SPREAD]]
+    left = dict(enumerate(own))
     chosen: dict[T, float] = {}
     while left and len(chosen) < limit:
         best = max(left, key=left.__getitem__)
-        chosen[best] = left.pop(best)
+        chosen[best_first[best]] = left.pop(best)
         for other in left:
-            overlap = _overlap(tokens[best], tokens[other])
+            overlap = _overlap(said[best], said[other])
             if overlap >= ALIKE:
-                left[other] = min(left[other], scores[other] * (1 - LOSS * overlap))
+                left[other] = min(left[other], own[other] * (1 - LOSS * overlap))
     lowest = min(chosen.values(), default=0.0)
     return chosen | {other: min(scores[other], lowest) for other in best_first[SPREAD:limit]}
 

@@ -19,6 +19,8 @@ from memories.search.vectors import space
 # What users say lies in memory alone, and is gone with the process.
 REMEMBERED = 512
 
+HAND_OVER = 0.00005  # seconds
+
 log = logging.getLogger(__name__)
 
 
@@ -48,6 +50,8 @@ class QueryVectors:
             executor = ThreadPoolExecutor(1, "embedding")
             self._found = executor.submit(embed)
             executor.shutdown(wait=False)
+        # The thread gets the interpreter now; who goes on computing would keep it for 5 ms.
+        time.sleep(HAND_OVER)
 
     def wait(self) -> list[Sequence[float]]:
         """A vector for each of the query's parts; none when the embedder failed. Raises LateError

@@ -74,11 +74,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class _Question:
-    """``rarity`` is that of all its words; ``base`` is what it adds to every logit."""
+    """``rarity`` is that of all its words, ``whole`` their sum; ``base`` is what it adds to every
+    logit; ``last`` is the cosine of the last memory that was read."""
 
     asked: Asked
     rarity: Mapping[str, float]
     base: float
+    whole: float
+    last: float
 
 
 class Judge:
@@ -116,7 +119,7 @@ class Judge:
 
     def _to(self, memory: Memory, tokens: Sequence[str], one: _Question) -> Relevance:
         held = one.rarity.keys() & tokens
-        share = sum(one.rarity[token] for token in held) / (sum(one.rarity.values()) or 1.0)
+        share = sum(one.rarity[token] for token in held) / one.whole
         cosine = one.asked.cosines.get(memory.pk)
         guessed = cosine is None and self._all_ranked
         if cosine is not None:
@@ -124,7 +127,7 @@ class Judge:
         elif guessed:
             near = _TABLE["usual"]
         else:  # What was not read stands below the last that was.
-            near = min(one.asked.cosines.values(), default=0.0)
+            near = one.last
         bm25 = one.asked.bm25.get(memory.pk, 0.0)
         chinese = is_chinese(memory.content)
         logit = one.base + _sum(
@@ -145,7 +148,8 @@ def _question(asked: Asked, personal: float) -> _Question:
         for word, weight in asked.words.items()
     }
     base = _WEIGHTS["bias"] + _sum(personal=personal, short=len(rarity) < 2)
-    return _Question(asked, rarity, base)
+    last = min(asked.cosines.values(), default=0.0)
+    return _Question(asked, rarity, base, sum(rarity.values()) or 1.0, last)
 
 
 def _personal(vector: Sequence[float]) -> float:
