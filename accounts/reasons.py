@@ -134,7 +134,7 @@ TEMPLATES: dict[str, str] = {
     "chat_packed": _("{name} is encrypted or packed in a rare way; unpack it first."),
     "chat_bomb": _("{name} unpacks to far more than text does; it is refused."),
     "chat_unknown": _(
-        "This is no chat export that is known. Known are: {formats}. Give the file as the program wrote it, or the zip archive."
+        "This is no file that is known. Known are: {formats}. Give the file as the program wrote it, or the zip archive."
     ),
     "chat_several_kinds": _("The archive holds several kinds of exports ({formats}): give one."),
     "chat_no_year": _("{name} has dates without a year. Export it as JSON."),
@@ -144,11 +144,57 @@ TEMPLATES: dict[str, str] = {
     "chat_day_order": _(
         "Whether dates like 3/4 are in March or in April can't be told from the file. Say whether the day comes first."
     ),
+    # Why the memories of another program can't be read.
+    "dump_empty": _("Nothing is in this file: there is nothing to import."),
+    "dump_row": _("Memory {number} of the file has no text: the file is damaged."),
+    "dump_line": _("Line {number} is neither an entity nor a relation: the file is damaged."),
+    "dump_crowd": _("The file holds more than {limit} memories: split it."),
+    "dump_no_such_owner": _("Nobody in this file is called {name}. Say who the user is: {owners}."),
+    "dump_says_not_who": _(
+        'Say who of the file is the user (--me NAME, --me "" for nobody): {owners}.'
+    ),
+    # Why an address book can't be read.
+    "book_unknown": _(
+        "This is no address book that is known: give a vCard file (.vcf) or a CSV of Google Contacts."
+    ),
+    "book_no_vcard": _("This is not a vCard file: it has no BEGIN:VCARD."),
+    "book_no_csv": _(
+        "This is not a CSV of Google Contacts: its first row does not name the columns."
+    ),
+    "book_empty": _("Nobody is in this file: there is nothing to import."),
+    "book_too_large": _("The file is larger than {limit} without its photos: split it."),
+    "book_crowd": _("The file has more than {limit} entries: split it."),
+    "book_encoding": _(
+        "The text is neither UTF-8 nor in a character set that the file names: save it as UTF-8."
+    ),
+    "book_at_start": _("At the start"),
+    "book_in_entry": _("Entry {number}"),
+    "book_after_entry": _("After entry {number}"),
+    "book_outside": _("{where}, line {line}, stands outside a vCard: the file is damaged."),
+    "book_line": _("{where}, line {line}, can't be read: the file is damaged."),
+    "book_no_end": _("Entry {number} has no END:VCARD: the file is cut off."),
+    "book_row": _("Row {number} can't be read: a quotation mark is open, or a cell is too long."),
+    "book_row_too_long": _("Row {number} has more cells than the first row names columns."),
     # Who of those who wrote in a chat history may be the user.
     "guess_known_name": _("bears a name of the user's"),
     "guess_in_all_chats": _("writes in every chat of the file"),
     "guess_not_in_name": _("the file is named after the other one"),
     "vcard": _("imported from a vCard file"),
+    "address_book": _("imported from an address book"),
+    "memory_dump": _("imported from {program}"),
+    # Which contact an entry of an address book means, or why it makes none.
+    "entry_same_name": _("has this name"),
+    "entry_same_alias": _("is also called {name}"),
+    "entry_same_value": _("has this name and the same {keys}"),
+    "entry_like_name": _("has a name like it and the same {keys}"),
+    "entry_chosen": _("as was chosen"),
+    "entry_other_birthday": _("somebody of this name has another birthday"),
+    "entry_without_name": _("it has no name"),
+    "entry_name_too_long": _("its name is too long"),
+    "entry_left_out": _("left out, as was chosen"),
+    "entry_several": _("several people may be meant: choose one"),
+    "entry_no_such_choice": _("Entry {number} has no such choice: {choice}."),
+    "no_such_entry": _("The file has no entry {number}."),
     "overlapping": _("They overlap: {reason}"),
     # What a conversation puts right about a known person.
     "called_better": _("the user calls them {name}"),

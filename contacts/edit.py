@@ -75,7 +75,7 @@ def create_contact(
             raise NameTaken(contact.id)
         change.subjects = [str(contact.id)]
         recorder.watch([contact], created=True)
-        store.save(contact, [*_assign(contact, values), "aliases"])
+        store.save(contact, [*assign(contact, values), "aliases"])
         _follow(contact)
     return contact, change
 
@@ -93,7 +93,7 @@ def create_contacts(
     if held is None:
         raise UnknownContact(Reason("user_forgotten"))
     with recording(held, "create_contacts", actor, why) as (recorder, change):
-        contacts = [_unsaved(held, values) for values in people]
+        contacts = [unsaved(held, values) for values in people]
         namesakes = {place for place, values in enumerate(people) if values.get("namesake")}
         if taken := store.create_all(held, contacts, namesakes):
             raise NamesTaken(taken)
@@ -105,13 +105,14 @@ def create_contacts(
     return contacts, change
 
 
-def _unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
+def unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
+    """A contact of the values that ``create_contacts`` takes, not stored. Raises InvalidContact."""
     name = store.clean_name(values["name"])
     key = names.name_key(name)
     contact = Contact(end_user=end_user, name=name, name_key=key, mention_count=0)
     store.add_aliases(contact, values.get("aliases", ()))
     told = {k: v for k, v in values.items() if k not in (*_NAMES, "namesake")}
-    _assign(contact, told)
+    assign(contact, told)
     return contact
 
 
@@ -140,7 +141,7 @@ def edit_contact(
     with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
         fields = _rename(contact, values, namesake)
-        fields += _assign(contact, {k: v for k, v in values.items() if k not in _NAMES})
+        fields += assign(contact, {k: v for k, v in values.items() if k not in _NAMES})
         try:
             with atomic():
                 store.save(contact, fields)
@@ -226,8 +227,8 @@ def _holder(contact: Contact) -> UUID:
     return same.exclude(pk=contact.pk).values_list("pk", flat=True)[0]
 
 
-def _assign(contact: Contact, values: Mapping[str, Any]) -> list[str]:
-    """Sets columns (unsaved); returns which."""
+def assign(contact: Contact, values: Mapping[str, Any]) -> list[str]:
+    """Sets columns (unsaved) as ``edit_contact`` does; returns which."""
     fields = list(values)
     for field, value in values.items():
         if field == "attributes":

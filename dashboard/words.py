@@ -22,6 +22,8 @@ ACTORS = {
     "refiner": _("tidying"),
     "judge": _("the model"),
     "doctor": _("doctor"),
+    "import:mem0": _("imported from mem0"),
+    "import:memory-graph": _("imported from an MCP memory"),
 }
 PURPOSES = {
     "extract": _("extract memories"),
@@ -48,6 +50,7 @@ VERBS = {
     "edit": _("edited a memory"),
     "edit_contact": _("edited a person"),
     "import_chat": _("imported a chat history"),
+    "import_people": _("imported people and memories"),
     "hide": _("hid what was to be forgotten"),
     "merge": _("merged two people"),
     "merge_memories": _("merged memories"),

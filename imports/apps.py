@@ -7,7 +7,8 @@ class ImportsConfig(AppConfig):
     name = "imports"
 
     def ready(self) -> None:
-        from imports import intake
+        from imports import intake, people_intake
         from memories.corrections import undo
 
         undo.ALSO[intake.VERB] = intake.take_back
+        people_intake.register()

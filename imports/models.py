@@ -1,11 +1,12 @@
 """What was taken in from a file, and how far that is."""
 
 import uuid
+from typing import Self
 
 from django.db import models
 from django.utils import timezone
 
-from accounts.models import EndUser, ScopedQuerySet
+from accounts.models import Change, EndUser, ScopedQuerySet
 
 
 class Import(models.Model):
@@ -34,6 +35,12 @@ class Import(models.Model):
     duplicates = models.PositiveIntegerField(default=0)
     zone = models.CharField(max_length=64, blank=True, default="", db_default="")
     day_first = models.BooleanField(null=True, blank=True)
+    counts = models.JSONField(
+        default=dict,
+        blank=True,
+        db_default={},
+        help_text="Of people and memories, by what became of them.",
+    )
     error = models.TextField(blank=True, default="")
     change = models.UUIDField(null=True, blank=True)
     created_at = models.DateTimeField(default=timezone.now)
@@ -46,3 +53,18 @@ class Import(models.Model):
 
     def __str__(self) -> str:
         return f"import {self.pk}"
+
+    @classmethod
+    def note(
+        cls, end_user: EndUser, form: str, counts: dict[str, int], change: Change | None
+    ) -> Self:
+        """Notes people and memories that were taken in at once."""
+        return cls.objects.create(
+            end_user=end_user,
+            state=cls.State.DONE,
+            format=form,
+            total=counts["entries"],
+            counts=counts,
+            change=change.pk if change else None,
+            finished_at=timezone.now(),
+        )

@@ -1,10 +1,12 @@
-"""What the parsers of chat exports hand on: frozen, typed, free of Django."""
+"""What the parsers of files hand on: frozen, typed, free of Django."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from accounts.reasons import CodedError, Reason
+from contacts.address_books.entries import Entry
 
 Role = Literal["user", "assistant", ""]
 
@@ -12,12 +14,16 @@ Role = Literal["user", "assistant", ""]
 class NotReadable(CodedError):
     """The file can't be taken in; the reason says what to do. Nothing of it was."""
 
-    def __init__(self, code: str, **params: object) -> None:
-        super().__init__(Reason(code, **params))
+    def __init__(self, code: str | Reason, **params: object) -> None:
+        super().__init__(code if isinstance(code, Reason) else Reason(code, **params))
 
 
 class DayOrderUnknown(NotReadable):
     """Whether 3/4 is in March or in April can't be told from the file."""
+
+
+class OwnerUnknown(NotReadable):
+    """The answer who of the file is the user is nobody of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +56,49 @@ class Options:
 
 
 NO_OPTIONS = Options()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A memory that a file holds. ``of`` are the numbers of the entries that it is about, and
+    ``of_user`` says whether it is about the user; ``ident`` tells it from others of its program."""
+
+    text: str
+    ident: str
+    of: tuple[int, ...] = ()
+    of_user: bool = False
+    at: datetime | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """The entry ``subject`` is the ``kind`` of the entry ``object``, by their numbers."""
+
+    subject: int
+    kind: str
+    object: int
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Somebody in a file who may be the user, by the key that an answer gives; ``memories`` are
+    how many things the file says of them."""
+
+    key: str
+    memories: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """People and memories of another program, as a file holds them. ``owners``: who may be the
+    user, where somebody has to say so; ``may_be_none`` whether it may be none of them.
+    ``left_out`` counts memories of somebody else, or that have expired."""
+
+    format: str
+    entries: tuple[Entry, ...]
+    statements: tuple[Statement, ...] = ()
+    ties: tuple[Tie, ...] = ()
+    owners: tuple[Owner, ...] = ()
+    may_be_none: bool = False
+    left_out: int = 0

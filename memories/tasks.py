@@ -129,14 +129,20 @@ def contact_changed(contact_id: str) -> None:
 
 
 @all_users()
-def contacts_created(change_id: str) -> None:
-    """The same for all contacts that a change made; they are embedded together."""
+def contacts_created(change_id: str, start: str = "0") -> None:
+    """The same for all contacts that a change made or added to, from place ``start`` on; they are
+    embedded together."""
+    until = time.monotonic() + TURN
     change = Change.objects.filter(pk=UUID(change_id)).select_related("end_user").first()
-    if change is None:
+    if change is None or change.undone_at:
         return
-    for contact_id in change.subjects:
+    for place, contact_id in enumerate(change.subjects[int(start) :], int(start) + 1):
         _follow(UUID(contact_id))
-    embed_missing(change.end_user, embedder())
+        if time.monotonic() > until and place < len(change.subjects):
+            enqueue("contacts_created", change_id, str(place), end_user_id=change.end_user_id)
+            return
+    if embed_missing(change.end_user, embedder(), until) and time.monotonic() > until:
+        enqueue("embed", change.end_user_id)
     auto_merge.follow(change.end_user)
 
 

@@ -34,8 +34,8 @@ FORMATS: tuple[Format, ...] = (
     chatgpt, claude, whatsapp, telegram, wechat, weflow, memotrace, chatlog, line_chat, chatlab,
     sillytavern,
 )  # fmt: skip
-# How people know them.
-TITLES = {
+# How people know them, and those of people and memories (imports.dumps).
+CHAT_TITLES = {
     "chatgpt": "ChatGPT",
     "claude": "Claude",
     "whatsapp": "WhatsApp",
@@ -48,6 +48,13 @@ TITLES = {
     "chatlab": "ChatLab",
     "sillytavern": "SillyTavern",
 }
+DUMP_TITLES = {
+    "vcard": "vCard",
+    "google-csv": "Google Contacts",
+    "mem0": "mem0",
+    "memory-graph": "MCP memory.jsonl",
+}
+TITLES = {**CHAT_TITLES, **DUMP_TITLES}
 LEAST = 0.5  # of a text that is taken for a format
 
 

@@ -19,7 +19,7 @@ def objects(
     builder: Any = None
     try:
         with source.open() as stream:
-            for path, event, value in ijson.parse(_without_mark(stream), use_float=True):
+            for path, event, value in ijson.parse(without_mark(stream), use_float=True):
                 if builder is not None:
                     builder.event(event, value)
                     if path == at and event == "end_map":
@@ -37,7 +37,8 @@ def objects(
         raise NotReadable("chat_damaged", name=source.name) from error
 
 
-def _without_mark(stream: Any) -> Any:
+def without_mark(stream: Any) -> Any:
+    """The stream behind its byte order mark."""
     head = stream.peek(3)[:3] if hasattr(stream, "peek") else b""
     if head == b"\xef\xbb\xbf":
         stream.read(3)

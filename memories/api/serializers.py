@@ -33,7 +33,7 @@ MAX_PEOPLE = 50
 TYPES = [t.value for t in MemoryType]
 SUBTYPES = [s.value for s in Subtype]
 # What Mio notes of a memory beside what an app does.
-OWN_METADATA = frozenset((PINNED, "vcard_note", "vcard_of", "consolidated_into"))
+OWN_METADATA = frozenset((PINNED, "vcard_note", "vcard_of", "imported", "consolidated_into"))
 
 
 class _Times(Strict):

@@ -30,6 +30,8 @@ _CONTACT, _MEMORY, _LINK, _EDGE = (
 
 # What packages above take back of changes of their own besides their rows, before these, by verb.
 ALSO: dict[str, Callable[[Change], None]] = {}
+# Changes that make many people: those of whom more was learnt since stay when one is taken back.
+OF_MANY: set[str] = set()
 
 
 @atomic()
@@ -66,8 +68,14 @@ def take_back(end_user: EndUser, change: Change) -> None:
     rows = _numbered(end_user, change.rows)
     contacts, memories = _contacts_of(change), _memories_of(change)
     made = {UUID(row["id"]) for row in rows if row["model"] == _CONTACT and row["before"] is None}
-    for contact in Contact.objects.of(end_user).filter(pk__in=made).light():
-        _hand_back(end_user, change, contact)
+    learnt = _learnt_since(end_user, change, made)
+    if change.verb in OF_MANY:
+        rows = [row for row in rows if row["model"] != _CONTACT or UUID(row["id"]) not in learnt]
+        made -= learnt.keys()
+    else:
+        handed = made if change.verb == "split" else learnt
+        for contact in Contact.objects.of(end_user).filter(pk__in=handed).light():
+            _hand_back(end_user, change, contact, learnt.get(contact.pk, []))
     told = _with(change, "content", "status", "facts")
     people = Link.objects.of(end_user).filter(memory__in=told)
     contacts |= set(people.values_list("contact", flat=True))
@@ -185,12 +193,23 @@ def _bears_name(columns: dict[str, Any] | None) -> bool:
     return columns is not None and columns.get("merged_into_id", "") is None
 
 
-def _hand_back(end_user: EndUser, change: Change, contact: Contact) -> None:
+def _learnt_since(
+    end_user: EndUser, change: Change, made: Collection[UUID]
+) -> dict[UUID, list[Link]]:
+    """The links of the contacts that the change made, but its own and those of memories that it
+    made as well."""
+    born = [row["id"] for row in change.rows if row["model"] == _MEMORY and row["before"] is None]
+    found: dict[UUID, list[Link]] = {}
+    rows = Link.objects.of(end_user).filter(contact__in=made)
+    rows = rows.exclude(pk__in=_ids(change, _LINK)).exclude(memory__kind=Memory.Kind.PROFILE)
+    for link in rows.exclude(memory__in=born).order_by("pk"):
+        found.setdefault(link.contact_id, []).append(link)
+    return found
+
+
+def _hand_back(end_user: EndUser, change: Change, contact: Contact, later: list[Link]) -> None:
     """Gives what was learnt of a contact since the change that made it to the one from whom a
     split took it. Raises CannotUndo where it would be lost."""
-    later = list(
-        contact.links.exclude(pk__in=_ids(change, _LINK)).exclude(memory__kind=Memory.Kind.PROFILE)
-    )
     split = change.verb == "split"
     old = end_user.contacts.standing().filter(pk=change.subjects[0]).first()
     if later and (not split or old is None):

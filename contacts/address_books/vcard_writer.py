@@ -1,12 +1,10 @@
-"""People as a .vcf file, version 3.0 or 4.0: the way back from what ``vcard`` reads."""
+"""People as a .vcf file, version 3.0 or 4.0: the way back from what ``vcard_reader`` reads."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from contacts import names
+from contacts.address_books.entries import CONTROLS, DATE, Entry, family_and_given
 from contacts.lexicon import rows
-from contacts.text import is_cjk
-from contacts.vcard.read import CONTROLS, DATE, Entry
 
 # The types of RFC 6350 that a RELATED property may have.
 _STANDARD = frozenset(row["kind"] for row in rows("vcard_relations") if row["standard"])
@@ -25,7 +23,7 @@ def write(entries: Iterable[Entry], version: int = 4) -> str:
 
 def _properties(entry: Entry, version: int) -> Iterator[str]:
     yield f"FN:{_escaped(entry.name)}"
-    family, given = _family_and_given(entry.name)
+    family, given = family_and_given(entry.name)
     yield f"N:{_escaped(family)};{_escaped(given)};;;"
     if entry.aliases:
         yield "NICKNAME:" + ",".join(map(_escaped, entry.aliases))
@@ -61,16 +59,6 @@ def _attributes(held: Mapping[str, Sequence[str]], version: int) -> Iterator[str
     for key in sorted(held.keys() - _OWN):
         for value in held[key]:
             yield f"X-MIO-ATTRIBUTE:{_escaped(key)};{_escaped(value)}"
-
-
-def _family_and_given(name: str) -> tuple[str, str]:
-    surname = names.surname_of(name)
-    if surname:
-        return surname, name[len(surname) :]
-    if any(map(is_cjk, name)):
-        return "", name
-    given, _, family = name.rpartition(" ")
-    return (family, given) if given else ("", name)
 
 
 def _birthday(value: str, version: int) -> str:

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
 from contacts import store
+from contacts.address_books import vcard_reader as read
+from contacts.address_books.entries import MAX_BYTES, Entry, NotAnAddressBook, Related
+from contacts.address_books.vcard_writer import write
 from contacts.models import Contact, Relation, json_value
 from contacts.names import name_key
-from contacts.vcard import read
-from contacts.vcard.read import Entry, NotVCard, Related
-from contacts.vcard.write import write
 from memories.models import Memory
 from tests.factories import make_app, make_contact, make_end_user
 
@@ -125,11 +125,11 @@ def test_a_relation_by_uid_names_the_person():
         (b"BEGIN:VCARD\nFN;CHARSET=KLINGON;ENCODING=QUOTED-PRINTABLE:=41\nEND:VCARD\n", "Entry 1"),
         (b"BEGIN:VCARD\nFN;CHARSET=UTF-8;ENCODING=QUOTED-PRINTABLE:=FF=FE\nEND:VCARD\n", "Entry 1"),
         (b"\x00\x01\x02" * 10, "can't be read"),
-        pytest.param(b"x" * (read.MAX_BYTES + 1), "larger than", id="too large"),
+        pytest.param(b"x" * (MAX_BYTES + 1), "larger than", id="too large"),
     ],
 )
 def test_what_is_no_vcard_is_refused_with_its_place(content, said):
-    with pytest.raises(NotVCard, match=said):
+    with pytest.raises(NotAnAddressBook, match=said):
         read.read(content)
 
 

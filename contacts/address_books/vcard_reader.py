@@ -1,4 +1,4 @@
-"""vCards (2.1, 3.0, 4.0) and what they say of people: pure reading. ``vcard_writing`` is the
+"""vCards (2.1, 3.0, 4.0) and what they say of people: pure reading. ``vcard_writer`` is the
 way back.
 
 Lines are read by ``vobject``: unfolding, parameters, groups, quoted-printable. What they mean
@@ -10,7 +10,7 @@ import io
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from vobject.base import (
     ContentLine,
@@ -19,64 +19,42 @@ from vobject.base import (
     parseLine,
 )
 
-from contacts import names
-from contacts.lexicon import mapping
-from contacts.text import is_cjk
+from accounts.reasons import Reason
+from contacts.address_books import entries
+from contacts.address_books.entries import (
+    CONTROLS,
+    GENDERS,
+    MAX_BYTES,
+    MAX_ENTRIES,
+    RELATIONS,
+    Entry,
+    NotAnAddressBook,
+    Related,
+    clean,
+)
 
-MAX_BYTES = 20_000_000
-MAX_ENTRIES = 20_000
-MAX_VALUE = 500
-
-# What a RELATED type or an Apple label says, with the word for it in Chinese.
-RELATIONS = mapping("vcard_relations", "zh")
 _SIMPLE = {"TITLE": "job_title", "ANNIVERSARY": "anniversary", "HOBBY": "interests", "INTEREST": "interests"}  # fmt: skip
-_GENDERS = {"F": "female", "M": "male"}
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
-CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 _LABEL = re.compile(r"^_\$!<(.*)>!\$_$")
-DATE = re.compile(r"^(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?$")
-_YEARLESS = re.compile(r"^--(\d{2})-?(\d{2})$")
 _CHARSET = re.compile(rb"CHARSET=\"?([A-Za-z0-9_-]+)", re.IGNORECASE)
-
-
-class NotVCard(ValueError):
-    """What was given can't be read; the message says where and why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Related:
-    """Another person named on a card; ``kind`` is in English, or the card's own words."""
-
-    name: str
-    kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One person of an address book. ``number`` is the place in the file, from 1; ``name`` is
-    empty when the card has none (a company, a bare telephone number)."""
-
-    number: int
-    name: str
-    aliases: tuple[str, ...] = ()
-    attributes: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    relationship: str = ""
-    gender: str = ""
-    related: tuple[Related, ...] = ()
-    notes: tuple[str, ...] = ()
-    namesake: int = 0
+# Pictures, sounds and keys: nine tenths of a telephone's export, and nothing of it is kept.
+_MEDIA = re.compile(
+    rb"(?im)^(?:[a-z0-9-]+\.)?(?:PHOTO|LOGO|SOUND|KEY)[;:][^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z)"
+)
 
 
 def read(raw: bytes) -> list[Entry]:
-    """The people of a .vcf file, in its order. Raises NotVCard, with the number of the entry
-    that can't be read."""
+    """The people of a .vcf file, in its order. Raises NotAnAddressBook, with the number of the
+    entry that can't be read."""
+    # The lines stay, so that those after them keep their numbers.
+    raw = _MEDIA.sub(lambda found: b"\n" * found[0].count(b"\n"), raw)
     if len(raw) > MAX_BYTES:
-        raise NotVCard(f"The file is larger than {MAX_BYTES // 1_000_000} MB.")
+        raise NotAnAddressBook("book_too_large", limit=f"{MAX_BYTES // 1_000_000} MB")
     cards = list(itertools.islice(_cards(_decoded(raw)), MAX_ENTRIES + 1))
     if len(cards) > MAX_ENTRIES:
-        raise NotVCard(f"The file has more than {MAX_ENTRIES} entries.")
+        raise NotAnAddressBook("book_crowd", limit=MAX_ENTRIES)
     if not cards:
-        raise NotVCard("This is not a vCard file: it has no BEGIN:VCARD.")
+        raise NotAnAddressBook("book_no_vcard")
     by_uid: dict[str, str] = {}
     for card in cards:
         if name := _names(card)[:1]:
@@ -102,14 +80,17 @@ def _decoded(raw: bytes) -> str:
                 return octets.decode(encoding)
             except (UnicodeDecodeError, LookupError):
                 continue
-    raise NotVCard("The text is neither UTF-8 nor in a character set that the file names.")
+    raise NotAnAddressBook("book_encoding")
 
 
 def _cards(text: str) -> Iterator[_Card]:
     card: _Card | None = None
     count = depth = 0
     for logical, number in getLogicalLines(io.StringIO(text)):
-        where = f"Entry {count}" if depth else f"After entry {count}" if count else "At the start"
+        where = Reason(
+            "book_in_entry" if depth else "book_after_entry" if count else "book_at_start",
+            number=count,
+        )
         line = _line(logical, number, where)
         mark = (line.name, line.value.strip().upper())
         if mark == ("BEGIN", "VCARD"):
@@ -118,7 +99,7 @@ def _cards(text: str) -> Iterator[_Card]:
                 count += 1
                 card = _Card(count, [])
         elif card is None:
-            raise NotVCard(f"{where}, line {number}, stands outside a vCard: {logical[:60]!r}.")
+            raise NotAnAddressBook("book_outside", where=where, line=number)
         elif mark == ("END", "VCARD"):
             depth -= 1
             if depth == 0:
@@ -127,16 +108,14 @@ def _cards(text: str) -> Iterator[_Card]:
         elif depth == 1:
             card.lines.append(line)
     if card is not None:
-        raise NotVCard(f"Entry {count} has no END:VCARD.")
+        raise NotAnAddressBook("book_no_end", number=count)
 
 
-def _line(logical: str, number: int, where: str) -> ContentLine:
+def _line(logical: str, number: int, where: Reason) -> ContentLine:
     try:
         return ContentLine(*parseLine(logical, number))
-    except (VObjectError, UnicodeDecodeError, LookupError) as error:
-        raise NotVCard(
-            f"{where}, line {number}, can't be read: {CONTROLS.sub('', logical)[:60]!r}."
-        ) from error
+    except (VObjectError, ValueError, LookupError) as error:
+        raise NotAnAddressBook("book_line", where=where, line=number) from error
 
 
 def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
@@ -151,7 +130,7 @@ def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
         elif line.name in ("RELATED", "X-ABRELATEDNAMES") and text:
             related.append(Related(by_uid.get(text, text), _kind_of(card, line)))
         elif line.name == "GENDER":
-            rest["gender"] = _GENDERS.get(line.value[:1].upper(), "")
+            rest["gender"] = GENDERS.get(line.value[:1].upper(), "")
         elif line.name == "X-MIO-RELATIONSHIP":
             rest["relationship"] = text
         elif line.name == "X-MIO-NAMESAKE" and text.isdecimal():
@@ -173,33 +152,27 @@ def _names(card: _Card) -> list[str]:
     formatted = [_plain(line) for line in card.lines if line.name == "FN"]
     built = [name for line in card.lines if line.name == "N" for name in [_joined_name(line)]]
     nick = [
-        _clean(_text(part))
+        clean(_text(part))
         for line in card.lines
         if line.name == "NICKNAME"
         for part in _split(line.value, ",")
     ]
-    found: dict[str, str] = {}
-    for name in [*formatted, *built, *nick]:
-        if key := names.name_key(name):
-            found.setdefault(key, name)
-    return list(found.values())
+    return entries.once([*formatted, *built, *nick])
 
 
 def _joined_name(line: ContentLine) -> str:
-    parts = [_clean(_text(part)) for part in _split(line.value, ";")]
+    parts = [clean(_text(part)) for part in _split(line.value, ";")]
     family, given, middle = (*parts, "", "", "")[:3]
-    if any(map(is_cjk, family + given)) and not (family + given).isascii():
-        return family + middle + given
-    return " ".join(filter(None, (given, middle, family)))
+    return entries.joined_name(family, given, middle)
 
 
 def _attributes(line: ContentLine) -> Iterator[tuple[str, str]]:
     if line.name in _SIMPLE:
         yield _SIMPLE[line.name], _plain(line)
     elif line.name == "BDAY":
-        yield "birthday", _birthday(line)
+        yield "birthday", entries.birthday(_plain(line), line.params.get("X-APPLE-OMIT-YEAR", ()))
     elif line.name == "ORG":
-        company, *units = [_clean(_text(part)) for part in _split(line.value, ";")]
+        company, *units = [clean(_text(part)) for part in _split(line.value, ";")]
         yield "company", company
         yield "department", " ".join(filter(None, units))
     elif line.name == "TEL":
@@ -207,31 +180,20 @@ def _attributes(line: ContentLine) -> Iterator[tuple[str, str]]:
     elif line.name == "EMAIL":
         yield "email", _plain(line).removeprefix("mailto:")
     elif line.name == "ADR":
-        yield from _address([_clean(_text(part)) for part in _split(line.value, ";")])
+        yield from _address([clean(_text(part)) for part in _split(line.value, ";")])
     elif line.name == "X-MIO-ATTRIBUTE":
-        key, *value = [_clean(_text(part)) for part in _split(line.value, ";")]
-        if re.fullmatch(r"[a-z][a-z0-9_]{0,39}", key) and value:
+        key, *value = [clean(_text(part)) for part in _split(line.value, ";")]
+        if entries.is_key(key) and value:
             yield key, value[0]
 
 
 def _address(parts: list[str]) -> Iterator[tuple[str, str]]:
     box, extended, street, locality, region, code, country = (*parts, *[""] * 7)[:7]
-    if any(map(is_cjk, "".join(parts))):
-        yield "address", "".join((country, region, locality, street, extended, box))
-    else:
-        yield "address", ", ".join(filter(None, (box, street, extended, locality, region, code, country)))  # fmt: skip
+    yield "address", entries.address(
+        box=box, extended=extended, street=street, locality=locality, region=region, code=code,
+        country=country,
+    )  # fmt: skip
     yield "location", locality
-
-
-def _birthday(line: ContentLine) -> str:
-    text = _plain(line)
-    if found := _YEARLESS.match(text):
-        return f"{found[1]}-{found[2]}"
-    if found := DATE.match(text):
-        # Apple writes an unknown year as 1604.
-        yearless = found[1] == "1604" or found[1] in line.params.get("X-APPLE-OMIT-YEAR", ())
-        return "-".join(found.groups()[1 if yearless else 0 :])
-    return text
 
 
 def _kind_of(card: _Card, line: ContentLine) -> str:
@@ -266,9 +228,5 @@ def _text(value: str) -> str:
     return CONTROLS.sub("", plain)
 
 
-def _clean(text: str) -> str:
-    return " ".join(text.split())[:MAX_VALUE]
-
-
 def _plain(line: ContentLine) -> str:
-    return _clean(_text(line.value))
+    return clean(_text(line.value))

@@ -1,0 +1,305 @@
+"""CSV as Google Contacts writes and reads it: its header of today (``First Name``, ``Phone 1 -
+Label``) and the older one (``Given Name``, ``Phone 1 - Type``). Columns are found by their names.
+
+What the table has no column for travels as custom fields ``mio:…``.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from contacts.address_books import entries
+from contacts.address_books.entries import (
+    CONTROLS,
+    MAX_BYTES,
+    MAX_ENTRIES,
+    Entry,
+    NotAnAddressBook,
+    Related,
+    clean,
+)
+
+BETWEEN = " ::: "  # several values in one cell
+_OWN = "mio:"
+_NUMBERED = re.compile(r"^(.+) (\d+) - (.+)$")
+# The columns of a person by their names today, with what they were called before.
+_OLDER = {
+    "First Name": "Given Name",
+    "Middle Name": "Additional Name",
+    "Last Name": "Family Name",
+    "Organization Name": "Organization 1 - Name",
+    "Organization Title": "Organization 1 - Title",
+    "Organization Department": "Organization 1 - Department",
+    "Labels": "Group Membership",
+}
+_HEADERS = ({"First Name", "Last Name"}, {"Given Name", "Family Name"})
+_PLAIN = {
+    "Organization Name": "company",
+    "Organization Title": "job_title",
+    "Organization Department": "department",
+    "Occupation": "job_title",
+    "Hobby": "interests",
+    "Location": "location",
+}
+_LABELLED = {"Phone": "phone", "E-mail": "email"}
+_ADDRESS = {
+    "PO Box": "box", "Extended Address": "extended", "Street": "street", "City": "locality",
+    "Region": "region", "Postal Code": "code", "Country": "country",
+}  # fmt: skip
+_ANNIVERSARY = {"anniversary", "周年纪念日", "纪念日"}
+# What of an entry is no attribute.
+_OTHER_COLUMNS = {"relationship", "gender", "namesake"}
+# A spreadsheet runs what begins so; a number, a date and a telephone are as harmless as they look.
+_FORMULA = re.compile(r"^['\s]*[=+\-@\t\r]")
+_NUMBER = re.compile(r"^[-+\d\s().]+$")
+_QUOTED = re.compile(r"^'(?=['\s]*[=+\-@\t\r])")
+
+Row = Mapping[str, str]
+
+
+def is_header(head: str) -> bool:
+    """Whether a text begins like a table of Google Contacts."""
+    line = head.lstrip("\ufeff").partition("\n")[0]
+    cells = {cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])}
+    return any(header <= cells for header in _HEADERS)
+
+
+def _delimiter(line: str) -> str:
+    """What stands between cells: a spreadsheet that saves UTF-16 writes tabs."""
+    return "\t" if line.count("\t") > line.count(",") else ","
+
+
+def read(raw: bytes) -> list[Entry]:
+    """The people of a table, in its order; rows without any value are none. Raises
+    NotAnAddressBook, with the number of the row that can't be read."""
+    if len(raw) > MAX_BYTES:
+        raise NotAnAddressBook("book_too_large", limit=f"{MAX_BYTES // 1_000_000} MB")
+    text = _decoded(raw)
+    if not is_header(text):
+        raise NotAnAddressBook("book_no_csv")
+    found: list[Entry] = []
+    for number, row in enumerate(_rows(text), 1):
+        if len(found) == MAX_ENTRIES:
+            raise NotAnAddressBook("book_crowd", limit=MAX_ENTRIES)
+        if any(row.values()):
+            found.append(_entry(number, row))
+    if not found:
+        raise NotAnAddressBook("book_empty")
+    return found
+
+
+def _decoded(raw: bytes) -> str:
+    utf16 = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
+    for encoding in ["utf-16"] if utf16 else ["utf-8-sig", "gb18030"]:
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    raise NotAnAddressBook("book_encoding")
+
+
+def _rows(text: str) -> Iterator[dict[str, str]]:
+    delimiter = _delimiter(text.partition("\n")[0])
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] | None = None
+    number = 0
+    try:
+        for cells in table:
+            if header is None:
+                header = [cell.strip() for cell in cells]
+                continue
+            number += 1
+            if any(cell.strip() for cell in cells[len(header) :]):
+                raise NotAnAddressBook("book_row_too_long", number=number)
+            yield {name: _shown(cell) for name, cell in zip(header, cells, strict=False)}
+    except csv.Error as error:
+        raise NotAnAddressBook("book_row", number=number + 1) from error
+
+
+def _shown(cell: str) -> str:
+    return _QUOTED.sub("", CONTROLS.sub("", cell).strip())
+
+
+def _entry(number: int, row: Row) -> Entry:
+    own = _own(row)
+    first, middle, last = (_one(row, name) for name in ("First Name", "Middle Name", "Last Name"))
+    called = [entries.joined_name(last, first, middle), _one(row, "Name")]
+    name, *aliases = entries.once([*called, *_several(_cell(row, "Nickname"))]) or [""]
+    if not name:
+        name = next(iter(entries.once([_one(row, "File As")])), "")
+    namesake = next(iter(own.get("namesake", ())), "")
+    return Entry(
+        number, name, tuple(aliases), _attributes(row, own),
+        next(iter(own.get("relationship", ())), ""),
+        _gender(next(iter(own.get("gender", ())), "") or _one(row, "Gender")),
+        tuple(_related(row)), tuple(_notes(row)),
+        min(int(namesake[:4]), 1000) if namesake.isdecimal() else 0,
+    )  # fmt: skip
+
+
+def _cell(row: Row, name: str) -> str:
+    return row.get(name, "") or row.get(_OLDER.get(name, ""), "")
+
+
+def _one(row: Row, name: str) -> str:
+    return clean(_cell(row, name))
+
+
+def _several(cell: str) -> list[str]:
+    return [value for part in cell.split(BETWEEN.strip()) if (value := clean(part))]
+
+
+def _numbered(row: Row, kind: str) -> Iterator[dict[str, str]]:
+    """The columns of each ``Phone 1``, ``Phone 2`` …, by what stands behind the number; what it
+    was called ``Type`` before is its ``Label``."""
+    found: dict[int, dict[str, str]] = {}
+    for name, cell in row.items():
+        if (column := _NUMBERED.match(name)) and column[1] == kind and cell:
+            part = "Label" if column[3] == "Type" else column[3]
+            found.setdefault(int(column[2]), {})[part] = cell
+    for number in sorted(found):
+        yield found[number]
+
+
+def _label(columns: Mapping[str, str]) -> str:
+    """What a value is called, without the star of a preferred one."""
+    return clean(columns.get("Label", "")).lstrip("* ")
+
+
+def _own(row: Row) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for field in _numbered(row, "Custom Field"):
+        if (label := _label(field)).startswith(_OWN):
+            found.setdefault(label.removeprefix(_OWN), []).extend(_several(field.get("Value", "")))
+    return found
+
+
+def _attributes(row: Row, own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    values: dict[str, list[str]] = {}
+    for key, value in _stated(row, own):
+        if value and value not in values.setdefault(key, []):
+            values[key].append(value)
+    return {key: tuple(held) for key, held in values.items() if held}
+
+
+def _stated(row: Row, own: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
+    for value in _several(_cell(row, "Birthday")):
+        yield "birthday", entries.birthday(value)
+    for column, key in _PLAIN.items():
+        yield from ((key, value) for value in _several(_cell(row, column)))
+    for kind, key in _LABELLED.items():
+        for field in _numbered(row, kind):
+            yield from ((key, value) for value in _several(field.get("Value", "")))
+    for field in _numbered(row, "Address"):
+        yield from _address(field)
+    for field in _numbered(row, "Event"):
+        if _label(field).casefold() in _ANNIVERSARY:
+            dates = map(entries.birthday, _several(field.get("Value", "")))
+            yield from (("anniversary", value) for value in dates)
+    for key in own.keys() - _OTHER_COLUMNS:
+        if entries.is_key(key):
+            yield from ((key, value) for value in own[key])
+
+
+def _address(field: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    parts = {name: clean(field.get(column, "")) for column, name in _ADDRESS.items()}
+    whole = " ".join(_several(field.get("Formatted", "").replace("\n", " ")))
+    yield "address", entries.address(**parts) or whole
+    yield "location", parts["locality"]
+
+
+def _gender(value: str) -> str:
+    return entries.GENDERS.get(value[:1].upper(), "")
+
+
+def _related(row: Row) -> Iterator[Related]:
+    for field in _numbered(row, "Relation"):
+        for name in _several(field.get("Value", "")):
+            yield Related(name, _label(field).lower() or "contact")
+
+
+def _notes(row: Row) -> Iterator[str]:
+    """The notes, and what else somebody wrote down under a word of their own."""
+    found = [note.strip() for note in row.get("Notes", "").split(BETWEEN.strip())]
+    for kind in ("Event", "Custom Field"):
+        for field in _numbered(row, kind):
+            label = _label(field)
+            if label and not label.startswith(_OWN) and label.casefold() not in _ANNIVERSARY:
+                found += [f"{label}: {value}" for value in _several(field.get("Value", ""))]
+    yield from dict.fromkeys(filter(None, found))
+
+
+def write(people: Iterable[Entry]) -> str:
+    """The people as a table with the header of today, which ``read`` gives back. No cell is a
+    formula to a spreadsheet."""
+    rows = [_columns(entry) for entry in people]
+    header = [*_FIXED, *sorted({name for row in rows for name in row} - {*_FIXED}, key=_order)]
+    text = io.StringIO(newline="")
+    table = csv.writer(text)
+    table.writerow(header)
+    table.writerows([_safe(row.get(name, "")) for name in header] for row in rows)
+    return text.getvalue()
+
+
+_FIXED = (
+    "First Name", "Middle Name", "Last Name", "Nickname", "Organization Name",
+    "Organization Title", "Organization Department", "Birthday", "Notes", "Labels",
+)  # fmt: skip
+_KINDS = ("E-mail", "Phone", "Address", "Relation", "Event", "Custom Field")
+
+
+def _order(name: str) -> tuple[int, int, bool]:
+    column = _NUMBERED.match(name)
+    if column is None:
+        return len(_KINDS), 0, True
+    return _KINDS.index(column[1]), int(column[2]), column[3] != "Label"
+
+
+def _safe(cell: str) -> str:
+    """The cell as text: before what a spreadsheet would run stands the mark of a text."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.match(cell) else cell
+
+
+def _columns(entry: Entry) -> dict[str, str]:
+    family, given = entries.family_and_given(entry.name)
+    if entries.joined_name(family, given) != entry.name:
+        family, given = "", entry.name
+    held = dict(entry.attributes)
+    row = {
+        "First Name": given,
+        "Last Name": family,
+        "Nickname": BETWEEN.join(entry.aliases),
+        "Birthday": BETWEEN.join(map(_google_date, held.pop("birthday", ()))),
+        "Organization Name": BETWEEN.join(held.pop("company", ())),
+        "Organization Title": BETWEEN.join(held.pop("job_title", ())),
+        "Organization Department": BETWEEN.join(held.pop("department", ())),
+        "Notes": BETWEEN.join(entry.notes),
+        "Labels": "* myContacts",
+    }
+    numbered: list[tuple[str, str, str, str]] = []
+    for kind, key in _LABELLED.items():
+        numbered += [(kind, "", "Value", value) for value in held.pop(key, ())]
+    numbered += [("Address", "", "Formatted", value) for value in held.pop("address", ())]
+    numbered += [("Relation", one.kind, "Value", one.name) for one in entry.related]
+    for value in held.pop("anniversary", ()):
+        numbered.append(("Event", "Anniversary", "Value", _google_date(value)))
+    more = {
+        "relationship": (entry.relationship,),
+        "gender": (entry.gender,),
+        "namesake": (str(entry.namesake or ""),),
+        **held,
+    }
+    for key in sorted(more):
+        if text := BETWEEN.join(filter(None, more[key])):
+            numbered.append(("Custom Field", f"{_OWN}{key}", "Value", text))
+    places: dict[str, int] = {}
+    for kind, label, part, value in numbered:
+        places[kind] = place = places.get(kind, 0) + 1
+        row[f"{kind} {place} - Label"] = label
+        row[f"{kind} {place} - {part}"] = value
+    return row
+
+
+def _google_date(value: str) -> str:
+    return f"--{value}" if re.fullmatch(r"\d{2}-\d{2}", value) else value

@@ -1,0 +1,31 @@
+"""Address books, as vCard or CSV of Google Contacts."""
+
+from contacts.address_books import book_formats
+from contacts.address_books.entries import MAX_FILE, NotAnAddressBook
+from imports.source import Source
+from imports.types import Dump, NotReadable
+
+_PIECE = 1 << 20
+
+
+def sniff(head: str) -> float:
+    return 0.95 if book_formats.format_of(head) else 0.0
+
+
+def read(source: Source, me: str | None) -> Dump:  # noqa: ARG001 nobody in it is the user
+    held = bytearray()
+    with source.open() as stream:
+        while piece := stream.read(_PIECE):
+            held += piece
+            if len(held) > MAX_FILE:
+                raise NotReadable("chat_too_large", limit=f"{MAX_FILE // 1_000_000} MB")
+    return of_bytes(bytes(held))
+
+
+def of_bytes(raw: bytes) -> Dump:
+    """The people of an address book. Raises NotReadable."""
+    try:
+        form, entries = book_formats.read(raw)
+    except NotAnAddressBook as error:
+        raise NotReadable(error.reason) from error
+    return Dump(form, tuple(entries))

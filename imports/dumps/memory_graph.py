@@ -1,0 +1,225 @@
+"""The reference memory server of the Model Context Protocol: ``memory.jsonl``, a line for each
+entity with its observations and for each relation between two.
+
+An entity whose type is a person's becomes an entry, what is observed of it memories, relations
+between people relations; what it says of things are memories that name them.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from contacts import names
+from contacts.address_books.entries import MAX_ENTRIES, RELATIONS, Entry, clean
+from contacts.lexicon import rows, words
+from contacts.roles import roles_of
+from contacts.text import is_chinese
+from imports.dumps.mem0 import MAX_MEMORIES, clean_text
+from imports.formats.chatlab import read_line
+from imports.formats.json_stream import text_of
+from imports.formats.text_lines import lines
+from imports.source import Source
+from imports.types import Dump, NotReadable, Owner, OwnerUnknown, Statement, Tie
+
+NAME = "memory-graph"
+_KINDS = {row["type"]: row for row in rows("graph_relations")}
+_PERSON = words("person_types")
+_USER = 0  # in place of an entry's number
+_OF = re.compile(r"^(?:is |are |was )?(?:an? |the )?(.+?)(?: of| to)?$")
+_HAS = re.compile(r"^has (?:an? )?(.+)$")
+_CHINESE_OF = re.compile(r"^(?:是|的)*(.+?)的?$")
+
+
+@dataclass(slots=True)
+class _Entity:
+    name: str
+    is_person: bool
+    role: str = ""
+    observed: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Graph:
+    """What the lines say, entities of one name as one; ``relations``: from, type, to."""
+
+    entities: dict[str, _Entity] = field(default_factory=dict)
+    relations: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def sniff(head: str) -> float:
+    line = head.lstrip().partition("\n")[0]
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return 0.0
+    if not isinstance(row, dict):
+        return 0.0
+    entity = row.get("type") == "entity" and "entityType" in row
+    return 0.95 if entity or (row.get("type") == "relation" and "relationType" in row) else 0.0
+
+
+def read(source: Source, me: str | None) -> Dump:
+    graph = _graph(source)
+    people = [one for one in graph.entities.values() if one.is_person]
+    if not graph.entities and not graph.relations:
+        raise NotReadable("dump_empty")
+    owners = tuple(Owner(one.name, len(one.observed)) for one in people)
+    own = names.name_key(me) if me else ""
+    if me and own not in {names.name_key(one.name) for one in people}:
+        raise OwnerUnknown("dump_no_such_owner", name=me, owners=", ".join(o.key for o in owners))
+    return _Told(graph, own).dump(owners)
+
+
+def _graph(source: Source) -> _Graph:
+    graph, said = _Graph(), 0
+    for number, line in enumerate(lines(source), start=1):
+        if not line.strip():
+            continue
+        row = read_line(source, number, line)
+        if row.get("type") == "entity":
+            said += _add_entity(graph, row, number)
+        elif row.get("type") == "relation":
+            said += 1
+            parts = [clean(text_of(row.get(key))) for key in ("from", "relationType", "to")]
+            if not all(parts):
+                raise NotReadable("dump_line", number=number)
+            graph.relations.append((parts[0], parts[1], parts[2]))
+        else:
+            raise NotReadable("dump_line", number=number)
+        if said > MAX_MEMORIES or len(graph.entities) > MAX_ENTRIES:
+            raise NotReadable("dump_crowd", limit=MAX_MEMORIES)
+    return graph
+
+
+def _add_entity(graph: _Graph, row: Mapping[str, Any], number: int) -> int:
+    """How many observations it brings. Raises NotReadable."""
+    name, kind = clean(text_of(row.get("name"))), clean(text_of(row.get("entityType")))
+    observed = row.get("observations", [])
+    key = names.name_key(name)
+    if not key or not isinstance(observed, list) or not all(isinstance(o, str) for o in observed):
+        raise NotReadable("dump_line", number=number)
+    word = kind.casefold().replace("_", " ").replace("-", " ")
+    role = word if roles_of(word) else ""
+    entity = graph.entities.setdefault(key, _Entity(name, False))
+    entity.is_person = entity.is_person or word in _PERSON or bool(role)
+    entity.role = entity.role or role
+    entity.observed += [text for one in observed if (text := clean_text(one))]
+    return len(observed)
+
+
+class _Told:
+    """What a graph says to the one of its people who is the user (``own``: the key of their name,
+    "" where it is nobody of them)."""
+
+    def __init__(self, graph: _Graph, own: str) -> None:
+        self.graph, self.own = graph, own
+        people = [key for key, one in graph.entities.items() if one.is_person and key != own]
+        self.numbers = {key: number for number, key in enumerate(people, 1)}
+        self.relationships: dict[int, list[str]] = {
+            number: [role] if (role := graph.entities[key].role) else []
+            for key, number in self.numbers.items()
+        }
+        self.ties: list[Tie] = []
+        self.statements: dict[str, Statement] = {}
+
+    def dump(self, owners: tuple[Owner, ...]) -> Dump:
+        for key, entity in self.graph.entities.items():
+            for text in entity.observed:
+                self._state(self._about(key, text), [key])
+        for first, kind, second in self.graph.relations:
+            self._relate(first, kind, second)
+        entries = [
+            Entry(number, self.graph.entities[key].name,
+                  relationship=", ".join(dict.fromkeys(self.relationships[number])))
+            for key, number in self.numbers.items()
+        ]  # fmt: skip
+        return Dump(
+            NAME, tuple(entries), tuple(self.statements.values()), tuple(dict.fromkeys(self.ties)),
+            owners, True,
+        )  # fmt: skip
+
+    def _number(self, key: str) -> int | None:
+        return _USER if self.own and key == self.own else self.numbers.get(key)
+
+    def _about(self, key: str, text: str) -> str:
+        """What is observed of somebody, with who that is."""
+        name = self._called(key, text)
+        if name in text:
+            return text
+        return f"{name}{'：' if is_chinese(text) else ': '}{text}"
+
+    def _called(self, key: str, text: str) -> str:
+        if self._number(key) == _USER:
+            return "用户" if is_chinese(text) else "The user"
+        return self.graph.entities[key].name
+
+    def _state(self, text: str, keys: list[str]) -> None:
+        text = clean_text(text)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+        numbers = [number for key in keys if (number := self._number(key)) is not None]
+        people = tuple(number for number in numbers if number != _USER)
+        self.statements.setdefault(
+            digest, Statement(text, f"{NAME}:{digest}", people, _USER in numbers)
+        )
+
+    def _relate(self, first: str, kind: str, second: str) -> None:
+        """A relation between two people, or what somebody is to the user; of a thing a memory."""
+        keys = [names.name_key(first), names.name_key(second)]
+        one, other = map(self._number, keys)
+        if one is None or other is None or one == other:
+            self._sentence(first, kind, second, keys)
+            return
+        found = _read(kind)
+        subject, thing = (other, one) if found.swapped else (one, other)
+        if _USER not in (subject, thing):
+            self.ties.append(Tie(subject, found.kind or _words(kind), thing))
+        elif word := found.kind if thing == _USER else found.inverse:
+            self.relationships[subject or thing].append(word)
+        else:
+            self._sentence(first, kind, second, keys)
+
+    def _sentence(self, first: str, kind: str, second: str, keys: list[str]) -> None:
+        said = _words(kind)
+        space = "" if is_chinese(said) else " "
+        parts = [
+            self._called(key, said) if key in self.graph.entities else name
+            for key, name in zip(keys, (first, second), strict=True)
+        ]
+        self._state(f"{parts[0]}{space}{said}{space}{parts[1]}", keys)
+
+
+class _Kind(NamedTuple):
+    """What the one is to the other, and the other to the one, "" where there is no word for it;
+    ``swapped``: of the second to the first."""
+
+    kind: str
+    inverse: str
+    swapped: bool = False
+
+
+def _words(kind: str) -> str:
+    """A type as words: ``worksWith``, ``WORKS_WITH`` are works with."""
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).replace("_", " ")
+    return " ".join(apart.casefold().split())
+
+
+def _read(kind: str) -> _Kind:
+    """What a type of relation between two people says."""
+    text = _words(kind)
+    if (has := _HAS.match(text)) and _of_word(has[1])[0]:
+        return _Kind(*_of_word(has[1]), swapped=True)
+    pattern = _CHINESE_OF if is_chinese(text) else _OF
+    for word in (text, text.removeprefix("is "), pattern.sub(r"\1", text)):
+        if row := _KINDS.get(word):
+            return _Kind(*_of_word(word), swapped=row["of"] == "second")
+    return _Kind(*_of_word(pattern.sub(r"\1", text)))
+
+
+def _of_word(word: str) -> tuple[str, str]:
+    """The kind and its inverse that a word stands for."""
+    if row := _KINDS.get(word):
+        return row["kind"], row["kind"] if row["mutual"] else row["inverse"]
+    return (word, "") if word in RELATIONS or roles_of(word) else ("", "")

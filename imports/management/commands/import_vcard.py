@@ -1,0 +1,79 @@
+"""manage.py import_vcard --user U FILE"""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError
+from rest_framework.exceptions import APIException
+
+from accounts.api import check_external_id
+from accounts.errors import described
+from accounts.management.command import MioCommand
+from accounts.models import App, EndUser
+from imports import people_intake
+from imports.dumps import book_file
+from imports.models import Import
+from imports.people_plan import Plan, plan
+from imports.types import Dump, NotReadable
+
+ACTOR = "operator:vcard"
+
+
+class Command(MioCommand):
+    help = (
+        "Makes contacts of an address book (vCard 2.1, 3.0 or 4.0, CSV of Google Contacts), all of "
+        "it or nothing, as one change that can be undone. Entries that may mean several people "
+        "are left out; the dashboard and the API ask."
+    )
+    user_required = True
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("file")
+        parser.add_argument("--dry-run", action="store_true", help="count, and take in nothing")
+        super().add_arguments(parser)
+
+    def handle(
+        self, *, file: str, user: str, app: str, dry_run: bool, json: bool, **_options: Any
+    ) -> None:
+        try:
+            check_external_id(user)
+            dump = book_file.of_bytes(Path(file).read_bytes())
+        except OSError as error:
+            raise CommandError(f"{file} can't be read: {error.strerror}.") from error
+        except (APIException, NotReadable) as error:
+            said = described(error) if isinstance(error, APIException) else str(error)
+            raise CommandError(f"{said} Nothing was imported.") from error
+        if dry_run:
+            held = EndUser.objects.filter(app__name=app, external_id=user).first()
+            wanted = plan(held or EndUser(app=App(name=app), external_id=user), dump)
+            self.report(json, user=user, dry_run=True, **figures(wanted))
+            return
+        owner, _ = App.objects.get_or_create(name=app)
+        end_user, _ = EndUser.objects.get_or_create(app=owner, external_id=user)
+        done = taken_in(end_user, dump, ACTOR)
+        change = done.change.pk if done.change else None
+        self.report(json, user=user, **figures(done.plan), change=change)
+
+
+def taken_in(end_user: EndUser, dump: Dump, actor: str) -> people_intake.TakenIn:
+    """Takes a file in at once and notes that. Raises NotReadable."""
+    done = people_intake.take_in(end_user, dump, actor=actor)
+    Import.note(end_user, dump.format, done.plan.counts, done.change)
+    return done
+
+
+def figures(wanted: Plan) -> dict[str, Any]:
+    """What a command tells of a plan, or of one that was carried out."""
+    counts = wanted.counts
+    return {
+        "format": wanted.dump.format,
+        "entries": counts["entries"],
+        "created": counts["new"],
+        "updated": counts["changed"],
+        "same": counts["same"],
+        "undecided": counts["undecided"],
+        "skipped": counts["skipped"],
+        "relations": counts["relations"],
+        "notes": counts["memories"],
+    }
