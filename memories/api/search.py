@@ -15,7 +15,7 @@ from contacts import store
 from memories.api.serializers import Found, SearchForm, TimeRange, with_relations
 from memories.models import Memory
 from memories.providers.factory import embedder
-from memories.search import recall
+from memories.search import recall, relevance
 from memories.search.ranking import Hit
 
 Results = inline_serializer(
@@ -63,6 +63,7 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
     statuses = {*asked["statuses"]}
     if asked["include_outdated"] or asked.get("valid_at"):
         statuses.add(Memory.Status.OUTDATED)
+    least = asked.get("min_relevance")
     contacts = [store.survivor(end_user, pk) for pk in asked["contacts"]]
     if None in contacts:
         raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
@@ -81,7 +82,8 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
         min_importance=asked["min_importance"],
         metadata=asked.get("metadata"),
         hops=asked["hops"],
-        floor=asked["min_relevance"],
+        floor=relevance.FLOOR if least != 0 else 0.0,
+        least=least or 0.0,
     )
 
 

@@ -25,7 +25,6 @@ from accounts.paging import Page, PageQuery
 from contacts.serializers import Named
 from memories.corrections.edit_memories import PINNED
 from memories.models import Edge, Link, Memory
-from memories.search.relevance import FLOOR
 from memories.types import MemoryType, Subtype
 
 MAX_CONTENT = 1000
@@ -248,10 +247,11 @@ class SearchForm(Strict):
     min_relevance = Number(
         min_value=0,
         max_value=1,
-        default=FLOOR,
-        help_text="Nothing is found where the best result is less likely to have to do with the "
-        "query, or the query means nothing. 0: the best are shown whatever they are. Of "
-        "`contacts`, all are.",
+        required=False,
+        help_text="Only results whose `relevance` is at least this, by words or meaning or an edge, "
+        "of `contacts` too; one of unknown relevance (null) stays. Unless given: nothing where "
+        "nothing found is likely to have to do with the query, or the query means nothing, else the "
+        "best, and of `contacts` all. 0: the best, whatever they are.",
     )
     metadata = Metadata(required=False, help_text="Only memories that hold all of this.")
     hops = Whole(

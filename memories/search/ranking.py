@@ -154,10 +154,12 @@ def ordered(
     seeds: Sequence[UUID] = (),
     past: bool = False,
     floor: float = 0.0,
+    least: float = 0.0,
 ) -> list[Hit]:
     """The first memories by score, importance and age of what is outdated; a neighbour,
     found before or one step from the ``seeds``, stands below the hit that it was reached from. What is outdated counts in full where
-    ``past``, what used to be, is asked for. None where none stands above the ``floor``."""
+    ``past``, what used to be, is asked for. None where none stands above the ``floor``, and
+    none that is judged less likely than ``least``."""
     # From further down importance lifts nothing: (60 + limit) / (1 - IMPORTANCE_SHARE) - 60.
     pool = found.best(2 * limit + 20)
     memories, later = _load(scope, [*pool, *found.beside], seeds, limit, found)
@@ -165,6 +167,10 @@ def ordered(
     judged = {pk: found.judge.relevance(m) for pk, m in memories.items()} if found.judge else {}
     if found.judge and not found.judge.any_stands(judged.values(), floor):
         return []
+    if least:
+        # As it is shown.
+        low = {pk for pk, one in judged.items() if not one.guessed and round(one.likely, 3) < least}
+        memories = {pk: memory for pk, memory in memories.items() if pk not in low}
     scores, lifted = _direct(memories, found, later, as_of)
     words = {pk: frozenset(own(memories[pk].tokens)) for pk in scores}
     shown = spread(_by_score(scores, lifted, pool), words, limit)

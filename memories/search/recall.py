@@ -74,6 +74,7 @@ def search(
     embedding: QueryVectors | None = None,
     now: datetime | None = None,
     floor: float = 0.0,
+    least: float = 0.0,
     with_people: bool = False,
     along: Along[Any] | None = None,
 ) -> list[Hit]:
@@ -90,7 +91,8 @@ def search(
     ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
     that was begun; when the embedder fails, words alone decide. Where the best is less likely
     relevant than ``floor``, or the query means nothing, nothing is found; of contacts that are
-    given, everything is. ``with_people``: the hits say whom they are about. At most four SQL statements and two more for a further hop, whatever the
+    given, everything is. What is less likely than ``least`` is left out, whichever way it was found;
+    what can't be judged stays. ``with_people``: the hits say whom they are about. At most four SQL statements and two more for a further hop, whatever the
     number of memories. Raises LateError when the time of ``embedding`` is over.
     """
     if limit <= 0:
@@ -129,6 +131,7 @@ def search(
         seeds=seeds,
         past=asks_past(query),
         floor=0.0 if contact_ids else floor,
+        least=least,
     )
     if heal and found.dangling:
         graph.remove(end_user, found.dangling)

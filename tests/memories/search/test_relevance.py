@@ -104,6 +104,34 @@ def test_relevance_tells_what_answers_from_what_is_beside_it(
     assert injected(client, "Where does my sister live?")[0]["relevance"] == first["relevance"]
 
 
+def test_no_result_is_below_what_was_asked_for_whichever_way_it_was_found(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    mei, query = make_contact(zoe, "Mei"), "Where does my sister Mei live now?"
+    far, near = embedder().embed_passages(["用户写代码", query])
+    both, by_words, by_meaning, neither = (
+        make_memory(zoe, content, mei, embedding=vector)
+        for content, vector in (
+            (KNOWN["en"][1], embedder().embed_passages([KNOWN["en"][1]])[0]),
+            ("Mei said sister acts live longer", far),
+            ("She has a flat in Toronto", near),
+            ("The lake was frozen", far),
+        )
+    )
+    make_memory(zoe, "My sister Mei has no vector", mei)
+    everything = {row["content"]: row for row in found(client, query, min_relevance=0)}
+    known = {text: row["relevance"] for text, row in everything.items()}
+    assert known.pop("My sister Mei has no vector") is None
+    assert known[both.content] > max(known[by_words.content], known[neither.content])
+    for asked in ({}, {"contacts": [str(mei.id)]}):
+        for least in sorted(known.values()):
+            rows = found(client, query, min_relevance=least, **asked)
+            told = {row["content"] for row in rows if row["relevance"] is not None}
+            assert told == {text for text, likely in known.items() if likely >= least}, least
+            assert len(rows) == len(told) + 1, "what can't be judged stays"
+    assert by_meaning.content in known
+
+
 def test_what_is_not_embedded_yet_is_found(client: ApiClient, zoe: EndUser) -> None:
     make_memory(zoe, KNOWN["en"][1])
     (row,) = found(client, "Where does my sister live?")
