@@ -19,6 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from accounts.citus import broken_constraint
 from accounts.reasons import CodedError, Reason
 
 log = logging.getLogger(__name__)
@@ -146,9 +147,7 @@ def _is_gone(exc: Exception) -> bool:
     """Whether a row that was to be written, or its user, was erased while the request ran."""
     if type(exc) is DatabaseError:  # Django's own: no row was left to save
         return True
-    diagnosis = getattr(exc.__cause__, "diag", None)
-    broken = getattr(diagnosis, "constraint_name", None) or ""
-    return isinstance(exc, IntegrityError) and "_fk_accounts_enduser_" in broken
+    return isinstance(exc, IntegrityError) and "_fk_accounts_enduser_" in broken_constraint(exc)
 
 
 def _is_read_only(exc: Exception) -> bool:
@@ -198,9 +197,8 @@ def _unavailable(exc: Exception, context: dict[str, Any]) -> ApiError:
 
 def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:
     frames = "".join(traceback.format_tb(exc.__traceback__))
-    constraint = getattr(getattr(exc.__cause__, "diag", None), "constraint_name", None) or ""
     view = type(context["view"]).__name__
-    log.error("%s %s in %s\n%s", type(exc).__name__, constraint, view, frames)
+    log.error("%s %s in %s\n%s", type(exc).__name__, broken_constraint(exc), view, frames)
     got_request_exception.send(sender=None, request=context["request"]._request)
     return Response(envelope("internal", INTERNAL), status=500)
 

@@ -18,14 +18,30 @@ from django.db import (
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 POLICY = "mio_scope"
-_USER = "(SELECT nullif(current_setting('mio.end_user', true), '')::bigint)"
-_REST = "(SELECT current_setting('mio.scope', true))"
-_APP = f"{_REST} = 'app:' || app_id"
+
+
+class _Form(NamedTuple):
+    """How a policy says that a row is the end user's, what else may be seen, and all of it."""
+
+    mine: str
+    rest: str
+    shown: str
+
 
 # The planner takes a bare condition for one more that few rows meet, though each statement has
 # its own on the end user: of 200 rows it expects 1, and walks joins row by row. Of this form it
 # expects what it would without.
-_SHOWN = "nullif({}, false) IS NOT NULL"
+_FORM = _Form(
+    "{} = (SELECT nullif(current_setting('mio.end_user', true), '')::bigint)",
+    "(SELECT current_setting('mio.scope', true))",
+    "nullif({}, false) IS NOT NULL",
+)
+# Citus has no sub-selects in policies, and takes few forms; settings are read for each row.
+_FORM_ON_CITUS = _Form(
+    "{}::text = current_setting('mio.end_user', true)",
+    "current_setting('mio.scope', true)",
+    "coalesce({}, false)",
+)
 
 _STATE = """
 SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity AS enabled,
@@ -37,11 +53,15 @@ WHERE c.relkind IN ('r', 'p')
     AND coalesce(inhparent, c.oid) IN (SELECT to_regclass(name) FROM unnest(%(tables)s::text[]) name)
 ORDER BY c.relname
 """
+# Citus works for a role at other nodes over a connection of its own: two in one transaction would
+# not see each other's rows. There Mio logs in as a role for which the policies hold, and keeps it.
+_ON_CITUS = "EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 # The role of the user who logs in, once it may read and write the tables.
 _ROLE = "left(session_user, 59) || '_app'"
-_USABLE = f"""
-SELECT rolname FROM pg_roles WHERE rolname = {_ROLE} AND pg_has_role(oid, 'MEMBER')
-    AND has_table_privilege(oid, to_regclass('accounts_enduser'), 'INSERT')
+_LOGIN = f"""
+SELECT {_ON_CITUS}, (
+    SELECT rolname FROM pg_roles WHERE rolname = {_ROLE} AND pg_has_role(oid, 'MEMBER')
+        AND has_table_privilege(oid, to_regclass('accounts_enduser'), 'INSERT'))
 """  # noqa: S608
 _GRANTS = """
 GRANT USAGE ON SCHEMA {schema} TO {role};
@@ -49,7 +69,16 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}
 """
 
-_roles: dict[tuple[str, str], str] = {}
+
+class Login(NamedTuple):
+    """How statements in a scope are sent: as ``role`` ("" as who logged in), and behind the scope
+    or ``apart`` from it, where Citus would run all that stands beside a SET at the other node."""
+
+    role: str
+    apart: bool
+
+
+_logins: dict[tuple[str, str], Login] = {}
 
 
 class Unprotected(NamedTuple):
@@ -61,19 +90,20 @@ class Unprotected(NamedTuple):
     problem: str
 
 
-def user_tables() -> dict[str, str]:
+def user_tables(*, on_citus: bool = False) -> dict[str, str]:
     """The tables with rows of end users, each with the condition by which a row is shown: those
     of every model with an ``end_user``, and of the end users themselves."""
+    form = _FORM_ON_CITUS if on_citus else _FORM
     found = {}
     for model in apps.get_models():
         columns = {field.name: field.column for field in model._meta.concrete_fields}
         if model._meta.label == "accounts.EndUser":
-            seen = f"id = {_USER} OR {_REST} = 'all' OR {_APP}"
+            mine, more = form.mine.format("id"), f" OR {form.rest} = 'app:' || app_id"
         elif "end_user" in columns and not model._meta.proxy:
-            seen = f"{columns['end_user']} = {_USER} OR {_REST} = 'all'"
+            mine, more = form.mine.format(columns["end_user"]), ""
         else:
             continue
-        found[model._meta.db_table] = _SHOWN.format(seen)
+        found[model._meta.db_table] = form.shown.format(f"{mine} OR {form.rest} = 'all'{more}")
     return found
 
 
@@ -85,7 +115,7 @@ def tables_in() -> re.Pattern[str]:
 
 def unprotected(connection: BaseDatabaseWrapper) -> Iterator[Unprotected]:
     """The tables with rows of end users, and their partitions, that lack their policy."""
-    wanted = user_tables()
+    wanted = user_tables(on_citus=login_of(connection).apart)
     with connection.cursor() as cursor:
         cursor.execute(_STATE, {"policy": POLICY, "tables": list(wanted)})
         rows = cursor.fetchall()
@@ -103,19 +133,21 @@ def protect(connection: BaseDatabaseWrapper) -> None:
     with transaction.atomic(connection.alias), connection.cursor() as cursor:
         for table, shown, _ in unprotected(connection):
             cursor.execute(
-                f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;"
-                f"DROP POLICY IF EXISTS {POLICY} ON {table}"
+                f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
             )
+            cursor.execute(f"DROP POLICY IF EXISTS {POLICY} ON {table}")
             if shown:
                 cursor.execute(f"CREATE POLICY {POLICY} ON {table} USING ({shown})")
                 literal = shown.replace("'", "''")
                 cursor.execute(f"COMMENT ON POLICY {POLICY} ON {table} IS '{literal}'")
     _give_role(connection)
-    _roles.clear()
+    _logins.clear()
 
 
 def _give_role(connection: BaseDatabaseWrapper) -> None:
     """Makes the role where we may, and grants it what it needs; else there is none."""
+    if login_of(connection).apart:
+        return
     quote = connection.ops.quote_name
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {_ROLE}, current_schema(), to_regrole(quote_ident({_ROLE}))")
@@ -130,15 +162,15 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
             return
 
 
-def role_of(connection: BaseDatabaseWrapper) -> str:
-    """The role that statements in a scope are run as; "" where there is none. Asked once by a
-    process of each database."""
+def login_of(connection: BaseDatabaseWrapper) -> Login:
+    """Asked once by a process of each database."""
     at: Any = connection.settings_dict
     key = (connection.alias, at["NAME"])
-    if key not in _roles:
-        found = connection.connection.execute(_USABLE).fetchone()
-        _roles[key] = found[0] if found else ""
-    return _roles[key]
+    if key not in _logins:
+        connection.ensure_connection()
+        on_citus, role = connection.connection.execute(_LOGIN).fetchone()
+        _logins[key] = Login("" if on_citus else role or "", apart=on_citus)
+    return _logins[key]
 
 
 def is_bound(connection: BaseDatabaseWrapper) -> bool:
@@ -146,4 +178,4 @@ def is_bound(connection: BaseDatabaseWrapper) -> bool:
     that owns nothing, or at least not as a superuser's or another's who bypasses them."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = session_user")
-        return bool(role_of(connection)) or not cursor.fetchone()[0]
+        return bool(login_of(connection).role) or not cursor.fetchone()[0]

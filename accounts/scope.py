@@ -21,7 +21,7 @@ from accounts import row_security
 # What reads or writes rows, or makes a table for the role that does; of the rest (BEGIN, SET,
 # CREATE INDEX) none shows any, and what concerns the schema is its owner's.
 _ROWS = re.compile(
-    r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy|create\s+temp)\b", re.I
+    r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy|do|create\s+temp)\b", re.I
 )
 _SCHEMA = re.compile(r"\s*(?:create|alter|drop|analyze|truncate)\b", re.I)
 
@@ -113,11 +113,11 @@ def patient(seconds: float) -> Iterator[None]:
 @contextmanager
 def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
     """All end users for a whole session, as the owner of the tables: for migrations, whose
-    statements can't be told apart."""
+    statements can't be told apart. (With Citus they are, and a session is not known to its nodes.)"""
     with connection.cursor() as cursor:
         cursor.execute("SET ROLE NONE; SET mio.scope = 'all'")
     try:
-        with _opened(Scope(rest="all", lasting=True)):
+        with _opened(Scope(rest="all", lasting=not row_security.login_of(connection).apart)):
             yield
     finally:
         with connection.cursor() as cursor:
@@ -145,13 +145,14 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
                 "or `with all_users():` for work that is rightly on all of them."
             )
         return execute(sql, params, many, context)
-    role = row_security.role_of(connection)
+    login = row_security.login_of(connection)
     settings = _patience.get() + scope.settings
-    if role:
-        settings = f'SET LOCAL ROLE "{role}"; {settings}'
-    if many or getattr(cursor, "name", None):  # these can't be sent with others
+    if login.role:
+        settings = f'SET LOCAL ROLE "{login.role}"; {settings}'
+    if login.apart or many or getattr(cursor, "name", None):  # these can't be sent with others
         raw = connection.connection
-        with raw.transaction() if raw.autocommit else nullcontext():
+        alone = raw.transaction() if raw.autocommit else nullcontext()
+        with connection.wrap_database_errors, alone:
             raw.execute(settings)
             return execute(sql, params, many, context)
     result = execute(settings + text, params, many, context)

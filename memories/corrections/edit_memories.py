@@ -20,6 +20,7 @@ from django.utils import timezone
 from accounts import time_zones
 from accounts.cells import atomic
 from accounts.changes import Recorder, recording
+from accounts.citus import broken_constraint
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import relations, store
@@ -241,7 +242,7 @@ def _pin(memory: Memory, importance: float | None) -> float:
 
 def _why_not(error: IntegrityError) -> Reason:
     """What a person can do about a constraint that an edit would break."""
-    broken = getattr(getattr(error.__cause__, "diag", None), "constraint_name", "")
+    broken = broken_constraint(error)
     if broken == "consolidated_source_stays_low":
         return Reason("low_importance")
     if broken == "memory_once":

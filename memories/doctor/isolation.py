@@ -20,7 +20,7 @@ def _protect(_findings: Sequence[Finding]) -> None:
 def warnings() -> list[str]:
     """What of the second wall is missing: its policies hold for nobody, or are kept by a role that
     may change them."""
-    if row_security.role_of(connection):
+    if row_security.login_of(connection).role:
         return []
     bound = row_security.is_bound(connection)
     return [

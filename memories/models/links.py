@@ -248,13 +248,15 @@ class LinkedContact(Contact):
 
 
 # The mirror of an edge is written and deleted by the database itself, so that everything
-# beside a memory, in either direction, is one range of one index.
+# beside a memory, in either direction, is one range of one index. Its number is asked for: a shard
+# of Citus gives none of itself.
 _MIRROR_ADDED = """
     -- The mirrors' own statement ends here; a trigger of statements runs even for no row.
     IF NOT EXISTS (SELECT FROM new_rows WHERE NOT inverse) THEN RETURN NULL; END IF;
     INSERT INTO memories_edge
-        (end_user_id, source_id, target_id, kind, inverse, reason, confidence, created_at)
-    SELECT end_user_id, target_id, source_id, kind, true, reason, confidence, created_at
+        (id, end_user_id, source_id, target_id, kind, inverse, reason, confidence, created_at)
+    SELECT nextval('memories_edge_id_seq'), end_user_id, target_id, source_id, kind, true, reason,
+        confidence, created_at
     FROM new_rows WHERE NOT inverse
     ON CONFLICT DO NOTHING;
     RETURN NULL;

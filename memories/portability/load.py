@@ -9,6 +9,7 @@ from django.db import DataError, IntegrityError, models
 
 from accounts import time_zones
 from accounts.cells import atomic, connection
+from accounts.citus import broken_constraint
 from accounts.models import App, EndUser
 from contacts import key_index, store
 from contacts.models import Contact
@@ -123,7 +124,7 @@ def _what_is_wrong(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing or points at nothing"
     said = getattr(error.__cause__, "diag", None)
-    place = said and (said.constraint_name or said.column_name)
+    place = broken_constraint(error) or (said and said.column_name)
     return (
         f"{place} does not hold"
         if place

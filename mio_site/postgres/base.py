@@ -1,12 +1,17 @@
 """Django's PostgreSQL backend, with a guard before every statement."""
 
+from functools import cached_property
 from typing import Any
 
 from django.conf import settings
+from django.db import IntegrityError, OperationalError, utils
 from django.db.backends.postgresql import base, operations
+from psycopg.errors import InternalError_
 
 from accounts import tracing
+from accounts.row_security import login_of
 from accounts.scope import SETTINGS, guard
+from mio_site.postgres.schema_editor import DatabaseSchemaEditor
 
 
 class DatabaseOperations(operations.DatabaseOperations):
@@ -16,11 +21,42 @@ class DatabaseOperations(operations.DatabaseOperations):
         return SETTINGS.sub("", sent) if sent else sent
 
 
+# What Citus makes of whatever went wrong at another node as a transaction was to be committed, or
+# a SET to be carried out: nothing is stored.
+LOST_AT_NODE = ("could not commit transaction", "failure on connection marked as essential")
+
+
+class DatabaseErrorWrapper(utils.DatabaseErrorWrapper):
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if isinstance(error, InternalError_) and str(error).startswith(LOST_AT_NODE):
+            self.wrapper.errors_occurred = True  # type: ignore[attr-defined]
+            raise OperationalError(*error.args).with_traceback(traceback) from error
+        super().__exit__(kind, error, traceback)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     ops_class = DatabaseOperations
+    SchemaEditorClass = DatabaseSchemaEditor
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if settings.MIO_TRACING:
             self.execute_wrappers.append(tracing.statement)
         self.execute_wrappers.append(guard)
+
+    @cached_property
+    def wrap_database_errors(self) -> DatabaseErrorWrapper:
+        return DatabaseErrorWrapper(self)
+
+    def check_constraints(self, table_names: Any = None) -> None:
+        """Django's; with Citus at the nodes too, which it tells what stands beside a SET only."""
+        if not login_of(self).apart:
+            return super().check_constraints(table_names)
+        try:
+            with self.cursor() as cursor:
+                cursor.execute(
+                    "SET LOCAL mio.checked = ''; "
+                    "SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED"
+                )
+        except OperationalError as error:
+            raise IntegrityError(*error.args) from error.__cause__

@@ -140,7 +140,7 @@ def test_every_table_with_an_end_user_has_its_policy() -> None:
     partitions = {name for (name,) in rows("SELECT inhrelid::regclass::text FROM pg_inherits")}
     assert {name for (name,) in columns} - partitions == set(tables) - {"accounts_enduser"}
     assert list(row_security.unprotected(connection)) == []
-    assert row_security.role_of(connection) == "mio_app"
+    assert row_security.login_of(connection).role == "mio_app"
 
 
 def test_a_table_without_its_policy_is_found_and_mended() -> None:
@@ -164,7 +164,9 @@ def test_a_table_without_its_policy_is_found_and_mended() -> None:
 def test_a_database_whose_role_may_make_none_works_without_and_says_so(
     two: tuple[EndUser, EndUser], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_security, "_roles", {("default", connection.settings_dict["NAME"]): ""})
+    ownerless = row_security.Login("", apart=False)
+    key = ("default", connection.settings_dict["NAME"])
+    monkeypatch.setattr(row_security, "_logins", {key: ownerless})
     with scope.all_users():
         (warning,) = isolation.warnings()
         call_command("check_rls", stdout=StringIO())  # its owner is bound all the same

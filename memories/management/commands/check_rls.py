@@ -24,7 +24,7 @@ class Command(MioCommand):
                 cursor.execute("SELECT row_security_active(%s)", [table])
                 if not cursor.fetchone()[0]:
                     wrong.setdefault(table, "Its policy does not hold for this database role.")
-        role, warnings = row_security.role_of(connection), isolation.warnings()
+        role, warnings = row_security.login_of(connection).role, isolation.warnings()
         tables = len(row_security.user_tables())
         if json:
             self.report(

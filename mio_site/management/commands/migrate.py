@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.commands import migrate
 from django.db import connections
 
-from accounts import row_security, scope
+from accounts import citus, row_security, scope
 
 
 class Command(migrate.Command):
@@ -13,3 +13,5 @@ class Command(migrate.Command):
         with scope.all_users_of_session(connections[database]):
             super().handle(*args, database=database, **options)
             row_security.protect(connections[database])
+            if row_security.login_of(connections[database]).apart:
+                citus.bind_triggers(connections[database])
