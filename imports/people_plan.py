@@ -133,7 +133,7 @@ class _Held:
 
 
 def _held(end_user: EndUser, memories: Sequence[NewMemory]) -> _Held:
-    if not memories:
+    if not memories or end_user.pk is None:
         return _Held(frozenset(), frozenset(), frozenset())
     rows = Memory.objects.of(end_user)
     said = rows.active().filter(content_hash__in={memory.key for memory in memories})
@@ -162,8 +162,10 @@ def _relations(
     circle: Circle,
 ) -> Iterator[NewRelation]:
     """The relations to people who are known then, each once, that nobody has stated yet."""
-    rows = Relation.objects.of(end_user).values_list("subject", "kind", "object")
-    there = {(str(one), kind, str(other)) for one, kind, other in rows}
+    there = set()
+    if end_user.pk is not None:
+        rows = Relation.objects.of(end_user).values_list("subject", "kind", "object")
+        there = {(str(one), kind, str(other)) for one, kind, other in rows}
     for found in _named_relations(dump, matched, known, circle):
         kind = relations.cleaned(_word(found.kind, end_user.language))
         key = (found.subject.key, kind, found.object.key)

@@ -33,7 +33,7 @@ PARTS = {
     "delivery_id": "unknown_delivery",
 }
 # These make the user, or answer with nothing where there is none.
-OF_NOBODY = {"messages_create", "contacts_create", "contacts_bulk_create", "memories_create",
+OF_NOBODY = {"address_book_create", "messages_create", "contacts_create", "contacts_bulk_create", "memories_create",
              "users_update", "context_create", "search_create"}  # fmt: skip
 NO_CONFLICT = {"context_create", "search_create", "process_create", "messages_create",
                "v1_app_partial_update", "users_update", "forget_create"}  # fmt: skip

@@ -14,6 +14,7 @@ from mio_site import health, metrics
 api = [
     path("", include("accounts.urls")),
     path("", include("contacts.urls")),
+    path("", include("imports.urls")),
     path("", include("memories.urls")),
     path("", include("webhooks.urls")),
 ]

@@ -97,6 +97,8 @@ class Circle:
         self._named: dict[str, list[Known]] = {}
         self._also_called: dict[str, list[Known]] = {}
         self._telling: dict[str, list[Known]] = {}
+        if end_user.pk is None:  # nobody has written for them yet
+            return
         rows = Contact.objects.of(end_user).standing().light().order_by("namesake", "pk")
         for contact in rows:
             contact.end_user = end_user

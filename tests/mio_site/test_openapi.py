@@ -57,6 +57,9 @@ def test_each_operation_has_a_sentence_named_errors_and_an_example_that_fits(
         if "requestBody" in operation:
             asked = operation["requestBody"]["content"][JSON]
             given.append(asked)
+        kept = answers.get("200", {}).get("content", {})
+        given += [{**part, "example": one["value"]} for kind, part in kept.items() if kind != JSON
+                  for one in part.get("examples", {}).values()]  # fmt: skip
         if not given or any("example" not in part for part in given):
             lacking.append(f"{name}: no example")
         for part in given:

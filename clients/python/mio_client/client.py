@@ -20,6 +20,8 @@ T = TypeVar("T")
 Outcome: TypeAlias = httpx.Response | httpx.TransportError
 # No answer, too many requests, or a server that can't answer now.
 PASSING = {None, 429, 502, 503, 504}
+# What is answered as it is.
+FILES = ("text/vcard", "text/csv")
 # Seconds: the first pause doubles each time; a server that asks for a longer one is not waited for.
 FIRST_PAUSE = 0.25
 LONGEST_PAUSE = 30.0
@@ -87,6 +89,8 @@ def _attempts(repeatable: bool, retries: int) -> Generator[float, Outcome, Any]:
 
 
 def _answer(response: httpx.Response) -> Any:
+    if response.headers.get("Content-Type", "").startswith(FILES):
+        return response.text
     try:
         return response.json()
     except ValueError as error:
