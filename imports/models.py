@@ -59,12 +59,13 @@ class Import(models.Model):
         cls, end_user: EndUser, form: str, counts: dict[str, int], change: Change | None
     ) -> Self:
         """Notes people and memories that were taken in at once."""
-        return cls.objects.create(
-            end_user=end_user,
-            state=cls.State.DONE,
-            format=form,
-            total=counts["entries"],
-            counts=counts,
-            change=change.pk if change else None,
-            finished_at=timezone.now(),
-        )
+        import_ = cls(end_user=end_user)
+        import_.close(form, counts, change)
+        return import_
+
+    def close(self, form: str, counts: dict[str, int], change: Change | None) -> None:
+        """Notes that people and memories were taken in."""
+        self.state, self.format, self.counts = self.State.DONE, form, counts
+        self.total, self.change = counts["entries"], change.pk if change else None
+        self.finished_at = timezone.now()
+        self.save()

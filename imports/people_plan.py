@@ -62,6 +62,23 @@ class Plan:
             "left_out": self.dump.left_out,
         }
 
+    @property
+    def figures(self) -> dict[str, Any]:
+        """What a command tells of it."""
+        counts = self.counts
+        return {
+            "format": self.dump.format,
+            "entries": counts["entries"],
+            "created": counts["new"],
+            "updated": counts["changed"],
+            "same": counts["same"],
+            "undecided": counts["undecided"],
+            "skipped": counts["skipped"],
+            "relations": counts["relations"],
+            "notes": counts["memories"],
+            "left_out": counts["left_out"],
+        }
+
 
 def plan(end_user: EndUser, dump: Dump, choices: Mapping[int, str] | None = None) -> Plan:
     """What would become of a file for an end user; ``choices`` as ``match`` takes them. Raises

@@ -24,7 +24,7 @@ MAX_MEMBERS = 100_000
 MAX_RATIO = 200
 HEAD = 64 * 1024
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_TEXTS = (".json", ".jsonl", ".txt", ".csv")
+_TEXTS = (".json", ".jsonl", ".txt", ".csv", ".vcf")
 _NO_PATH = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
 

@@ -3,8 +3,8 @@ both hold names and words. Web and workers share MIO_HOME.
 """
 
 import json
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,20 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from accounts.reasons import stored
-from imports import intake, overview
+from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
+from contacts.text import estimate_tokens
+from imports import dumps, intake, overview, people_intake
 from imports.models import Import
-from imports.types import DayOrderUnknown, NotReadable, Options
+from imports.people_plan import Plan, plan
+from imports.types import DayOrderUnknown, Dump, NotReadable, Options
 from memories.pipeline import cadence
 
 # How long a file waits for an answer.
 KEPT = timedelta(days=1)
 SHOWN = 100  # writers
+SHOWN_ENTRIES = 300
+# Who has to be chosen comes first, then what would change.
+_ORDER = ("undecided", "changed", "new", "skipped", "same")
 LONGEST_NAME = 200
 WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
 
@@ -32,7 +38,9 @@ WAITING = (Import.State.UPLOADED, Import.State.READY, Import.State.RUNNING)
 class Found:
     """What a page shows of a file: ``speakers`` the most talkative first, each with key, name,
     messages; ``guess`` is a key, ``why`` and ``error`` are stored reasons. ``me`` is the answer, the
-    key of the user, which ``actor`` gave."""
+    key of the user, which ``actor`` gave. Of people and memories ``owners`` are those who may be
+    the user (``may_be_none``: or none of them) until it is ``answered``; then ``counts`` and
+    ``entries`` say what would become of them, and ``choices`` what was chosen, by number."""
 
     name: str
     format: str = ""
@@ -52,6 +60,12 @@ class Found:
     error: str = ""
     me: str = ""
     actor: str = ""
+    owners: tuple[dict[str, Any], ...] = ()
+    may_be_none: bool = False
+    answered: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+    entries: tuple[dict[str, Any], ...] = ()
+    choices: dict[str, str] = field(default_factory=dict)
 
 
 def keep(end_user: EndUser, upload: UploadedFile, zone: str = "") -> Import:
@@ -77,13 +91,20 @@ def found_in(import_: Import) -> Found | None:
         held = json.loads(path_of(import_).with_suffix(".json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
-    return Found(**{**held, "speakers": tuple(held["speakers"])})
+    return Found(
+        **{**held, **{name: tuple(held[name]) for name in ("speakers", "owners", "entries")}}
+    )
 
 
 def look(import_: Import) -> None:
     """Reads a file to its end, and notes what is in it or why it can't be taken in."""
-    name = (found_in(import_) or Found("")).name
+    told = found_in(import_) or Found("")
+    name = told.name
     try:
+        dump = dumps.read(path_of(import_), told.me if told.answered else None, name)
+        if dump is not None:
+            _look_at_people(import_, dump, told)
+            return
         held = overview.look(
             path_of(import_), zone_of(import_), Options(import_.day_first),
             import_.end_user.names, name,
@@ -113,13 +134,75 @@ def look(import_: Import) -> None:
     )
 
 
-def answer(import_: Import, me: str, actor: str) -> bool:
-    """Notes who the user is, so that the file can be taken in; False where that is under way."""
+def _look_at_people(import_: Import, dump: Dump, told: Found) -> None:
+    """Notes who of a file may be the user, or once that is said, what would become of it."""
+    found = Found(
+        told.name, dump.format, owners=tuple({"key": one.key, "memories": one.memories} for one in dump.owners[:SHOWN]),
+        more=max(0, len(dump.owners) - SHOWN), may_be_none=dump.may_be_none,
+        me=told.me, answered=told.answered,
+    )  # fmt: skip
+    if told.answered or not dump.owners:
+        wanted = plan(import_.end_user, dump)
+        shown = sorted(wanted.matched, key=lambda one: _ORDER.index(one.outcome))
+        rows = tuple(_entry(one) for one in shown[:SHOWN_ENTRIES])
+        found = replace(found, counts=wanted.counts, entries=rows, answered=True,
+                        more=len(shown) - len(rows), calls=len(wanted.memories), tokens=_tokens(wanted))  # fmt: skip
+    _write(import_, found)
+    Import.objects.filter(pk=import_.pk).update(
+        state=Import.State.READY, error="", format=dump.format, total=len(dump.entries)
+    )
+
+
+def _tokens(wanted: Plan) -> int:
+    """About what a model reads, which looks for the facts of each new memory."""
+    texts = sum(estimate_tokens(one.content) for one in wanted.memories)
+    return texts + overview.PROMPT_TOKENS * len(wanted.memories)
+
+
+def _entry(one: Matched) -> dict[str, Any]:
+    contact = one.known.contact if one.known else None
+    return {
+        "number": one.entry.number,
+        "name": one.entry.name,
+        "outcome": one.outcome,
+        "contact": str(contact.pk) if contact else "",
+        "known": one.known.name if one.known and one.outcome != "new" else "",
+        "why": stored(one.why) if one.why else "",
+        "adds": [*one.adds.get("attributes", ()), *one.adds.get("aliases", ())],
+        "candidates": [{"key": known.key, "name": _told_apart(known)} for known in one.candidates],
+        "fixed": one.outcome == "skipped",
+    }
+
+
+def _told_apart(known: Known) -> str:
+    """A name with what tells its bearer from others of that name."""
+    held = [known.relationship, *(v for key in _TELLING for v in known.attributes.get(key, ())[:1])]
+    more = ", ".join([one for one in held if one][:2])
+    return f"{known.name} ({more})" if more else known.name
+
+
+_TELLING = ("company", "birthday", "phone", "location")
+
+
+def say_who(import_: Import, me: str) -> bool:
+    """Notes who of a file is the user, so that it can be looked at again; False where that is under
+    way. ``me`` is "" for nobody of it."""
+    found = found_in(import_)
+    ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
+    if found is None or not ready.update(state=Import.State.UPLOADED):
+        return False
+    _write(import_, replace(found, me=me, answered=True))
+    return True
+
+
+def answer(import_: Import, me: str, actor: str, choices: Mapping[str, str] | None = None) -> bool:
+    """Notes who the user is, or what was chosen, so that the file can be taken in; False where that
+    is under way."""
     found = found_in(import_)
     ready = Import.objects.filter(pk=import_.pk, state=Import.State.READY)
     if found is None or not ready.update(state=Import.State.RUNNING):
         return False
-    _write(import_, replace(found, me=me, actor=actor))
+    _write(import_, replace(found, me=me, actor=actor, choices=dict(choices or {})))
     return True
 
 
@@ -129,6 +212,11 @@ def take_in(import_: Import, until: float) -> bool:
     zone, options = zone_of(import_), Options(import_.day_first)
     told = found_in(import_) or Found("")
     try:
+        dump = dumps.read(path_of(import_), told.me if told.answered else None, told.name)
+        if dump is not None:
+            _take_in_people(import_, dump, told)
+            drop(import_)
+            return True
         held = overview.look(path_of(import_), zone, options, (), told.name)
         choice = intake.choose(held, told.me)
         if import_.change is None:
@@ -140,6 +228,19 @@ def take_in(import_: Import, until: float) -> bool:
         intake.fail(import_, error)
     drop(import_)
     return True
+
+
+def _take_in_people(import_: Import, dump: Dump, told: Found) -> None:
+    """Raises NotReadable. A choice that can't be any more, since its person is gone, is none."""
+    choices = {int(number): choice for number, choice in told.choices.items()}
+    while True:
+        try:
+            done = people_intake.take_in(import_.end_user, dump, choices, actor=told.actor)
+        except UnknownChoice as error:
+            del choices[error.number]
+            continue
+        import_.close(dump.format, done.plan.counts, done.change)
+        return
 
 
 def zone_of(import_: Import) -> Any:

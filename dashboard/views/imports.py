@@ -1,4 +1,5 @@
-"""Chat histories of an end user: uploaded, looked through, asked who the user is, taken in."""
+"""Files of an end user, chat histories, address books, memories: uploaded, looked through, asked who
+the user is and who is meant, taken in; and the address book that goes out."""
 
 from uuid import UUID
 
@@ -11,8 +12,10 @@ from django.utils.translation import gettext as _
 
 from accounts import time_zones
 from accounts.models import EndUser
+from contacts.address_books.book_formats import FILES, VCARD
+from contacts.address_books.entry_matching import NEW, SKIP
 from dashboard import access, feedback, fragments
-from imports import background, uploads
+from imports import api, background, uploads
 from imports.formats import TITLES
 from imports.models import Import
 
@@ -105,6 +108,47 @@ def look_again(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpRespo
 
 
 @access.action
+def say_who(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
+    """Notes who of a file with people is the user, and has it looked at again."""
+    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    found, me = uploads.found_in(import_), request.POST.get("me")
+    if found is None:
+        feedback.refused(request, _("This file is gone or can't be read: upload it again."))
+        return redirect("dashboard:imports", end_user.pk)
+    keys = [one["key"] for one in found.owners] + ([""] if found.may_be_none else [])
+    if me is None or me not in keys:
+        return _one(request, end_user, import_, 422, problem=_("Say who the user is."))
+    if uploads.say_who(import_, me):
+        background.enqueue("look", import_)
+    return redirect("dashboard:import", end_user.pk, import_.pk)
+
+
+@access.action
+def start_people(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
+    """Takes in people and memories, as they are proposed and chosen."""
+    import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
+    found = uploads.found_in(import_)
+    if found is None or found.error or not found.answered:
+        feedback.refused(request, _("This file is gone or can't be read: upload it again."))
+        return redirect("dashboard:imports", end_user.pk)
+    chosen = {}
+    for entry in found.entries:
+        choice = request.POST.get(f"choice-{entry['number']}", "")
+        if choice in (NEW, SKIP, *(one["key"] for one in entry["candidates"])):
+            chosen[str(entry["number"])] = choice
+    if uploads.answer(import_, found.me, access.actor(request), chosen):
+        background.enqueue("take_in", import_)
+    return redirect("dashboard:import", end_user.pk, import_.pk)
+
+
+@access.admin_page
+def address_book(request: HttpRequest, end_user: EndUser) -> HttpResponse:
+    """The people as a file for other programs."""
+    form = request.GET.get("format", VCARD)
+    return api.as_file(end_user, form if form in FILES else VCARD)
+
+
+@access.action
 def start(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
     """Takes a file in, now that somebody said who the user is."""
     import_ = get_object_or_404(Import.objects.of(end_user), pk=chat)
@@ -133,9 +177,12 @@ def drop(request: HttpRequest, end_user: EndUser, chat: UUID) -> HttpResponse:
 ONE = "u/<int:user>/imports/<uuid:chat>/"
 urls = [
     path("u/<int:user>/imports/", imports, name="imports"),
+    path("u/<int:user>/address-book/", address_book, name="address-book"),
     path("u/<int:user>/imports/upload/", upload, name="upload-chat"),
     path(ONE, one_import, name="import"),
     path(f"{ONE}again/", look_again, name="look-again"),
+    path(f"{ONE}who/", say_who, name="say-who"),
     path(f"{ONE}start/", start, name="start-import"),
+    path(f"{ONE}people/", start_people, name="start-people"),
     path(f"{ONE}drop/", drop, name="drop-import"),
 ]

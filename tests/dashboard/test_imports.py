@@ -9,12 +9,14 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import EndUser
-from contacts.models import Contact
+from contacts.models import Contact, json_value
 from imports import background, uploads
 from imports.models import Import
 from memories.models import Message
 from tests.dashboard.signin import signed_in
+from tests.factories import make_contact
 from tests.imports.files import WHATSAPP_IPHONE
+from tests.imports.test_dumps import JSONL
 from tests.queue import queued
 
 pytestmark = pytest.mark.django_db
@@ -133,3 +135,96 @@ def test_a_viewer_sees_no_form_and_may_not_send_one(user) -> None:
     viewer = signed_in("viewer")
     assert b'type="file"' not in viewer.get(at("imports", user)).content
     assert viewer.post(at("upload-chat", user)).status_code == 403
+
+
+BOOK = "First Name,Last Name,Nickname\nAnn,Lee,\n磊,王,小磊\nBo,Li,\n"
+
+
+def looked_at(client: Client, user: EndUser, name: str, text: str) -> Import:
+    file = SimpleUploadedFile(name, text.encode())
+    assert client.post(at("upload-chat", user), {"file": file}).status_code == 302
+    made = Import.objects.latest("created_at")
+    background.look(str(made.pk))
+    made.refresh_from_db()
+    return made
+
+
+def test_an_address_book_is_shown_chosen_taken_in_and_taken_back(reviewer, user) -> None:
+    make_contact(user, "王磊", attributes={"company": [json_value("甲公司")]})
+    other = make_contact(user, "王磊", namesake=1, attributes={"company": [json_value("乙公司")]})
+    book = looked_at(reviewer, user, "contacts.csv", BOOK)
+    shown = reviewer.get(at("import", user, book.pk)).content.decode()
+    assert "What would become of it" in shown
+    assert "乙公司" in shown  # which of the two
+    assert shown.index("王磊") < shown.index("Ann Lee")  # who is to be chosen comes first
+    assert Contact.objects.of(user).count() == 2
+
+    chosen = {"choice-1": "skip", "choice-2": str(other.pk), "choice-3": "x"}
+    reviewer.post(at("start-people", user, book.pk), chosen)
+    background.take_in(str(book.pk))
+    book.refresh_from_db()
+    assert (book.state, book.counts["new"], book.counts["changed"]) == ("done", 1, 1)
+    other.refresh_from_db()
+    assert other.aliases == ["小磊"]
+    assert not Contact.objects.of(user).filter(name="Ann Lee").exists()
+    assert list(Path(uploads.path_of(book)).parent.iterdir()) == []
+
+    done = reviewer.get(at("import", user, book.pk)).content.decode()
+    assert "1 new person" in done
+    assert at("undo", user, book.change) in done
+    reviewer.post(at("undo", user, book.change))
+    assert Contact.objects.of(user).count() == 2
+    assert "undone" in reviewer.get(at("imports", user)).content.decode()
+
+
+def test_whose_memories_they_are_is_asked_before_anything_is_shown(reviewer, user) -> None:
+    dump = looked_at(reviewer, user, "memory.jsonl", JSONL)
+    shown = reviewer.get(at("import", user, dump.pk)).content.decode()
+    assert "default_user" in shown
+    assert "None of them" in shown
+    assert "What would become of it" not in shown
+    answer = reviewer.post(at("say-who", user, dump.pk), {"me": "dora"})
+    assert answer.status_code == 422
+    assert b"Say who the user is." in answer.content
+    reviewer.post(at("start-people", user, dump.pk))
+    assert Import.objects.get().state == "ready"
+    reviewer.post(at("say-who", user, dump.pk), {"me": "default_user"})
+    background.look(str(dump.pk))
+    shown = reviewer.get(at("import", user, dump.pk)).content.decode()
+    assert "Anna Berg" in shown
+    assert "default_user" not in shown
+    reviewer.post(at("start-people", user, dump.pk))
+    background.take_in(str(dump.pk))
+    dump.refresh_from_db()
+    assert (dump.counts["new"], dump.counts["relations"]) == (2, 2)
+
+
+def test_a_choice_whose_person_is_gone_leaves_the_entry_out(reviewer, user) -> None:
+    make_contact(user, "王磊", attributes={"company": [json_value("甲")]})
+    other = make_contact(user, "王磊", namesake=1, attributes={"company": [json_value("乙")]})
+    third = make_contact(user, "王磊", namesake=2, attributes={"company": [json_value("丙")]})
+    book = looked_at(reviewer, user, "contacts.csv", BOOK)
+    reviewer.post(at("start-people", user, book.pk), {"choice-2": str(other.pk)})
+    other.merged_into = third
+    other.save(update_fields=["merged_into"])
+    background.take_in(str(book.pk))
+    book.refresh_from_db()
+    assert (book.state, book.counts["new"], book.counts["undecided"]) == ("done", 2, 1)
+
+
+def test_a_damaged_book_says_where_and_takes_in_nothing(reviewer, user) -> None:
+    book = looked_at(
+        reviewer, user, "contacts.vcf", "BEGIN:VCARD\nFN:A\nEND:VCARD\nBEGIN:VCARD\nx\n"
+    )
+    assert book.state == "failed"
+    assert "Entry 2" in reviewer.get(at("import", user, book.pk)).content.decode()
+    assert not Contact.objects.exists()
+
+
+def test_an_admin_takes_the_people_along_as_a_file(user) -> None:
+    make_contact(user, "沈知夏")
+    admin = signed_in("admin")
+    assert "沈知夏" in admin.get(at("address-book", user) + "?format=vcard").content.decode()
+    assert "知夏" in admin.get(at("address-book", user) + "?format=google-csv").content.decode()
+    assert at("address-book", user) in admin.get(at("contacts", user)).content.decode()
+    assert signed_in("reviewer").get(at("address-book", user)).status_code == 403

@@ -15,10 +15,11 @@ from accounts.api import check_external_id
 from accounts.errors import described
 from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
-from imports import intake, overview
+from imports import dumps, intake, overview, people_intake
 from imports.formats import TITLES
 from imports.models import Import
-from imports.types import DayOrderUnknown, NotReadable, Options
+from imports.people_plan import plan
+from imports.types import DayOrderUnknown, Dump, NotReadable, Options
 from memories.pipeline import cadence
 
 ACTOR = "operator:import"
@@ -26,15 +27,18 @@ ACTOR = "operator:import"
 
 class Command(MioCommand):
     help = (
-        "Takes in a chat history: an export of " + ", ".join(TITLES.values()) + ". What the user "
-        "wrote is read as theirs, what others wrote as told by them; these become contacts. The "
-        "same file twice adds nothing, and all of it is one change that can be undone."
+        "Takes in a chat history, an address book or memories: a file of "
+        + ", ".join(TITLES.values())
+        + ". What the user wrote is read as theirs, what others wrote as told by them; these become "
+        "contacts. The same file twice adds nothing, and all of it is one change that can be undone."
     )
     user_required = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", help="the export as the program wrote it, or the zip archive")
-        parser.add_argument("--me", default="", help="who of the writers the user is")
+        parser.add_argument(
+            "--me", help='who of the writers the user is, or whose memories they are ("": nobody)'
+        )
         parser.add_argument("--dry-run", action="store_true", help="count, and take in nothing")
         parser.add_argument("--time-zone", help="where times have none (default: the user's own)")
         parser.add_argument(
@@ -45,7 +49,7 @@ class Command(MioCommand):
         super().add_arguments(parser)
 
     def handle(
-        self, *, file: str, user: str, app: str, me: str, dry_run: bool, time_zone: str | None,
+        self, *, file: str, user: str, app: str, me: str | None, dry_run: bool, time_zone: str | None,
         day_first: bool | None, json: bool, **_options: Any,
     ) -> None:  # fmt: skip
         try:
@@ -62,10 +66,17 @@ class Command(MioCommand):
         zone = ZoneInfo(time_zone) if time_zone else usual
         path, options = Path(file), Options(day_first)
         try:
+            dump = dumps.read(path, me)
+        except NotReadable as error:
+            raise CommandError(f"{error} Nothing was imported.") from error
+        if dump is not None:
+            self._take_in(dump, me, user, app, held, dry_run=dry_run, json=json)
+            return
+        try:
             found = overview.look(path, zone, options, held.names if held else ())
             self._tell(found)
             unanswered = dry_run and found.asks and not me
-            choice = None if unanswered else intake.choose(found, me)
+            choice = None if unanswered else intake.choose(found, me or "")
         except NotReadable as error:
             hint = " (--day-first, --no-day-first)" if isinstance(error, DayOrderUnknown) else ""
             raise CommandError(f"{error}{hint} Nothing was imported.") from error
@@ -104,6 +115,29 @@ class Command(MioCommand):
             people=len(choice.people),
             change=change.pk,
         )
+
+    def _take_in(
+        self, dump: Dump, me: str | None, user: str, app: str, held: EndUser | None, *,
+        dry_run: bool, json: bool,
+    ) -> None:  # fmt: skip
+        """Takes in people and memories, once somebody said who of them is the user."""
+        for one in dump.owners:
+            self.stderr.write(f"{one.memories:>8}  {one.key}")
+        if dry_run:
+            wanted = plan(held or EndUser(app=App(name=app), external_id=user), dump)
+            for entry in wanted.matched:
+                self.stderr.write(f"{entry.outcome:>10}  {entry.entry.name}  {entry.why or ''}")
+            self.report(json, dry_run=True, **wanted.figures)
+            return
+        if dump.owners and me is None:
+            asked = NotReadable("dump_says_not_who", owners=", ".join(o.key for o in dump.owners))
+            raise CommandError(f"{asked} Nothing was imported.")
+        owner, _ = App.objects.get_or_create(name=app)
+        end_user, _ = EndUser.objects.get_or_create(app=owner, external_id=user)
+        done = people_intake.take_in(end_user, dump, actor=ACTOR)
+        Import.note(end_user, dump.format, done.plan.counts, done.change)
+        change = done.change.pk if done.change else None
+        self.report(json, **done.plan.figures, change=change)
 
     def _tell(self, found: overview.Overview) -> None:
         """Who wrote how much, on stderr, and what would be guessed."""

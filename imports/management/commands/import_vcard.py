@@ -14,8 +14,8 @@ from accounts.models import App, EndUser
 from imports import people_intake
 from imports.dumps import book_file
 from imports.models import Import
-from imports.people_plan import Plan, plan
-from imports.types import Dump, NotReadable
+from imports.people_plan import plan
+from imports.types import NotReadable
 
 ACTOR = "operator:vcard"
 
@@ -47,33 +47,11 @@ class Command(MioCommand):
         if dry_run:
             held = EndUser.objects.filter(app__name=app, external_id=user).first()
             wanted = plan(held or EndUser(app=App(name=app), external_id=user), dump)
-            self.report(json, user=user, dry_run=True, **figures(wanted))
+            self.report(json, user=user, dry_run=True, **wanted.figures)
             return
         owner, _ = App.objects.get_or_create(name=app)
         end_user, _ = EndUser.objects.get_or_create(app=owner, external_id=user)
-        done = taken_in(end_user, dump, ACTOR)
+        done = people_intake.take_in(end_user, dump, actor=ACTOR)
+        Import.note(end_user, dump.format, done.plan.counts, done.change)
         change = done.change.pk if done.change else None
-        self.report(json, user=user, **figures(done.plan), change=change)
-
-
-def taken_in(end_user: EndUser, dump: Dump, actor: str) -> people_intake.TakenIn:
-    """Takes a file in at once and notes that. Raises NotReadable."""
-    done = people_intake.take_in(end_user, dump, actor=actor)
-    Import.note(end_user, dump.format, done.plan.counts, done.change)
-    return done
-
-
-def figures(wanted: Plan) -> dict[str, Any]:
-    """What a command tells of a plan, or of one that was carried out."""
-    counts = wanted.counts
-    return {
-        "format": wanted.dump.format,
-        "entries": counts["entries"],
-        "created": counts["new"],
-        "updated": counts["changed"],
-        "same": counts["same"],
-        "undecided": counts["undecided"],
-        "skipped": counts["skipped"],
-        "relations": counts["relations"],
-        "notes": counts["memories"],
-    }
+        self.report(json, user=user, **done.plan.figures, change=change)
