@@ -52,6 +52,17 @@ def _texts_are_embedded_once() -> None:
     embed_once()
 
 
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
+) -> None:
+    """Test databases are copies of a migrated one."""
+    from tests import template
+
+    with django_db_blocker.unblock():
+        settings.DATABASES["default"]["TEST"]["TEMPLATE"] = template.ready()
+
+
 def _share_static_files(self: StaticFiles) -> None:
     """Each client loads the middleware anew: reading the files each time would be a tenth of the
     suite's time."""
