@@ -8,7 +8,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html
 
-from accounts.models import ApiKey, App, Change, EndUser
+from accounts.models import ApiKey, App, Cell, Change, EndUser, Placement
 from accounts.reasons import read
 
 
@@ -158,3 +158,17 @@ class ChangeAdmin(UserRowAdmin):
         rows = super().get_queryset(request)
         listing = request.resolver_match and request.resolver_match.url_name
         return rows.defer("rows") if listing == "accounts_change_changelist" else rows
+
+
+@admin.register(Cell)
+class CellAdmin(ReadOnlyAdmin):
+    list_display = ["name", "number", "users", "created_at"]
+    search_fields = ["name"]
+
+
+@admin.register(Placement)
+class PlacementAdmin(ReadOnlyAdmin):
+    list_display = ["external_id", "app", "cell", "moving_to", "user_pk"]
+    list_filter = ["cell"]
+    list_select_related = ["app"]
+    search_fields = ["external_id"]

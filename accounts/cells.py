@@ -1,29 +1,75 @@
 """The database that the work of now is in: the one door to connections and transactions.
 
-A cell is a connection to a database that holds the whole of Mio for some of the end users. There is
-one, ``default``, unless ``MIO_CELLS`` names more. Nothing else asks Django for a connection or
-a transaction, which would be those of ``default`` wherever the work is; ruff sees to it (TID251).
+A cell is a connection to a database (or to a schema of one) that holds the whole of Mio for some of
+the end users. There is one, ``default``, unless ``MIO_CELLS`` names more. Then ``default`` is what all
+share: apps, keys, operators, the queue, and which end user is in which cell; what belongs to end
+users is read and written where the work is. Nothing else asks Django for a connection or a
+transaction, which would be those of ``default`` wherever the work is; ruff sees to it (TID251).
 """
 
-from collections.abc import Iterator
+import logging
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connections
 from django.db import transaction as django_transaction  # noqa: TID251 this is the door
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model
 
-_current: ContextVar[str] = ContextVar("cell", default=DEFAULT_DB_ALIAS)
+log = logging.getLogger(__name__)
+
+SHARED = DEFAULT_DB_ALIAS
+# The bits of an id that its cell counts; what stands above them is the number of the cell.
+COUNTED_BITS = 44
+# What this package has that is nobody's in particular, and shared.
+_SHARED_MODELS = frozenset({"app", "apikey", "cell", "placement"})
+
+# Seconds after which a cell that was away is asked again.
+ASK_AGAIN = 3.0
+
+_away_until: dict[str, float] = {}
+_current: ContextVar[str | None] = ContextVar("cell", default=None)
 
 
 class CrossesCells(RuntimeError):
-    """Work in a transaction of one cell that turned to another one, which could not commit with it."""
+    """Work in one cell that turned to another: a transaction could not commit in both."""
+
+
+class NoCell(RuntimeError):
+    """A statement on rows of end users by work that did not say in which cell."""
+
+
+class Moving(RuntimeError):
+    """The end user is on the way to another cell, or was moved to one while this work ran; nothing
+    was written. Tried again, the work is done where they are then."""
+
+    def __init__(self) -> None:
+        super().__init__("This user is being moved. Nothing was changed; try again.")
+
+
+def names() -> tuple[str, ...]:
+    """The aliases of all cells; the first is SHARED, which keeps the end users from before there
+    were others."""
+    return (SHARED, *settings.MIO_CELLS)
+
+
+def several() -> bool:
+    """Whether end users are in more than one cell."""
+    return bool(settings.MIO_CELLS)
+
+
+def chosen() -> str | None:
+    """The cell that was entered, None before any was."""
+    return _current.get() or (None if settings.MIO_CELLS else SHARED)
 
 
 def current() -> str:
     """The alias of the connection that the work of now uses."""
-    return _current.get()
+    return _current.get() or SHARED
 
 
 @contextmanager
@@ -32,9 +78,9 @@ def entered(cell: str) -> Iterator[None]:
 
     Raises CrossesCells within a transaction of another one.
     """
-    before = _current.get()
-    if cell != before and connections[before].in_atomic_block:
-        raise CrossesCells(f"A transaction of the cell {before} is open; the work is in {cell}.")
+    before, outer = _current.get(), current()
+    if cell != outer and connections[outer].in_atomic_block:
+        raise CrossesCells(f"A transaction of the cell {outer} is open; the work is in {cell}.")
     _current.set(cell)
     try:
         yield
@@ -43,18 +89,71 @@ def entered(cell: str) -> Iterator[None]:
         _current.set(before)
 
 
+def reachable() -> tuple[str, ...]:
+    """The cells whose servers answer; with one cell that is not asked. One that is away is logged."""
+    return tuple(cell for cell in names() if not is_away(cell)) if several() else names()
+
+
+def is_away(cell: str) -> bool:
+    """Whether the server of a cell does not answer; that is logged. For some seconds it is not asked
+    again, since asking may take as long."""
+    if _away_until.get(cell, 0.0) > time.monotonic():
+        return True
+    here = connections[cell]
+    try:
+        here.ensure_connection()
+        if not here.in_atomic_block and not here.is_usable():
+            here.close()
+            here.ensure_connection()
+    except (OperationalError, InterfaceError) as error:
+        log.warning("the cell %s is away: %s", cell, type(error).__name__)
+        _away_until[cell] = time.monotonic() + ASK_AGAIN
+        return True
+    return False
+
+
 @contextmanager
 def atomic(*, savepoint: bool = True, durable: bool = False) -> Iterator[None]:
     """A transaction (inside of one, a savepoint) of the current cell; as a decorator, `@atomic()`."""
-    with django_transaction.atomic(_current.get(), savepoint, durable):
+    with django_transaction.atomic(current(), savepoint, durable):
         yield
+
+
+def on_commit(act: Callable[[], object], cell: str | None = None) -> None:
+    """Has ``act`` called when the transaction of a cell, else of the current one, is committed; at
+    once outside of one."""
+    django_transaction.on_commit(act, using=cell or current())
 
 
 class _Connection:
     """The connection of the current cell, asked for anew at every use."""
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(connections[_current.get()], name)
+        return getattr(connections[current()], name)
 
 
 connection = cast(BaseDatabaseWrapper, _Connection())
+
+
+def is_shared(model: type[Model]) -> bool:
+    """Whether its rows are in SHARED wherever the work is."""
+    meta = model._meta
+    if meta.app_label == "accounts":
+        return meta.model_name in _SHARED_MODELS
+    return meta.app_label not in settings.CELL_APPS
+
+
+class Router:
+    """Where Django's ORM looks for the rows of a model, once there are several cells."""
+
+    def db_for_read(self, model: type[Model], **_hints: Any) -> str:
+        return SHARED if is_shared(model) else current()
+
+    db_for_write = db_for_read
+
+    def allow_relation(self, *_objects: Model, **_hints: Any) -> bool:
+        """A user of a cell points at their app: what crosses cells the guard refuses."""
+        return True
+
+    def allow_migrate(self, database: str, app_label: str, **_hints: Any) -> bool:
+        return database == SHARED or app_label in settings.CELL_APPS

@@ -14,7 +14,7 @@ from django.db import models
 from django.db.models import F, Q, Value
 from django.utils import timezone
 
-from accounts import time_zones
+from accounts import cells, time_zones
 
 
 class InTimeZone(models.Model):
@@ -40,8 +40,53 @@ class InTimeZone(models.Model):
         self.save(update_fields=["time_zone"])
 
 
-class App(InTimeZone):
+class InEveryCell(models.Model):
+    """Few rows that the database of every cell needs beside those of its end users. Those in SHARED
+    are the truth; the columns in ``copied`` are equal in all cells but for a moment, since a cell
+    that is away gets them by a later sweep."""
+
+    copied: ClassVar[tuple[str, ...]] = ()
+
+    class Meta:
+        abstract = True
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        super().save(*args, **kwargs)
+        if cells.several():
+            cells.on_commit(self.spread, self._state.db)
+
+    def delete(self, *args: Any, **kwargs: Any) -> tuple[int, dict[str, int]]:
+        for cell in cells.reachable() if cells.several() else ():
+            if cell != self._state.db:
+                with cells.entered(cell):
+                    type(self)._base_manager.using(cell).filter(pk=self.pk).delete()
+        return super().delete(*args, **kwargs)
+
+    def spread(self) -> None:
+        """Copies the row to all other cells that answer, to SHARED first."""
+        for cell in cells.reachable():
+            if cell != self._state.db:
+                self.copy_to(cell)
+
+    def copy_to(self, cell: str) -> None:
+        """Has a cell hold this row; what only that cell knows of it stays."""
+        rows: Any = type(self)._base_manager.using(cell)
+        kept = self.copied
+        if cell == cells.SHARED:  # where it was deleted it stays so
+            rows.filter(pk=self.pk).update(**{name: getattr(self, name) for name in kept})
+            return
+        columns = {
+            field.attname: getattr(self, field.attname) for field in self._meta.concrete_fields
+        }
+        rows.bulk_create(
+            [type(self)(**columns)], update_conflicts=True, unique_fields=["pk"], update_fields=kept
+        )
+
+
+class App(InTimeZone, InEveryCell):
     """A chat application: the tenant boundary. Its time zone is that of its users who have none."""
+
+    copied = ("name", "time_zone", "archived_at")
 
     name = models.CharField(max_length=100, unique=True)
     archived_at = models.DateTimeField(
@@ -127,16 +172,67 @@ class ApiKey(models.Model):
         self.save(update_fields=["revoked_at"])
 
 
+class Cell(models.Model):
+    """A cell that end users are put into. The ids that its database gives begin at ``number`` times
+    2^44, so that no two cells give the same. ``users`` are those placed in it, to choose by."""
+
+    name = models.CharField(max_length=30, unique=True)
+    number = models.PositiveSmallIntegerField(unique=True)
+    users = models.BigIntegerField(default=0)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["number"]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PlacementQuerySet(models.QuerySet["Placement"]):
+    def check_here(self, end_user_id: int) -> None:
+        """Raises Moving unless the end user stays in the current cell: to be asked under their
+        lock, which a move takes after it has said that it moves them."""
+        held = self.filter(user_pk=end_user_id).first()
+        if held is not None and (held.moving_to or held.cell != cells.current()):
+            raise cells.Moving
+
+
+class Placement(models.Model):
+    """In which cell an end user is, where there are several; in the database that all share. While
+    ``moving_to`` names another, they are read where they are, and not written."""
+
+    app = models.ForeignKey(App, models.CASCADE, related_name="placements")
+    external_id = models.CharField(max_length=200)
+    cell = models.CharField(max_length=30)
+    moving_to = models.CharField(max_length=30, blank=True, default="")
+    user_pk = models.BigIntegerField(unique=True, help_text="The id of the end user.")
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = PlacementQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["app", "external_id"], name="placement_once_per_app")
+        ]
+        indexes = [models.Index(fields=["cell"], name="placement_in_cell")]
+
+    def __str__(self) -> str:
+        return f"{self.user_pk} in {self.cell}"
+
+
 class EndUserQuerySet(models.QuerySet["EndUser"]):
     def lock(self, pk: int) -> "EndUser | None":
         """The end user's row, locked until the transaction ends, or None if it is gone.
 
         Every verb that writes a user's contacts or memories takes this lock first, so two
         of them never interleave and never deadlock. Inserting rows that point at the user
-        does not wait for it.
+        does not wait for it. Raises Moving for one who is moved to another cell, or was.
         """
         rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
-        return rows.filter(pk=pk).first()
+        held = rows.filter(pk=pk).first()
+        if cells.several():
+            Placement.objects.check_here(pk)
+        return held
 
     def of_calendar(self, secret: str) -> "EndUser | None":
         """The end user, of an app in use, whose calendar feed has this secret."""

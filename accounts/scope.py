@@ -8,7 +8,7 @@ without a scope it is not sent at all. What chooses a database for an end user b
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts import row_security
+from accounts import cells, row_security
 
 # What reads or writes rows, or makes a table for the role that does; of the rest (BEGIN, SET,
 # CREATE INDEX) none shows any, and what concerns the schema is its owner's.
@@ -69,16 +69,23 @@ def _opened(scope: Scope | None) -> Iterator[None]:
 
 @contextmanager
 def user_scope(end_user: Any) -> Iterator[None]:
-    """What runs in it sees the rows of one end user (or of the one with this id) alone.
+    """What runs in it sees the rows of one end user (or of the one with this id) alone, in the cell
+    that the end user was read from.
 
-    Raises CrossesUsers within the scope of another one.
+    Raises CrossesUsers within the scope of another one, and CrossesCells within a transaction of
+    another cell.
     """
     pk = int(getattr(end_user, "pk", end_user))
     current = _current.get()
     if current is not None and current.end_user not in ("", str(pk)):
         raise CrossesUsers(f"The work is on end user {current.end_user}, not {pk}.")
-    with _opened(Scope(end_user=str(pk))):
+    with _cell_of(end_user), _opened(Scope(end_user=str(pk))):
         yield
+
+
+def _cell_of(end_user: Any) -> AbstractContextManager[None]:
+    read_from = getattr(getattr(end_user, "_state", None), "db", None)
+    return cells.entered(read_from) if read_from and cells.several() else nullcontext()
 
 
 def app_scope(app_id: int) -> Any:
@@ -124,16 +131,32 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
             cursor.execute("RESET mio.scope")
 
 
+def _check_cell(alias: str, text: str) -> None:
+    """Raises NoCell, or CrossesCells, for a statement on tables of end users that is not on its way
+    to the cell that the work is in."""
+    if alias == cells.chosen() or not (found := row_security.tables_in().search(text)):
+        return
+    if (chosen := cells.chosen()) is None:
+        raise cells.NoCell(
+            f"{found[0]} is in every cell: say in which, by `with user_scope(end_user):`, "
+            "`with placement.entered(app, external_id):` or `with cells.entered(cell):`."
+        )
+    raise cells.CrossesCells(f"A statement on {found[0]} of {alias} by work in {chosen}.")
+
+
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
     """Sends a statement with the current scope: an execute wrapper of every connection.
 
-    Raises Unscoped for one on tables of end users outside of any scope.
+    Raises Unscoped for one on tables of end users outside of any scope, NoCell and CrossesCells for
+    one that goes elsewhere than the work.
     """
     cursor, connection = context["cursor"], context["connection"]
     text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
     scope = _current.get()
     if scope is not None and scope.lasting:
         return execute(sql, params, many, context)
+    if cells.several():
+        _check_cell(connection.alias, text)
     if not _ROWS.match(text):
         if connection.in_atomic_block and _SCHEMA.match(text):
             connection.connection.execute("SET LOCAL ROLE NONE")

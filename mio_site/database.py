@@ -2,9 +2,12 @@
 
 from django.conf import settings
 from django.core.management import call_command
+from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
+from accounts import cells
 from accounts.cells import connection
+from mio_site import cell_schema
 from mio_site.postgres import instance
 from mio_site.postgres.instance import ServerError
 
@@ -34,5 +37,12 @@ def ensure_migrated() -> None:
 
 
 def _pending() -> bool:
-    executor = MigrationExecutor(connection)
+    """Whether a cell that answers lacks migrations."""
+    return _lacks(cells.SHARED) or any(
+        _lacks(cell) for cell in cell_schema.added() if not cells.is_away(cell)
+    )
+
+
+def _lacks(cell: str) -> bool:
+    executor = MigrationExecutor(connections[cell])
     return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

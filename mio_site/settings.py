@@ -9,6 +9,7 @@ from csp.constants import NONE, SELF
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
+from mio_site.cell_settings import pooled, read_cells
 from mio_site.postgres import instance
 from mio_site.postgres.data_folder import kept_secret
 
@@ -171,28 +172,24 @@ MIO_EMBEDDED_POSTGRES = not env.str("DATABASE_URL", default="")
 _connection: dict[str, Any] = (
     instance.connection(MIO_HOME) if MIO_EMBEDDED_POSTGRES else env.db("DATABASE_URL")
 )
+# Further databases that hold end users, as NAME=postgres://…, with commas between them. See docs/scaling.md.
+_cells = read_cells(env.str("MIO_CELLS", default=""))
+MIO_CELLS = list(_cells)
+_pooled = env.bool("MIO_DATABASE_POOL", default=False)
 DATABASES = {
-    "default": {
-        **_connection,
+    name: {
+        **reached,
         "ENGINE": "mio_site.postgres",
         "CONN_HEALTH_CHECKS": True,
         # A cursor on the server would outlive its transaction, and a pooler gives the connection away.
         "DISABLE_SERVER_SIDE_CURSORS": True,
-        "OPTIONS": {
-            # Where clients wait, none does so for a lock until it gives up: a write to a user is
-            # over in a second, or it is one of very many rows.
-            **(
-                {
-                    "pool": {"min_size": 1, "max_size": 20, "timeout": 10},
-                    "options": "-c lock_timeout=10s",
-                }
-                if env.bool("MIO_DATABASE_POOL", default=False)
-                else {}
-            ),
-            **_connection.get("OPTIONS", {}),
-        },
+        "OPTIONS": (pooled if _pooled else dict)(reached.get("OPTIONS", {})),
     }
+    for name, reached in {"default": _connection, **_cells}.items()
 }
+# Whose tables every cell has, for the rows of its end users; those of other apps are in the first.
+CELL_APPS = ["accounts", "contacts", "memories", "webhooks", "imports"]
+DATABASE_ROUTERS = ["accounts.cells.Router"] if MIO_CELLS else []
 
 # Queue: the broker holds ids only, the truth is in our tables
 Q_CLUSTER = {

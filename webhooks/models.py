@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.models import App, EndUser
+from accounts.models import App, EndUser, InEveryCell
 
 MAX_URL = 500
 
@@ -20,11 +20,21 @@ class EndpointQuerySet(models.QuerySet["Endpoint"]):
         return self.filter(disabled_at=None, app__archived_at=None)
 
 
-class Endpoint(models.Model):
+class Endpoint(InEveryCell):
     """An address of an app. ``secret`` and ``old_secret`` are encrypted (``accounts.encryption``);
     both sign until ``old_secret_until``. ``types`` are those it wants, none for all."""
 
     encrypted = ("secret", "old_secret")
+    copied = (
+        "url",
+        "label",
+        "types",
+        "secret",
+        "old_secret",
+        "old_secret_until",
+        "disabled_at",
+        "disabled_because",
+    )
 
     class Disabled(models.TextChoices):
         ASKED = "asked"  # by the app or an operator

@@ -1,17 +1,58 @@
-"""manage.py migrate: Django's, on the rows of all end users, and row-level security after it."""
+"""manage.py migrate: Django's, in every cell, on the rows of all end users; row-level security after
+it."""
 
 from typing import Any
 
+from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
-from django.db import connections
+from django.db import OperationalError, connections
 
-from accounts import citus, row_security, scope
+from accounts import cells, citus, placement, row_security, scope
+from accounts.models import Cell
+from mio_site import cell_schema
 
 
 class Command(migrate.Command):
-    def handle(self, *args: Any, database: str, **options: Any) -> None:
-        with scope.all_users_of_session(connections[database]):
-            super().handle(*args, database=database, **options)
-            row_security.protect(connections[database])
-            if row_security.login_of(connections[database]).apart:
-                citus.bind_triggers(connections[database])
+    def add_arguments(self, parser: CommandParser) -> None:
+        super().add_arguments(parser)
+        help_text = "one database, by its name in MIO_CELLS (default: all, the shared one first)"
+        parser.set_defaults(database=None)
+        for action in parser._actions:
+            if action.dest == "database":
+                action.help = help_text
+
+    def get_check_kwargs(self, options: dict[str, Any]) -> Any:
+        named = options["database"]
+        checked: dict[Any, Any] = super().get_check_kwargs(options)
+        return {**checked, "databases": [named] if named else list(cells.names())}
+
+    def handle(self, *args: Any, database: str | None, **options: Any) -> None:
+        if database is not None:
+            self._one(database, *args, **options)
+            return
+        self._one(cells.SHARED, *args, **options)
+        away = []
+        for cell in cell_schema.added():
+            try:
+                self._one(cell, *args, **options)
+            except OperationalError as error:
+                away.append(f"{cell} ({type(error.__cause__ or error).__name__})")
+        if away:
+            raise CommandError(
+                f"These cells did not answer: {', '.join(away)}. The others are migrated; run it "
+                "again when they are back."
+            )
+
+    def _one(self, cell: str, *args: Any, **options: Any) -> None:
+        own = connections[cell]
+        with cells.entered(cell):
+            if cell != cells.SHARED:
+                cell_schema.make_ready(cell)
+            with scope.all_users_of_session(own):
+                super().handle(*args, database=cell, **options)
+                row_security.protect(own)
+                if row_security.login_of(own).apart:
+                    citus.bind_triggers(own)
+            if added := Cell.objects.filter(name=cell).first() if cell != cells.SHARED else None:
+                cell_schema.number_ids(cell, added.number)
+                placement.bring_copies(cell)

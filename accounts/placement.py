@@ -1,0 +1,154 @@
+"""In which cell an end user is, and which takes one who is new: the one place that chooses.
+
+With one cell there is nothing to choose, and nothing is asked.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.db.models import F
+
+from accounts import cells
+from accounts.models import App, Cell, EndUser, InEveryCell, Placement
+from accounts.scope import all_users
+
+
+@contextmanager
+def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None]:
+    """What runs in it is in the cell of an app's end user, or in the one that takes them in.
+
+    Raises Moving where the work ``writes`` and they are on the way to another cell.
+    """
+    if not cells.several():
+        yield
+        return
+    held = find(app.pk, external_id)
+    if held is not None and held.moving_to and writes:
+        raise cells.Moving
+    with cells.entered(_read_in(held) if held else roomiest()):
+        yield
+
+
+def find(app_id: int, external_id: str) -> Placement | None:
+    """Where the end user is, None for one who was never seen."""
+    held = Placement.objects.filter(app=app_id, external_id=external_id).first()
+    if held is not None:
+        return held
+    with cells.entered(cells.SHARED), all_users():
+        before = EndUser.objects.filter(app=app_id, external_id=external_id).first()
+    if before is None:
+        return None
+    adopt([before])
+    return Placement.objects.filter(app=app_id, external_id=external_id).first()
+
+
+def cell_of(end_user_id: int) -> str:
+    """The cell in which an end user is; where their id was given for one who is nowhere."""
+    if not cells.several():
+        return cells.SHARED
+    held = Placement.objects.filter(user_pk=end_user_id).first()
+    if held is not None:
+        return _read_in(held)
+    born = Cell.objects.filter(number=end_user_id >> cells.COUNTED_BITS).first()
+    return born.name if born is not None and born.name in cells.names() else cells.SHARED
+
+
+def _read_in(held: Placement) -> str:
+    """The cell that has the rows: of one who is moved that is the old one until they are gone."""
+    if not held.moving_to:
+        return held.cell
+    with cells.entered(held.cell), all_users():
+        there = EndUser.objects.filter(pk=held.user_pk).exists()
+    return held.cell if there else held.moving_to
+
+
+def roomiest() -> str:
+    """The cell with the fewest end users, among equals the one that was added first, of those that
+    answer; SHARED where none was added."""
+    added = Cell.objects.filter(name__in=cells.names()).exclude(name=cells.SHARED)
+    waiting = added.order_by("users", "number").values_list("name", flat=True)
+    return next((name for name in waiting if not cells.is_away(name)), cells.SHARED)
+
+
+def claim(app: App, external_id: str) -> int | None:
+    """The id for the row of an end user in the current cell, who is placed there from now on; None
+    with one cell, where the database gives it.
+
+    Raises Moving where they are in another cell by now.
+    """
+    if not cells.several():
+        return None
+    held = find(app.pk, external_id)
+    if held is None:
+        app.copy_to(cells.current())
+        held = Placement(app=app, external_id=external_id, cell=cells.current(), user_pk=_next_id())
+        if _place([held]):
+            return held.user_pk
+        held = find(app.pk, external_id)
+    if held is None or held.moving_to or held.cell != cells.current():
+        raise cells.Moving
+    return held.user_pk
+
+
+def _next_id() -> int:
+    with cells.connection.cursor() as cursor:
+        cursor.execute("SELECT nextval(pg_get_serial_sequence(%s, 'id'))", ["accounts_enduser"])
+        (pk,) = cursor.fetchone()
+    return int(pk)
+
+
+def _place(rows: list[Placement]) -> int:
+    """Keeps the placements of end users of one cell who have none; how many these are."""
+    known = Placement.objects.filter(user_pk__in=[row.user_pk for row in rows])
+    before = known.count()
+    Placement.objects.bulk_create(rows, ignore_conflicts=True)
+    made = known.count() - before
+    if made:
+        Cell.objects.filter(name=rows[0].cell).update(users=F("users") + made)
+    return made
+
+
+def adopt(end_users: list[EndUser]) -> int:
+    """Places end users of one cell, which has them, where nobody has placed them; how many."""
+    return _place(
+        [
+            Placement(
+                app_id=each.app_id,
+                external_id=each.external_id,
+                cell=each._state.db or cells.SHARED,
+                user_pk=each.pk,
+            )
+            for each in end_users
+        ]
+    )
+
+
+@contextmanager
+def forgetting(end_user: EndUser) -> Iterator[None]:
+    """Ends the placement of an end user, who is erased within it; where that fails they have it
+    again."""
+    if not cells.several():
+        yield
+        return
+    held = list(Placement.objects.filter(user_pk=end_user.pk))
+    if held and Placement.objects.filter(pk=held[0].pk).delete()[0]:
+        Cell.objects.filter(name=held[0].cell).update(users=F("users") - 1)
+    try:
+        yield
+    except BaseException:
+        if held:
+            _place(held)
+        raise
+
+
+def bring_copies(cell: str) -> None:
+    """Has a cell hold what every cell holds of apps, as it is in SHARED. Of apps themselves none is
+    deleted, since all that is theirs would go with it."""
+    for model in InEveryCell.__subclasses__():
+        there = {row.pk: row for row in model._base_manager.using(cell)}
+        for row in model._base_manager.using(cells.SHARED):
+            held = there.pop(row.pk, None)
+            if held is None or any(getattr(held, n) != getattr(row, n) for n in row.copied):
+                row.copy_to(cell)
+        if there and model is not App:
+            model._base_manager.using(cell).filter(pk__in=there).delete()

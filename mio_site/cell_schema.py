@@ -1,0 +1,65 @@
+"""A cell before Mio's tables are in it, and the ids that it gives to rows."""
+
+from django.db import connections
+from django.db.migrations.recorder import MigrationRecorder
+
+from accounts import cells, scope
+
+EXTENSIONS = ("vector", "btree_gin", "btree_gist")
+
+# Those that count in 64 bits and have not come to the numbers of this cell yet.
+_BEHIND = """
+SELECT seqrelid::regclass::text FROM pg_sequence JOIN pg_class ON pg_class.oid = seqrelid
+WHERE relnamespace = current_schema()::regnamespace AND seqtypid = 'bigint'::regtype
+    AND coalesce(pg_sequence_last_value(seqrelid), 0) < %(first)s
+"""
+
+
+def added() -> list[str]:
+    """The cells beside SHARED that ``manage.py cells add`` has made, as far as MIO_CELLS names
+    them."""
+    if not cells.several():
+        return []
+    with connections[cells.SHARED].cursor() as cursor:  # also before models are to be had
+        cursor.execute("SELECT name FROM accounts_cell WHERE number > 0 ORDER BY number")
+        return [name for (name,) in cursor.fetchall() if name in cells.names()]
+
+
+def make_ready(cell: str) -> None:
+    """Makes the schema that a cell is in and the extensions that it needs; a look, where they are
+    there."""
+    own = connections[cell]
+    with own.cursor() as cursor:
+        cursor.execute("SELECT setting FROM pg_settings WHERE name = 'search_path'")
+        schema = cursor.fetchone()[0].partition(",")[0].strip(' "')
+        if schema in ("$user", "public"):
+            return
+        cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {own.ops.quote_name(schema)}")
+        for name in EXTENSIONS:  # of the database: cells in its other schemas share them
+            cursor.execute(f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA public")
+        # What is not in the schema is looked for in public, where Mio's other tables may be.
+        cursor.execute("SELECT to_regclass(%s)", [f'"{schema}".django_migrations'])
+        if cursor.fetchone()[0] is None:
+            cursor.execute(f"SET search_path = {own.ops.quote_name(schema)}")
+            MigrationRecorder(own).ensure_schema()
+    own.close()
+
+
+def number_ids(cell: str, number: int) -> None:
+    """Has the ids that a cell gives be of its own range: what moves between cells keeps them."""
+    first, own = number << cells.COUNTED_BITS, connections[cell]
+    with scope.all_users_of_session(own), own.cursor() as cursor:
+        cursor.execute(_BEHIND, {"first": first})
+        for (sequence,) in cursor.fetchall():
+            cursor.execute("SELECT setval(%s::regclass, %s)", [sequence, first])
+
+
+def identity(cell: str) -> tuple[object, ...]:
+    """What two names of one and the same cell have in common."""
+    with connections[cell].cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_postmaster_start_time(), current_database(), current_schema(), "
+            "inet_server_addr(), inet_server_port()"
+        )
+        found: tuple[object, ...] = cursor.fetchone()
+    return found

@@ -1,0 +1,137 @@
+"""manage.py cells list | add NAME"""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import Error, connections
+from django.db.models import Max
+
+from accounts import cells, placement
+from accounts.management.command import MioCommand
+from accounts.models import Cell, EndUser
+from accounts.schema import missing_migrations
+from mio_site import cell_schema
+
+# Ids stay below 2^53, which every client can hold.
+MOST_NUMBER = (1 << (53 - cells.COUNTED_BITS)) - 1
+CHUNK = 1000
+COLUMNS = ("cell", "number", "server", "schema", "users", "rows", "size", "state")
+
+_SIZE = """
+SELECT coalesce(sum(greatest(reltuples, 0)) FILTER (WHERE relkind = 'r'), 0)::bigint,
+    coalesce(sum(pg_total_relation_size(oid)) FILTER (WHERE relkind = 'r'), 0)::bigint,
+    current_schema()
+FROM pg_class WHERE relnamespace = current_schema()::regnamespace
+"""
+
+
+class Command(MioCommand):
+    help = (
+        "The cells: databases, or schemas of one, that hold the end users (docs/scaling.md). "
+        "list: what each holds and whether it answers. add: makes a cell of MIO_CELLS ready and "
+        "opens it to new users."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        what = parser.add_subparsers(dest="what", required=True)
+        for name in ("list", "add"):
+            one = what.add_parser(name)
+            if name == "add":
+                one.add_argument("cell", help="its name in MIO_CELLS")
+            super().add_arguments(one)
+
+    def handle(self, *, what: str, json: bool, **options: Any) -> None:
+        getattr(self, f"_{what}")(json, **options)
+
+    def _list(self, json: bool, **_options: Any) -> None:
+        rows = [_state_of(cell) for cell in cells.names()]
+        if json:
+            self.report(json, cells=rows)
+            return
+        table = [COLUMNS, *(tuple(_shown(row[name]) for name in COLUMNS) for row in rows)]
+        widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
+        for line in table:
+            padded = (word.ljust(width) for word, width in zip(line, widths, strict=True))
+            self.stdout.write("  ".join(padded).rstrip())
+
+    def _add(self, json: bool, *, cell: str, **_options: Any) -> None:
+        if cell not in settings.MIO_CELLS:
+            raise CommandError(
+                f"MIO_CELLS names no cell {cell!r}: say there how it is reached, as "
+                f"{cell}=postgres://USER:PASSWORD@HOST/DATABASE, then run this again."
+            )
+        try:
+            cell_schema.make_ready(cell)
+            same = [
+                other
+                for other in cells.names()
+                if other != cell
+                and not cells.is_away(other)
+                and cell_schema.identity(other) == cell_schema.identity(cell)
+            ]
+            if same:
+                raise CommandError(
+                    f"{cell} is the same database and schema as {same[0]}: give it one of its own."
+                )
+            call_command("migrate", database=cell, interactive=False, verbosity=0)
+        except Error as error:
+            raise CommandError(f"{cell} can't be made ready: {error}".strip()) from error
+        held = Cell.objects.filter(name=cell).first()
+        number = held.number if held else _next_number()
+        cell_schema.number_ids(cell, number)
+        placement.bring_copies(cell)
+        adopted = self._place_those_of_before()
+        if held is None:
+            Cell.objects.create(name=cell, number=number)
+        self.report(json, cell=cell, number=number, adopted=adopted)
+
+    def _place_those_of_before(self) -> int:
+        """Writes down that the end users from before there were cells are in the shared one."""
+        Cell.objects.get_or_create(name=cells.SHARED, defaults={"number": 0})
+        placed, last = 0, 0
+        with cells.entered(cells.SHARED):
+            while rows := list(EndUser.objects.filter(pk__gt=last).order_by("pk")[:CHUNK]):
+                placed, last = placed + placement.adopt(rows), rows[-1].pk
+        return placed
+
+
+def _next_number() -> int:
+    """Raises CommandError where there are as many cells as ids allow."""
+    number = int(Cell.objects.aggregate(most=Max("number"))["most"] or 0) + 1
+    if number > MOST_NUMBER:
+        raise CommandError(f"There are {MOST_NUMBER} cells already; ids allow no more.")
+    return number
+
+
+def _state_of(cell: str) -> dict[str, Any]:
+    at: dict[str, Any] = connections[cell].settings_dict
+    port = f":{at['PORT']}" if at["PORT"] else ""
+    server = f"{at['HOST'] or 'localhost'}{port}/{at['NAME']}"
+    held = Cell.objects.filter(name=cell).first()
+    shown: dict[str, Any] = {
+        "cell": cell,
+        "number": held.number if held else 0,
+        "server": server,
+        "schema": None,
+        "users": None,
+        "rows": None,
+        "size": None,
+    }
+    if cells.is_away(cell):
+        return {**shown, "state": "away"}
+    with cells.entered(cell), cells.connection.cursor() as cursor:
+        cursor.execute(_SIZE)
+        shown["rows"], shown["size"], shown["schema"] = cursor.fetchone()
+        if held is None and cell != cells.SHARED:
+            return {**shown, "state": "not added"}
+        if missing_migrations(connections[cell]):
+            return {**shown, "state": "not migrated"}
+        shown["users"] = EndUser.objects.count()
+    return {**shown, "state": "shared" if cell == cells.SHARED else "ready"}
+
+
+def _shown(value: object) -> str:
+    return "–" if value is None else str(value)

@@ -1,0 +1,98 @@
+"""Three cells on two real servers: what all share and ``c1`` on the suite's own, ``c2`` as a schema
+on another one that a test may stop."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connections, router
+from django.test import override_settings
+
+from accounts import cells
+from mio_site.cell_settings import read_cells
+from mio_site.postgres import instance, server
+from mio_site.postgres.data_folder import PostgresHome
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Servers are slow to start: one worker has them for all of these tests."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.is_relative_to(here):
+            item.add_marker(pytest.mark.xdist_group("cells"))
+
+
+@pytest.fixture(scope="session")
+def second_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The home of the second server, which runs."""
+    home = tmp_path_factory.mktemp("second")
+    instance.ensure_running(home)
+    yield home
+    instance.leave(home)
+
+
+@contextmanager
+def _spread(directory: str) -> Iterator[None]:
+    """The process as with MIO_CELLS set, and ``default`` another database than other tests have."""
+    own = connections["default"]
+    before = own.settings_dict["NAME"]
+    own.close()
+    own.settings_dict["NAME"] = directory
+    router.routers = [cells.Router()]
+    try:
+        with override_settings(MIO_CELLS=["c1", "c2"]):
+            yield
+    finally:
+        del router.routers
+        for each in connections.all():
+            each.close()
+        own.settings_dict["NAME"] = before
+
+
+@pytest.fixture(scope="session")
+def _directory(django_db_blocker: Any, second_home: Path) -> Iterator[str]:
+    """The name of the database that all share; both cells are added as an operator does."""
+    first, name = connections["default"].settings_dict, f"test_cells_{os.getpid()}"
+    second = instance.connection(second_home)
+    options = read_cells("c2=postgres:///x?schema=cell_02")["c2"]["OPTIONS"]
+    connections.settings["c1"] = {**first, "NAME": f"{name}_c1", "TEST": {}}
+    connections.settings["c2"] = {**first, **second, "OPTIONS": options, "TEST": {}}
+    with django_db_blocker.unblock():
+        _on_server(f"CREATE DATABASE {name}", f"CREATE DATABASE {name}_c1")
+        with _spread(name):
+            call_command("migrate", verbosity=0)
+            for cell in settings.MIO_CELLS:
+                call_command("cells", "add", cell, verbosity=0)
+        yield name
+        _on_server(*(f"DROP DATABASE {n} WITH (FORCE)" for n in (f"{name}_c1", name)))
+    for cell in ("c1", "c2"):
+        del connections[cell], connections.settings[cell]
+
+
+def _on_server(*statements: str) -> None:
+    with connections["default"].cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)
+    connections["default"].close()
+
+
+@pytest.fixture(autouse=True)
+def _several(_directory: str, django_db_blocker: Any) -> Iterator[None]:
+    with django_db_blocker.unblock(), _spread(_directory):
+        yield
+
+
+@pytest.fixture
+def stopped_second(second_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The second server is stopped, and comes back after the test."""
+    monkeypatch.setattr(cells, "ASK_AGAIN", 0.0)
+    connections["c2"].close()
+    server.stop(PostgresHome(second_home))
+    yield
+    instance.ensure_running(second_home)
+    connections["c2"].close()
