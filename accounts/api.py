@@ -13,13 +13,14 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.utils import OpenApiResponse, extend_schema, inline_serializer
 from rest_framework import serializers
 from rest_framework.exceptions import NotFound
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts import time_zones
+from accounts import placement, time_zones
 from accounts.authentication import ApiKeyAuthentication
-from accounts.cells import connection
+from accounts.cells import Moving, release
 from accounts.errors import ApiError
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
@@ -118,12 +119,30 @@ class AppView(APIView):
 
 
 class UserView(AppView):
-    """An endpoint about one end user of the calling app. From the moment that the user is known
-    it sees their rows and no other's."""
+    """An endpoint about one end user of the calling app, in the cell of that user. From the moment
+    that the user is known it sees their rows and no other's. ``reads`` says of one that answers POST
+    that it changes nothing."""
+
+    reads = False
+    placed = False
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         check_external_id(self.external_id)
+        self.scopes.enter_context(
+            placement.entered(self.app, self.external_id, writes=self._writes)
+        )
+        self.placed = True
+
+    def handle_exception(self, exc: Exception) -> Response:
+        """Of a user who was moved meanwhile nothing is found where they were."""
+        if self.placed and placement.has_left(self.app, self.external_id, writes=self._writes):
+            exc = Moving()
+        return super().handle_exception(exc)
+
+    @property
+    def _writes(self) -> bool:
+        return not (self.reads or self.request.method in SAFE_METHODS)
 
     @property
     def external_id(self) -> str:
@@ -144,8 +163,7 @@ class UserView(AppView):
 
     def end_user_for_writing(self) -> EndUser:
         """The end user, made on first sight; call inside the transaction that writes."""
-        made, _ = EndUser.objects.get_or_create(app=self.app, external_id=self.external_id)
-        return self._entered(made)
+        return self._entered(placement.first_seen(self.app, self.external_id))
 
     def _entered(self, end_user: EndUser) -> EndUser:
         self.scopes.enter_context(user_scope(end_user))
@@ -186,8 +204,7 @@ async def in_thread(ask: Callable[..., T], *args: Any, **kwargs: Any) -> T:
         try:
             return ask(*args, **kwargs)
         finally:
-            if not connection.in_atomic_block:
-                connection.close()
+            release()
 
     return await sync_to_async(asked)()
 

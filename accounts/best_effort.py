@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from django.db import Error
 
-from accounts.cells import atomic
+from accounts.cells import Moving, atomic
 
 log = logging.getLogger(__name__)
 
@@ -18,5 +18,5 @@ def best_effort(what: str, pk: int) -> Iterator[None]:
     try:
         with atomic():
             yield
-    except Error as error:
+    except (Error, Moving) as error:
         log.warning("%s %d: not written: %s", what, pk, type(error.__cause__ or error).__name__)

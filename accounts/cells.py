@@ -119,10 +119,22 @@ def atomic(*, savepoint: bool = True, durable: bool = False) -> Iterator[None]:
         yield
 
 
+def release() -> None:
+    """Gives back the connections that this thread has, but for one in a transaction."""
+    for held in connections.all(initialized_only=True):
+        if not held.in_atomic_block:
+            held.close()
+
+
 def on_commit(act: Callable[[], object], cell: str | None = None) -> None:
     """Has ``act`` called when the transaction of a cell, else of the current one, is committed; at
     once outside of one."""
-    django_transaction.on_commit(act, using=cell or current())
+    where = cell or current()
+    if connections[where].in_atomic_block:
+        # What was committed stands, whatever becomes of what was to follow it.
+        django_transaction.on_commit(act, using=where, robust=True)
+    else:
+        act()
 
 
 class _Connection:

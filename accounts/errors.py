@@ -19,6 +19,7 @@ from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions, status
 from rest_framework.response import Response
 
+from accounts.cells import Moving
 from accounts.citus import broken_constraint
 from accounts.reasons import CodedError, Reason
 
@@ -28,6 +29,9 @@ log = logging.getLogger(__name__)
 _BUSY = ("55P03", "40P01")
 # A standby, or default_transaction_read_only: psycopg calls it an internal error.
 _READ_ONLY = "25006"
+
+# Seconds in which most end users are moved to another cell.
+MOVED_WITHIN = 2
 
 API_PREFIX = "/api/"
 UNREACHED = "There is nothing at this address. Addresses of the API end in a slash."
@@ -69,6 +73,7 @@ CODES: dict[str, tuple[int, str]] = {
     "throttled": (429, "The key has sent its requests of this minute: wait `Retry-After` seconds."),
     "too_many_wait": (429, "So many requests of the app wait already."),
     "internal": (500, "Our fault. Nothing was changed."),
+    "moving": (503, "The user is being moved to another database. Nothing was changed; try again."),
     "busy": (503, "Another request writes to this user. Nothing was changed; try again."),
     "no_database": (503, "The database is not to be had now. Nothing was changed; try again."),
     "postponed": (503, "The model failed and is asked again in `Retry-After` seconds."),
@@ -129,7 +134,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         exc = ApiError(413, "too_large", "The body is too large. Send it in smaller parts.")
     elif isinstance(exc, SuspiciousOperation):
         exc = exceptions.ParseError("The request is malformed.")
-    elif isinstance(exc, OperationalError) or _is_read_only(exc):
+    elif isinstance(exc, OperationalError | Moving) or _is_read_only(exc):
         exc = _unavailable(exc, context)
     elif isinstance(exc, CodedError):  # of a verb
         exc = conflict(exc)
@@ -185,6 +190,8 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
 
 def _unavailable(exc: Exception, context: dict[str, Any]) -> ApiError:
     """The database can't do now what it will do later: every verb is one transaction."""
+    if isinstance(exc, Moving):
+        return ApiError(503, "moving", str(exc), retry_after=MOVED_WITHIN)
     cause = exc.__cause__
     state, view = getattr(cause, "sqlstate", None), type(context["view"]).__name__
     log.warning("%s %s in %s", type(cause or exc).__name__, state or "", view)

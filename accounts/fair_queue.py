@@ -7,29 +7,35 @@ one under way stays where it is, so that it neither waits in a worker nor is los
 
 import logging
 from datetime import timedelta
+from functools import partial
 from time import sleep
 
 from django.conf import settings
 from django.core.signing import BadSignature, TimestampSigner
 from django.db import InterfaceError, OperationalError, connections
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from django_q.brokers.orm import ORM
 from django_q.conf import Conf
 from django_q.models import OrmQ
+from django_q.tasks import async_task
 
+from accounts import cells, placement
 from accounts.scope import all_users
 
 log = logging.getLogger(__name__)
 
 # A task whose worker died counts as under way for so long.
 ALIVE = timedelta(minutes=10)
+# After so long a task is tried again whose end user is being moved, or whose cell is away.
+AGAIN = timedelta(seconds=5)
 
 _NEXT = """
 WITH tasks AS (
     SELECT task.id, task.key, task.payload, task.lock, u.app_id
     FROM django_q_ormq task
-    LEFT JOIN accounts_enduser u ON u.id = nullif(split_part(task.key, ':', 2), '')::bigint
+    LEFT JOIN {of_users} = nullif(split_part(task.key, ':', 2), '')::bigint
     WHERE task.key = %(name)s OR task.key LIKE %(name)s || ':%%'
 ), under_way AS MATERIALIZED (
     SELECT key, app_id FROM tasks
@@ -46,7 +52,23 @@ ORDER BY coalesce(apps.busy, 0), waiting.id LIMIT 1
 
 
 class FairQueue(ORM):
-    """The broker of the queue, with the database as its table."""
+    """The broker of the queue, with the database as its table. What it is given is due after
+    ``delay``."""
+
+    delay = timedelta()
+
+    @staticmethod
+    def get_connection(list_key: str | None = None) -> QuerySet[OrmQ]:  # noqa: ARG004 the broker's
+        """The rows, over a connection that is not stale; those of cells may be in a transaction."""
+        held = connections[Conf.ORM]
+        if not held.in_atomic_block:
+            held.close_if_unusable_or_obsolete()
+        return OrmQ.objects.using(Conf.ORM)
+
+    def enqueue(self, task: str) -> int:
+        due = timezone.now() + self.delay
+        row = self.get_connection().create(key=self.list_key, payload=task, lock=due)
+        return int(row.pk)
 
     def dequeue(self) -> list[tuple[int, str]]:
         """The next task for a free worker, as a list of one; none after a short sleep, also
@@ -66,7 +88,7 @@ class FairQueue(ORM):
         with all_users(), connections[Conf.ORM].cursor() as cursor:
             alive = now + retry - ALIVE
             cursor.execute(
-                _NEXT, {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
+                _next(), {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
             )
             found = cursor.fetchone()
         if found is None:
@@ -88,9 +110,76 @@ def _signed_today(payload: str) -> str:
         return payload
 
 
-def of_user(end_user_id: int) -> FairQueue:
-    """Where tasks of an end user are queued."""
-    return FairQueue(f"{Conf.CLUSTER_NAME}:{end_user_id}")
+def _next() -> str:
+    """The statement that finds the next task, by the app of each user: theirs, where all users are
+    in one database, else that of their placement."""
+    spread = "accounts_placement u ON u.user_pk"
+    return _NEXT.format(of_users=spread if cells.several() else "accounts_enduser u ON u.id")
+
+
+def _queue(end_user_id: int | None, delay: timedelta = timedelta()) -> FairQueue:
+    """Where tasks are queued, of an end user in their turn."""
+    name = Conf.CLUSTER_NAME
+    queue = FairQueue(f"{name}:{end_user_id}" if end_user_id else name)
+    queue.delay = delay
+    return queue
+
+
+def put(
+    function: str,
+    *args: int | str,
+    end_user_id: int | None = None,
+    name: str = "",
+    delay: timedelta = timedelta(),
+) -> None:
+    """Queues a function, in the turn of the end user whose work it is; with several cells it runs in
+    the current one, or where the user is by then.
+
+    The queue is a table, so that in a transaction of the same database the task appears together
+    with the work that it is about, or not at all. From another cell it follows the commit: one that
+    is lost on the way is found by the sweep, like all work, which is rows.
+    """
+    name = name or f"{function.rpartition('.')[2]} {' '.join(map(str, args))}"[:100]
+    queue = _queue(end_user_id, delay)
+    if not cells.several():
+        async_task(function, *args, task_name=name, broker=queue)
+        return
+    payload = (cells.chosen(), end_user_id, name, function, *args)
+    queued = partial(
+        async_task, "accounts.fair_queue.run_in_cell", *payload, task_name=name, broker=queue
+    )
+    if cells.current() == cells.SHARED:
+        queued()
+    else:
+        cells.on_commit(queued)
+
+
+def run_in_cell(
+    cell: str | None, end_user_id: int | None, name: str, function: str, *args: int | str
+) -> None:
+    """Runs a task in its cell, or in that of its end user, who may have been moved meanwhile. While
+    they are moved, or their cell is away, it waits."""
+    again = partial(put, function, *args, end_user_id=end_user_id, name=name)
+    if end_user_id is not None:
+        cell = placement.cell_of(end_user_id)
+    if cell is None:
+        import_string(function)(*args)
+        return
+    with cells.entered(cell):
+        if cells.is_away(cell):
+            if end_user_id is not None:  # the rest is found by a sweep when the cell is back
+                again(delay=AGAIN)
+            return
+        if end_user_id is not None and placement.is_moving(end_user_id):
+            again(delay=AGAIN)
+            return
+        try:
+            import_string(function)(*args)
+        except cells.Moving:
+            again(delay=AGAIN)
+            return
+    if end_user_id is not None and placement.cell_of(end_user_id) != cell:
+        again()
 
 
 def users_waiting(tasks: int = 1) -> set[int]:

@@ -188,15 +188,6 @@ class Cell(models.Model):
         return self.name
 
 
-class PlacementQuerySet(models.QuerySet["Placement"]):
-    def check_here(self, end_user_id: int) -> None:
-        """Raises Moving unless the end user stays in the current cell: to be asked under their
-        lock, which a move takes after it has said that it moves them."""
-        held = self.filter(user_pk=end_user_id).first()
-        if held is not None and (held.moving_to or held.cell != cells.current()):
-            raise cells.Moving
-
-
 class Placement(models.Model):
     """In which cell an end user is, where there are several; in the database that all share. While
     ``moving_to`` names another, they are read where they are, and not written."""
@@ -208,8 +199,6 @@ class Placement(models.Model):
     user_pk = models.BigIntegerField(unique=True, help_text="The id of the end user.")
     created_at = models.DateTimeField(auto_now_add=True)
 
-    objects = PlacementQuerySet.as_manager()
-
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["app", "external_id"], name="placement_once_per_app")
@@ -218,6 +207,14 @@ class Placement(models.Model):
 
     def __str__(self) -> str:
         return f"{self.user_pk} in {self.cell}"
+
+    @classmethod
+    def check_here(cls, end_user_id: int) -> None:
+        """Raises Moving unless the end user stays in the current cell: to be asked under their
+        lock, which a move takes after it has said that it moves them."""
+        held = cls.objects.filter(user_pk=end_user_id).first()
+        if held is not None and (held.moving_to or held.cell != cells.current()):
+            raise cells.Moving
 
 
 class EndUserQuerySet(models.QuerySet["EndUser"]):
@@ -231,7 +228,7 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
         rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
         held = rows.filter(pk=pk).first()
         if cells.several():
-            Placement.objects.check_here(pk)
+            Placement.check_here(pk)
         return held
 
     def of_calendar(self, secret: str) -> "EndUser | None":

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from operator import attrgetter
+from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
 from django.db.models import DateTimeField, QuerySet
@@ -11,8 +12,11 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import keyset
+from accounts import cells, keyset
 from accounts.fields import Strict
+from accounts.models import InEveryCell
+
+T = TypeVar("T")
 
 DEFAULT_LIMIT, MAX_LIMIT = 50, 200
 
@@ -39,15 +43,38 @@ def page(
     show: Callable[[Sequence[Any]], list[dict[str, Any]]],
     tie: str = "pk",
 ) -> Response:
-    """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then ``tie``."""
-    count, order = rows.count(), (f"-{newest_by}", tie)
+    """``{"count", "next", "results"}``: ``rows`` by ``newest_by`` (newest first), then ``tie``; those
+    of end users of all cells that answer, where no cell was entered."""
+    count, order = sum(of_cells(rows, lambda part: [part.count()])), (f"-{newest_by}", tie)
     if cursor := query.get("cursor"):
         rows = rows.filter(keyset.behind(order, _place(rows, order, cursor)))
     limit = query["limit"]
-    found = list(rows.order_by(*order)[: limit + 1])
+    found = first_of_cells(rows.order_by(*order), order, limit + 1)
     more, found = len(found) > limit, found[:limit]
     following = _address(request, keyset.cursor_of(found[-1], order)) if more else None
     return Response({"count": count, "next": following, "results": show(found)})
+
+
+def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
+    """What ``ask`` finds among rows of the current cell; where none was entered, of one cell after
+    the other."""
+    everywhere_equal = cells.is_shared(rows.model) or issubclass(rows.model, InEveryCell)
+    if cells.chosen() is not None or everywhere_equal:
+        return ask(rows)
+    found: list[T] = []
+    for cell in cells.reachable():
+        with cells.entered(cell):
+            found += ask(rows.using(cell))
+    return found
+
+
+def first_of_cells(rows: QuerySet, order: Sequence[str], limit: int) -> list[Any]:
+    """The first of rows in this order, of all cells as of one."""
+    found = of_cells(rows, lambda part: list(part[:limit]))
+    if cells.chosen() is None:
+        for name in reversed(order):
+            found.sort(key=attrgetter(name.removeprefix("-")), reverse=name.startswith("-"))
+    return found[:limit]
 
 
 def _place(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:

@@ -31,14 +31,17 @@ def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None
 
 def find(app_id: int, external_id: str) -> Placement | None:
     """Where the end user is, None for one who was never seen."""
-    held = Placement.objects.filter(app=app_id, external_id=external_id).first()
-    if held is not None:
+    if held := _placed(app_id, external_id):
         return held
     with cells.entered(cells.SHARED), all_users():
         before = EndUser.objects.filter(app=app_id, external_id=external_id).first()
     if before is None:
         return None
     adopt([before])
+    return _placed(app_id, external_id)
+
+
+def _placed(app_id: int, external_id: str) -> Placement | None:
     return Placement.objects.filter(app=app_id, external_id=external_id).first()
 
 
@@ -51,6 +54,19 @@ def cell_of(end_user_id: int) -> str:
         return _read_in(held)
     born = Cell.objects.filter(number=end_user_id >> cells.COUNTED_BITS).first()
     return born.name if born is not None and born.name in cells.names() else cells.SHARED
+
+
+def is_moving(end_user_id: int) -> bool:
+    """Whether an end user is on the way to another cell, so that nothing of theirs is written."""
+    return Placement.objects.filter(user_pk=end_user_id).exclude(moving_to="").exists()
+
+
+def has_left(app: App, external_id: str, *, writes: bool) -> bool:
+    """Whether the work of now is in a cell that an end user has left, or where they are not
+    written to any more."""
+    if not cells.several() or (held := _placed(app.pk, external_id)) is None:
+        return False
+    return held.cell != cells.current() or bool(held.moving_to and writes)
 
 
 def _read_in(held: Placement) -> str:
@@ -70,6 +86,12 @@ def roomiest() -> str:
     return next((name for name in waiting if not cells.is_away(name)), cells.SHARED)
 
 
+def check_here(end_user: EndUser) -> None:
+    """Raises Moving unless the end user, whose lock is held, stays in the current cell."""
+    if cells.several():
+        Placement.check_here(end_user.pk)
+
+
 def claim(app: App, external_id: str) -> int | None:
     """The id for the row of an end user in the current cell, who is placed there from now on; None
     with one cell, where the database gives it.
@@ -78,16 +100,27 @@ def claim(app: App, external_id: str) -> int | None:
     """
     if not cells.several():
         return None
-    held = find(app.pk, external_id)
+    held = _placed(app.pk, external_id)
     if held is None:
         app.copy_to(cells.current())
         held = Placement(app=app, external_id=external_id, cell=cells.current(), user_pk=_next_id())
         if _place([held]):
             return held.user_pk
-        held = find(app.pk, external_id)
+        held = _placed(app.pk, external_id)
     if held is None or held.moving_to or held.cell != cells.current():
         raise cells.Moving
     return held.user_pk
+
+
+def first_seen(app: App, external_id: str) -> EndUser:
+    """The end user in the current cell, made where they were never seen. Raises Moving."""
+    given = {}
+    if cells.several():
+        if known := EndUser.objects.filter(app=app, external_id=external_id).first():
+            return known
+        given = {"pk": claim(app, external_id)}
+    made, _ = EndUser.objects.get_or_create(app=app, external_id=external_id, defaults=given)
+    return made
 
 
 def _next_id() -> int:

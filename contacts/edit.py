@@ -11,11 +11,10 @@ from uuid import UUID
 from django.conf import settings
 from django.db import IntegrityError
 from django.utils import timezone
-from django_q.tasks import async_task
 
 from accounts.cells import atomic
 from accounts.changes import recording
-from accounts.fair_queue import of_user
+from accounts.fair_queue import put
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import merge, names, relations, store
@@ -99,9 +98,7 @@ def create_contacts(
             raise NamesTaken(taken)
         change.subjects = [str(contact.id) for contact in contacts]
         recorder.watch(contacts, created=True)
-        async_task(
-            settings.MIO_CONTACTS_CREATED, str(change.id), task_name=f"contacts_created {change.id}"
-        )
+        put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=held.pk)
     return contacts, change
 
 
@@ -255,12 +252,7 @@ def _set_attribute(contact: Contact, key: str, given: Sequence[str | Dated]) -> 
 
 def _follow(contact: Contact) -> None:
     """Has the workers bring up to date what rests on the contact."""
-    async_task(
-        settings.MIO_CONTACT_CHANGED,
-        str(contact.id),
-        task_name=f"contact_changed {contact.id}",
-        broker=of_user(contact.end_user_id),
-    )
+    put(settings.MIO_CONTACT_CHANGED, str(contact.id), end_user_id=contact.end_user_id)
 
 
 class InvalidRelation(CodedError):

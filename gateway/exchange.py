@@ -21,7 +21,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Send
 
 from accounts.bearer import bearer, key_of
-from accounts.cells import connection
+from accounts.cells import release
 from accounts.errors import ApiError, too_large
 from accounts.models import ApiKey
 from accounts.rate_limit import Quota
@@ -296,7 +296,7 @@ async def _in_thread(pool: ThreadPoolExecutor, ask: Callable[[], T]) -> T:
         try:
             return ask()
         finally:
-            connection.close()
+            release()
 
     run = contextvars.copy_context().run
     return await asyncio.get_running_loop().run_in_executor(pool, run, asked)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from accounts import placement
 from accounts.cells import atomic
 from accounts.models import App, EndUser
 from accounts.scope import app_scope, user_scope
@@ -62,12 +63,13 @@ class Noted:
 def prepare(chat: Chat) -> Prepared:
     """What is to be added to the messages of a request, and the session that they are of. Reads
     only."""
-    with app_scope(chat.app.pk):
-        known = chains.known_user(chat)
-    if known is None:
-        return Prepared(chains.place_of_new(chat))
-    with user_scope(known):
-        return _prepared(chat, known, chains.place_of(chat, known))
+    with placement.entered(chat.app, chat.external_id, writes=False):
+        with app_scope(chat.app.pk):
+            known = chains.known_user(chat)
+        if known is None:
+            return Prepared(chains.place_of_new(chat))
+        with user_scope(known):
+            return _prepared(chat, known, chains.place_of(chat, known))
 
 
 def _prepared(chat: Chat, end_user: EndUser, place: Place) -> Prepared:
@@ -160,7 +162,7 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
         return Noted(kept.end_user_id, prepared) if kept else None
     *_, last = chat.talk.turns
     session_id = prepared.place.session_id
-    with app_scope(chat.app.pk), atomic():
+    with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         maker = EndUser(app=chat.app, external_id=chat.external_id)
         chain_id = chains.chain_ids(maker, chat.talk.turns, prepared.place.before)[-1]
         incoming = _incoming("user", last.text, chain_id, session_id, chat.began)
@@ -176,12 +178,13 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
 
 
 def _place(chat: Chat) -> Place:
-    with app_scope(chat.app.pk):
-        known = chains.known_user(chat)
-    if known is None:
-        return chains.place_of_new(chat)
-    with user_scope(known):
-        return chains.place_of(chat, known)
+    with placement.entered(chat.app, chat.external_id, writes=False):
+        with app_scope(chat.app.pk):
+            known = chains.known_user(chat)
+        if known is None:
+            return chains.place_of_new(chat)
+        with user_scope(known):
+            return chains.place_of(chat, known)
 
 
 def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
@@ -208,7 +211,7 @@ def _keep(end_user: EndUser, chain_id: str, prepared: Prepared) -> None:
 def note_answer(chat: Chat, noted: Noted, answer: Answer) -> None:
     """Stores what the assistant answered, unless its user was erased meanwhile."""
     place = noted.prepared.place
-    with app_scope(chat.app.pk), atomic():
+    with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         end_user = EndUser.objects.filter(pk=noted.end_user_id).first()
         if end_user is None:
             return
@@ -230,7 +233,7 @@ def note_place(chat: Chat, noted: Noted, response_id: str) -> None:
     if chat.talk.follows.startswith(CONVERSATION):
         names.append(chat.talk.follows)
     prepared, kept = noted.prepared, noted.prepared.place.kept
-    with app_scope(chat.app.pk), atomic():
+    with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         end_user = (
             EndUser.objects.select_for_update(no_key=True).filter(pk=noted.end_user_id).first()
         )

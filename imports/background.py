@@ -2,9 +2,7 @@
 
 import time
 
-from django_q.tasks import async_task
-
-from accounts.fair_queue import of_user
+from accounts.fair_queue import put
 from accounts.scope import all_users
 from imports import uploads
 from imports.models import Import
@@ -15,12 +13,7 @@ TURN = 300.0
 
 def enqueue(task: str, import_: Import) -> None:
     """Queues a function of this module, in the turn of the import's end user."""
-    async_task(
-        f"imports.background.{task}",
-        str(import_.pk),
-        task_name=f"{task} {import_.pk}",
-        broker=of_user(import_.end_user_id),
-    )
+    put(f"imports.background.{task}", str(import_.pk), end_user_id=import_.end_user_id)
 
 
 @all_users()

@@ -8,11 +8,10 @@ from uuid import UUID
 
 from django.conf import settings
 from django.utils import timezone
-from django_q.tasks import async_task
 
 from accounts.cells import atomic
 from accounts.changes import Recorder, recording
-from accounts.fair_queue import of_user
+from accounts.fair_queue import put
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import edit, store
@@ -66,10 +65,7 @@ def take_in(
         _render(held, told)
         touched |= told
         change.subjects = [str(pk) for pk in touched]
-        async_task(
-            settings.MIO_CONTACTS_CREATED, str(change.id),
-            task_name=f"contacts_created {change.id}", broker=of_user(held.pk),
-        )  # fmt: skip
+        put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=held.pk)
         if wanted.memories:
             queue.enqueue("read_facts", held.pk)
             queue.enqueue("embed", held.pk)

@@ -14,7 +14,7 @@ from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.api import check_external_id
 from accounts.bearer import bearer, key_of
-from accounts.cells import connection
+from accounts.cells import release
 from accounts.errors import ApiError
 from mcp_server.protocol import Caller, caller, server
 
@@ -77,8 +77,7 @@ def _caller(scope: Scope) -> Caller:
     try:
         return _known(scope)
     finally:
-        if not connection.in_atomic_block:
-            connection.close()
+        release()
 
 
 def _known(scope: Scope) -> Caller:

@@ -13,7 +13,8 @@ from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from accounts.cells import connection
+from accounts import placement
+from accounts.cells import Moving, release
 from accounts.models import App, EndUser
 from accounts.reasons import CodedError
 from accounts.scope import app_scope, user_scope
@@ -65,16 +66,16 @@ def _with_user(work: Callable[[EndUser], T]) -> T:
     in threads of their own: the connection goes back afterwards. Raises ToolError."""
     asks = caller.get()
     try:
-        with app_scope(asks.app.pk):
-            user, _ = EndUser.objects.get_or_create(app=asks.app, external_id=asks.external_id)
-        user.app = asks.app
-        with user_scope(user):
-            return work(user)
-    except CodedError as error:
+        with placement.entered(asks.app, asks.external_id, writes=False):
+            with app_scope(asks.app.pk):
+                user = placement.first_seen(asks.app, asks.external_id)
+            user.app = asks.app
+            with user_scope(user):
+                return work(user)
+    except (CodedError, Moving) as error:
         raise ToolError(str(error)) from error
     finally:
-        if not connection.in_atomic_block:
-            connection.close()
+        release()
 
 
 @server.tool(annotations=READS)

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Concatenate, ParamSpec
 from uuid import UUID
 
+from accounts import cells
 from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.scope import all_users, user_scope
@@ -185,7 +186,13 @@ def suggest(end_user_id: int) -> None:
 
 @all_users()
 def run_job(name: str) -> None:
-    """Runs a maintenance job, and queues the rest of it where it stopped at its bound."""
+    """Runs a maintenance job, and queues the rest of it where it stopped at its bound. With several
+    cells the schedule has it queued for each."""
+    if cells.chosen() is None:
+        for cell in cells.names():
+            with cells.entered(cell):
+                enqueue("run_job", name)
+        return
     try:
         done = runner.run(name)
     except runner.AlreadyRunning:

@@ -8,10 +8,11 @@ from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from accounts import cells
 from accounts.api import AppView, documented
 from accounts.errors import ApiError
 from accounts.fields import Flag, Strict, Text
-from accounts.paging import Page, PageQuery, page
+from accounts.paging import Page, PageQuery, of_cells, page
 from accounts.scope import all_users
 from webhooks import endpoints
 from webhooks.event_types import TYPES
@@ -86,11 +87,15 @@ class DeliveryPage(Page):
 
 
 class _EndpointView(AppView):
-    """About one endpoint of the app. Its deliveries are of several end users."""
+    """About one endpoint of the app. Its deliveries are of several end users, in all cells."""
+
+    of_deliveries = False
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         self.scopes.enter_context(all_users())
+        if not self.of_deliveries:
+            self.scopes.enter_context(cells.entered(cells.SHARED))
 
     @property
     def endpoint(self) -> Endpoint:
@@ -198,6 +203,8 @@ class Test(_EndpointView):
 
 
 class Deliveries(_EndpointView):
+    of_deliveries = True
+
     @documented(
         responses={200: DeliveryPage},
         parameters=[PageQuery],
@@ -213,6 +220,8 @@ class Deliveries(_EndpointView):
 
 
 class Resend(_EndpointView):
+    of_deliveries = True
+
     @documented(
         responses={202: DeliverySerializer},
         operation_id="webhooks_deliveries_resend",
@@ -220,13 +229,15 @@ class Resend(_EndpointView):
     )
     def post(self, _request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:  # noqa: ARG002
         endpoint = self.endpoint
-        found = Delivery.objects.filter(endpoint=endpoint, pk=delivery_id).first()
+        rows = Delivery.objects.filter(endpoint=endpoint, pk=delivery_id)
+        found = next(iter(of_cells(rows, list)), None)
         if found is None:
             raise ApiError(404, "unknown_delivery", "This webhook has no such delivery.")
         if endpoint.disabled_at is not None:
             raise ApiError(409, "conflict", "Enable the webhook first.")
-        endpoints.resend(found)
-        found.refresh_from_db()
+        with cells.entered(found._state.db or cells.SHARED):
+            endpoints.resend(found)
+            found.refresh_from_db()
         return Response(DeliverySerializer(found).data, status=status.HTTP_202_ACCEPTED)
 
 

@@ -16,10 +16,11 @@ from uuid import UUID
 from django.db.models import QuerySet
 from django.utils import timezone
 from django_q.models import OrmQ
-from django_q.tasks import async_task
 
+from accounts import cells
 from accounts.cells import atomic
 from accounts.encryption import Undecryptable, decrypt
+from accounts.fair_queue import put
 from accounts.scope import all_users
 from webhooks import safe_post, signing
 from webhooks.models import Delivery, Endpoint
@@ -45,7 +46,7 @@ CHUNK = 1000
 
 def enqueue(endpoint_id: UUID) -> None:
     """Has a worker send what is due of an endpoint."""
-    async_task("webhooks.sender.send_due", str(endpoint_id), task_name=_name(endpoint_id))
+    put("webhooks.sender.send_due", str(endpoint_id), name=_name(endpoint_id))
 
 
 def _name(endpoint_id: UUID) -> str:
@@ -55,12 +56,21 @@ def _name(endpoint_id: UUID) -> str:
 def sweep() -> dict[str, int]:
     """Queues every endpoint with something due that waits in no queue; returns how many, and how
     many old deliveries it deleted."""
+    if cells.several():
+        _fail_those_of_disabled()
     queued = {task.name() for task in OrmQ.objects.filter(lock__lte=timezone.now())}
     due = set(Delivery.objects.due().values_list("endpoint", flat=True))
     due = {pk for pk in due if _name(pk) not in queued}
     for endpoint_id in sorted(due):
         enqueue(endpoint_id)
     return {"webhooks": len(due), "deleted": _clear()}
+
+
+def _fail_those_of_disabled() -> None:
+    """What waits in this cell for an endpoint that was disabled in another one."""
+    waiting = Delivery.objects.filter(state=Delivery.State.PENDING)
+    waiting = waiting.exclude(endpoint__disabled_at=None)
+    waiting.update(state=Delivery.State.FAILED, error="disabled")
 
 
 def _clear() -> int:

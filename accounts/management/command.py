@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from accounts import cells, placement
 from accounts.cells import connection
 from accounts.models import App, EndUser
 from accounts.schema import missing_migrations
@@ -20,10 +21,14 @@ APP_HELP = f"default: the only one with this end user, the only one, or {DEFAULT
 class MioCommand(BaseCommand):
     """``--json`` makes the last line of the output one JSON object.
 
-    ``user_required`` says whether ``--user`` must be given or may be; None: it is no option.
+    ``user_required`` says whether ``--user`` must be given or may be; None: it is no option. With
+    several cells a command runs in that of the user who is named; else, where users may be named
+    or ``each_cell`` says so, in one cell after the other, and their figures are added up.
     """
 
     user_required: bool | None = None
+    each_cell = False
+    _figures: dict[str, Any] | None = None
 
     def execute(self, *args: Any, **options: Any) -> str | None:
         """Refuses a database that is behind the code with words, not with a traceback."""
@@ -34,7 +39,38 @@ class MioCommand(BaseCommand):
         with all_users():
             if "app" in options and options["app"] is None:
                 options["app"] = self._usual_app(options.get("user"))
-            return super().execute(*args, **options)
+            if not cells.several() or (self.user_required is None and not self.each_cell):
+                return super().execute(*args, **options)
+            if options.get("user") is not None:
+                with cells.entered(self._cell_of(options["app"], options["user"])):
+                    return super().execute(*args, **options)
+            self._execute_everywhere(*args, **options)
+            return None
+
+    def _cell_of(self, app: str, external_id: str) -> str:
+        """Where the end user is, or will be. Raises CommandError while they are moved."""
+        owner = App.objects.filter(name=app).first()
+        held = placement.find(owner.pk, external_id) if owner is not None else None
+        if held is not None and held.moving_to:
+            raise CommandError(f"The end user {external_id!r} is being moved: wait for its end.")
+        return held.cell if held is not None else placement.roomiest()
+
+    def _execute_everywhere(self, *args: Any, **options: Any) -> None:
+        """Runs it in all cells, also after one where it failed. Raises CommandError for those."""
+        failed = [f"{cell}: it does not answer" for cell in cells.names() if cells.is_away(cell)]
+        self._figures = {}
+        for cell in cells.reachable():
+            if not options.get("json"):
+                self.stdout.write(f"{cell}:")
+            try:
+                with cells.entered(cell):
+                    super().execute(*args, **options)
+            except CommandError as error:
+                failed.append(f"{cell}: {error}")
+        if options.get("json"):
+            self.stdout.write(json.dumps(self._figures, ensure_ascii=False, default=str))
+        if failed:
+            raise CommandError("\n".join(failed))
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         if self.user_required is not None:
@@ -47,7 +83,10 @@ class MioCommand(BaseCommand):
     def _usual_app(self, external_id: str | None) -> str:
         """The name of the app that is meant where none is named. Raises CommandError."""
         names = App.objects.order_by("name").values_list("name", flat=True)
-        holding = list(names.filter(end_users__external_id=external_id)) if external_id else []
+        known = "placements" if cells.several() else "end_users"
+        holding = (
+            list(names.filter(**{f"{known}__external_id": external_id})) if external_id else []
+        )
         if len(holding) > 1:
             apps = ", ".join(holding)
             raise CommandError(f"End user {external_id!r} is in several apps ({apps}): say --app.")
@@ -75,8 +114,29 @@ class MioCommand(BaseCommand):
 
     def report(self, as_json: bool, **figures: Any) -> None:
         """The outcome: one JSON object, or a line of words."""
-        if as_json:
+        if as_json and self._figures is not None:
+            self._figures = _sum(self._figures, figures)
+        elif as_json:
             self.stdout.write(json.dumps(figures, ensure_ascii=False, default=str))
         else:
             words = (f"{name.replace('_', ' ')}: {value}" for name, value in figures.items())
             self.stdout.write(", ".join(words))
+
+
+def _sum(one: Any, other: Any) -> Any:
+    """The figures of two cells as one: numbers and lists added, what differs in words beside each
+    other."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return {
+            key: _sum(one[key], other[key])
+            if key in one and key in other
+            else {**one, **other}[key]
+            for key in {**one, **other}
+        }
+    if isinstance(one, bool) and isinstance(other, bool):
+        return one and other
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return one + other
+    if isinstance(one, list) and isinstance(other, list):
+        return one + other
+    return one if one == other else f"{one}, {other}"

@@ -147,6 +147,8 @@ class _Answer(Response):
 
 
 class ContextView(UserView):
+    reads = True
+
     @documented(
         request=ContextForm,
         responses={200: Context},

@@ -29,6 +29,8 @@ Results = inline_serializer(
 
 
 class Search(UserView):
+    reads = True
+
     @documented(
         request=SearchForm,
         responses={200: Results},

@@ -4,6 +4,7 @@ import json
 from datetime import datetime
 from pathlib import Path
 
+from accounts import placement
 from accounts.cells import atomic
 from accounts.models import App, EndUser
 from memories.corrections import auto_merge
@@ -24,17 +25,18 @@ def conversation() -> list[Incoming]:
     return [Incoming(**{**r, "created_at": datetime.fromisoformat(r["created_at"])}) for r in rows]
 
 
-@atomic()
 def start() -> EndUser:
     """The demo end user with the messages stored; doing it again adds nothing."""
     app, _ = App.objects.get_or_create(name=APP)
-    return receive(app, USER, conversation()).end_user
+    with placement.entered(app, USER), atomic():
+        return receive(app, USER, conversation()).end_user
 
 
 def load() -> EndUser:
     """The demo end user after the whole pipeline ran; loading it again adds nothing."""
     end_user = start()
-    run.process(end_user.pk)
-    auto_merge.suggest_merges(end_user)
-    end_user.refresh_from_db()
+    with placement.entered(end_user.app, USER):
+        run.process(end_user.pk)
+        auto_merge.suggest_merges(end_user)
+        end_user.refresh_from_db()
     return end_user

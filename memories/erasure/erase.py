@@ -10,6 +10,7 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
+from accounts import placement
 from accounts.cells import atomic, connection
 from accounts.models import ApiKey, Change, EndUser
 from accounts.reasons import CodedError, Reason
@@ -81,8 +82,9 @@ def _erase_user(end_user: EndUser) -> Forgotten:
     _erase_tasks({str(held.pk), *map(str, people)})
     remote_batches.withdraw(held)
     ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
-    EndUser.objects.filter(pk=held.pk).delete()
-    connection.check_constraints()
+    with placement.forgetting(held):
+        EndUser.objects.filter(pk=held.pk).delete()
+        connection.check_constraints()
     return gone
 
 

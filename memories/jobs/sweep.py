@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts import cells, placement
 from accounts.fair_queue import users_waiting
 from accounts.models import EndUser
 from contacts.models import Contact
@@ -42,6 +43,8 @@ def sweep() -> dict[str, int]:
     queued, and what it handed to the model server.
     """
     now = timezone.now()
+    if cells.current() != cells.SHARED:
+        placement.bring_copies(cells.current())
     buried = Batch.objects.bury(now) + Consolidation.objects.bury(now)
     _probe(now)
     ready = cadence.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))

@@ -11,6 +11,7 @@ from django.db import IntegrityError
 from django.db.models import F
 from django.utils import timezone
 
+from accounts import placement
 from accounts.cells import atomic
 from accounts.models import App, EndUser
 from accounts.scope import user_scope
@@ -71,9 +72,11 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
     A client id that is already there, or twice in ``incoming``, is a duplicate where role, speaker
     and content are the same, else a conflict: told of, never stored again.
     """
-    EndUser.objects.bulk_create([EndUser(app=app, external_id=external_id)], ignore_conflicts=True)
+    new = EndUser(pk=placement.claim(app, external_id), app=app, external_id=external_id)
+    EndUser.objects.bulk_create([new], ignore_conflicts=True)
     end_user = EndUser.objects.select_for_update(no_key=True).get(app=app, external_id=external_id)
     end_user.app = app
+    placement.check_here(end_user)
     with user_scope(end_user):
         return _store(end_user, incoming)
 

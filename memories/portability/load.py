@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.db import DataError, IntegrityError, models
 
-from accounts import time_zones
+from accounts import placement, time_zones
 from accounts.cells import atomic, connection
 from accounts.citus import broken_constraint
 from accounts.models import App, EndUser
@@ -60,6 +60,14 @@ def import_user(
     All or nothing; then embeds the memories. Raises CannotImport.
     """
     _check(document)
+    name = external_id or str(document["user"].get("external_id"))
+    with placement.entered(app, name):
+        return _imported(app, document, name, progress)
+
+
+def _imported(
+    app: App, document: Mapping[str, Any], external_id: str, progress: Progress
+) -> EndUser:
     try:
         with atomic():
             end_user = _make_user(app, document["user"], external_id)
@@ -94,14 +102,15 @@ def _section(document: Mapping[str, Any], name: str) -> Any:
     return document.get(name, [] if name in ADDED_SECTIONS else None)
 
 
-def _make_user(app: App, row: Mapping[str, Any], external_id: str | None) -> EndUser:
-    name = external_id or str(row["external_id"])
+def _make_user(app: App, row: Mapping[str, Any], name: str) -> EndUser:
     if EndUser.objects.filter(app=app, external_id=name).exists():
         raise CannotImport(f"{app} has a user {name} already; forget that one first.")
     carried = [key for key in USER_COLUMNS if key in row or key not in ADDED]
     values = {key: row[key] for key in carried} | {"external_id": name, "app_id": app.pk}
     if values.get("time_zone"):
         time_zones.check(values["time_zone"])
+    if pk := placement.claim(app, name):
+        values["id"] = pk
     _insert(EndUser, [values])
     return EndUser.objects.get(app=app, external_id=name)
 

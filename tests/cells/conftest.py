@@ -66,6 +66,7 @@ def _directory(django_db_blocker: Any, second_home: Path) -> Iterator[str]:
         _on_server(f"CREATE DATABASE {name}", f"CREATE DATABASE {name}_c1")
         with _spread(name):
             call_command("migrate", verbosity=0)
+            call_command("install_schedules", verbosity=0)
             for cell in settings.MIO_CELLS:
                 call_command("cells", "add", cell, verbosity=0)
         yield name

@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.management.base import CommandError
 from rest_framework.exceptions import APIException
 
-from accounts import time_zones
+from accounts import placement, time_zones
 from accounts.api import check_external_id
 from accounts.errors import described
 from accounts.management.command import MioCommand
@@ -85,7 +85,7 @@ class Command(MioCommand):
             self.report(json, dry_run=True, **figures)
             return
         owner, _ = App.objects.get_or_create(name=app)
-        end_user, _ = EndUser.objects.get_or_create(app=owner, external_id=user)
+        end_user = placement.first_seen(owner, user)
         import_ = Import.objects.create(
             end_user=end_user, format=found.format, total=found.messages
         )
@@ -133,7 +133,7 @@ class Command(MioCommand):
             asked = NotReadable("dump_says_not_who", owners=", ".join(o.key for o in dump.owners))
             raise CommandError(f"{asked} Nothing was imported.")
         owner, _ = App.objects.get_or_create(name=app)
-        end_user, _ = EndUser.objects.get_or_create(app=owner, external_id=user)
+        end_user = placement.first_seen(owner, user)
         done = people_intake.take_in(end_user, dump, actor=ACTOR)
         Import.note(end_user, dump.format, done.plan.counts, done.change)
         change = done.change.pk if done.change else None

@@ -7,6 +7,7 @@ from typing import Any
 from django.core.management.base import CommandError
 from rest_framework.exceptions import APIException
 
+from accounts import placement
 from accounts.api import check_external_id
 from accounts.errors import described
 from accounts.management.command import MioCommand
@@ -50,7 +51,7 @@ class Command(MioCommand):
             self.report(json, user=user, dry_run=True, **wanted.figures)
             return
         owner, _ = App.objects.get_or_create(name=app)
-        end_user, _ = EndUser.objects.get_or_create(app=owner, external_id=user)
+        end_user = placement.first_seen(owner, user)
         done = people_intake.take_in(end_user, dump, actor=ACTOR)
         Import.note(end_user, dump.format, done.plan.counts, done.change)
         change = done.change.pk if done.change else None

@@ -11,6 +11,7 @@ from memories.doctor import isolation
 
 
 class Command(MioCommand):
+    each_cell = True
     help = (
         "Checks that the database shows no end user's rows to the work of another; exit code 1 "
         "when it would."

@@ -4,6 +4,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from accounts import placement
+from accounts.models import EndUser
 from accounts.scope import all_users
 from contacts.models import Contact
 from memories import demo
@@ -20,6 +22,10 @@ class Command(BaseCommand):
     @all_users()
     def handle(self, *args: Any, **options: Any) -> None:
         end_user = demo.load()
+        with placement.entered(end_user.app, demo.USER):
+            self._tell(end_user)
+
+    def _tell(self, end_user: EndUser) -> None:
         provider, vectors = language_provider(), embedder()
         self.stdout.write(
             f"Models: {provider.name} ({provider.model}), embeddings {vectors.model}\n"

@@ -16,6 +16,7 @@ SHOWN = 10
 
 
 class Command(MioCommand):
+    each_cell = True
     help = "Checks every invariant of the database; exit code 1 when one does not hold."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -4,8 +4,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from accounts import cells, placement
 from accounts.cells import atomic
-from accounts.models import EndUser
+from accounts.models import App, EndUser
 from accounts.scope import all_users
 from memories import demo, queue
 
@@ -17,9 +18,13 @@ class Command(BaseCommand):
     )
 
     @all_users()
-    @atomic()
     def handle(self, *args: Any, **options: Any) -> None:
-        if not EndUser.objects.exists():
+        for cell in cells.reachable():
+            with cells.entered(cell):
+                if EndUser.objects.exists():
+                    return
+        app, _ = App.objects.get_or_create(name=demo.APP)
+        with placement.entered(app, demo.USER), atomic():
             demo.start()
             queue.enqueue("load_demo")
-            self.stdout.write(f"mio: a worker loads the demo end user {demo.APP}/{demo.USER}")
+        self.stdout.write(f"mio: a worker loads the demo end user {demo.APP}/{demo.USER}")
