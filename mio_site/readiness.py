@@ -12,7 +12,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
 from accounts.cells import connection
-from accounts.schema import missing_migrations
+from accounts.management.schema import missing_migrations
 
 # Workers look at the schedules twice a minute, and at the queue twice a second.
 LATE = timedelta(minutes=5)

@@ -10,8 +10,8 @@ from tqdm import tqdm
 
 from accounts import cells, placement
 from accounts.cells import connection
+from accounts.management.schema import missing_migrations
 from accounts.models import App, EndUser
-from accounts.schema import missing_migrations
 from accounts.scope import all_users
 
 DEFAULT_APP = "default"

@@ -36,7 +36,7 @@ def test_ids_of_cells_are_of_ranges_of_their_own_that_every_client_can_hold() ->
     for cell in ("c1", "c2"):
         with cells.entered(cell):
             app.copy_to(cell)
-            end_user = EndUser.objects.create(app=app, external_id="numbered")
+            end_user = EndUser.objects.create(app=app, external_id="numbered", message_seq=1)
             message = Message.objects.create(end_user=end_user, seq=1, role="user", content="Hi")
             ids.append((end_user.pk, message.pk))
     numbers = dict(Cell.objects.values_list("name", "number"))

@@ -11,8 +11,8 @@ from django.db.models import Max
 
 from accounts import cells, placement
 from accounts.management.command import MioCommand
+from accounts.management.schema import missing_migrations
 from accounts.models import Cell, EndUser
-from accounts.schema import missing_migrations
 from mio_site import cell_schema
 
 # Ids stay below 2^53, which every client can hold.
