@@ -1,18 +1,21 @@
-"""The API's lists in pages that stay stable while rows come and go."""
+"""Lists in pages that stay stable while rows come and go: a page begins behind the last row of the
+one before, whatever its number (keyset pagination)."""
 
-from collections.abc import Callable, Sequence
+import base64
+import json
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from operator import attrgetter
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.db.models import DateTimeField, QuerySet
+from django.db.models import DateTimeField, Model, Q, QuerySet
 from django.utils.encoding import escape_uri_path
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from accounts import cells, keyset
+from accounts import cells
 from accounts.fields import Strict
 from accounts.models import InEveryCell
 
@@ -47,11 +50,11 @@ def page(
     of end users of all cells that answer, where no cell was entered."""
     count, order = sum(of_cells(rows, lambda part: [part.count()])), (f"-{newest_by}", tie)
     if cursor := query.get("cursor"):
-        rows = rows.filter(keyset.behind(order, _place(rows, order, cursor)))
+        rows = rows.filter(behind(order, _place(rows, order, cursor)))
     limit = query["limit"]
     found = first_of_cells(rows.order_by(*order), order, limit + 1)
     more, found = len(found) > limit, found[:limit]
-    following = _address(request, keyset.cursor_of(found[-1], order)) if more else None
+    following = _address(request, cursor_of(found[-1], order)) if more else None
     return Response({"count": count, "next": following, "results": show(found)})
 
 
@@ -81,7 +84,7 @@ def _place(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:
     """The values of a cursor as those of the columns. Raises ValidationError."""
     columns = [_column(rows, name.removeprefix("-")) for name in order]
     try:
-        values = keyset.values_of(cursor, len(order))
+        values = values_of(cursor, len(order))
         return [_read(*pair) for pair in zip(columns, values, strict=True)]
     except (ValueError, TypeError, OverflowError, ValidationError) as error:
         problem = "This is not a cursor of this list."
@@ -105,3 +108,31 @@ def _address(request: Request, cursor: str) -> str:
     parameters["cursor"] = cursor
     path = escape_uri_path(request.path)
     return request.build_absolute_uri(f"{path}?{parameters.urlencode()}")
+
+
+def cursor_of(row: Model | Mapping[str, Any], order: Sequence[str]) -> str:
+    """Where ``row`` stands in ``order``: columns ("-said_at", "id") that together are unique."""
+    names = [column.removeprefix("-") for column in order]
+    values = [str(row[n] if isinstance(row, Mapping) else getattr(row, n)) for n in names]
+    return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
+
+
+def values_of(cursor: str, length: int) -> list[str]:
+    """The values of the ``length`` columns that a cursor holds. Raises ValueError."""
+    values = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    if not isinstance(values, list) or len(values) != length:
+        raise ValueError("not a cursor of this list")
+    return [str(value) for value in values]
+
+
+def behind(order: Sequence[str], values: Sequence[Any]) -> Q:
+    """(a, b) behind (x, y): a behind x, or a equal to x and b behind y."""
+    condition = same = Q()
+    for column, value in zip(order, values, strict=True):
+        name = column.removeprefix("-")
+        way = "lt" if column.startswith("-") else "gt"
+        condition |= same & Q(**{f"{name}__{way}": value})  # Q() | x is x
+        same &= Q(**{name: value})
+    # Follows from the rest, and lets the database begin to read there.
+    first, way = order[0].removeprefix("-"), "lte" if order[0].startswith("-") else "gte"
+    return Q(**{f"{first}__{way}": values[0]}) & condition

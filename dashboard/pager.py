@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts import keyset
+from accounts import paging
 
 SIZE = 50
 
@@ -31,17 +31,17 @@ def page_of(request: HttpRequest, rows: QuerySet, order: Sequence[str], size: in
     after = _values(request.GET.get("after", ""), len(order))
     ordered = rows.order_by(*order)
     try:
-        wanted = ordered.filter(keyset.behind(order, after)) if after else ordered
+        wanted = ordered.filter(paging.behind(order, after)) if after else ordered
     except (ValueError, ValidationError):  # values that the columns can't hold
         after, wanted = [], ordered
     found = list(wanted[: size + 1])
     more = len(found) > size
     shown = found[:size]
-    return Page(shown, keyset.cursor_of(shown[-1], order) if more else "", not after)
+    return Page(shown, paging.cursor_of(shown[-1], order) if more else "", not after)
 
 
 def _values(cursor: str, length: int) -> list[str]:
     try:
-        return keyset.values_of(cursor, length)
+        return paging.values_of(cursor, length)
     except ValueError:
         return []
