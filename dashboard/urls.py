@@ -5,6 +5,7 @@ from django.urls import path
 from dashboard.views import (
     account,
     changes,
+    chat_gateway,
     contacts,
     dates,
     find,
@@ -35,6 +36,7 @@ urlpatterns = [
     *playground.urls,
     *pipeline.urls,
     *webhooks.urls,
+    *chat_gateway.urls,
     *imports.urls,
     path("u/<int:user>/changes/", changes.changes, name="changes"),
     path("u/<int:user>/changes/lives/", changes.in_lives, name="lives"),

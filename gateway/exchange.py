@@ -41,9 +41,10 @@ HEADERS = ("X-Mio-Memory", "X-Mio-Session", "X-Mio-People")
 MAX_BODY = 32_000_000  # images come within it
 _FIRST = 3  # events, of which one has the id of the response
 
-# Apart, so that keys wait for no memory, and memory for nothing that is stored.
+# Apart, so that keys wait for no memory, and memory for nothing that is stored. More readers
+# would share one processor: in a rush each is late then, not only those who came last.
 _KEYS = ThreadPoolExecutor(4, "gateway-keys")
-_READS = ThreadPoolExecutor(4, "gateway-reads")
+_READS = ThreadPoolExecutor(2, "gateway-reads")
 _WRITES = ThreadPoolExecutor(2, "gateway-writes")
 
 

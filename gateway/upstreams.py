@@ -7,9 +7,15 @@ from accounts.encryption import encrypt
 from accounts.models import App
 from gateway.models import MAX_URL, Upstream
 
+MAX_SECRET = 2000
+
 
 class NotAnUpstream(ValueError):
     """The address is none that a server of the OpenAI protocol can have."""
+
+
+class NotASecret(ValueError):
+    """No header can carry it: a key or secret has no blanks, lines or characters beyond ASCII."""
 
 
 def configure(
@@ -21,10 +27,10 @@ def configure(
     placement: str = "",
 ) -> Upstream:
     """Sets what is given, and leaves the rest as it is; "" takes a secret away. Raises
-    NotAnUpstream."""
-    changed: dict[str, str] = {"url": _checked(url)}
+    NotAnUpstream, NotASecret of a key."""
+    changed: dict[str, str] = {"url": check(url)}
     if key is not None:
-        changed["key"] = encrypt(key) if key else ""
+        changed["key"] = encrypt(_header(key)) if key else ""
     if open_webui_secret is not None:
         changed["open_webui_secret"] = encrypt(open_webui_secret) if open_webui_secret else ""
     if placement:
@@ -38,8 +44,8 @@ def remove(app: App) -> None:
     Upstream.objects.filter(app=app).delete()
 
 
-def _checked(url: str) -> str:
-    """``url`` without the slash at its end."""
+def check(url: str) -> str:
+    """``url`` without the slash at its end. Raises NotAnUpstream."""
     url = url.strip().rstrip("/")
     try:
         parts = urlsplit(url)
@@ -52,3 +58,16 @@ def _checked(url: str) -> str:
     if len(url) > MAX_URL or not url.isprintable() or " " in url:
         raise NotAnUpstream(url)
     return url
+
+
+def of_other_server(upstream: Upstream, url: str) -> bool:
+    """Whether ``url`` leads to another server than the upstream's, which its key is not for. Raises
+    NotAnUpstream."""
+    here, there = urlsplit(upstream.url), urlsplit(check(url))
+    return (here.scheme, here.netloc) != (there.scheme, there.netloc)
+
+
+def _header(key: str) -> str:
+    if not (key.isascii() and key.isprintable()) or " " in key or len(key) > MAX_SECRET:
+        raise NotASecret
+    return key

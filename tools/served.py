@@ -76,8 +76,8 @@ class Site:
 
 
 @contextmanager
-def served() -> Iterator[Site]:
-    """The web process and the worker at an empty database, until the end of the block."""
+def served(*, worker: bool = True) -> Iterator[Site]:
+    """The web process, and the worker, at an empty database, until the end of the block."""
     with scratch_database():
         call_command("install_schedules", verbosity=0)
         _, secret = ApiKey.issue(App.objects.create(name="storm"))
@@ -85,9 +85,8 @@ def served() -> Iterator[Site]:
         os.environ["DATABASE_URL"] = _database_url()
         listener = serve.reserve("127.0.0.1", 0)
         stop = serve.Stop()
-        site = threading.Thread(
-            target=serve.supervise, args=(processes(listener), stop, lambda: None)
-        )
+        children = processes(listener)[: None if worker else 1]
+        site = threading.Thread(target=serve.supervise, args=(children, stop, lambda: None))
         site.start()
         try:
             port = listener.getsockname()[1]

@@ -97,5 +97,6 @@ def _row_size(model: Any, end_user: EndUser) -> float:
 
 
 def with_keys(apps: QuerySet[App]) -> QuerySet[App]:
-    """Apps with their keys, and how many end users they have."""
-    return apps.annotate(users=Count("end_users")).prefetch_related("keys")
+    """Apps with their keys, where their chats go, and how many end users they have."""
+    counted = apps.annotate(users=Count("end_users")).select_related("upstream")
+    return counted.prefetch_related("keys")

@@ -77,6 +77,8 @@ class Command(MioCommand):
                 "Give an address that begins with http:// or https://, without a user, a query or "
                 "a blank, and ends where /chat/completions begins."
             ) from error
+        except upstreams.NotASecret as error:
+            raise CommandError("A key is one word of ASCII characters.") from error
 
 
 def _secret(file: str | None) -> str | None:

@@ -1,0 +1,168 @@
+"""The gateway of an app: where its chats go, with which key, whose headers are believed, and what
+clients are told."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import path
+from django.utils.translation import gettext as _
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+
+from accounts.api import check_external_id
+from accounts.errors import ApiError
+from accounts.models import ApiKey, App
+from contacts.text import clean
+from dashboard import access, feedback
+from dashboard.chat_clients import CLIENTS, KEY
+from dashboard.views.users import MAX_LABEL
+from gateway import probe, upstreams
+from gateway.models import Upstream
+
+SHOWN_MODELS = 30
+
+
+def _app(request: HttpRequest, pk: int) -> App:
+    return get_object_or_404(access.apps_of(request).filter(archived_at=None), pk=pk)
+
+
+@access.admin_page
+def show(request: HttpRequest, app: int) -> HttpResponse:
+    """Where the chats of an app go."""
+    return _page(request, _app(request, app))
+
+
+@sensitive_variables("secret")
+def _page(
+    request: HttpRequest, app: App, status: int = 200, secret: str = "", **more: object
+) -> HttpResponse:
+    base = request.build_absolute_uri("/").rstrip("/")
+    upstream = Upstream.objects.filter(app=app).first()
+    context = {
+        "app": app,
+        "upstream": upstream,
+        "url": upstream.url if upstream else "",
+        "placement": upstream.placement if upstream else Upstream.Placement.TAIL,
+        "base": base,
+        "keys": app.keys.filter(revoked_at=None).order_by("pk"),
+        "clients": [(client, client.filled(base, secret or KEY)) for client in CLIENTS],
+        "secret": secret,
+        **more,
+    }
+    return render(request, "users/gateway.html", context, status=status)
+
+
+@access.admin_action
+@sensitive_post_parameters("key", "open_webui_secret")
+@sensitive_variables("sent", "key", "secret")
+def save(request: HttpRequest, app: int) -> HttpResponse:
+    """Sets where the chats go; a secret that is left empty stays as it is."""
+    held, sent = _app(request, app), request.POST
+    url, placement = sent.get("url", "").strip(), sent.get("placement", "")
+    key = _given(request, "key")
+    secret = _given(request, "open_webui_secret")
+    if placement not in Upstream.Placement.values:
+        placement = ""
+    problems = _problems(Upstream.objects.filter(app=held).first(), url, key)
+    if not problems:
+        try:
+            upstreams.configure(held, url, key=key, open_webui_secret=secret, placement=placement)
+        except upstreams.NotASecret:
+            problems = {"key_problem": _("A key is one word, without blanks or other alphabets.")}
+    if problems:
+        kept = {"url": url, "placement": placement or Upstream.Placement.TAIL}
+        return _page(request, held, 422, **kept, **problems)
+    feedback.done(request, _("Saved. Chats go there from now on."))
+    return redirect("dashboard:gateway", held.pk)
+
+
+def _given(request: HttpRequest, name: str) -> str | None:
+    """A secret that a form sent: "" where it is to be taken away, None where it is to stay."""
+    if request.POST.get(f"no_{name}"):
+        return ""
+    return request.POST.get(name, "").strip() or None
+
+
+def _problems(found: Upstream | None, url: str, key: str | None) -> dict[str, str]:
+    try:
+        other = found is not None and upstreams.of_other_server(found, url)
+        if found is None:
+            upstreams.check(url)
+    except upstreams.NotAnUpstream:
+        told = _(
+            "Give an address that begins with http:// or https://, without a user, a query or a "
+            "blank, and ends where /chat/completions begins."
+        )
+        return {"url_problem": told}
+    if found and found.key and other and key is None:
+        told = _(
+            "The key that is kept is for another server. Enter the key of this one, or have the "
+            "kept one taken away."
+        )
+        return {"key_problem": told}
+    return {}
+
+
+@access.admin_action
+def test(request: HttpRequest, app: int) -> HttpResponse:
+    """Asks the model server for its models, and shows what it says."""
+    held = _app(request, app)
+    upstream = get_object_or_404(Upstream, app=held)
+    try:
+        found = probe.models_of(upstream)
+    except probe.NotAnswered as error:
+        return _page(request, held, failure=error)
+    return _page(request, held, tested=True, models=found[:SHOWN_MODELS], count=len(found))
+
+
+@access.admin_action
+def close(request: HttpRequest, app: int) -> HttpResponse:
+    """Closes the gateway of an app: its chats are refused, its secrets are gone."""
+    held = _app(request, app)
+    upstreams.remove(held)
+    feedback.done(request, _("The gateway of this app is closed. What was remembered stays."))
+    return redirect("dashboard:gateway", held.pk)
+
+
+@access.admin_action
+def trust(request: HttpRequest, key: int) -> HttpResponse:
+    """Believes the plain headers of a key's client, or no longer: the one is the undo of the
+    other."""
+    visible = access.apps_of(request).filter(archived_at=None)
+    row = get_object_or_404(ApiKey.objects.filter(app__in=visible, revoked_at=None), pk=key)
+    row.trusted = bool(request.POST.get("trusted"))
+    row.save(update_fields=["trusted"])
+    told = (
+        _("Whom the client of %(key)s names in plain headers is believed.")
+        if row.trusted
+        else _("Plain headers of the client of %(key)s are no longer believed.")
+    )
+    feedback.done(request, told % {"key": str(row)})
+    return redirect("dashboard:gateway", row.app_id)
+
+
+@access.admin_action
+@sensitive_variables("secret")
+def new_key(request: HttpRequest, app: int) -> HttpResponse:
+    """Makes a key for a chat client; it stands in this answer only."""
+    held, sent = _app(request, app), request.POST
+    user, label = sent.get("user", "").strip(), clean(sent.get("label", ""), MAX_LABEL)
+    kept: dict[str, Any] = {"kind": sent.get("kind", ""), "label": label, "user": user}
+    try:
+        if kept["kind"] == "bound" and not user:
+            raise ApiError(400, "invalid_user", _("Say whose memory the key opens."))
+        check_external_id(user)
+    except ApiError as error:
+        return _page(request, held, 422, key_sent=kept, user_problem=str(error.detail))
+    bound = user if kept["kind"] == "bound" else ""
+    made, secret = ApiKey.issue(held, label[:MAX_LABEL], bound, trusted=kept["kind"] == "trusted")
+    return _page(request, held, secret=secret, made=made)
+
+
+urls = [
+    path("apps/<int:app>/gateway/", access.form(show, save), name="gateway"),
+    path("apps/<int:app>/gateway/test/", access.form(show, test), name="gateway-test"),
+    path("apps/<int:app>/gateway/close/", close, name="gateway-close"),
+    path("apps/<int:app>/gateway/keys/", access.form(show, new_key), name="gateway-key"),
+    path("keys/<int:key>/trust/", trust, name="trust-key"),
+]
