@@ -59,6 +59,14 @@ def test_an_unknown_app_and_an_unreadable_file_are_refused() -> None:
         command(make_app().name, "--upstream-url", "http://x/v1", "--upstream-key-file", "/no")
 
 
+def test_a_key_that_no_header_can_carry_is_refused(tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("sk-1\nsk-2")
+    with pytest.raises(CommandError, match="one word"):
+        command(make_app().name, "--upstream-url", "http://x/v1", "--upstream-key-file", str(key))
+    assert not Upstream.objects.exists()
+
+
 def test_a_key_is_made_trusted_by_the_command() -> None:
     call_command("create_app", "chats", "--trusted", stdout=StringIO())
     call_command("create_app", "chats", "--new-key", stdout=StringIO())
