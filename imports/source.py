@@ -7,6 +7,7 @@ says of itself.
 import codecs
 import io
 import re
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -24,6 +25,8 @@ MAX_MEMBERS = 100_000
 MAX_RATIO = 200
 HEAD = 64 * 1024
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+# What reading an archive raises that is broken, or of a kind that isn't read.
+_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, struct.error)
 _TEXTS = (".json", ".jsonl", ".txt", ".csv", ".vcf")
 _NO_PATH = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
@@ -47,7 +50,11 @@ class Source:
                 return
             with zipfile.ZipFile(self.path) as archive, archive.open(self.member) as stream:
                 yield cast(BinaryIO, io.BufferedReader(_Limited(cast(BinaryIO, stream))))
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except _DAMAGED as error:
+            raise NotReadable("chat_damaged", name=self.name) from error
+        except OSError as error:  # a place beyond the file
+            if not self.member:
+                raise
             raise NotReadable("chat_damaged", name=self.name) from error
 
     @contextmanager
@@ -95,7 +102,7 @@ def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Sou
             infos = archive.infolist()
     except OSError as error:
         raise NotReadable("chat_no_file", name=name) from error
-    except (zipfile.BadZipFile, ValueError) as error:
+    except (*_DAMAGED, ValueError) as error:
         raise NotReadable("chat_damaged", name=name) from error
     if len(infos) > MAX_MEMBERS:
         raise NotReadable("chat_too_large", limit=f"{MAX_MEMBERS} files")

@@ -60,9 +60,16 @@ Row = Mapping[str, str]
 
 def is_header(head: str) -> bool:
     """Whether a text begins like a table of Google Contacts."""
-    line = head.lstrip("\ufeff").partition("\n")[0]
-    cells = {cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])}
+    line = _first_line(head.lstrip("\ufeff"))
+    try:
+        cells = {cell.strip() for cell in next(csv.reader([line], delimiter=_delimiter(line)), [])}
+    except csv.Error:
+        return False
     return any(header <= cells for header in _HEADERS)
+
+
+def _first_line(text: str) -> str:
+    return re.split(r"[\r\n]", text, maxsplit=1)[0]
 
 
 def _delimiter(line: str) -> str:
@@ -100,7 +107,7 @@ def _decoded(raw: bytes) -> str:
 
 
 def _rows(text: str) -> Iterator[dict[str, str]]:
-    delimiter = _delimiter(text.partition("\n")[0])
+    delimiter = _delimiter(_first_line(text))
     table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] | None = None
     number = 0

@@ -42,7 +42,7 @@ WORD = re.compile(r"[A-Za-z][A-Za-z_']*")
 ALLOWED = {
     "Mio", "English", "API", "ID", "MCP", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
-    "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", "zip", *schedules.JOBS,
+    "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", "zip", "CSV", *schedules.JOBS,
     *(word for name in TITLES.values() for word in WORD.findall(name)),
 }  # fmt: skip
 # What somebody wrote or a program is called stands in these as it is.
