@@ -180,8 +180,6 @@ TEMPLATES: dict[str, str] = {
     "guess_in_all_chats": _("writes in every chat of the file"),
     "guess_not_in_name": _("the file is named after the other one"),
     "vcard": _("imported from a vCard file"),
-    "address_book": _("imported from an address book"),
-    "memory_dump": _("imported from {program}"),
     # Which contact an entry of an address book means, or why it makes none.
     "entry_same_name": _("has this name"),
     "entry_same_alias": _("is also called {name}"),

@@ -13,13 +13,10 @@ from accounts.cells import atomic
 from accounts.changes import Recorder, recording
 from accounts.fair_queue import put
 from accounts.models import Change, EndUser
-from accounts.reasons import Reason
 from contacts import edit, store
-from contacts.address_books.book_formats import FILES
 from contacts.address_books.entry_matching import Known
 from contacts.attributes import is_single
 from contacts.models import Contact, Relation
-from imports.formats import DUMP_TITLES
 from imports.models import Import
 from imports.people_plan import NewMemory, NewRelation, Plan, plan
 from imports.types import Dump, NotReadable
@@ -56,7 +53,7 @@ def take_in(
     counts = wanted.counts
     if not any(counts[name] for name in ("new", "changed", "relations", "memories")):
         return TakenIn(wanted, None)
-    with recording(held, VERB, actor, _why(dump.format)) as (recorder, change):
+    with recording(held, VERB, actor) as (recorder, change):
         touched = {
             **_create(held, wanted, recorder),
             **_add_to(wanted, recorder),
@@ -71,12 +68,6 @@ def take_in(
             queue.enqueue("embed", held.pk)
     auto_merge.follow(held)
     return TakenIn(wanted, change)
-
-
-def _why(form: str) -> str:
-    if form in FILES:
-        return Reason("address_book").stored
-    return Reason("memory_dump", program=DUMP_TITLES[form]).stored
 
 
 def _create(end_user: EndUser, wanted: Plan, recorder: Recorder) -> dict[UUID, None]:
