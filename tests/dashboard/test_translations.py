@@ -15,6 +15,7 @@ from contacts import edit
 from contacts.models import Contact, Relation
 from contacts.resolution.pair_scoring import codes
 from dashboard import words
+from dashboard.chat_clients import CLIENTS
 from dashboard.templatetags import mio
 from imports.formats import TITLES
 from memories.corrections import edit_memories
@@ -43,14 +44,16 @@ ALLOWED = {
     "Mio", "English", "API", "ID", "MCP", "SQL", "token", "POST", "KB", "Liz", "Elizabeth", "ms",
     "OPENAI_API_KEY", "OPENAI_BASE_URL", "MIO_LLM_MODEL", "offline", "rules", "local",
     "multilingual", "e", "small", "mio", "UTC", "Asia", "Webhook", "zip", "CSV", *schedules.JOBS,
+    "OpenAI", "SECRET_KEY", "FORWARD_USER_INFO_HEADER_JWT_SECRET", "Authorization",
     *(word for name in TITLES.values() for word in WORD.findall(name)),
+    *(word for client in CLIENTS for word in WORD.findall(client.name)),
 }  # fmt: skip
 # What somebody wrote or a program is called stands in these as it is.
 QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr", "use",
         "rect", "line", "circle"}  # fmt: skip
 READ = ("aria-label", "title", "placeholder", "alt", "data-copied", "data-cut", "data-refused")
-ADDRESS = re.compile(r"/[\w/.]+/?|https?://\S+")
+ADDRESS = re.compile(r"/[\w/.]+/?|https?://\S+|X-[A-Za-z-]+")  # or a header
 
 
 class Said(HTMLParser):
