@@ -25,7 +25,7 @@ def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None
     held = find(app.pk, external_id)
     if held is not None and held.moving_to and writes:
         raise cells.Moving
-    with cells.entered(_read_in(held) if held else roomiest()):
+    with cells.entered(held.cell if held else roomiest()):
         yield
 
 
@@ -51,7 +51,7 @@ def cell_of(end_user_id: int) -> str:
         return cells.SHARED
     held = Placement.objects.filter(user_pk=end_user_id).first()
     if held is not None:
-        return _read_in(held)
+        return held.cell
     born = Cell.objects.filter(number=end_user_id >> cells.COUNTED_BITS).first()
     return born.name if born is not None and born.name in cells.names() else cells.SHARED
 
@@ -67,15 +67,6 @@ def has_left(app: App, external_id: str, *, writes: bool) -> bool:
     if not cells.several() or (held := _placed(app.pk, external_id)) is None:
         return False
     return held.cell != cells.current() or bool(held.moving_to and writes)
-
-
-def _read_in(held: Placement) -> str:
-    """The cell that has the rows: of one who is moved that is the old one until they are gone."""
-    if not held.moving_to:
-        return held.cell
-    with cells.entered(held.cell), all_users():
-        there = EndUser.objects.filter(pk=held.user_pk).exists()
-    return held.cell if there else held.moving_to
 
 
 def roomiest() -> str:

@@ -6,5 +6,14 @@ and made anew. Ids are kept where they are free in the database that reads the d
 
 from memories.portability.document import NOT_CARRIED, SECTIONS, export_user
 from memories.portability.load import CannotImport, import_user
+from memories.portability.move_user import CannotMove, move
 
-__all__ = ["NOT_CARRIED", "SECTIONS", "CannotImport", "export_user", "import_user"]
+__all__ = [
+    "NOT_CARRIED",
+    "SECTIONS",
+    "CannotImport",
+    "CannotMove",
+    "export_user",
+    "import_user",
+    "move",
+]

@@ -1,6 +1,7 @@
-"""manage.py cells list | add NAME"""
+"""manage.py cells list | add NAME | move-user APP USER CELL | check"""
 
 from argparse import ArgumentParser
+from dataclasses import asdict
 from typing import Any
 
 from django.conf import settings
@@ -12,8 +13,9 @@ from django.db.models import Max
 from accounts import cells, placement
 from accounts.management.command import MioCommand
 from accounts.management.schema import missing_migrations
-from accounts.models import Cell, EndUser
-from mio_site import cell_schema
+from accounts.models import App, Cell, EndUser
+from memories import portability
+from mio_site import cell_check, cell_schema
 
 # Ids stay below 2^53, which every client can hold.
 MOST_NUMBER = (1 << (53 - cells.COUNTED_BITS)) - 1
@@ -32,19 +34,27 @@ class Command(MioCommand):
     help = (
         "The cells: databases, or schemas of one, that hold the end users (docs/scaling.md). "
         "list: what each holds and whether it answers. add: makes a cell of MIO_CELLS ready and "
-        "opens it to new users."
+        "opens it to new users. move-user: moves an end user; run it again where it was broken off. "
+        "check: whether every user is in the one cell that is said, with all that is theirs."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         what = parser.add_subparsers(dest="what", required=True)
-        for name in ("list", "add"):
+        for name in ("list", "add", "move-user", "check"):
             one = what.add_parser(name)
-            if name == "add":
+            if name == "move-user":
+                one.add_argument("of_app", metavar="app", help="the name of the app")
+                one.add_argument("of_user", metavar="user", help="the app's own id of the end user")
+            if name in ("add", "move-user"):
                 one.add_argument("cell", help="its name in MIO_CELLS")
+            if name == "check":
+                one.add_argument(
+                    "--fix", action="store_true", help="repair what follows from the rest"
+                )
             super().add_arguments(one)
 
     def handle(self, *, what: str, json: bool, **options: Any) -> None:
-        getattr(self, f"_{what}")(json, **options)
+        getattr(self, f"_{what.replace('-', '_')}")(json, **options)
 
     def _list(self, json: bool, **_options: Any) -> None:
         rows = [_state_of(cell) for cell in cells.names()]
@@ -87,6 +97,35 @@ class Command(MioCommand):
         if held is None:
             Cell.objects.create(name=cell, number=number)
         self.report(json, cell=cell, number=number, adopted=adopted)
+
+    def _move_user(
+        self, json: bool, *, of_app: str, of_user: str, cell: str, **_options: Any
+    ) -> None:
+        app = App.objects.filter(name=of_app).first()
+        held = placement.find(app.pk, of_user) if app else None
+        if held is None:
+            raise CommandError(f"The app {of_app!r} has no end user {of_user!r} in any cell.")
+        try:
+            moved = portability.move(held, cell)
+        except portability.CannotMove as error:
+            raise CommandError(f"{of_user} is not moved. {error}") from error
+        rows, seconds = sum(moved.rows.values()), round(moved.seconds, 3)
+        self.report(json, user=of_user, cell=cell, rows=rows, seconds=seconds)
+
+    def _check(self, json: bool, *, fix: bool, **_options: Any) -> None:
+        found = cell_check.check(fix=fix)
+        left = [problem for problem in found if not problem.mended]
+        if json:
+            problems = [asdict(problem) for problem in found]
+            self.report(json, ok=not left, cells=len(cells.names()), problems=problems)
+        for problem in () if json else found:
+            whose = f" user {problem.user_pk}" if problem.user_pk else ""
+            mended = " (mended)" if problem.mended else ""
+            self.stdout.write(f"{problem.cell}{whose}: {problem.what}{mended}")
+        if left:
+            raise CommandError(f"{len(left)} things are wrong.")
+        if not json:
+            self.stdout.write(f"All is well in {len(cells.names())} cells.")
 
     def _place_those_of_before(self) -> int:
         """Writes down that the end users from before there were cells are in the shared one."""

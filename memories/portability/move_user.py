@@ -1,0 +1,222 @@
+"""Moving an end user to another cell: every row as it is, with its id, and nothing lost on the way.
+
+While they are moved they are read where they are, and not written: whoever writes holds the user's
+lock, which the move has until all rows are committed in the new cell and the placement says so. What
+it finds under the lock then is that the user has moved. The placement alone says which cell counts,
+so whatever dies at whatever moment, the same move can be made again.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from django.db import Error, connections
+from django.db import transaction as django_transaction  # noqa: TID251 of two cells at once
+from django.db.models import F
+
+from accounts import cells, placement, row_security, scope
+from accounts.models import Cell, Placement
+from memories.models import Batch, Consolidation
+
+USERS = "accounts_enduser"
+# Triggers write some, which the user had before they were moved.
+DELIVERIES = "webhooks_delivery"
+# What is counted without the user's lock may change while it is copied; then it is copied again.
+TRIES = 5
+# Seconds that reads which began in the old cell have until the rest of the rows there is deleted.
+READS_END = 1.0
+
+_COLUMNS = """
+SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0
+    AND NOT attisdropped AND attgenerated = '' ORDER BY attname
+"""
+
+
+# Those that derive what is copied as it is.
+_TRIGGERS = """
+SELECT coalesce(array_agg(tgname), '{}')::text FROM pg_trigger
+WHERE tgname LIKE 'pgtrigger%%' AND NOT tgisinternal
+"""
+
+
+class CannotMove(RuntimeError):
+    """Why an end user is not moved; they are where they were."""
+
+
+class _Changed(Exception):
+    """A table that is not the same in both cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """How many rows came to the new cell, by table, and how long the user was not written to."""
+
+    rows: Mapping[str, int]
+    seconds: float
+
+
+def move(held: Placement, target: str) -> Moved:
+    """Moves an end user to the cell ``target``; of one whose move was broken off, ends it. To the cell
+    where they are it calls back a move that has not come to its end, and deletes what one that
+    was broken off left in others. Raises CannotMove."""
+    if target not in cells.names() or not Cell.objects.filter(name=target).exists():
+        raise CannotMove(f"There is no cell {target!r} that end users could be in.")
+    if held.moving_to and target not in (held.cell, held.moving_to):
+        raise CannotMove(f"They are on the way to {held.moving_to}: first end that move.")
+    other = held.moving_to or target
+    for cell in {held.cell, other}:
+        if cells.is_away(cell):
+            raise CannotMove(f"The cell {cell} does not answer.")
+    if target == held.cell:
+        _keep(held)
+        return Moved({}, 0.0)
+    with _owned(held.cell, target):
+        return _moved(held, target)
+
+
+@contextmanager
+def _owned(*names: str) -> Iterator[None]:
+    """The sessions of these cells see all rows, as the owner of the tables."""
+    with ExitStack() as sessions:
+        for name in sorted(set(names)):
+            sessions.enter_context(scope.all_users_of_session(connections[name]))
+        yield
+
+
+def _keep(held: Placement) -> None:
+    """Has the user stay where they are placed, and nowhere else."""
+    for other in cells.reachable():
+        if other != held.cell:
+            with _owned(other):
+                _clear(other, held.user_pk)
+    Placement.objects.filter(pk=held.pk).update(moving_to="")
+
+
+def _moved(held: Placement, target: str) -> Moved:
+    began = time.monotonic()
+    placement.bring_copies(target)
+    Placement.objects.filter(pk=held.pk).update(moving_to=target)
+    rows: dict[str, int] = {}
+    for tried in range(1, TRIES + 1):
+        try:
+            rows = _copied(held, target)
+            break
+        except _Changed as error:
+            if tried == TRIES:
+                Placement.objects.filter(pk=held.pk).update(moving_to="")
+                raise CannotMove(f"{error} changed again and again while it was copied.") from error
+        except Error as error:
+            raise CannotMove(f"{type(error.__cause__ or error).__name__}: run it again.") from error
+    took = time.monotonic() - began
+    time.sleep(READS_END)
+    _clear(held.cell, held.user_pk)
+    return Moved(rows, took)
+
+
+def _copied(held: Placement, target: str) -> dict[str, int]:
+    """Copies all rows and, once they are committed, places the user there. Raises _Changed."""
+    source, user_pk, tables = held.cell, held.user_pk, _tables()
+    with django_transaction.atomic(source):
+        # Whoever writes holds the user, or a key that points at them: they are waited for.
+        with connections[source].cursor() as cursor:
+            cursor.execute(f"SELECT 1 FROM {USERS} WHERE id = %s FOR UPDATE", [user_pk])  # noqa: S608
+        _clear(target, user_pk)
+        with django_transaction.atomic(target):
+            _let_triggers_rest(target)
+            for table in tables:
+                _copy(source, target, table, user_pk)
+            found = {table: _fingerprint(source, table, user_pk) for table in tables}
+            for table, told in found.items():
+                if _fingerprint(target, table, user_pk) != told:
+                    raise _Changed(table)
+            _give_to_workers(target, user_pk)
+        _placed(held, target)
+    return {table: count for table, (count, _) in found.items() if count}
+
+
+def _tables() -> list[str]:
+    """Those with rows of end users; what triggers write into comes last."""
+    rest = set(row_security.user_tables()) - {USERS, DELIVERIES}
+    return [USERS, *sorted(rest), DELIVERIES]
+
+
+def _let_triggers_rest(cell: str) -> None:
+    """Until the end of the transaction nothing is derived, and keys are checked at its end."""
+    with connections[cell].cursor() as cursor:
+        cursor.execute(_TRIGGERS)
+        (named,) = cursor.fetchone()
+        cursor.execute("SELECT set_config('pgtrigger.ignore', %s, true)", [named])
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+
+
+def _clear(cell: str, user_pk: int) -> None:
+    """Deletes all rows of a user in a cell: those that a move has left there."""
+    with django_transaction.atomic(cell), connections[cell].cursor() as cursor:
+        _let_triggers_rest(cell)
+        for table in reversed(_tables()):
+            cursor.execute(f"DELETE FROM {table} WHERE {_whose(table)} = %s", [user_pk])  # noqa: S608
+        # What was told of their deletion.
+        cursor.execute(f"DELETE FROM {DELIVERIES} WHERE end_user_id = %s", [user_pk])  # noqa: S608
+
+
+def _columns(cell: str, table: str) -> str:
+    with connections[cell].cursor() as cursor:
+        cursor.execute(_COLUMNS, [table])
+        return ", ".join(connections[cell].ops.quote_name(name) for (name,) in cursor.fetchall())
+
+
+def _whose(table: str) -> str:
+    return "id" if table == USERS else "end_user_id"
+
+
+def _copy(source: str, target: str, table: str, user_pk: int) -> None:
+    """By a table of its own, since no role but a superuser copies into one with policies."""
+    columns = _columns(source, table)
+    if columns != _columns(target, table):
+        raise CannotMove(
+            f"{table} is not the same in {source} and {target}: run manage.py migrate."
+        )
+    with connections[target].cursor() as into, connections[source].cursor() as out:
+        into.execute(
+            f"CREATE TEMP TABLE moved ON COMMIT DROP AS SELECT {columns} FROM {table} LIMIT 0"  # noqa: S608
+        )
+        rows = f"COPY (SELECT {columns} FROM {table} WHERE {_whose(table)} = {user_pk}) TO STDOUT"  # noqa: S608
+        with out.copy(rows) as read, into.copy("COPY moved FROM STDIN") as written:
+            for block in read:
+                written.write(block)
+        if table == DELIVERIES:
+            into.execute(f"DELETE FROM {table} WHERE end_user_id = %s", [user_pk])  # noqa: S608
+        into.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM moved")  # noqa: S608
+        into.execute("DROP TABLE moved")
+
+
+def _fingerprint(cell: str, table: str, user_pk: int) -> tuple[int, str]:
+    """How many rows of a table are the user's, and a sum over all that they hold."""
+    columns = _columns(cell, table)
+    with connections[cell].cursor() as cursor:
+        cursor.execute(
+            f"SELECT count(*), coalesce(sum(hashtextextended(ROW({columns})::text, 0)::numeric), 0)"  # noqa: S608
+            f"::text FROM {table} WHERE {_whose(table)} = %s",
+            [user_pk],
+        )
+        count, told = cursor.fetchone()
+    return int(count), str(told)
+
+
+def _give_to_workers(cell: str, user_pk: int) -> None:
+    """Work that somebody had claimed in the old cell is anybody's, and what a model server was asked
+    there is asked again."""
+    for model in (Batch, Consolidation):
+        rows = model.objects.using(cell).filter(end_user=user_pk)
+        held = rows.filter(state__in=[model.State.RUNNING, model.State.SUBMITTED])
+        held.update(state=model.State.PENDING, leased_until=None, server_start=None)
+    Batch.objects.using(cell).filter(end_user=user_pk).exclude(remote=None).update(remote=None)
+
+
+def _placed(held: Placement, target: str) -> None:
+    with django_transaction.atomic(cells.SHARED):
+        moved = Placement.objects.filter(pk=held.pk, cell=held.cell, moving_to=target)
+        if moved.update(cell=target, moving_to=""):
+            Cell.objects.filter(name=held.cell).update(users=F("users") - 1)
+            Cell.objects.filter(name=target).update(users=F("users") + 1)
