@@ -24,6 +24,8 @@ from opentelemetry.trace import SpanKind
 from accounts import tracing
 from mio_site import request_id
 
+# With several cells a task is called through it.
+IN_CELL = "accounts.fair_queue.run_in_cell"
 LAST_SECONDS = 2.0  # for what waits to be sent when a process ends
 # Asked every few seconds by machines.
 _QUIET = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -149,7 +151,8 @@ def _enqueued(task: dict[str, Any], **_kwargs: Any) -> None:
 def _began(task: dict[str, Any], **_kwargs: Any) -> None:
     trace = task.get("trace", {})
     asked_by = trace.get(request_id.HEADER, "")
-    name = str(task["func"]).rpartition(".")[2]
+    function = task["args"][3] if task["func"] == IN_CELL else task["func"]
+    name = str(function).rpartition(".")[2]
     attributes = {"messaging.system": "django_q", "messaging.message.id": task["id"]}
     if asked_by:
         attributes["mio.request_id"] = asked_by

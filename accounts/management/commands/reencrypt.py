@@ -5,8 +5,10 @@ from typing import Any
 from django.core.management.base import CommandError
 from django.db.models import Model
 
+from accounts import cells
 from accounts.encryption import Undecryptable, columns, renewed
 from accounts.management.command import MioCommand
+from accounts.models import InEveryCell
 
 
 class Command(MioCommand):
@@ -31,6 +33,8 @@ class Command(MioCommand):
                 # What somebody set meanwhile is under the key of today already.
                 elif model._default_manager.filter(pk=pk, **{name: kept}).update(**{name: new}):
                     reencrypted += 1
+                    if cells.several() and issubclass(model, InEveryCell):
+                        model._default_manager.get(pk=pk).spread()
         self.report(json, reencrypted=reencrypted, current=current, unreadable=unreadable)
         if unreadable:
             raise CommandError(
