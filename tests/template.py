@@ -25,6 +25,7 @@ def ready() -> str:
         if name not in before:
             _make(name, real)
             _drop(before)
+    _wait_until_unused(name)
     return name
 
 
@@ -48,6 +49,16 @@ def _make(name: str, real: str) -> None:
         test["NAME"] = named
     with connection._nodb_cursor() as cursor:
         cursor.execute(f'ALTER DATABASE "{name}_begun" RENAME TO "{name}"')
+
+
+def _wait_until_unused(name: str) -> None:
+    """No copy is made while somebody is connected: autovacuum is, for a while after it was made."""
+    with connection._nodb_cursor() as cursor:
+        for _ in range(600):
+            cursor.execute("SELECT count(*) FROM pg_stat_activity WHERE datname = %s", [name])
+            if not cursor.fetchone()[0]:
+                return
+            cursor.execute("SELECT pg_sleep(0.1)")
 
 
 def _templates() -> list[str]:
