@@ -386,7 +386,8 @@ def fault(error: BaseException) -> Reason | str:
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename.startswith(f"{ROOT}/")
         and "/site-packages/" not in frame.filename
-        and frame.name != "guard"  # every statement is sent by it
+        and frame.name != "guard"  # every statement is sent by it, and by the database's backend
+        and not frame.filename.endswith("mio_site/postgres/base.py")
     ]
     where = ours[-1] if ours else "?"
     return Reason("step_failed", error=type(error).__name__, where=where)

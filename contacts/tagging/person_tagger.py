@@ -25,6 +25,11 @@ USER = -1
 # Segments that are less likely are not looked at; what is returned is the file's threshold.
 _LEAST = 0.1
 _OF = re.compile(r"(?i)\s*of(?: the)?\s*")
+_CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
+_SENTENCE_END = re.compile(r"[。！？!?；;\n]")
+_OPENS = re.compile(r"[，,、\s][^，,\s]{0,2}$")
+_SELF = re.compile(r"(?i)[我咱俺]|\b(?:i|me|my|we|us|our)\b")
+_OF_USER = " 们們的"
 _GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
 
 
@@ -126,8 +131,37 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
     # One more word may stand between (my older sister).
     ahead = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
     said = next((one for one in reversed(ahead) if one in ("own", "others", "some")), "")
-    bare = not said and _is_own_bare(text[span.start : span.end])
-    return USER if said == "own" or bare else None
+    if said == "own":
+        return USER
+    words_for = text[span.start : span.end]
+    if said or not _is_own_bare(words_for):
+        return None
+    return _told_of(text, spans, group, at) if is_own_family(words_for) else USER
+
+
+def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int:
+    """Whose a bare partner or child is that opens a clause: theirs of whom the clauses before it
+    are told by name (晓峰在慕尼黑，老婆是韩国人), else the user's."""
+    start = spans[at].start
+    sentence = re.split(_SENTENCE_END, text[:start])[-1]
+    opens = _OPENS.search(sentence)
+    begin, until = start - len(sentence), start - len(opens.group() if opens else "")
+    told = [n for n in range(at) if begin <= spans[n].start and spans[n].end <= until]
+    if opens is None or not told or group[told[0]] == group[at]:
+        return USER
+    first = [n for n in told if group[n] == group[told[0]]]
+    led, rest = text[begin : spans[first[0]].start], text[spans[first[-1]].end : start]
+    name = next((n for n in first if spans[n].kind != "role"), USER)
+    return USER if _SELF.search(rest) or _SELF.sub("", led).strip(_OF_USER) else name
+
+
+def is_own_family(word: str) -> bool:
+    """Whether a role is a partner or child: nobody is addressed by these words, as elders are by
+    theirs, so that bare they are of whom the talk is about."""
+    return any(
+        role.subtype == "partner" or role.kind in _CHILDREN
+        for role in terms().get(normalise(word), ())
+    )
 
 
 def _is_own_bare(word: str) -> bool:

@@ -93,6 +93,24 @@ def test_a_role_has_its_owner_and_is_one_with_the_name_beside_it():
     assert owners(text, spans) == [USER, None, None, 2]
 
 
+@pytest.mark.parametrize(
+    ("text", "word", "owner"),
+    [
+        ("孟川如今在温哥华开网约车，老婆是护士", "老婆", "孟川"),
+        ("我同桌杜若生了，女儿六斤", "女儿", "杜若"),
+        ("跟孟川喝酒，老婆不高兴", "老婆", None),
+        ("孟川借了我的车，老婆不高兴", "老婆", None),
+        ("孟川来了。老婆做了一桌菜", "老婆", None),
+        ("孟川在温哥华，妈妈想去看看", "妈妈", None),
+    ],
+)
+def test_a_bare_partner_or_child_is_theirs_of_whom_the_sentence_is_told(text, word, owner):
+    spans = person_spans(text)
+    said = [text[span.start : span.end] for span in spans]
+    found = owners(text, spans)[said.index(word)]
+    assert found == (said.index(owner) if owner else USER)
+
+
 def test_the_weights_fit_the_features():
     """On an author that they were learned from, which says nothing of others: it falls where
     features and weights no longer belong together."""

@@ -128,7 +128,7 @@ ALLERGY_ZH = "小戴对核桃过敏"
         (("assistant", "No nuts."), NEXT, "Priya is allergic to walnuts", None),
         (("assistant", "别放核桃，会过敏。"), ("user", "好的。我表哥李强在西门子上班。"),
          ALLERGY_ZH, "reply_used"),
-        (("assistant", "别放坚果。"), ("user", "对，核桃过敏。我表哥李强在西门子上班。"),
+        (("assistant", "别放坚果。"), ("user", "核桃过敏是吧？我表哥李强在西门子上班。"),
          ALLERGY_ZH, "user_took_up"),
     ],
 )  # fmt: skip

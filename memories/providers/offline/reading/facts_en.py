@@ -31,7 +31,10 @@ def _written(key: str, match: re.Match[str]) -> str:
 
 @cache
 def _rules() -> tuple[Row, ...]:
-    """The rules with places and nationalities filled in."""
+    """The rules with places, nationalities and months filled in."""
     places = alternation(words("places_en", "known"))
     peoples = alternation(mapping("demonyms", "place"))
-    return rules.rows(__file__, "facts", PLACE=rf"(?:{places})\b", DEMONYM=peoples)
+    months = alternation(row["name"].title() for row in rows("months"))
+    return rules.rows(
+        __file__, "facts", PLACE=rf"(?:{places})\b", DEMONYM=peoples, MONTH=rf"(?:{months})\b"
+    )

@@ -111,8 +111,10 @@ def _joined(parts: Sequence[str]) -> str:
 
 def drafts_of(heard: Heard) -> Iterator[Draft]:
     """The statements of a turn of the user's, whatever they do, each clause group by its subject.
-    A clause that leaves its subject out is about whom the one before it is about."""
+    A clause that leaves its subject out is about whom the one before it is about; values are read
+    only where that is said: of nobody's being said, few are the user's."""
     subject, sure = heard.dropped, heard.dropped_confidence
+    said, rival = subject is not None, False
     for sentence in sentences(heard.text):
         draft: Draft | None = None
         for part in _parts(sentence):
@@ -122,9 +124,11 @@ def drafts_of(heard: Heard) -> Iterator[Draft]:
             if clause.explicit:
                 clause.subject = _presented(clause) or clause.subject
                 subject, sure = clause.subject, 1.0
+                said, rival = True, _speaks_of_another(clause)
             else:
                 clause.subject, clause.sure = subject, sure if subject is not None else 1.0
-            clause.values = read_values(clause.text, clause.spots, clause.subject)
+            if clause.explicit or (said and not rival and not RE.somebody.match(clause.text)):
+                clause.values = read_values(clause.text, clause.spots, clause.subject)
             if draft is not None and draft.subject is subject and _takes(draft, clause):
                 draft.clauses.append(clause)
                 continue
@@ -207,6 +211,17 @@ def _presented(clause: Clause) -> Someone | None:
         if spot.who is not None and RE.presents.search(clause.text[: spot.start]):
             return spot.who
     return None
+
+
+def _speaks_of_another(clause: Clause) -> bool:
+    """Whether what follows without a subject may be about somebody else than the clause's subject,
+    as after what somebody says of others (小褚说他女朋友在读博，研究蝙蝠)."""
+    return any(
+        person is not clause.subject
+        for spot in clause.spots
+        for person in spot.people
+        if not _owns_next(clause.text, spot, clause.spots)
+    )
 
 
 def _owns_next(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:

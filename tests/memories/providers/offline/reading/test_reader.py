@@ -271,3 +271,37 @@ def test_a_name_keeps_its_rare_surname_and_a_role_what_makes_it_former():
     assert people["佟佳怡"] == "实习生"
     assert people["老彭"] == "前同事"
     assert not any(name.startswith("东") for name in people)
+
+
+@pytest.mark.parametrize(
+    ("lines", "language", "name", "fact"),
+    [
+        (("我同学高澜说她表姐在读博，研究珊瑚。",), "zh", "高澜", ("major", "珊瑚")),
+        (("隔壁那家新来的？", "A: 什么人？", "贵州人，三十八岁"), "zh", "", ("age", "38")),
+        (("my brother Owen eats like a horse",), "en", "Owen", ("likes", "horse")),
+        (("my long term sugar is 11.4, I have diabetes",), "en", "", ("age", "11")),
+        (
+            ("my friend Nadia lives in Leeds and does voices",),
+            "en",
+            "Nadia",
+            ("job_title", "voices"),
+        ),
+    ],
+)
+def test_what_may_be_of_somebody_else_or_of_nothing_is_no_attribute(lines, language, name, fact):
+    found = talk(*lines, language=language)
+    assert found.memories
+    assert fact not in facts(found, name)
+    assert not [known for known in facts(found, name) if known[0] == fact[0]]
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "name", "fact"),
+    [
+        ("我同学高澜在读博，研究珊瑚。", "zh", "高澜", ("major", "珊瑚")),
+        ("I like sailing and my friend Nadia likes chess", "en", "Nadia", ("likes", "chess")),
+        ("my aunt Jo is 61, she lives in Leeds", "en", "Jo", ("age", "61")),
+    ],
+)
+def test_what_is_said_of_somebody_is_an_attribute(line, language, name, fact):
+    assert fact in facts(talk(line, language=language), name)
