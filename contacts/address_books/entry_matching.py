@@ -85,7 +85,7 @@ def match(
     circle, wanted = Circle(end_user), dict(choices or {})
     found = [circle.take(entry, wanted.pop(entry.number, "")) for entry in entries]
     for number in wanted:
-        raise UnknownChoice("no_such_entry", number)
+        raise UnknownChoice("no_such_entry", number=number)
     return found, circle
 
 
@@ -125,7 +125,7 @@ class Circle:
         if choice:
             known = self.by_key.get(choice)
             if known is None:
-                raise UnknownChoice("entry_no_such_choice", entry.number, choice=choice)
+                raise UnknownChoice("entry_no_such_choice", number=entry.number, choice=choice)
             return self._same(entry, known, Reason("entry_chosen"))
         return self._meant(entry)
 

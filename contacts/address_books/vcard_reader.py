@@ -87,9 +87,10 @@ def _cards(text: str) -> Iterator[_Card]:
     card: _Card | None = None
     count = depth = 0
     for logical, number in getLogicalLines(io.StringIO(text)):
-        where = Reason(
-            "book_in_entry" if depth else "book_after_entry" if count else "book_at_start",
-            number=count,
+        where = (
+            Reason("book_in_entry" if depth else "book_after_entry", number=count)
+            if count
+            else Reason("book_at_start")
         )
         line = _line(logical, number, where)
         mark = (line.name, line.value.strip().upper())

@@ -21,9 +21,17 @@ from memories.providers.offline.conflicts import _TURNED
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("accounts", "contacts", "memories", "dashboard", "imports", "mcp_server")
 # What takes a code and its parameters.
-CALLED = ("Reason", "NotReadable", "DayOrderUnknown")
-# Codes that are looked up by what was found; the genders and places of an anaphor.
-LOOKED_UP = {*SAID.values(), *KINDS.values(), *codes(), *_TURNED.values(),
+CALLED = (
+    "Reason",
+    "NotReadable",
+    "DayOrderUnknown",
+    "OwnerUnknown",
+    "NotAnAddressBook",
+    "UnknownChoice",
+)
+# Codes that are looked up by what was found; the genders and places of an anaphor; one that earlier
+# imports stored.
+LOOKED_UP = {"vcard", *SAID.values(), *KINDS.values(), *codes(), *_TURNED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 
@@ -90,7 +98,8 @@ def test_every_error_that_is_raised_carries_a_reason() -> None:
     for package in PACKAGES[:3]:
         for file in (ROOT / package).rglob("*.py"):
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-                if isinstance(node, ast.Call) and _name(node) in names and node.args:
+                called = _name(node) if isinstance(node, ast.Call) and node.args else ""
+                if called in names and called not in CALLED:  # these take a code
                     text = isinstance(node.args[0], ast.Constant | ast.JoinedStr)
                     bare += [f"{file.name}:{node.lineno}"] if text else []
     assert bare == []
