@@ -375,6 +375,9 @@ class CodedError(Exception):
         super().__init__(reason)
         self.reason = reason
 
+# Every statement passes through these.
+_SENDING = ("/accounts/scope.py", "/accounts/tracing.py", "/mio_site/postgres/base.py")
+
 
 def fault(error: BaseException) -> Reason | str:
     """Why something failed. Of an error that has no reason only its type and place: its words
@@ -386,8 +389,7 @@ def fault(error: BaseException) -> Reason | str:
         for frame in traceback.extract_tb(error.__traceback__)
         if frame.filename.startswith(f"{ROOT}/")
         and "/site-packages/" not in frame.filename
-        and frame.name != "guard"  # every statement is sent by it, and by the database's backend
-        and not frame.filename.endswith("mio_site/postgres/base.py")
+        and not frame.filename.endswith(_SENDING)
     ]
     where = ours[-1] if ours else "?"
     return Reason("step_failed", error=type(error).__name__, where=where)

@@ -24,11 +24,13 @@ def _mirror_edges(findings: Sequence[Finding]) -> None:
             [ids],
         )
         cursor.execute(
-            """INSERT INTO memories_edge
+            """WITH stated AS MATERIALIZED (
+                   SELECT end_user_id, target_id, source_id, kind, reason, confidence, created_at
+                   FROM memories_edge WHERE id = ANY (%s) AND NOT inverse)
+               INSERT INTO memories_edge
                    (end_user_id, source_id, target_id, kind, inverse, reason, confidence, created_at)
                SELECT end_user_id, target_id, source_id, kind, true, reason, confidence, created_at
-               FROM memories_edge WHERE id = ANY (%s) AND NOT inverse
-               ON CONFLICT DO NOTHING""",
+               FROM stated ON CONFLICT DO NOTHING""",
             [ids],
         )
 

@@ -83,8 +83,8 @@ def _rebuild_postings(findings: Sequence[Finding]) -> None:
                        AND m.id = v.memory_id""",
                 at,
             )
-            source = "(SELECT * FROM memories_memory WHERE id = %(memory)s)"
-            cursor.execute(POSTINGS.replace("%'", "%%'").format(source=source), at)
+            found = "WITH found AS MATERIALIZED (SELECT * FROM memories_memory WHERE id = %(memory)s)"
+            cursor.execute(found + POSTINGS.replace("%'", "%%'").format(source="found"), at)
 
 
 corpora_count_memories = stated(
@@ -99,9 +99,11 @@ def _count_memories(findings: Sequence[Finding]) -> None:
             at = {"end_user": finding.end_user_id}
             cursor.execute("DELETE FROM memories_corpus WHERE end_user_id = %(end_user)s", at)
             cursor.execute(
-                """INSERT INTO memories_corpus (end_user_id, status, size, length)
-                   SELECT end_user_id, status, count(*), sum(cardinality(tokens))
-                   FROM memories_memory WHERE end_user_id = %(end_user)s GROUP BY 1, 2""",
+                """WITH counted AS MATERIALIZED (
+                       SELECT end_user_id, status, count(*), sum(cardinality(tokens))
+                       FROM memories_memory WHERE end_user_id = %(end_user)s GROUP BY 1, 2)
+                   INSERT INTO memories_corpus (end_user_id, status, size, length)
+                   SELECT * FROM counted""",
                 at,
             )
 

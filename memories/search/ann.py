@@ -65,8 +65,9 @@ def _is_sooner(vectors: float, share: float, limit: int) -> bool:
 
 
 def _large_partitions() -> list[str]:
-    """The partitions in which some user has so many memories that a graph may pay."""
-    return _column(
+    """The partitions in which some user has so many memories that a graph may pay. Citus tells of
+    their shards, which have a number more."""
+    found = _column(
         """SELECT DISTINCT mine.tableoid::regclass::text
            FROM (SELECT end_user_id FROM memories_corpus
                  GROUP BY 1 HAVING sum(size) > %s) large
@@ -74,6 +75,7 @@ def _large_partitions() -> list[str]:
                                WHERE v.end_user_id = large.end_user_id LIMIT 1) mine""",
         STEP * EF_SEARCH,
     )
+    return sorted({re.sub(r"^\w+\.|_\d{5,}$", "", name) for name in found})
 
 
 def name_of(space: str) -> str:

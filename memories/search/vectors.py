@@ -38,11 +38,15 @@ _CURRENT = """
 UPDATE memories_memory m SET embedding = new.embedding::vector, embedding_model = %(space)s
 FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) new (id, embedding) WHERE m.id = new.id
 """
+# Found first, then inserted: Citus sends a plain INSERT … SELECT on a cell's own rows in a form that
+# is none, where row-level security adds its condition.
 _PREPARED = """
+WITH found AS MATERIALIZED (
+    SELECT m.end_user_id, m.id, m.status, new.embedding::halfvec
+    FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) new (id, embedding)
+    JOIN memories_memory m ON m.id = new.id)
 INSERT INTO memories_vector (end_user_id, memory_id, space, status, embedding)
-SELECT m.end_user_id, m.id, %(space)s, m.status, new.embedding::halfvec
-FROM unnest(%(ids)s::uuid[], %(vectors)s::text[]) new (id, embedding)
-JOIN memories_memory m ON m.id = new.id ON CONFLICT DO NOTHING
+SELECT end_user_id, id, %(space)s, status, embedding FROM found ON CONFLICT DO NOTHING
 """
 _TAKEN = """
 UPDATE memories_memory m SET embedding = v.embedding::vector, embedding_model = v.space

@@ -2,8 +2,8 @@
 # cluster.sh create | database NAME | start [NODE…] | stop [NODE…] | sql NODE [psql's arguments]
 # A Citus cluster on loopback for tests and measurements, in the folder that build.sh filled:
 # the coordinator, two workers, and a plain server of the same build and settings to compare with.
-# `create` makes the database mio as well. The role postgres is a superuser; mio, the one Mio logs in
-# as, owns the database and is none. The password of both is in $CITUS_HOME/data/password.
+# `create` makes the database mio as well, owned by mio, the role for migrations and moves; web and
+# workers log in as mio_app, postgres is a superuser. Their password is in $CITUS_HOME/data/password.
 set -eu
 : "${CITUS_HOME:?name the folder that build.sh filled}"
 NODES="coordinator worker1 worker2 plain"
@@ -66,8 +66,9 @@ CONF
     done
     start $NODES
     for node in $NODES; do
-        sql "$node" -U postgres -d postgres -c "CREATE ROLE mio LOGIN PASSWORD '$password'" \
-            -c "GRANT pg_read_all_stats TO mio"
+        sql "$node" -U postgres -d postgres
+            -c "CREATE ROLE mio LOGIN BYPASSRLS PASSWORD '$password'" \
+            -c "CREATE ROLE mio_app LOGIN IN ROLE mio PASSWORD '$password'"
     done
     database mio
 }
