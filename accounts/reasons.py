@@ -375,6 +375,7 @@ class CodedError(Exception):
         super().__init__(reason)
         self.reason = reason
 
+
 # Every statement passes through these.
 _SENDING = ("/accounts/scope.py", "/accounts/tracing.py", "/mio_site/postgres/base.py")
 

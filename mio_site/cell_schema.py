@@ -35,7 +35,11 @@ def make_ready(cell: str) -> None:
         if schema in ("$user", "public"):
             return
         cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {own.ops.quote_name(schema)}")
-        for name in EXTENSIONS:  # of the database: cells in its other schemas share them
+        # Of the database: cells in its other schemas share them. Citus lets only their owner say
+        # IF NOT EXISTS of one that is there.
+        cursor.execute("SELECT extname FROM pg_extension")
+        there = {name for (name,) in cursor.fetchall()}
+        for name in set(EXTENSIONS) - there:
             cursor.execute(f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA public")
         # What is not in the schema is looked for in public, where Mio's other tables may be.
         cursor.execute("SELECT to_regclass(%s)", [f'"{schema}".django_migrations'])

@@ -83,7 +83,9 @@ def _rebuild_postings(findings: Sequence[Finding]) -> None:
                        AND m.id = v.memory_id""",
                 at,
             )
-            found = "WITH found AS MATERIALIZED (SELECT * FROM memories_memory WHERE id = %(memory)s)"
+            found = (
+                "WITH found AS MATERIALIZED (SELECT * FROM memories_memory WHERE id = %(memory)s)"
+            )
             cursor.execute(found + POSTINGS.replace("%'", "%%'").format(source="found"), at)
 
 

@@ -138,9 +138,7 @@ def said(random: random.Random, forms: tuple[str, ...] = SAYINGS) -> str:
 def fill(client: Client, user: str, messages: int = 80) -> float:
     """Seconds that it takes to receive, extract, link and consolidate so many messages."""
     chance = random.Random(user)
-    told = [
-        {"role": "user", "content": said(chance), "id": f"{user}-{n}"} for n in range(messages)
-    ]
+    told = [{"role": "user", "content": said(chance), "id": f"{user}-{n}"} for n in range(messages)]
     began = time.perf_counter()
     for status, answer in (
         client.call("POST", f"{user}/messages/", {"messages": told}),
@@ -286,7 +284,7 @@ def checksums(database: psycopg.Connection) -> dict[str, tuple[int, str]]:
         with database.transaction():
             database.execute("SET LOCAL mio.scope = 'all'")
             found[name] = database.execute(
-                f"SELECT count(*), md5(string_agg(line, '' ORDER BY line)) "  # noqa: S608 a catalogue's name
+                f"SELECT count(*), md5(string_agg(line, '' ORDER BY line)) "
                 f'FROM (SELECT md5(t::text) AS line FROM "{name}" t) lines'
             ).fetchone()
     return found
@@ -317,11 +315,11 @@ def compare(rounds: int) -> dict[str, Any]:
     found: dict[str, dict[str, float]] = {name: {} for name in SERVERS}
     secrets = {name: prepare(name) for name in SERVERS}
     with served("citus", ports["citus"]), served("plain", ports["plain"]):
-        clients = {name: Client(ports[name], secrets[name]) for name in SERVERS}
         filled: dict[str, list[float]] = {name: [] for name in SERVERS}
         for n in range(USERS):
-            for name, client in clients.items():
-                filled[name].append(fill(client, f"user-{n}"))
+            for name in SERVERS:
+                filled[name].append(fill(Client(ports[name], secrets[name]), f"user-{n}"))
+        clients = {name: Client(ports[name], secrets[name]) for name in SERVERS}
         http: dict[str, list[float]] = {name: [] for name in SERVERS}
         for n in range(rounds):
             body = {"message": said(chance, QUESTIONS) + f" {n}"}
@@ -336,9 +334,7 @@ def compare(rounds: int) -> dict[str, Any]:
             "in_process_p50_ms": round(statistics.median(inside[name][5:]), 2),
             "filled_messages_per_s": round(80 / statistics.median(filled[name]), 1),
         }
-    ratios = {
-        key: round(found["citus"][key] / found["plain"][key], 3) for key in found["citus"]
-    }
+    ratios = {key: round(found["citus"][key] / found["plain"][key], 3) for key in found["citus"]}
     return {"rounds": rounds, **found, "citus_to_plain": ratios}
 
 
@@ -354,7 +350,8 @@ def _in_process(rounds: int, chance: random.Random) -> dict[str, list[float]]:
     for n in range(rounds):
         question = json.dumps(said(chance, QUESTIONS) + f" {n}") + "\n"
         for name, child in children.items():
-            assert child.stdin and child.stdout  # noqa: S101 both are pipes
+            assert child.stdin
+            assert child.stdout
             child.stdin.write(question)
             child.stdin.flush()
             times[name].append(float(child.stdout.readline()))
