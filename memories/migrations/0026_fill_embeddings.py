@@ -4,7 +4,7 @@ and started again; what has no vector waits for one."""
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, migrations, models
+from django.db import migrations, models
 
 CHUNK = 2000
 NEXT = """SELECT id FROM memories_memory WHERE end_user_id = %s AND id > %s ORDER BY id LIMIT %s"""
@@ -19,8 +19,8 @@ WHERE id = ANY(%(ids)s) AND embedding IS NULL AND embedding_model <> ''
 """
 
 
-def fill(_apps: Any, _editor: Any) -> None:
-    with connection.cursor() as cursor:
+def fill(_apps: Any, editor: Any) -> None:
+    with editor.connection.cursor() as cursor:
         cursor.execute("SELECT id FROM accounts_enduser ORDER BY id")
         for (end_user,) in cursor.fetchall():
             after = UUID(int=0)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db import connection, migrations
+from django.db import migrations
 
 STAND_AGAIN = """
 UPDATE memories_memory m SET consolidated_into_id = NULL, importance = 0.5
@@ -20,8 +20,8 @@ WHERE m.end_user_id = %(end_user)s AND m.consolidated_into_id IS NOT NULL AND m.
 """
 
 
-def stand_again(_apps: Any, _editor: Any) -> None:
-    with connection.cursor() as cursor:
+def stand_again(_apps: Any, editor: Any) -> None:
+    with editor.connection.cursor() as cursor:
         cursor.execute("SELECT id FROM accounts_enduser ORDER BY id")
         for (end_user,) in cursor.fetchall():
             cursor.execute(STAND_AGAIN, {"end_user": end_user})
