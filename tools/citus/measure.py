@@ -272,7 +272,7 @@ def _stored_once(database: psycopg.Connection, load: Load) -> int:
     )
 
 
-def checksums(database: psycopg.Connection) -> dict[str, tuple[int, str]]:
+def checksums(database: psycopg.Connection) -> dict[str, Any]:
     """Of every table of the cell: its rows, and a hash of them."""
     names = database.execute(
         "SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace "
