@@ -42,6 +42,12 @@ FUTURE_EN = re.compile(
     re.I,
 )
 
+# Which of the two a verb is; a participle behind "is" is of what is to come (is booked for May).
+TENSE_EN = re.compile(
+    rf"(?:\b(?:is|are|be)|['’](?:s|re))\s(?:\w+\s)?\w+ed\b|{FUTURE_EN.pattern}|(?P<past>{PAST_EN.pattern})",
+    re.I,
+)
+
 YEARLESS = re.compile(r"生日|出生|生在|诞辰|birthday|\bborn\b", re.I)
 
 DAYPART_HOUR = {word: int(adds) for word, adds in mapping("day_parts", "adds", "zh").items()}
@@ -119,6 +125,14 @@ def clause_around(match: re.Match[str]) -> str:
 def leans_past(text: str, chinese: bool) -> bool:
     past, future = (PAST_ZH, FUTURE_ZH) if chinese else (PAST_EN, FUTURE_EN)
     return bool(past.search(text)) and not future.search(text)
+
+
+def told_past(match: re.Match[str]) -> bool:
+    """Whether the verb of an English date is past: the last one before it (he is a baker and moved
+    here in May); where none is, whether all around it leans that way."""
+    before = match.string[: match.start()]
+    verbs = [*TENSE_EN.finditer(before[max(map(before.rfind, ".!?")) + 1 :])]
+    return verbs[-1]["past"] is not None if verbs else leans_past(match.string, chinese=False)
 
 
 def nearest_year(month: int, day: int, said_at: datetime, past: bool) -> int:

@@ -13,13 +13,13 @@ from memories.dates.date_words import (
     Patterns,
     dated,
     day_of,
-    leans_past,
     midnight,
     month_span,
     month_text,
     nearest_year,
     offset_of,
     single_day,
+    told_past,
     week_of,
     year_text,
 )
@@ -56,7 +56,7 @@ def _en_weekday(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit |
     today = midnight(said_at)
     monday = today - timedelta(days=said_at.weekday())
     day = monday + timedelta(days=index)
-    past = leans_past(match.string, chinese=False)
+    past = told_past(match)
     if step == "next":
         day += timedelta(days=7)
     elif step == "last":
@@ -112,7 +112,7 @@ def _en_month_day(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit 
     month = MONTHS[match.group("month").lower()]
     day = match.group("day") or None
     year = int(given) if (given := match.group("year")) else None
-    past = leans_past(match.string, chinese=False)
+    past = told_past(match)
     if day is None:
         near = nearest_year(month, said_at.day, said_at, past) if year is None else year
         start, end = month_span(near, month, said_at)
@@ -130,7 +130,7 @@ def _en_day_of_month(match: re.Match[str], said_at: datetime, _zh: bool) -> Date
     where the talk is of what was, the one nearest behind."""
     named = match.group("weekday")
     weekday = next((n for n, d in enumerate(_WEEK) if named and named.lower().startswith(d)), None)
-    step = -1 if leans_past(match.string, chinese=False) else 1
+    step = -1 if told_past(match) else 1
     for months in range(_MONTHS_AROUND):
         year, month = divmod(said_at.year * 12 + said_at.month - 1 + step * months, 12)
         day = day_of(year, month + 1, int(match.group("day")), said_at)
@@ -154,7 +154,7 @@ def _en_holiday(match: re.Match[str], said_at: datetime, _zh: bool) -> DateHit |
         match.group().lower().replace("’", "'")
     ]  # fmt: skip
     year = said_at.year
-    if leans_past(match.string, chinese=False) and (month, day) > (said_at.month, said_at.day):
+    if told_past(match) and (month, day) > (said_at.month, said_at.day):
         year -= 1
     when = day_of(year, month, day, said_at)
     return single_day(when, match, zh=False)

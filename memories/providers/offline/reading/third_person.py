@@ -119,12 +119,20 @@ def _spoken(
     if spot.how == "pronoun":
         return _pronoun(spot, text, who, chinese, named)
     named.add(who.ref)
+    if _lacks_owner(spot, text, who) and who.owner is not None:
+        return f"{display(who.owner, chinese)}的{spot.text}"
     own = spot.how == "role" and who.owner is None and who.role and not who.by_pronoun
     if lead is None and (not own or _DETERMINED.search(text[: spot.start])):
         return written(spot.text) if spot.how == "name" else spot.text
     if HAN.search(spot.text):
         return f"用户的{who.name if len(spot.text) == 1 and not who.named else spot.text}"
     return f"the user's {(lead['more'] or '') if lead else ''}{spot.text}"
+
+
+def _lacks_owner(spot: Spot, text: str, who: Someone) -> bool:
+    """Whether a clause begins with a relative of somebody whom only the one before it names."""
+    opens = spot.how == "role" and not text[: spot.start].strip()
+    return opens and who.owner is not None and bool(HAN.match(spot.text))
 
 
 def _pronoun(spot: Spot, text: str, who: Someone, chinese: bool, named: set[str]) -> str:

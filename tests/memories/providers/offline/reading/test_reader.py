@@ -305,3 +305,8 @@ def test_what_may_be_of_somebody_else_or_of_nothing_is_no_attribute(lines, langu
 )
 def test_what_is_said_of_somebody_is_an_attribute(line, language, name, fact):
     assert fact in facts(talk(line, language=language), name)
+
+
+def test_a_memory_says_whose_a_relative_is_who_only_the_clause_before_it_names():
+    found = talk("孟川如今在温哥华开网约车，老婆是护士。")
+    assert "孟川的老婆是护士" in contents(found)
