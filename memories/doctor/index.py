@@ -62,6 +62,8 @@ def embed_users(findings: Sequence[Finding]) -> None:
         embed_contacts(end_user, embedder())
 
 
+# What is put back here returns something, so that Citus makes no COPY of it, which row-level security
+# forbids.
 postings_equal_tokens = stated(
     "postings_equal_tokens",
     "is indexed under other words or another status",
@@ -86,7 +88,9 @@ def _rebuild_postings(findings: Sequence[Finding]) -> None:
             found = (
                 "WITH found AS MATERIALIZED (SELECT * FROM memories_memory WHERE id = %(memory)s)"
             )
-            cursor.execute(found + POSTINGS.replace("%'", "%%'").format(source="found"), at)
+            cursor.execute(
+                found + POSTINGS.replace("%'", "%%'").format(source="found") + " RETURNING 1", at
+            )
 
 
 corpora_count_memories = stated(
@@ -105,7 +109,7 @@ def _count_memories(findings: Sequence[Finding]) -> None:
                        SELECT end_user_id, status, count(*), sum(cardinality(tokens))
                        FROM memories_memory WHERE end_user_id = %(end_user)s GROUP BY 1, 2)
                    INSERT INTO memories_corpus (end_user_id, status, size, length)
-                   SELECT * FROM counted""",
+                   SELECT * FROM counted RETURNING 1""",
                 at,
             )
 
