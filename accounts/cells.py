@@ -89,6 +89,20 @@ def entered(cell: str) -> Iterator[None]:
         _current.set(before)
 
 
+@contextmanager
+def everywhere() -> Iterator[None]:
+    """What runs in it is in no cell: lists ask all of them. Raises CrossesCells within a
+    transaction."""
+    before = _current.get()
+    if several() and connections[current()].in_atomic_block:
+        raise CrossesCells(f"A transaction of the cell {current()} is open.")
+    _current.set(None)
+    try:
+        yield
+    finally:
+        _current.set(before)
+
+
 def reachable() -> tuple[str, ...]:
     """The cells whose servers answer; with one cell that is not asked. One that is away is logged."""
     return tuple(cell for cell in names() if not is_away(cell)) if several() else names()

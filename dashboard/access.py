@@ -11,17 +11,18 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.cache import patch_cache_control
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from accounts import cells
 from accounts.models import App, EndUser
 from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact
-from dashboard import feedback
+from dashboard import cell_picker, feedback
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 from memories.models import Memory
 
@@ -71,8 +72,11 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
         if not request.user.has_perm(permission):
             raise PermissionDenied
         # Whom an operator may see is asked of every address; it may be many end users at once.
-        with all_users(), _days_of(rows := _fetched(request, kwargs)):
-            answer = view(request, **rows)
+        with all_users(), _in_cell(view, request, kwargs):
+            if cells.several() and cells.is_away(cells.current()):
+                return _away(request)
+            with _days_of(rows := _fetched(request, kwargs)):
+                answer = view(request, **rows)
         # A browser keeps no copy: the way back shows what is so now, whole and not the part that
         # a script fetched from the same address, and after signing out it shows nothing.
         patch_cache_control(answer, private=True, no_store=True)
@@ -88,6 +92,26 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
 
     guarded.permission = permission  # type: ignore[attr-defined]
     return guarded
+
+
+def of_all_cells(view: View) -> View:
+    """A view of what all cells share, made before it is guarded."""
+    view.of_all_cells = True  # type: ignore[attr-defined]
+    return view
+
+
+def _in_cell(
+    view: View, request: HttpRequest, named: dict[str, Any]
+) -> AbstractContextManager[None]:
+    if getattr(view, "of_all_cells", False):
+        return cells.entered(cells.SHARED)
+    return cell_picker.entered(request, named)
+
+
+def _away(request: HttpRequest) -> HttpResponseBase:
+    """To a page of a cell that answers."""
+    feedback.refused(request, _("The database that holds this does not answer. Try again soon."))
+    return redirect("dashboard:home")
 
 
 def _sign_in(request: HttpRequest) -> HttpResponseBase:
@@ -132,7 +156,11 @@ def end_users_of(request: HttpRequest) -> Any:
     """The end users whom this person may see: of apps that are not archived."""
     users = EndUser.objects.select_related("app").filter(app__archived_at=None)
     limit = getattr(request.user, "operator", None)
-    return users.filter(app__operators=limit) if limit is not None else users
+    if limit is None:
+        return users
+    if cells.several():  # which apps these are, a cell does not know
+        return users.filter(app__in=list(apps_of(request).values_list("pk", flat=True)))
+    return users.filter(app__operators=limit)
 
 
 def get_contact(end_user: EndUser, pk: UUID) -> Contact:

@@ -4,7 +4,10 @@ from typing import Any
 
 from django.http import HttpRequest
 
+from accounts import cells
+from accounts.models import EndUser
 from accounts.scope import all_users
+from dashboard import cell_picker
 from dashboard.access import end_users_of
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 
@@ -24,10 +27,7 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         return {}
     named = match.kwargs.get("user")
     pk = named or request.session.get(CURRENT)
-    visible = end_users_of(request)
-    current = visible.filter(pk=pk).first() if pk else None
-    if current is None and not named:
-        current = visible.exclude(last_message_at=None).order_by("-last_message_at", "pk").first()
+    current = _current(request, pk, may_be_other=not named)
     if named and current and request.session.get(CURRENT) != current.pk:
         request.session[CURRENT] = current.pk
     return {
@@ -37,4 +37,22 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         "may_administer": user.has_perm(ADMINISTER),
         "theme": request.COOKIES.get(THEME, ""),
         "here": match.url_name,
+        "cells": cell_picker.to_choose(),
+        "cell": cells.current(),
     }
+
+
+def _current(request: HttpRequest, pk: int | None, *, may_be_other: bool) -> EndUser | None:
+    visible, current = end_users_of(request), None
+    if pk:
+        with cell_picker.entered(request, {"user": pk}):
+            current = None if _is_away() else visible.filter(pk=pk).first()
+    if current is None and may_be_other:
+        with cell_picker.entered(request, {}):
+            latest = visible.exclude(last_message_at=None).order_by("-last_message_at", "pk")
+            current = None if _is_away() else latest.first()
+    return current
+
+
+def _is_away() -> bool:
+    return cells.several() and cells.is_away(cells.current())

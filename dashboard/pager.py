@@ -34,7 +34,7 @@ def page_of(request: HttpRequest, rows: QuerySet, order: Sequence[str], size: in
         wanted = ordered.filter(paging.behind(order, after)) if after else ordered
     except (ValueError, ValidationError):  # values that the columns can't hold
         after, wanted = [], ordered
-    found = list(wanted[: size + 1])
+    found = paging.first_of_cells(wanted, order, size + 1)
     more = len(found) > size
     shown = found[:size]
     return Page(shown, paging.cursor_of(shown[-1], order) if more else "", not after)

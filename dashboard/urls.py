@@ -26,6 +26,7 @@ urlpatterns = [
     path("login/", account.sign_in, name="login"),
     path("logout/", account.sign_out, name="logout"),
     path("theme/", account.theme, name="theme"),
+    path("cell/", home.cell, name="cell"),
     *home.urls,
     *find.urls,
     *users.urls,

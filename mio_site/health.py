@@ -6,7 +6,7 @@ from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
 from accounts.errors import envelope
-from mio_site.readiness import PARTS, Unready, own_connection
+from mio_site.readiness import Unready, own_connection, parts
 
 
 @require_safe
@@ -18,9 +18,10 @@ def healthz(_request: HttpRequest) -> JsonResponse:
 @require_safe
 def readyz(request: HttpRequest) -> JsonResponse:
     """Whether each part is ready, or each of those in ``?parts=``; 503 where one is not."""
-    wanted = [part for part in request.GET.get("parts", "").split(",") if part] or list(PARTS)
-    if not set(wanted) <= PARTS.keys():
-        message = f"parts are any of {', '.join(PARTS)}, with commas."
+    known = parts()
+    wanted = [part for part in request.GET.get("parts", "").split(",") if part] or list(known)
+    if not set(wanted) <= known.keys():
+        message = f"parts are any of {', '.join(known)}, with commas."
         return JsonResponse(envelope("invalid", message), status=400)
     with own_connection() as own:
         failures = {part: _failure(part, own) for part in wanted}
@@ -33,7 +34,7 @@ def readyz(request: HttpRequest) -> JsonResponse:
 
 def _failure(part: str, own: BaseDatabaseWrapper) -> Unready | None:
     try:
-        PARTS[part](own)
+        parts()[part](own)
     except Unready as unready:
         return unready
     except Error:

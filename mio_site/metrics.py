@@ -15,6 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
+from accounts import cells
 from accounts.errors import envelope
 from accounts.models import EndUser
 from accounts.scope import all_users
@@ -30,21 +31,7 @@ class MioCollector(Collector):
         return []
 
     def collect(self) -> Iterable[Metric]:
-        waiting = EndUser.objects.unextracted().aggregate(
-            messages=Sum(F("message_seq") - F("extracted_seq")), users=Count("pk")
-        )
-        yield GaugeMetricFamily(
-            "mio_messages_waiting", "Messages in no batch yet.", waiting["messages"] or 0
-        )
-        yield GaugeMetricFamily("mio_users_waiting", "Users with such messages.", waiting["users"])
-        unread = Message.objects.filter(
-            end_user__in=EndUser.objects.unextracted(), seq__gt=F("end_user__extracted_seq")
-        )
-        yield GaugeMetricFamily(
-            "mio_oldest_message_seconds",
-            "Since when the oldest such message waits.",
-            _age(unread.aggregate(since=Min("received_at"))["since"]),
-        )
+        yield from _by_cell() if cells.several() else _of_users()
         yield GaugeMetricFamily("mio_queue_tasks", "Tasks queued.", OrmQ.objects.count())
         due = OrmQ.objects.filter(lock__lte=timezone.now())
         yield GaugeMetricFamily(
@@ -52,23 +39,62 @@ class MioCollector(Collector):
             "Since when the oldest task waits.",
             _age(due.aggregate(since=Min("lock"))["since"]),
         )
-        work = GaugeMetricFamily("mio_work", "Units of work by state.", labels=["kind", "state"])
-        for model in (Batch, Consolidation):
-            counts = model.objects.order_by().values_list("state").annotate(n=Count("pk"))
-            for state, count in counts:
-                work.add_metric([model._meta.model_name or "", state], count)
-        yield work
-        yield from _model_calls()
-        found = Retrieval.objects.aggregate(linked=Sum("linked"), fallback=Sum("fallback"))
-        retrievals = CounterMetricFamily(
-            "mio_retrievals", "Searches for a person's memories.", labels=["answered_by"]
-        )
-        for how, count in found.items():
-            retrievals.add_metric([how], count or 0)
-        yield retrievals
-        yield from _outages()
-        yield from _webhooks()
+        with cells.entered(cells.SHARED):
+            yield from list(_webhooks())
         yield from _backup()
+
+
+def _by_cell() -> Iterable[Metric]:
+    """The same of every cell, told apart by the label ``cell``, and which of them answer."""
+    up = GaugeMetricFamily("mio_cell_up", "Whether a cell answers.", labels=["cell"])
+    found: dict[str, Metric] = {}
+    answering = cells.reachable()
+    for cell in cells.names():
+        up.add_metric([cell], cell in answering)
+    for cell in answering:
+        with cells.entered(cell):
+            for metric in _of_users():
+                told = [s._replace(labels={"cell": cell, **s.labels}) for s in metric.samples]
+                metric.samples = [
+                    *(found[metric.name].samples if metric.name in found else ()),
+                    *told,
+                ]
+                found[metric.name] = metric
+    return [up, *found.values()]
+
+
+def _of_users() -> Iterator[Metric]:
+    """What is counted of the end users of a cell, and of the models asked for them."""
+    waiting = EndUser.objects.unextracted().aggregate(
+        messages=Sum(F("message_seq") - F("extracted_seq")), users=Count("pk")
+    )
+    yield GaugeMetricFamily(
+        "mio_messages_waiting", "Messages in no batch yet.", waiting["messages"] or 0
+    )
+    yield GaugeMetricFamily("mio_users_waiting", "Users with such messages.", waiting["users"])
+    unread = Message.objects.filter(
+        end_user__in=EndUser.objects.unextracted(), seq__gt=F("end_user__extracted_seq")
+    )
+    yield GaugeMetricFamily(
+        "mio_oldest_message_seconds",
+        "Since when the oldest such message waits.",
+        _age(unread.aggregate(since=Min("received_at"))["since"]),
+    )
+    work = GaugeMetricFamily("mio_work", "Units of work by state.", labels=["kind", "state"])
+    for model in (Batch, Consolidation):
+        counts = model.objects.order_by().values_list("state").annotate(n=Count("pk"))
+        for state, count in counts:
+            work.add_metric([model._meta.model_name or "", state], count)
+    yield work
+    yield from _model_calls()
+    found = Retrieval.objects.aggregate(linked=Sum("linked"), fallback=Sum("fallback"))
+    retrievals = CounterMetricFamily(
+        "mio_retrievals", "Searches for a person's memories.", labels=["answered_by"]
+    )
+    for how, count in found.items():
+        retrievals.add_metric([how], count or 0)
+    yield retrievals
+    yield from _outages()
 
 
 def _age(moment: datetime | None) -> float:

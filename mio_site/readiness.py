@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
 
+from accounts import cells
 from accounts.cells import connection
 from accounts.management.schema import missing_migrations
+from mio_site import cell_schema
 
 # Workers look at the schedules twice a minute, and at the queue twice a second.
 LATE = timedelta(minutes=5)
@@ -63,11 +66,24 @@ def _worker(own: BaseDatabaseWrapper) -> None:
 
 
 def _model(own: BaseDatabaseWrapper) -> None:
-    since = _moment(own, "SELECT min(since) FROM memories_outage")
+    asked = [own, *(connections[cell] for cell in cell_schema.added() if not cells.is_away(cell))]
+    found = [_moment(one, "SELECT min(since) FROM memories_outage") for one in asked]
+    since = min(filter(None, found), default=None)
     if since is not None:
         raise Unready(
             "model_away", f"A model refuses whatever is asked since {since:%Y-%m-%d %H:%M} UTC."
         )
+
+
+def _cells(_own: BaseDatabaseWrapper) -> None:
+    """Those beside the first, which holds what they share; ``database`` is about that."""
+    away = [cell for cell in cells.names()[1:] if cells.is_away(cell)]
+    if away:
+        raise Unready("cell_away", f"These cells do not answer: {', '.join(away)}.")
+    behind = [cell for cell in cell_schema.added() if missing_migrations(connections[cell])]
+    if behind:
+        named = ", ".join(behind)
+        raise Unready("not_migrated", f"Migrations are missing in {named}. Run manage.py migrate.")
 
 
 def _moment(own: BaseDatabaseWrapper, sql: str) -> datetime | None:
@@ -83,3 +99,8 @@ PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
     "worker": _worker,
     "model": _model,
 }
+
+
+def parts() -> dict[str, Callable[[BaseDatabaseWrapper], None]]:
+    """Each part by name, with what raises Unready where it is not ready."""
+    return {**PARTS, "cells": _cells} if cells.several() else PARTS

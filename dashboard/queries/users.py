@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.db.models import Count, QuerySet
 
+from accounts import cells
 from accounts.cells import connection
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact
@@ -98,5 +99,6 @@ def _row_size(model: Any, end_user: EndUser) -> float:
 
 def with_keys(apps: QuerySet[App]) -> QuerySet[App]:
     """Apps with their keys, where their chats go, and how many end users they have."""
-    counted = apps.annotate(users=Count("end_users")).select_related("upstream")
+    users = Count("placements" if cells.several() else "end_users")
+    counted = apps.annotate(users=users).select_related("upstream")
     return counted.prefetch_related("keys")

@@ -27,6 +27,7 @@ def _app(request: HttpRequest, pk: int) -> App:
 
 
 @access.admin_page
+@access.of_all_cells
 def show(request: HttpRequest, app: int) -> HttpResponse:
     """Where the chats of an app go."""
     return _page(request, _app(request, app))
@@ -53,6 +54,7 @@ def _page(
 
 
 @access.admin_action
+@access.of_all_cells
 @sensitive_post_parameters("key", "open_webui_secret")
 @sensitive_variables("sent", "key", "secret")
 def save(request: HttpRequest, app: int) -> HttpResponse:
@@ -104,6 +106,7 @@ def _problems(found: Upstream | None, url: str, key: str | None) -> dict[str, st
 
 
 @access.admin_action
+@access.of_all_cells
 def test(request: HttpRequest, app: int) -> HttpResponse:
     """Asks the model server for its models, and shows what it says."""
     held = _app(request, app)
@@ -116,6 +119,7 @@ def test(request: HttpRequest, app: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def close(request: HttpRequest, app: int) -> HttpResponse:
     """Closes the gateway of an app: its chats are refused, its secrets are gone."""
     held = _app(request, app)
@@ -125,6 +129,7 @@ def close(request: HttpRequest, app: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def trust(request: HttpRequest, key: int) -> HttpResponse:
     """Believes the plain headers of a key's client, or no longer: the one is the undo of the
     other."""
@@ -142,6 +147,7 @@ def trust(request: HttpRequest, key: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 @sensitive_variables("secret")
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
     """Makes a key for a chat client; it stands in this answer only."""

@@ -12,7 +12,7 @@ from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
-from accounts import time_zones
+from accounts import cells, time_zones
 from accounts.api import check_external_id
 from accounts.cells import atomic
 from accounts.errors import ApiError
@@ -36,7 +36,8 @@ def users(request: HttpRequest) -> HttpResponse:
     """End users, found by the id that their app gave them. A single hit is opened at once."""
     wanted, app = request.GET.get("q", "").strip(), request.GET.get("app", "")
     visible = access.end_users_of(request)
-    page = pager.page_of(request, queries.found(visible, wanted, app), ["external_id", "id"])
+    with cells.everywhere():
+        page = pager.page_of(request, queries.found(visible, wanted, app), ["external_id", "id"])
     if wanted and page.first and len(page.rows) == 1:
         return redirect("dashboard:contacts", page.rows[0].pk)
     context = {"page": page, "q": wanted, "app": app, "apps": access.apps_of(request)}
@@ -142,12 +143,14 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
 
 
 @access.admin_page
+@access.of_all_cells
 def apps(request: HttpRequest, app: int = 0) -> HttpResponse:  # noqa: ARG001
     """Apps with their keys; also what is left of the page that showed a key when it is reloaded."""
     return _apps_page(request)
 
 
 @access.admin_action
+@access.of_all_cells
 def new_app(request: HttpRequest) -> HttpResponse:
     """Makes an app with its first key, which is shown this once."""
     name = request.POST.get("name", "").strip()
@@ -172,6 +175,7 @@ def _wrong_name(name: str) -> str:
 
 
 @access.admin_action
+@access.of_all_cells
 def rename_app(request: HttpRequest, app: int) -> HttpResponse:
     """Calls an app something else; its keys and users stay."""
     held = get_object_or_404(access.apps_of(request), pk=app)
@@ -189,6 +193,7 @@ def rename_app(request: HttpRequest, app: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def archive_app(request: HttpRequest, app: int) -> HttpResponse:
     """Refuses an app's keys and shows its users nowhere, until it is brought back."""
     held = get_object_or_404(access.apps_of(request), pk=app)
@@ -205,6 +210,7 @@ def archive_app(request: HttpRequest, app: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
     """Makes another key of an app, or of one of its users, shown this once."""
     held = get_object_or_404(access.apps_of(request), pk=app)
@@ -223,6 +229,7 @@ def _label(request: HttpRequest) -> str:
 
 
 @access.admin_action
+@access.of_all_cells
 def label_key(request: HttpRequest, key: int) -> HttpResponse:
     """Says what a key is for."""
     row = get_object_or_404(ApiKey.objects.filter(app__in=access.apps_of(request)), pk=key)
@@ -233,6 +240,7 @@ def label_key(request: HttpRequest, key: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def app_time_zone(request: HttpRequest, app: int) -> HttpResponse:
     """The time zone of the users of an app who have none of their own."""
     held = get_object_or_404(access.apps_of(request), pk=app)
@@ -260,6 +268,7 @@ def _apps_page(request: HttpRequest, status: int = 200, **more: object) -> HttpR
 
 
 @access.admin_action
+@access.of_all_cells
 def key_limit(request: HttpRequest, key: int) -> HttpResponse:
     """How many requests a minute a key may send from now on; empty: as the setting says."""
     visible = access.apps_of(request)
@@ -280,6 +289,7 @@ def key_limit(request: HttpRequest, key: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def revoke_key(request: HttpRequest, key: int) -> HttpResponse:
     """Ends a key: calls with it are refused from now on."""
     visible = access.apps_of(request)

@@ -3,12 +3,14 @@
 from uuid import UUID
 
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
+from accounts import cells
+from accounts.paging import of_cells
 from contacts.text import clean
 from dashboard import access, feedback, pager
 from webhooks import endpoints
@@ -25,6 +27,7 @@ def _visible(request: HttpRequest) -> QuerySet[Endpoint]:
 
 
 @access.admin_page
+@access.of_all_cells
 def show(request: HttpRequest) -> HttpResponse:
     """All webhooks, and the log of deliveries: of all, or of the one in ``?webhook=``."""
     return _page(request)
@@ -35,10 +38,12 @@ def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpRespon
     chosen = access.valid_ids([request.GET.get("webhook", "")])
     shown = [hook for hook in hooks if not chosen or hook.pk == chosen[0]]
     log = Delivery.objects.filter(endpoint__in=shown).select_related("endpoint")
+    with cells.everywhere():
+        page = pager.page_of(request, log, ["-created_at", "id"])
     context = {
         "hooks": hooks,
         "chosen": shown[0] if chosen and shown else None,
-        "page": pager.page_of(request, log, ["-created_at", "id"]),
+        "page": page,
         "apps": access.apps_of(request).filter(archived_at=None),
         "types": TYPES,
         **more,
@@ -47,6 +52,7 @@ def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpRespon
 
 
 @access.admin_action
+@access.of_all_cells
 @sensitive_variables("secret")
 def new(request: HttpRequest) -> HttpResponse:
     """Makes a webhook; its secret is on this answer only."""
@@ -70,6 +76,7 @@ def new(request: HttpRequest) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 @sensitive_variables("secret")
 def rotate(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Gives a webhook a new secret; it is on this answer only."""
@@ -79,6 +86,7 @@ def rotate(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Stops a webhook, or starts it again: the one is the undo of the other."""
     endpoint = get_object_or_404(_visible(request), pk=webhook)
@@ -92,6 +100,7 @@ def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Sends an event that tells of nothing."""
     endpoint = get_object_or_404(_visible(request), pk=webhook)
@@ -104,12 +113,17 @@ def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 @access.admin_action
+@access.of_all_cells
 def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Sends an event once more."""
-    rows = Delivery.objects.filter(endpoint__in=_visible(request)).select_related("endpoint")
-    found = get_object_or_404(rows, pk=delivery)
+    rows = Delivery.objects.filter(endpoint__in=list(_visible(request)), pk=delivery)
+    with cells.everywhere():
+        found = next(iter(of_cells(rows.select_related("endpoint"), list)), None)
+    if found is None:
+        raise Http404
     if found.endpoint.disabled_at is None:
-        endpoints.resend(found)
+        with cells.entered(found._state.db or cells.SHARED):
+            endpoints.resend(found)
         feedback.done(request, _("It is sent once more."))
     else:
         feedback.refused(request, _("Enable the webhook first."))

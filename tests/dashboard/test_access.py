@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 # Addresses that need no role: signing in and out, and how the page looks.
 OPEN = {"login", "logout", "theme"}
 # A POST that only asks, in words that no address should hold.
-QUESTIONS = {"playground"}
+QUESTIONS = {"cell", "playground"}
 VIEWS = [pattern for pattern in urls.urlpatterns if pattern.name not in OPEN]
 
 

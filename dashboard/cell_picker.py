@@ -1,0 +1,56 @@
+"""Which cell the pages show, where end users are in several: that of the user in the address, else
+the one that the operator chose."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+
+from accounts import cells, placement
+from accounts.models import Cell
+
+CELL = "cell"  # of the session
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A cell to choose; ``away``: its server does not answer."""
+
+    name: str
+    away: bool
+
+
+@contextmanager
+def entered(request: HttpRequest, named: Mapping[str, Any]) -> Iterator[None]:
+    """What runs in it is in the cell that a page shows; ``named`` is what its address names."""
+    if not cells.several():
+        yield
+        return
+    user = named.get("user")
+    with cells.entered(placement.cell_of(user) if user else chosen(request)):
+        yield
+
+
+def chosen(request: HttpRequest) -> str:
+    """The cell that was chosen, or the first that answers where none was or it is away."""
+    names = [row.name for row in Cell.objects.all() if row.name in cells.names()]
+    wanted = request.session.get(CELL)
+    first = [wanted] if wanted in names else []
+    return next(
+        (name for name in [*first, *reversed(names)] if not cells.is_away(name)), cells.SHARED
+    )
+
+
+def choose(request: HttpRequest, name: str) -> None:
+    """Has pages show a cell from now on; nothing where there is none of this name."""
+    if name in cells.names():
+        request.session[CELL] = name
+
+
+def to_choose() -> list[Shown]:
+    """All cells, none where there is one."""
+    if not cells.several():
+        return []
+    return [Shown(name, cells.is_away(name)) for name in cells.names()]
