@@ -5,7 +5,6 @@ from datetime import datetime
 from pathlib import Path
 
 from accounts import placement
-from accounts.cells import atomic
 from accounts.models import App, EndUser
 from memories.corrections import auto_merge
 from memories.pipeline import run
@@ -28,8 +27,13 @@ def conversation() -> list[Incoming]:
 def start() -> EndUser:
     """The demo end user with the messages stored; doing it again adds nothing."""
     app, _ = App.objects.get_or_create(name=APP)
-    with placement.entered(app, USER), atomic():
-        return receive(app, USER, conversation()).end_user
+    with placement.entered(app, USER):
+        return store(app)
+
+
+def store(app: App) -> EndUser:
+    """The same within the cell of the demo end user."""
+    return receive(app, USER, conversation()).end_user
 
 
 def load() -> EndUser:

@@ -12,8 +12,10 @@ from django.conf import settings
 from django.core.management import call_command
 from django.db import connections, router
 from django.test import override_settings
+from django_q.models import OrmQ
 
-from accounts import cells
+from accounts import cells, scope
+from accounts.models import Cell, EndUser, Placement
 from mio_site.cell_settings import read_cells
 from mio_site.postgres import instance, server
 from mio_site.postgres.data_folder import PostgresHome
@@ -86,6 +88,17 @@ def _on_server(*statements: str) -> None:
 def _several(_directory: str, django_db_blocker: Any) -> Iterator[None]:
     with django_db_blocker.unblock(), _spread(_directory):
         yield
+        _empty()
+
+
+def _empty() -> None:
+    """Nobody is left in any cell, so that tests may come in any order."""
+    for cell in cells.names():
+        with cells.entered(cell), scope.all_users():
+            EndUser.objects.all().delete()
+    Placement.objects.all().delete()
+    Cell.objects.update(users=0)
+    OrmQ.objects.all().delete()
 
 
 @pytest.fixture

@@ -25,6 +25,6 @@ class Command(BaseCommand):
                     return
         app, _ = App.objects.get_or_create(name=demo.APP)
         with placement.entered(app, demo.USER), atomic():
-            demo.start()
+            demo.store(app)
             queue.enqueue("load_demo")
         self.stdout.write(f"mio: a worker loads the demo end user {demo.APP}/{demo.USER}")
