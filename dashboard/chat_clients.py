@@ -84,4 +84,16 @@ client = OpenAI(
     default_headers={"X-Mio-User": "ann"},
 )""",
     ),
+    ChatClient(
+        "openai (JavaScript)",
+        "app",
+        """\
+import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: "{base}/v1",
+  apiKey: "{key}",
+  defaultHeaders: { "X-Mio-User": "ann" },
+});""",
+    ),
 )

@@ -22,7 +22,7 @@ from contacts.address_books.entries import (
 
 BETWEEN = " ::: "  # several values in one cell
 _OWN = "mio:"
-_NUMBERED = re.compile(r"^(.+) (\d+) - (.+)$")
+_NUMBERED = re.compile(r"^(\D+) (\d+) - (.+)$")
 # The columns of a person by their names today, with what they were called before.
 _OLDER = {
     "First Name": "Given Name",

@@ -11,7 +11,7 @@ from accounts.row_security import login_of
 # A constraint within a column has no name yet, which all have to be given. This is PostgreSQL's own.
 _CHECKED_COLUMN = re.compile(
     r'(?P<alter>ALTER TABLE "(?P<table>\w+)") ADD COLUMN "(?P<column>\w+)"'
-    r"(?P<kind>.*?) (?P<check>CHECK \(.*\))(?P<rest>.*)",
+    r"(?P<kind>[^(]*(?:\(\d+\)[^(]*)?) (?P<check>CHECK \(.*\))(?P<rest>[^)]*)",
     re.S,
 )
 # It has no such command; what is kept in line is a matter of speed alone.

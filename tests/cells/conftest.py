@@ -39,9 +39,14 @@ def second_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @contextmanager
-def _spread(directory: str) -> Iterator[None]:
-    """The process as with MIO_CELLS set, and ``default`` another database than other tests have."""
+def _spread(directory: str, second_home: Path) -> Iterator[None]:
+    """The process as with MIO_CELLS set, and ``default`` another database than other tests have.
+    Other tests know nothing of the cells: who empties databases between them asks for all."""
     own = connections["default"]
+    second = instance.connection(second_home)
+    options = read_cells("c2=postgres:///x?schema=cell_02")["c2"]["OPTIONS"]
+    connections.settings["c1"] = {**own.settings_dict, "NAME": f"{directory}_c1"}
+    connections.settings["c2"] = {**own.settings_dict, **second, "OPTIONS": options}
     before = own.settings_dict["NAME"]
     own.close()
     own.settings_dict["NAME"] = directory
@@ -53,28 +58,24 @@ def _spread(directory: str) -> Iterator[None]:
         del router.routers
         for each in connections.all():
             each.close()
+        for cell in ("c1", "c2"):
+            del connections[cell], connections.settings[cell]
         own.settings_dict["NAME"] = before
 
 
 @pytest.fixture(scope="session")
 def _directory(django_db_blocker: Any, second_home: Path) -> Iterator[str]:
     """The name of the database that all share; both cells are added as an operator does."""
-    first, name = connections["default"].settings_dict, f"test_cells_{os.getpid()}"
-    second = instance.connection(second_home)
-    options = read_cells("c2=postgres:///x?schema=cell_02")["c2"]["OPTIONS"]
-    connections.settings["c1"] = {**first, "NAME": f"{name}_c1", "TEST": {}}
-    connections.settings["c2"] = {**first, **second, "OPTIONS": options, "TEST": {}}
+    name = f"test_cells_{os.getpid()}"
     with django_db_blocker.unblock():
         _on_server(f"CREATE DATABASE {name}", f"CREATE DATABASE {name}_c1")
-        with _spread(name):
+        with _spread(name, second_home):
             call_command("migrate", verbosity=0)
             call_command("install_schedules", verbosity=0)
             for cell in settings.MIO_CELLS:
                 call_command("cells", "add", cell, verbosity=0)
         yield name
         _on_server(*(f"DROP DATABASE {n} WITH (FORCE)" for n in (f"{name}_c1", name)))
-    for cell in ("c1", "c2"):
-        del connections[cell], connections.settings[cell]
 
 
 def _on_server(*statements: str) -> None:
@@ -85,8 +86,8 @@ def _on_server(*statements: str) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _several(_directory: str, django_db_blocker: Any) -> Iterator[None]:
-    with django_db_blocker.unblock(), _spread(_directory):
+def _several(_directory: str, second_home: Path, django_db_blocker: Any) -> Iterator[None]:
+    with django_db_blocker.unblock(), _spread(_directory, second_home):
         yield
         _empty()
 

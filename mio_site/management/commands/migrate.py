@@ -7,8 +7,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.core.management.commands import migrate
 from django.db import OperationalError, connections
 
-from accounts import cells, citus, placement, row_security, scope
-from accounts.models import Cell
+from accounts import cells, citus, row_security, scope
 from mio_site import cell_schema
 
 
@@ -53,6 +52,15 @@ class Command(migrate.Command):
                 row_security.protect(own)
                 if row_security.login_of(own).apart:
                     citus.bind_triggers(own)
-            if added := Cell.objects.filter(name=cell).first() if cell != cells.SHARED else None:
-                cell_schema.number_ids(cell, added.number)
-                placement.bring_copies(cell)
+            if cell != cells.SHARED:
+                _fill(cell)
+
+
+def _fill(cell: str) -> None:
+    """The numbers of a cell's ids, and the copies that it needs."""
+    from accounts import placement  # a project may have the site without Mio's own models
+    from accounts.models import Cell
+
+    if added := Cell.objects.filter(name=cell).first():
+        cell_schema.number_ids(cell, added.number)
+        placement.bring_copies(cell)

@@ -16,6 +16,7 @@ LOGGING = {
     "loggers": {"django": {"handlers": []}},
 }
 MIO_TRACING = False
+MIO_CELLS: list[str] = []
 MIO_TRUSTED_PROXIES: list[str] = []
 ASGI_GATES: list[str] = []
 ASGI_WARM_UPS: list[str] = []
