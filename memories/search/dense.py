@@ -21,9 +21,10 @@ _ARM = """(
         AND {wanted}
     ORDER BY {order} LIMIT %({limit})s)
 """
-# Where the best of a part are sought besides, all are compared once for both.
+# Where the best of a part are sought besides, all are compared once for both, and that part is
+# looked up once.
 _COMPARED = """
-compared AS MATERIALIZED (
+inside (id) AS MATERIALIZED ({inside}), compared AS MATERIALIZED (
     SELECT memory_id, {distances}
     FROM memories_vector
     WHERE end_user_id = %(end_user)s AND space = %(space)s AND status = ANY(%(statuses)s)
@@ -39,6 +40,7 @@ _OTHERS = """(
         AND (SELECT count(*) FROM ranked WHERE part = {first}) < %({limit})s
     ORDER BY said_at DESC, id LIMIT %({limit})s)
 """
+_INSIDE = "SELECT id FROM inside"
 _NOTHING = "SELECT 0 AS part, NULL::uuid AS memory_id, NULL::float8 AS place WHERE false"
 # Of which memories to find how many: the parameter that says so.
 _Sought = tuple[Subset | None, str]
@@ -95,18 +97,21 @@ def one_by_one(
     """What is sought for each of ``count`` vectors, all of the user's compared; of several, the
     others are parts of the first."""
     arms, others = [], []
+    (within, _), (inside, _) = sought[0], sought[-1]
     once = len(sought) > 1 and count > 0
     for place, (subset, limit) in enumerate(sought):
         first = place * (count + 1)
         parts = range(first, first + count)
+        ids = _INSIDE if once and place else subset.sql if subset else None
         if once:
-            arms += _arms_of_compared(parts, first, subset if place else None, limit)
+            among = hashed("memory_id", _INSIDE) if place else "true"
+            arms += _arms_of_compared(parts, first, among, limit)
         else:
-            among = indexed("memory_id", subset.sql) if subset else "true"
+            among = indexed("memory_id", ids) if ids else "true"
             arms += _arms(parts, first, _EXACT, among, limit)
-        among = indexed("id", subset.sql) if subset else "true"
+        among = indexed("id", ids) if ids else "true"
         others.append(_OTHERS.format(part=first + count, first=first, wanted=among, limit=limit))
-    compared = _compared(count, sought[0][0]) if once else ""
+    compared = _compared(count, within, inside) if once and inside else ""
     sql = (
         f"WITH {compared}ranked AS MATERIALIZED ({' UNION ALL '.join(arms) or _NOTHING}) "  # noqa: S608
         f"SELECT * FROM ranked UNION ALL {' UNION ALL '.join(others)}"
@@ -147,16 +152,13 @@ def _arms(
     ]
 
 
-def _compared(count: int, subset: Subset | None) -> str:
+def _compared(count: int, subset: Subset | None, inside: Subset) -> str:
     distances = (f"{_EXACT[0].format(part=part)} AS place_{part}" for part in range(count))
     wanted = indexed("memory_id", subset.sql) if subset else "true"
-    return _COMPARED.format(distances=", ".join(distances), wanted=wanted)
+    return _COMPARED.format(inside=inside.sql, distances=", ".join(distances), wanted=wanted)
 
 
-def _arms_of_compared(
-    parts: Iterable[int], first: int, subset: Subset | None, limit: str
-) -> list[str]:
-    wanted = hashed("memory_id", subset.sql) if subset else "true"
+def _arms_of_compared(parts: Iterable[int], first: int, wanted: str, limit: str) -> list[str]:
     return [
         _ARM_OF_COMPARED.format(part=part, vector=part - first, wanted=wanted, limit=limit)
         for part in parts

@@ -150,7 +150,10 @@ def _found(
     words. The words come first: meanwhile the query is embedded."""
     asked = [query_weights(question) for question in parts(query)]
     first = bm25.search(scope, [bm25.Question(words, {}) for words in asked], depth)
-    steps = map(second_hop.onward, asked, (best.tokens for best in first))
+    steps = [
+        second_hop.onward(words, best.tokens, best.rarity)
+        for words, best in zip(asked, first, strict=True)
+    ]
     further = [step or bm25.Question({}, {}) for step in steps]
     second = bm25.search(replace(scope, inside=None), further, depth)
     size = next((one.corpus for one in first if one.corpus), None)

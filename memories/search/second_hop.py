@@ -7,7 +7,7 @@ Complex Open-domain Questions Through Iterative Query Generation", EMNLP 2019, w
 instead of a learnt generator).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 from contacts.lexicon import words
 from memories.search import concepts
@@ -21,15 +21,20 @@ _HEADS = words("stopwords", "heads")
 WEIGHT = 0.2
 
 
-def onward(asked: Mapping[str, float], first: Sequence[str]) -> Question | None:
-    """What to search for next, given the words asked for and the tokens of the best memory
-    found; None when that memory answers all, or is about nobody and nothing new."""
+def onward(
+    asked: Mapping[str, float], first: Sequence[str], held: Container[str]
+) -> Question | None:
+    """What to search for next, given the words asked for, the tokens of the best memory found and
+    the words that any memory has ``held``; None when that memory answers all, or is about nobody and
+    nothing new, or no memory holds what it leaves open."""
     has = set(own(first))
     open_words = {token: weight for token, weight in asked.items() if token not in has | _HEADS}
     people = [token for token in has if token.startswith(concepts.ROLE)]
     # Whoever is called by a role is known by it; anything else by all its words.
     about = people or [token for token in has if ":" not in token]
     new = sorted(token for token in about if token not in asked)
-    if not open_words or not new or (people and len(new) < len(people)):
+    if not any(token in held for token in open_words):
+        return None
+    if not new or (people and len(new) < len(people)):
         return None
     return Question(open_words, dict.fromkeys(new, 1.0))

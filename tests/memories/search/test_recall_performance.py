@@ -27,8 +27,20 @@ def rows_touched(plan: dict[str, Any]) -> float:
     return own + sum(map(rows_touched, plan.get("Plans", ())))
 
 
-def cost(memories: int) -> float:
-    """The rows that a search touches where one person has so many memories, all the user's."""
+def touched_by(queries: CaptureQueriesContext, *holding: str) -> float:
+    """The rows that those statements touched that hold these words."""
+    touched = 0.0
+    with connection.cursor() as cursor:
+        for query in queries:
+            if all(word in query["sql"] for word in holding):
+                cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + query["sql"])
+                ((plans,),) = cursor.fetchall()
+                touched += rows_touched(plans[0]["Plan"])
+    return touched
+
+
+def searched(memories: int, question: str) -> CaptureQueriesContext:
+    """The statements of a search where one person has so many memories, all the user's."""
     end_user = make_end_user()
     fill({end_user: memories}, space(EMBEDDER), EMBEDDER.dimensions, progress=False)
     contact = make_contact(end_user)
@@ -38,17 +50,26 @@ def cost(memories: int) -> float:
     )
     (vector,) = Source(EMBEDDER.dimensions).vectors(1).tolist()
     with CaptureQueriesContext(connection) as queries:
-        search(end_user, QUESTION, embedder=EMBEDDER, vector=vector, contact_ids=[contact.pk])
-    touched = 0.0
-    with connection.cursor() as cursor:
-        for query in queries:
-            cursor.execute("EXPLAIN (ANALYZE, FORMAT JSON) " + query["sql"])
-            ((plans,),) = cursor.fetchall()
-            touched += rows_touched(plans[0]["Plan"])
-    return touched
+        search(end_user, question, embedder=EMBEDDER, vector=vector, contact_ids=[contact.pk])
+    return queries
 
 
 def test_four_times_as_many_memories_of_a_person_cost_four_times_as_much() -> None:
     # No ANALYZE: the planner expects a handful of rows, as it does of a person who is mentioned
     # far more often than most.
-    assert cost(MANY) < 1.5 * MANY / FEW * cost(FEW)
+    few, many = (touched_by(searched(size, QUESTION)) for size in (FEW, MANY))
+    assert many < 1.5 * MANY / FEW * few
+
+
+def test_a_time_in_which_nothing_was_is_looked_up_once_beside_the_vectors() -> None:
+    asked = (QUESTION, QUESTION.replace("recently", "in 1990"))
+    something, nothing = (touched_by(searched(MANY, one), "memories_vector") for one in asked)
+    assert nothing <= something
+
+
+def test_no_second_word_search_where_no_memory_holds_what_the_first_leaves_open() -> None:
+    held, not_held = (
+        sum("memories_posting" in query["sql"] for query in searched(FEW, question))
+        for question in ("w1 w3 w9 w40", "w1 zyzzyva")
+    )
+    assert (held, not_held) == (2, 1)
