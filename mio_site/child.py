@@ -12,7 +12,7 @@ import sys
 import uvicorn
 from django.core.management import execute_from_command_line
 
-from mio_site import database
+from mio_site import serve
 
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 GRACE = 3  # seconds for requests under way when the web process is asked to end
@@ -40,8 +40,6 @@ def serve_web(descriptor: int) -> None:
 
 def work() -> None:
     """Runs queued tasks in processes that end with the one that made them."""
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
-    database.ensure_running()
     made_by = os.getpid()
 
     def follow() -> None:
@@ -55,6 +53,8 @@ def work() -> None:
 
 if __name__ == "__main__":
     end_with_parent(signal.SIGTERM, int(sys.argv[1]))
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
+    serve.bring_back_database()
     if sys.argv[2] == "web":
         serve_web(int(sys.argv[3]))
     else:

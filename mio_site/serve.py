@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
+from mio_site import database
+
 ROOT = Path(__file__).resolve().parent.parent  # `python -m` finds our modules from here
 TICK = 0.1  # seconds between looks at the processes
 FIRST_DELAY, LONGEST_DELAY = 0.5, 8.0  # before a restart, doubled with each death
@@ -143,6 +145,13 @@ def answers(host: str, port: int, path: str) -> bool:
         return False
     finally:
         connection.close()
+
+
+def bring_back_database() -> None:
+    """Starts the embedded server again where it was killed, and says so: whichever process of
+    `serve` sees it first. Raises ServerError."""
+    if database.ensure_running():
+        say("The database server had ended; it was started again.")
 
 
 def say(line: str) -> None:

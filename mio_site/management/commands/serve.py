@@ -15,7 +15,16 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connections
 
 from mio_site import database
-from mio_site.serve import AddressInUseError, Child, Stop, answers, reserve, say, supervise
+from mio_site.serve import (
+    AddressInUseError,
+    Child,
+    Stop,
+    answers,
+    bring_back_database,
+    reserve,
+    say,
+    supervise,
+)
 
 STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 HEAL_EVERY = 2.0  # seconds between looks at the embedded server
@@ -58,8 +67,7 @@ class Watch:
         if time.monotonic() >= self.heal_at:
             self.heal_at = time.monotonic() + HEAL_EVERY
             try:
-                if database.ensure_running():
-                    say("The database server had ended; it was started again.")
+                bring_back_database()
             except database.ServerError as error:
                 say(str(error))
 
