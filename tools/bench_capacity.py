@@ -5,23 +5,30 @@ each rate: other work on the machine makes them slower, but hardly dearer."""
 import json
 import os
 import statistics
+import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import count, cycle
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from urllib.parse import quote, urlencode
 
+import psycopg
 from django.core.management.base import BaseCommand, CommandParser
-from django.db import connection
+from django.db import connections
 from django.db.models import F, Sum
 from django_q.models import OrmQ
 
+from accounts import cells
 from accounts.scope import all_users
 from memories.models import Batch, Memory, Message, Work
 from mio_site import serve
+from mio_site.postgres import instance
 from tools.served import Client, Site, served
 
 WARM = 4  # batches until each process of the worker has loaded what reads texts
@@ -50,9 +57,29 @@ class Command(BaseCommand):
         parser.add_argument("--seconds", type=float, default=20, help="each part takes so long")
         parser.add_argument("--clients", type=int, default=8, help="that ask at once")
         parser.add_argument("--users", type=int, default=100)
+        parser.add_argument(
+            "--cells",
+            type=int,
+            default=0,
+            metavar="N",
+            help="spread the users over N cells, each at a PostgreSQL of its own",
+        )
+
+    def handle(self, *, cells: int, **options: Any) -> None:
+        if cells:
+            with _servers(cells) as setting:
+                self._again({"MIO_CELLS": setting}, options)
+        else:
+            self._measure(**options)
+
+    def _again(self, environment: dict[str, str], options: dict[str, Any]) -> None:
+        """The same in a process that has other settings."""
+        given = [f"--{name}={options[name]}" for name in ("seconds", "clients", "users")]
+        command = [sys.executable, "-m", "tools", "bench_capacity", *given]
+        subprocess.run(command, env=os.environ | environment, check=True)  # noqa: S603 our own
 
     @all_users()
-    def handle(self, *, seconds: float, clients: int, users: int, **_options: Any) -> None:
+    def _measure(self, *, seconds: float, clients: int, users: int, **_options: Any) -> None:
         before = os.getloadavg()[0]
         with served(worker=False) as site:
             load = Load(site, clients, users)
@@ -66,7 +93,29 @@ class Command(BaseCommand):
                 "stored": _stored(),
             }
         told = {"cores": os.cpu_count(), "load_before": round(before, 1), "clients": clients}
-        self.stdout.write(json.dumps(told | {"users": users} | figures))
+        told |= {"cells": len(cells.names()[1:]), "users": users}
+        self.stdout.write(json.dumps(told | figures))
+
+
+@contextmanager
+def _servers(number: int) -> Iterator[str]:
+    """So many servers that run until the end of the block, each with an empty database, as MIO_CELLS
+    names them."""
+    with TemporaryDirectory(prefix="mio-cells-") as folder, ExitStack() as running:
+        named = []
+        for cell in (f"c{n}" for n in range(1, number + 1)):
+            home = Path(folder) / cell
+            instance.ensure_running(home)
+            running.callback(instance.leave, home)
+            at = instance.connection(home)
+            where = {"host": at["HOST"], "port": at["PORT"]}
+            secret = f"{quote(at['USER'])}:{quote(at['PASSWORD'])}"
+            database = f"mio_bench_{cell}"
+            address = f"postgres://{secret}@/{{}}?{urlencode(where)}"
+            with psycopg.connect(address.format(at["NAME"]), autocommit=True) as own:
+                own.execute(f"CREATE DATABASE {database}")
+            named.append(f"{cell}={address.format(database)}")
+        yield ",".join(named)
 
 
 class Load:
@@ -161,7 +210,15 @@ def _extracted(seconds: float) -> dict[str, Any]:
 def _read() -> int:
     """How many messages stand in batches that are done."""
     done = Batch.objects.filter(state=Work.State.DONE)
-    return done.aggregate(read=Sum(F("last_seq") - F("first_seq") + 1))["read"] or 0
+    read = Sum(F("last_seq") - F("first_seq") + 1)
+    return sum(done.using(cell).aggregate(read=read)["read"] or 0 for cell in _each_cell())
+
+
+def _each_cell() -> Iterator[str]:
+    """The cells, each of them entered while it is looked at."""
+    for cell in cells.names():
+        with cells.entered(cell):
+            yield cell
 
 
 def _resident() -> Iterator[tuple[str, float]]:
@@ -192,9 +249,9 @@ def _ours() -> Iterator[tuple[int, bytes]]:
                 (folder / "stat").read_text().rpartition(")")[2].split()[1]
             )
             commands[int(folder.name)] = (folder / "cmdline").read_bytes()
-    session = f" {connection.settings_dict['NAME']} ".encode()
+    ours = [f" {connections[cell].settings_dict['NAME']} ".encode() for cell in cells.names()]
     for pid, command in sorted(commands.items()):
-        served_here = command.startswith(b"postgres:") and session in command
+        served_here = command.startswith(b"postgres:") and any(name in command for name in ours)
         if served_here or os.getpid() in _above(pid, parents):
             yield pid, command
 
@@ -207,17 +264,21 @@ def _above(pid: int, parents: dict[int, int]) -> Iterator[int]:
 
 def _stored() -> dict[str, float]:
     """Rows, and bytes of a memory and of a message with their indexes."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT c.relname, pg_total_relation_size(c.oid) FROM pg_class c "
-            "WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace"
-        )
-        sizes = dict(cursor.fetchall())
+    sizes: Counter[str] = Counter()
+    memories = messages = 0
+    for cell in _each_cell():
+        with connections[cell].cursor() as cursor:
+            cursor.execute(
+                "SELECT c.relname, pg_total_relation_size(c.oid) FROM pg_class c "
+                "WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace"
+            )
+            sizes.update(dict(cursor.fetchall()))
+        memories += Memory.objects.count()
+        messages += Message.objects.count()
 
     def of(*tables: str) -> int:
         return sum(size for name, size in sizes.items() if name.startswith(tables))
 
-    memories, messages = Memory.objects.count(), Message.objects.count()
     about = of(
         "memories_memory", "memories_vector", "memories_posting", "memories_link", "memories_edge"
     )

@@ -13,6 +13,7 @@ from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 from django_q.models import Failure, OrmQ
@@ -77,9 +78,12 @@ class Site:
 
 @contextmanager
 def served(*, worker: bool = True) -> Iterator[Site]:
-    """The web process, and the worker, at an empty database, until the end of the block."""
+    """The web process, and the worker, at an empty database and the cells that are set beside it,
+    until the end of the block."""
     with scratch_database():
         call_command("install_schedules", verbosity=0)
+        for cell in settings.MIO_CELLS:
+            call_command("cells", "add", cell, verbosity=0)
         _, secret = ApiKey.issue(App.objects.create(name="storm"))
         given = os.environ.get("DATABASE_URL")
         os.environ["DATABASE_URL"] = _database_url()
