@@ -19,6 +19,7 @@ from accounts.models import Cell, EndUser, Placement
 from mio_site.cell_settings import read_cells
 from mio_site.postgres import instance, server
 from mio_site.postgres.data_folder import PostgresHome
+from tests import template
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -68,7 +69,8 @@ def _directory(django_db_blocker: Any, second_home: Path) -> Iterator[str]:
     """The name of the database that all share; both cells are added as an operator does."""
     name = f"test_cells_{os.getpid()}"
     with django_db_blocker.unblock():
-        _on_server(f"CREATE DATABASE {name}", f"CREATE DATABASE {name}_c1")
+        _on_server(f"CREATE DATABASE {name} TEMPLATE {template.ready()}")
+        _on_server(f"CREATE DATABASE {name}_c1")
         with _spread(name, second_home):
             call_command("migrate", verbosity=0)
             call_command("install_schedules", verbosity=0)
