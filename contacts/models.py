@@ -220,7 +220,13 @@ class Contact(Tracked):
     last_mentioned_at = models.DateTimeField(default=timezone.now)
     mention_count = models.PositiveIntegerField(default=1)
     merged_into = models.ForeignKey(
-        "self", models.DO_NOTHING, null=True, blank=True, related_name="merged", db_constraint=False
+        "self",
+        models.DO_NOTHING,
+        null=True,
+        blank=True,
+        related_name="merged",
+        db_constraint=False,
+        db_index=False,
     )
     archived_at = models.DateTimeField(
         null=True, blank=True, help_text="Since then known, but neither listed nor injected."
@@ -268,6 +274,11 @@ class Contact(Tracked):
                 fields=["end_user", "-last_mentioned_at"],
                 condition=Q(merged_into=None, archived_at__isnull=False),
                 name="contact_archived",
+            ),
+            models.Index(
+                fields=["merged_into", "end_user"],
+                condition=Q(merged_into__isnull=False),
+                name="contact_merged",
             ),
         ]
         triggers = [
@@ -317,7 +328,9 @@ class ContactKey(models.Model):
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["contact", "key", "how"], name="contact_key_once"),
+            models.UniqueConstraint(
+                fields=["contact", "end_user", "key", "how"], name="contact_key_once"
+            ),
         ]
         indexes = [
             # Finds whole keys, and beginnings of keys whatever the database's collation.
@@ -362,11 +375,19 @@ class Relation(Tracked):
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     subject = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="relations_out", db_constraint=False
+        Contact,
+        models.DO_NOTHING,
+        related_name="relations_out",
+        db_constraint=False,
+        db_index=False,
     )
     kind = models.CharField(max_length=50)
     object = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="relations_in", db_constraint=False
+        Contact,
+        models.DO_NOTHING,
+        related_name="relations_in",
+        db_constraint=False,
+        db_index=False,
     )
     sources = ArrayField(models.UUIDField(), default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -380,7 +401,10 @@ class Relation(Tracked):
                 condition=~Q(subject=F("object")), name="relation_between_two_people"
             ),
         ]
-        indexes = [models.Index(fields=["object"], name="relation_inbound")]
+        indexes = [
+            models.Index(fields=["subject", "end_user"], name="relation_outbound"),
+            models.Index(fields=["object", "end_user"], name="relation_inbound"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
@@ -433,8 +457,12 @@ class Suggestion(Tracked):
         DIFFERENT = "different"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="suggestions")
-    first = models.ForeignKey(Contact, models.DO_NOTHING, related_name="+", db_constraint=False)
-    second = models.ForeignKey(Contact, models.DO_NOTHING, related_name="+", db_constraint=False)
+    first = models.ForeignKey(
+        Contact, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
+    second = models.ForeignKey(
+        Contact, models.DO_NOTHING, related_name="+", db_constraint=False, db_index=False
+    )
     verdict = models.CharField(max_length=9, choices=Verdict)
     confidence = models.FloatField()
     evidence = models.JSONField(default=list)
@@ -476,6 +504,8 @@ class Suggestion(Tracked):
                 condition=Q(state__in=["open", "later"]),
                 name="suggestion_waiting",
             ),
+            models.Index(fields=["first", "end_user"], name="suggestion_of_first"),
+            models.Index(fields=["second", "end_user"], name="suggestion_of_second"),
         ]
 
     def __str__(self) -> str:

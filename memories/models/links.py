@@ -125,9 +125,11 @@ class Link(Tracked):
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     contact = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="links", db_constraint=False
+        Contact, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
     )
-    memory = models.ForeignKey(Memory, models.DO_NOTHING, related_name="links", db_constraint=False)
+    memory = models.ForeignKey(
+        Memory, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
+    )
     made_by = models.CharField(max_length=12, choices=MadeBy)
     confidence = models.FloatField(default=1.0)
     rejected = models.BooleanField(default=False)
@@ -154,7 +156,8 @@ class Link(Tracked):
                 condition=Q(rejected=False),
                 name="link_latest",
             ),
-            models.Index(fields=["memory"], name="link_of_memory"),
+            models.Index(fields=["contact", "end_user"], name="link_of_contact"),
+            models.Index(fields=["memory", "end_user"], name="link_of_memory"),
             models.Index(
                 fields=["end_user", "contact"],
                 condition=Q(rejected=False, consolidated_at=None),
@@ -308,10 +311,10 @@ class Edge(Tracked):
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
     source = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="edges_out", db_constraint=False
+        Memory, models.DO_NOTHING, related_name="edges_out", db_constraint=False, db_index=False
     )
     target = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="edges_in", db_constraint=False
+        Memory, models.DO_NOTHING, related_name="edges_in", db_constraint=False, db_index=False
     )
     kind = models.CharField(max_length=100)
     inverse = models.BooleanField(default=False, editable=False, db_default=False)
@@ -333,7 +336,8 @@ class Edge(Tracked):
             ),
         ]
         indexes = [
-            models.Index(fields=["target"], name="edge_inbound"),
+            models.Index(fields=["source", "end_user"], name="edge_outbound"),
+            models.Index(fields=["target", "end_user"], name="edge_inbound"),
             # What waits for a person to say which of two memories is right.
             models.Index(
                 fields=["end_user", "id"],
@@ -383,18 +387,24 @@ class EntityLink(models.Model):
     """This memory speaks of this entity."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    entity = models.ForeignKey(Entity, models.DO_NOTHING, related_name="links", db_constraint=False)
+    entity = models.ForeignKey(
+        Entity, models.DO_NOTHING, related_name="links", db_constraint=False, db_index=False
+    )
     memory = models.ForeignKey(
-        Memory, models.DO_NOTHING, related_name="entity_links", db_constraint=False
+        Memory, models.DO_NOTHING, related_name="entity_links", db_constraint=False, db_index=False
     )
 
     objects = ScopedQuerySet.as_manager()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["memory", "entity"], name="entity_link_once")
+            models.UniqueConstraint(
+                fields=["memory", "end_user", "entity"], name="entity_link_once"
+            )
         ]
-        indexes = [models.Index(fields=["entity", "memory"], name="entity_link_of_entity")]
+        indexes = [
+            models.Index(fields=["entity", "end_user", "memory"], name="entity_link_of_entity")
+        ]
 
     def __str__(self) -> str:
         return f"entity link {self.pk}"

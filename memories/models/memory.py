@@ -173,6 +173,7 @@ class Memory(Tracked):
         blank=True,
         related_name="memories",
         db_constraint=False,
+        db_index=False,
     )
     facts = models.JSONField(default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
@@ -183,6 +184,7 @@ class Memory(Tracked):
         blank=True,
         related_name="sources",
         db_constraint=False,
+        db_index=False,
     )
     embedding_model = models.CharField(
         max_length=120,
@@ -200,6 +202,7 @@ class Memory(Tracked):
         blank=True,
         related_name="merged_from",
         db_constraint=False,
+        db_index=False,
         help_text="The memory that says what this one and others overlapping with it said.",
     )
     access_count = models.PositiveIntegerField(default=0)
@@ -325,14 +328,19 @@ class Memory(Tracked):
                 name="memory_uncompared",
             ),
             models.Index(
-                fields=["merged_into"],
+                fields=["merged_into", "end_user"],
                 name="memory_merged",
                 condition=Q(merged_into__isnull=False),
             ),
             models.Index(
-                fields=["consolidated_into"],
+                fields=["consolidated_into", "end_user"],
                 name="memory_sources",
                 condition=Q(consolidated_into__isnull=False),
+            ),
+            models.Index(
+                fields=["batch", "end_user"],
+                name="memory_of_batch",
+                condition=Q(batch__isnull=False),
             ),
             GinIndex(F("end_user"), F("source_message_ids"), name="memory_messages"),
             GinIndex(F("end_user"), OpClass("facts", "jsonb_path_ops"), name="memory_facts"),

@@ -160,6 +160,7 @@ class Erasure(models.Model):
         blank=True,
         related_name="erasures",
         db_constraint=False,
+        db_index=False,
     )
     state = models.CharField(max_length=9, choices=State, default=State.PENDING)
     memory_ids = ArrayField(models.UUIDField(), default=list)
@@ -197,7 +198,8 @@ class Erasure(models.Model):
     class Meta:
         ordering = ["-requested_at"]
         indexes = [
-            models.Index(fields=["due_at"], condition=Q(state="pending"), name="erasure_due")
+            models.Index(fields=["due_at"], condition=Q(state="pending"), name="erasure_due"),
+            models.Index(fields=["change", "end_user"], name="erasure_of_change"),
         ]
 
     def __str__(self) -> str:

@@ -296,7 +296,11 @@ class Consolidation(Work):
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="consolidations")
     contact = models.ForeignKey(
-        Contact, models.DO_NOTHING, related_name="consolidations", db_constraint=False
+        Contact,
+        models.DO_NOTHING,
+        related_name="consolidations",
+        db_constraint=False,
+        db_index=False,
     )
 
     class Meta:
@@ -308,6 +312,7 @@ class Consolidation(Work):
                 name="consolidation_one_open",
             )
         ]
+        indexes = [models.Index(fields=["contact", "end_user"], name="consolidation_of_contact")]
 
     def __str__(self) -> str:
         return f"consolidation {self.pk}"
