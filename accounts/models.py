@@ -290,6 +290,12 @@ class EndUser(InTimeZone):
     own_dates = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True, editable=False
     )
+    has_unlinked = models.BooleanField(
+        default=False,
+        db_default=False,
+        editable=False,
+        help_text="When it was last looked at, a memory of people was linked to nobody.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     objects = EndUserQuerySet.as_manager()
@@ -311,7 +317,10 @@ class EndUser(InTimeZone):
                 fields=["last_message_at"],
                 name="end_user_unextracted",
                 condition=Q(message_seq__gt=F("extracted_seq")),
-            )
+            ),
+            models.Index(
+                fields=["id"], name="end_user_has_unlinked", condition=Q(has_unlinked=True)
+            ),
         ]
 
     def __str__(self) -> str:

@@ -78,11 +78,13 @@ JOBS = {
     "retry": _("try again what failed while a model server was away"),
     "rescore": _("bring the importance of memories up to date"),
     "index": _("index the vectors of users who have many"),
+    "tally": _("add the figures of days that are over to their totals"),
     "refine": _("split and trim verbose memories"),
     "merge": _("merge memories that say the same"),
     "collect": _("delete entities without memories, and old injection records"),
 }
 COUNTS = {
+    "rows": _("rows"),
     "users": _("users"),
     "memories": _("memories"),
     "repeated": _("repeated"),

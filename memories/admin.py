@@ -25,6 +25,7 @@ from memories.models import (
     ProcessJob,
     RemoteBatch,
     Retrieval,
+    Tally,
     Work,
 )
 
@@ -188,6 +189,11 @@ class OutageAdmin(ReadOnlyAdmin):
     list_display = ["provider", "model", worded("error"), "since"]
     list_filter = ["provider"]
     search_fields = ["model"]
+
+
+@admin.register(Tally)
+class TallyAdmin(ReadOnlyAdmin):
+    list_display = ["ledger", "until"]
 
 
 @admin.register(RemoteBatch)

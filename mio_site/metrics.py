@@ -19,7 +19,8 @@ from accounts import cells
 from accounts.errors import envelope
 from accounts.models import EndUser
 from accounts.scope import all_users
-from memories.models import Batch, Consolidation, Message, ModelCall, Outage, Retrieval
+from memories import tallies
+from memories.models import Batch, Consolidation, Message, Outage, Work
 from mio_site.management.commands.backup import LAST
 from webhooks.models import Endpoint
 
@@ -80,19 +81,22 @@ def _of_users() -> Iterator[Metric]:
         "Since when the oldest such message waits.",
         _age(unread.aggregate(since=Min("received_at"))["since"]),
     )
-    work = GaugeMetricFamily("mio_work", "Units of work by state.", labels=["kind", "state"])
+    work = GaugeMetricFamily(
+        "mio_work", "Units of work that are not over, by state.", labels=["kind", "state"]
+    )
     for model in (Batch, Consolidation):
-        counts = model.objects.order_by().values_list("state").annotate(n=Count("pk"))
-        for state, count in counts:
-            work.add_metric([model._meta.model_name or "", state], count)
+        rows = model.objects.filter(state__in=Work.OPEN).order_by()
+        counts = dict(rows.values_list("state").annotate(n=Count("pk")))
+        for state in Work.OPEN:
+            work.add_metric([model._meta.model_name or "", state], counts.get(state, 0))
     yield work
     yield from _model_calls()
-    found = Retrieval.objects.aggregate(linked=Sum("linked"), fallback=Sum("fallback"))
     retrievals = CounterMetricFamily(
         "mio_retrievals", "Searches for a person's memories.", labels=["answered_by"]
     )
-    for how, count in found.items():
-        retrievals.add_metric([how], count or 0)
+    sums = tallies.total(tallies.RETRIEVALS).get((), (0, 0))
+    for how, count in zip(("linked", "fallback"), sums, strict=True):
+        retrievals.add_metric([how], count)
     yield retrievals
     yield from _outages()
 
@@ -141,11 +145,8 @@ def _model_calls() -> Iterable[Metric]:
         "mio_model_seconds", "Time spent in model calls.", labels=["provider", "purpose"]
     )
     sums: dict[tuple[str, str], list[float]] = {}
-    for provider, purpose, outcome, count, tokens_in, tokens_out, latency_ms in (
-        ModelCall.objects.order_by()
-        .values_list("provider", "purpose", "outcome")
-        .annotate(Count("pk"), Sum("tokens_in"), Sum("tokens_out"), Sum("latency_ms"))
-    ):
+    for (provider, purpose, outcome), numbers in tallies.total(tallies.MODEL_CALLS).items():
+        count, tokens_in, tokens_out, latency_ms = numbers
         calls.add_metric([provider, purpose, outcome], count)
         held = sums.setdefault((provider, purpose), [0, 0, 0.0])
         for place, value in enumerate((tokens_in, tokens_out, latency_ms / 1000)):

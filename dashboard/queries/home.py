@@ -36,8 +36,9 @@ def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:
 
 
 def of_nobody(users: QuerySet[EndUser]) -> QuerySet[Memory]:
-    """What was told of people and got no contact."""
-    rows = Memory.objects.filter(end_user__in=users).of_nobody()
+    """What was told of people and got no contact: of the few users who have such, not of all that
+    anybody was ever told of."""
+    rows = Memory.objects.filter(end_user__in=users.filter(has_unlinked=True)).of_nobody()
     return rows.select_related("end_user__app").defer("tokens", "embedding").order_by("-pk")
 
 

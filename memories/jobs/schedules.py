@@ -11,6 +11,7 @@ from typing import Any
 from django.utils.module_loading import import_string
 from django_q.models import Schedule
 
+from memories import tallies
 from memories.budget import Budget
 from memories.erasure.due import erase_due
 from memories.jobs import garbage_collect, reembed, rescore, retry, sweep
@@ -106,6 +107,7 @@ JOBS: dict[str, Job] = {
             "bring the importance of memories up to date",
             EachUser(rescore.users_due, rescore.rescore_user, users=10_000, rows=200_000),
         ),
+        Job("tally", DAY, "add the figures of days that are over to their totals", tallies.keep),
         Job("index", DAY, "index the vectors of users who have many", reembed.index),
         Job(
             "refine",

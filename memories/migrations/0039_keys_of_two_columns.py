@@ -13,6 +13,11 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        # A constraint with a condition is an index, and would go with that of the column.
+        migrations.RemoveConstraint(
+            model_name='consolidation',
+            name='consolidation_one_open',
+        ),
         migrations.RemoveConstraint(
             model_name='entitylink',
             name='entity_link_once',
@@ -131,6 +136,10 @@ class Migration(migrations.Migration):
         migrations.AddIndex(
             model_name='memory',
             index=models.Index(condition=models.Q(('batch__isnull', False)), fields=['batch', 'end_user'], name='memory_of_batch'),
+        ),
+        migrations.AddConstraint(
+            model_name='consolidation',
+            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['pending', 'running', 'failed'])), fields=('contact',), name='consolidation_one_open'),
         ),
         migrations.AddConstraint(
             model_name='entitylink',

@@ -16,6 +16,7 @@ from memories.models.records import (
     ModelCall,
     Outage,
     Retrieval,
+    Tally,
 )
 from memories.models.search_index import AROUND, AROUND_SHARE, Corpus, Posting, Vector
 from memories.models.work import (

@@ -54,9 +54,12 @@ class MemoryQuerySet(ScopedQuerySet):
     def of_nobody(self) -> Self:
         """Current facts of a friend, relative, colleague or partner that are linked to no contact,
         though workers had the time, and of which nobody said that they are not about one."""
+        return self.unlinked().filter(created_at__lte=timezone.now() - LINKED_WITHIN)
+
+    def unlinked(self) -> Self:
+        """The same, whether or not workers had the time."""
         people = [str(subtype) for subtype in OF_PEOPLE]
-        rows = self.active().facts().filter(subtype__in=people, unread=False, links=None)
-        return rows.filter(created_at__lte=timezone.now() - LINKED_WITHIN)
+        return self.active().facts().filter(subtype__in=people, unread=False, links=None)
 
     def ahead(self, since: datetime) -> Self:
         """Memories of what takes place, or begins to hold, at ``since`` or later; but not of what

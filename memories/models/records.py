@@ -65,6 +65,20 @@ class Outage(models.Model):
         return f"{self.provider} {self.model}"
 
 
+class Tally(models.Model):
+    """The ``sums`` of a ledger's rows before the day ``until``, as memories.tallies keeps them."""
+
+    ledger = models.CharField(max_length=20, primary_key=True)
+    until = models.DateField()
+    sums = models.JSONField(default=list)
+
+    class Meta:
+        verbose_name_plural = "tallies"
+
+    def __str__(self) -> str:
+        return f"{self.ledger} before {self.until}"
+
+
 class Retrieval(models.Model):
     """A day's count of how people's memories were found, to watch the text fallback fade."""
 
@@ -79,6 +93,7 @@ class Retrieval(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["end_user", "day"], name="retrieval_once_a_day")
         ]
+        indexes = [models.Index(fields=["day"], name="retrieval_of_day")]
 
     def __str__(self) -> str:
         return str(self.day)

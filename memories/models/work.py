@@ -180,6 +180,9 @@ class Work(models.Model):
         QUARANTINED = "quarantined"  # waits for an operator
         CANCELLED = "cancelled"
 
+    #: What is not over: few rows among all that ever were, so that what asks for them has an index.
+    OPEN = (State.PENDING, State.RUNNING, State.SUBMITTED, State.FAILED, State.QUARANTINED)
+
     # Longer than a run may take, so that one which holds its lease is alive.
     LEASE = timedelta(minutes=10)
     TIME_LIMIT = timedelta(minutes=8)
@@ -286,6 +289,13 @@ class Batch(Work):
                 name="batch_one_at_a_time",
             ),
         ]
+        indexes = [
+            models.Index(
+                fields=["state", "end_user"],
+                condition=Q(state__in=[str(state) for state in Work.OPEN]),
+                name="batch_open",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"messages {self.first_seq}–{self.last_seq}"
@@ -312,7 +322,14 @@ class Consolidation(Work):
                 name="consolidation_one_open",
             )
         ]
-        indexes = [models.Index(fields=["contact", "end_user"], name="consolidation_of_contact")]
+        indexes = [
+            models.Index(fields=["contact", "end_user"], name="consolidation_of_contact"),
+            models.Index(
+                fields=["state", "end_user"],
+                condition=Q(state__in=[str(state) for state in Work.OPEN]),
+                name="consolidation_open",
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"consolidation {self.pk}"

@@ -23,7 +23,7 @@ from memories import graph, model_calls
 from memories.budget import Budget
 from memories.corrections.supersede import supersede
 from memories.models import Edge, EntityLink, Link, Memory
-from memories.pipeline import tag_entities
+from memories.pipeline import linker, tag_entities
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder, language_provider
 from memories.providers.thresholds import Calibration, calibration_of
@@ -80,6 +80,7 @@ def relate(end_user_id: int, budget: Budget) -> dict[str, int]:
             break
         budget.spend(calls=counts["calls"], rows=sum(counts.values()) - counts["calls"])
         done = {name: done[name] + count for name, count in counts.items()}
+    linker.note_unlinked(end_user_id)
     return done
 
 

@@ -4,12 +4,16 @@ import json
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django_q.tasks import async_task
 from prometheus_client.parser import text_string_to_metric_families
 
+from accounts.scope import SETTINGS
+from memories.jobs import sweep
 from memories.models import Batch, ModelCall, Retrieval
 from tests.api import ApiClient
 from tests.factories import make_end_user, make_message
@@ -84,7 +88,25 @@ def test_metrics_count_what_waits_and_what_was_done(client: Client) -> None:
 
 
 def test_metrics_of_an_empty_database_are_zeros(client: Client) -> None:
-    assert metrics(client)["mio_messages_waiting"] == 0
+    seen = metrics(client)
+    assert seen["mio_messages_waiting"] == 0
+    assert seen["mio_work batch quarantined"] == 0
+
+
+def test_what_is_asked_for_every_minute_reads_no_work_that_is_over(client: Client) -> None:
+    end_user = make_end_user()
+    Batch.objects.bulk_create(
+        Batch(end_user=end_user, first_seq=n, last_seq=n, state="done") for n in range(1, 2001)
+    )
+    with CaptureQueriesContext(connection) as queries:
+        assert "mio_work batch done" not in metrics(client)
+        sweep.sweep()
+    asked = [q["sql"] for q in queries if "memories_batch" in q["sql"]]
+    assert len(asked) > 2
+    with connection.cursor() as cursor:
+        for sql in asked:
+            cursor.execute("EXPLAIN (FORMAT JSON) " + SETTINGS.sub("", sql))
+            assert "Seq Scan" not in json.dumps(cursor.fetchone()[0]), sql
 
 
 def test_the_schema_describes_every_endpoint_without_a_warning(client: Client) -> None:

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
 from accounts.scope import all_users
+from memories.budget import Budget
 from memories.corrections import edit_memories, sources
 from memories.corrections.undo import undo_change
 from memories.jobs import rescore
 from memories.models import Edge, Entity, EntityLink, Link, Memory
+from memories.pipeline import classify_edges, embed
+from memories.providers.factory import embedder
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories import scoring_formula
 from tests.memories.scoring_formula import Inputs
@@ -337,3 +340,22 @@ def test_a_memory_that_another_statement_holds_is_left_for_the_next_run() -> Non
     assert took == [1]
     assert score(free) < 0.2
     assert score(held) == 0.5
+
+
+def test_users_of_whom_a_memory_of_people_is_linked_to_nobody_are_known_by_the_jobs(
+    end_user: EndUser,
+) -> None:
+    def has_unlinked() -> bool:
+        end_user.refresh_from_db()
+        return end_user.has_unlinked
+
+    memory = make_memory(end_user, "A friend sails.", subtype="friend")
+    embed.embed_missing(end_user, embedder())
+    assert not has_unlinked()
+    classify_edges.relate(end_user.pk, Budget(calls=9, rows=9))
+    assert has_unlinked()
+    Link.objects.create(
+        end_user=end_user, memory=memory, contact=make_contact(end_user), made_by="operator"
+    )
+    rescore.rescore_user(end_user.pk, Budget(calls=9, rows=9))
+    assert not has_unlinked()

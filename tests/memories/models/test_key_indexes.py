@@ -1,6 +1,7 @@
 """Foreign keys between a user's rows name two columns, of which each alone is shared by many rows."""
 
 import pytest
+from django.apps import apps
 from django.db import connection
 
 pytestmark = pytest.mark.django_db
@@ -25,3 +26,17 @@ def test_what_points_at_a_row_is_found_by_the_whole_key() -> None:
         found = dict(cursor.fetchall())
     assert len(found) > 30
     assert [name for name, indexed in found.items() if not indexed] == []
+
+
+def test_every_index_and_constraint_of_the_models_is_in_the_database() -> None:
+    # A migration that takes the index of a column away may take others of that column with it.
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT relname FROM pg_class UNION SELECT conname FROM pg_constraint")
+        there = {name for (name,) in cursor.fetchall()}
+    named = {
+        one.name
+        for model in apps.get_models()
+        for one in (*model._meta.indexes, *model._meta.constraints)
+    }
+    assert len(named) > 50
+    assert named - there == set()

@@ -1,0 +1,102 @@
+"""What ledgers that only grow amount to: the sums of days that are over are kept, and what came since
+is added to them, so that nobody adds up again all that ever was."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+from django.db.models import Count, QuerySet, Sum
+from django.utils import timezone
+
+from accounts.cells import atomic
+from memories.models import ModelCall, Retrieval, Tally
+
+FIRST = date(2000, 1, 1)
+# A day is over for every time zone, and for whatever still writes to it.
+OVER = timedelta(days=2)
+
+Sums = Mapping[tuple[str, ...], Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """``labels`` tell its sums apart, ``numbers`` are added up; ``since`` are its rows from the
+    beginning of a day on."""
+
+    name: str
+    labels: tuple[str, ...]
+    numbers: tuple[Any, ...]
+    rows: Callable[[], QuerySet]
+    since: Callable[[date], tuple[str, Any]]
+
+    def summed(self, rows: QuerySet) -> dict[tuple[str, ...], list[float]]:
+        """The sums of these rows by their labels."""
+        named = {f"sum_{place}": number for place, number in enumerate(self.numbers)}
+        if not self.labels:
+            return {(): [number or 0 for number in rows.aggregate(**named).values()]}
+        found = rows.order_by().values(*self.labels).annotate(**named)
+        return {
+            tuple(row[label] for label in self.labels): [row[name] or 0 for name in named]
+            for row in found
+        }
+
+
+def _midnight(day: date) -> tuple[str, datetime]:
+    return "created_at", datetime.combine(day, time.min, UTC)
+
+
+MODEL_CALLS = Ledger(
+    "model_calls",
+    ("provider", "purpose", "outcome"),
+    (Count("pk"), Sum("tokens_in"), Sum("tokens_out"), Sum("latency_ms")),
+    ModelCall.objects.all,
+    _midnight,
+)
+RETRIEVALS = Ledger(
+    "retrievals",
+    (),
+    (Sum("linked"), Sum("fallback")),
+    Retrieval.objects.all,
+    lambda day: ("day", day),
+)
+
+
+def total(ledger: Ledger) -> Sums:
+    """The sums of all that a ledger ever held, by its labels."""
+    kept = Tally.objects.filter(ledger=ledger.name).first()
+    rows = ledger.rows()
+    if kept is None:
+        return ledger.summed(rows)
+    field, value = ledger.since(kept.until)
+    return _added(kept.sums, ledger.summed(rows.filter(**{f"{field}__gte": value})))
+
+
+def keep() -> dict[str, int]:
+    """Adds the days that are over to what is kept; returns how many rows of ledgers that were."""
+    until = (timezone.now() - OVER).astimezone(UTC).date()
+    added = 0
+    for ledger in (MODEL_CALLS, RETRIEVALS):
+        with atomic():
+            Tally.objects.get_or_create(ledger=ledger.name, defaults={"until": FIRST})
+            held = Tally.objects.select_for_update().get(ledger=ledger.name)
+            if held.until >= until:
+                continue
+            field, first = ledger.since(held.until)
+            _, end = ledger.since(until)
+            rows = ledger.rows().filter(**{f"{field}__gte": first, f"{field}__lt": end})
+            sums = _added(held.sums, ledger.summed(rows))
+            held.sums, held.until = [[*labels, list(n)] for labels, n in sums.items()], until
+            held.save()
+            added += rows.count()
+    return {"rows": added}
+
+
+def _added(kept: Sequence[Sequence[Any]], more: Sums) -> Sums:
+    """``kept`` is as a Tally has it: lists of labels, and the numbers last."""
+    sums = {tuple(labels): list(numbers) for *labels, numbers in kept}
+    for labels, numbers in more.items():
+        held = sums.setdefault(labels, [0] * len(numbers))
+        for place, number in enumerate(numbers):
+            held[place] += number
+    return sums
