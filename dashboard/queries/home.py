@@ -26,6 +26,7 @@ from memories.models import (
 from memories.models.work import REFUSED
 
 DAYS = 14
+MOST_USERS = 500
 STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
 
 
@@ -36,9 +37,11 @@ def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:
 
 
 def of_nobody(users: QuerySet[EndUser]) -> QuerySet[Memory]:
-    """What was told of people and got no contact: of the few users who have such, not of all that
-    anybody was ever told of."""
-    rows = Memory.objects.filter(end_user__in=users.filter(has_unlinked=True)).of_nobody()
+    """What was told of people and got no contact: of the few users who have such, at most
+    MOST_USERS, not of all that anybody was ever told of."""
+    # Asked for first: within the other statement, a planner reads everybody's memories for them.
+    few = users.filter(has_unlinked=True).order_by("pk").values_list("pk", flat=True)[:MOST_USERS]
+    rows = Memory.objects.filter(end_user__in=list(few)).of_nobody()
     return rows.select_related("end_user__app").defer("tokens", "embedding").order_by("-pk")
 
 

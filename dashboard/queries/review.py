@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet
 from django.db.models import F, QuerySet
 
 from accounts.cells import connection
@@ -110,7 +111,11 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
         # In the order of the queue, for which it has an index: without, the planner takes few rows
         # that wait for many, and reads all of the table in search of so many.
         ids = rows.values("pk")[: MOST + 1]
-        sql, values = ids.query.sql_with_params()
+        try:
+            sql, values = ids.query.sql_with_params()
+        except EmptyResultSet:
+            counts.append("0")
+            continue
         counts.append(f"(SELECT count(*) FROM ({sql}) AS counted)")  # noqa: S608 values are params
         params += values
     with connection.cursor() as cursor:
