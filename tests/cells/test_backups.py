@@ -1,6 +1,8 @@
 """A backup holds every cell, of one moment, and a restore puts all of them back or none."""
 
 import json
+import re
+import subprocess
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -25,6 +27,7 @@ from mio_site.backups import backup_file, restore, snapshots
 from mio_site.cell_settings import read_cells
 from mio_site.postgres import dump
 from mio_site.postgres.data_folder import PostgresHome
+from mio_site.postgres.server import program
 from tests.api import ApiClient, user_address
 from tests.cells.blocked_moves import BLOCKED, MOVE
 from tests.cells.filled import a_user, placed, rows_of
@@ -120,6 +123,14 @@ def destroy() -> None:
     statements("c2", "DROP SCHEMA cell_02 CASCADE", "DROP EXTENSION vector, btree_gin, btree_gist")
 
 
+def schemas_in(dumped: bytes) -> set[str]:
+    """Whose tables pg_dump wrote."""
+    listed = subprocess.run(
+        [program("pg_restore"), "--list"], input=dumped, capture_output=True, check=True
+    )
+    return set(re.findall(r" 1259 \d+ TABLE (\w+) ", listed.stdout.decode()))
+
+
 @pytest.mark.usefixtures("c3")
 def test_every_cell_comes_back_as_it_was_on_empty_servers(app: App, tmp_path: Path) -> None:
     held = {cell: a_user(app, cell, f"of {cell}") for cell in cells.names()}
@@ -137,6 +148,9 @@ def test_every_cell_comes_back_as_it_was_on_empty_servers(app: App, tmp_path: Pa
         assert one["rows"]["accounts_enduser"] == 1
         assert one["rows"]["memories_message"] == counts[one["name"]]["memories_message"]
         assert one["postgres"].startswith("18")
+    with zipfile.ZipFile(file) as archive:
+        assert schemas_in(archive.read("database.dump")) == {"public"}
+        assert schemas_in(archive.read("cells/c3.dump")) == {"cell_03"}
     destroy()
     run("restore", str(file), "--yes")
     for cell in cells.names():
@@ -435,11 +449,9 @@ def test_backups_beside_moves_and_new_users_have_everybody_once(app: App, tmp_pa
         assert run_json("cells", "check")["ok"] is True
 
 
-def test_a_lock_that_is_not_to_be_had_ends_the_backup_and_holds_nobody_up(
-    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(snapshots, "TRIES", 2)
-    a_user(app, "c1")
+@contextmanager
+def placement_written(app: App) -> Iterator[None]:
+    """Somebody writes in which cell users are, and does not come to an end."""
     held, stop = threading.Event(), threading.Event()
 
     def write() -> None:
@@ -452,12 +464,23 @@ def test_a_lock_that_is_not_to_be_had_ends_the_backup_and_holds_nobody_up(
     thread = threading.Thread(target=write)
     thread.start()
     held.wait()
-    with pytest.raises(CommandError, match=r"when that is done\. No backup was made"):
-        run("backup", str(tmp_path / "all.backup"))
-    assert list(tmp_path.iterdir()) == []
-    assert ApiClient(app).post(user_address("eva", "contacts/"), {"name": "小红"})[0] == 201
-    stop.set()
-    thread.join()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_lock_that_is_not_to_be_had_ends_the_backup_and_holds_nobody_up(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snapshots, "TRIES", 2)
+    a_user(app, "c1")
+    with placement_written(app):
+        with pytest.raises(CommandError, match=r"when that is done\. No backup was made"):
+            run("backup", str(tmp_path / "all.backup"))
+        assert list(tmp_path.iterdir()) == []
+        assert ApiClient(app).post(user_address("eva", "contacts/"), {"name": "小红"})[0] == 201
     run("backup", str(tmp_path / "all.backup"))
 
 
