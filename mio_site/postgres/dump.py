@@ -187,7 +187,9 @@ def _command(
     own: BaseDatabaseWrapper, name: str, *options: str, connected: bool = True
 ) -> tuple[list[str], dict[str, str]]:
     """The arguments and the environment of a program that works in a database."""
-    at: dict[str, Any] = own.settings_dict
+    at: dict[str, Any] = dict(own.settings_dict)
+    for key in ("host", "port"):  # of a socket's address, which Django's own client leaves out
+        at[key.upper()] = str(at["OPTIONS"].get(key, at[key.upper()]))
     arguments, given_secrets = DatabaseClient.settings_to_cmd_args_env(at, list(options))
     command = [program(name), *(arguments[1:] if connected else options)]
     return command, {**os.environ, **(given_secrets or {}), "PGOPTIONS": _SESSION}

@@ -306,6 +306,30 @@ def test_a_cell_that_is_lost_while_others_are_loaded_leaves_all_as_they_were(
     assert differing(everything("c1"), before) == {}
 
 
+RESTORE = """
+import sys
+from django.core.management import call_command
+call_command("restore", sys.argv[1], yes=True)
+"""
+
+
+def test_a_restore_that_is_killed_has_changed_nothing(app: App, tmp_path: Path) -> None:
+    a_user(app, "c1")
+    file = tmp_path / "all.backup"
+    run("backup", str(file))
+    with cells.entered("c1"):
+        Memory.objects.all().delete()
+    before = {cell: everything(cell) for cell in cells.names()}
+    with django_transaction.atomic("default"), connections["default"].cursor() as cursor:
+        cursor.execute("LOCK TABLE accounts_app IN ACCESS SHARE MODE")
+        restorer = start(RESTORE, file, MIO_CELLS=cells_setting())
+        wait_until_blocked(cursor)  # the cells are loaded by now
+        restorer.kill()
+    # What psql was sent it does to its end, holding tables that are waited for here.
+    for cell in cells.names():
+        assert differing(everything(cell), before[cell]) == {}, cell
+
+
 def test_where_a_server_dies_between_two_commits_it_is_told_which_are_replaced(
     app: App, tmp_path: Path
 ) -> None:
