@@ -9,7 +9,7 @@ transaction, which would be those of ``default`` wherever the work is; ruff sees
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, cast
@@ -70,6 +70,17 @@ def chosen() -> str | None:
 def current() -> str:
     """The alias of the connection that the work of now uses."""
     return _current.get() or SHARED
+
+
+@contextmanager
+def only(added: Sequence[str]) -> Iterator[None]:
+    """What runs in it, of a process that does nothing else, knows of no cells but SHARED and these."""
+    before = settings.MIO_CELLS
+    settings.MIO_CELLS = list(added)
+    try:
+        yield
+    finally:
+        settings.MIO_CELLS = before
 
 
 @contextmanager

@@ -36,6 +36,10 @@ class Problem:
     what: str
     mended: bool = False
 
+    def __str__(self) -> str:
+        whose = f" user {self.user_pk}" if self.user_pk else ""
+        return f"{self.cell}{whose}: {self.what}"
+
 
 def check(*, fix: bool = False) -> list[Problem]:
     """All that is wrong; with ``fix`` what follows from the rest is put right: end users without a

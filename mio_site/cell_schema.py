@@ -25,28 +25,48 @@ def added() -> list[str]:
         return [name for (name,) in cursor.fetchall() if name in cells.names()]
 
 
+def schema_of(cell: str) -> str:
+    """The schema that a cell is in, also before there is one of this name."""
+    with connections[cell].cursor() as cursor:
+        cursor.execute(
+            "SELECT setting, coalesce(current_schema(), 'public') FROM pg_settings "
+            "WHERE name = 'search_path'"
+        )
+        path, there = cursor.fetchone()
+    first = path.partition(",")[0].strip(' "')
+    return there if first in ("$user", "public", "") else first
+
+
 def make_ready(cell: str) -> None:
     """Makes the schema that a cell is in and the extensions that it needs; a look, where they are
     there."""
-    own = connections[cell]
-    with own.cursor() as cursor:
-        cursor.execute("SELECT setting FROM pg_settings WHERE name = 'search_path'")
-        schema = cursor.fetchone()[0].partition(",")[0].strip(' "')
-        if schema in ("$user", "public"):
-            return
-        cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {own.ops.quote_name(schema)}")
-        # Of the database: cells in its other schemas share them. Citus lets only their owner say
-        # IF NOT EXISTS of one that is there.
-        cursor.execute("SELECT extname FROM pg_extension")
-        there = {name for (name,) in cursor.fetchall()}
-        for name in set(EXTENSIONS) - there:
-            cursor.execute(f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA public")
+    schema, own = schema_of(cell), connections[cell]
+    if schema == "public":
+        return
+    add_schema(cell, schema)
+    # As the owner: whoever else may see Mio's tables in public has no right to this schema yet.
+    with scope.all_users_of_session(own), own.cursor() as cursor:
         # What is not in the schema is looked for in public, where Mio's other tables may be.
         cursor.execute("SELECT to_regclass(%s)", [f'"{schema}".django_migrations'])
         if cursor.fetchone()[0] is None:
             cursor.execute(f"SET search_path = {own.ops.quote_name(schema)}")
             MigrationRecorder(own).ensure_schema()
     own.close()
+
+
+def add_schema(cell: str, schema: str) -> None:
+    """Makes a schema in the database of a cell, and the extensions there, which cells in its other
+    schemas share; a look, where they are there."""
+    own = connections[cell]
+    with own.cursor() as cursor:
+        cursor.execute("SELECT to_regnamespace(%s)", [own.ops.quote_name(schema)])
+        if cursor.fetchone()[0] is None:
+            cursor.execute(f"CREATE SCHEMA IF NOT EXISTS {own.ops.quote_name(schema)}")
+        # Citus lets only their owner say IF NOT EXISTS of one that is there.
+        cursor.execute("SELECT extname FROM pg_extension")
+        there = {name for (name,) in cursor.fetchall()}
+        for name in set(EXTENSIONS) - there:
+            cursor.execute(f"CREATE EXTENSION IF NOT EXISTS {name} SCHEMA public")
 
 
 def number_ids(cell: str, number: int) -> None:
@@ -62,8 +82,8 @@ def identity(cell: str) -> tuple[object, ...]:
     """What two names of one and the same cell have in common."""
     with connections[cell].cursor() as cursor:
         cursor.execute(
-            "SELECT pg_postmaster_start_time(), current_database(), current_schema(), "
+            "SELECT pg_postmaster_start_time(), current_database(), "
             "inet_server_addr(), inet_server_port()"
         )
         found: tuple[object, ...] = cursor.fetchone()
-    return found
+    return *found, schema_of(cell)

@@ -85,7 +85,12 @@ def _owned(*names: str) -> Iterator[None]:
 
 
 def _keep(held: Placement) -> None:
-    """Has the user stay where they are placed, and nowhere else."""
+    """Has the user stay where they are placed, and nowhere else. Raises CannotMove where they are
+    not: what another cell has of them may be all there is."""
+    with _owned(held.cell):
+        there, _ = _fingerprint(held.cell, USERS, held.user_pk)
+    if not there:
+        raise CannotMove(f"They are placed in {held.cell}, and are not there: cells check --fix.")
     for other in cells.reachable():
         if other != held.cell:
             with _owned(other):

@@ -1,216 +1,228 @@
-"""Everything in the database as one file, by PostgreSQL's own programs, and back.
+"""One database, or a schema of one, out of PostgreSQL and back, by its own programs."""
 
-The file is a ZIP, stored only: ``manifest.json`` says what it holds, ``database.dump`` is pg_dump's,
-``secret_key`` is the one that was generated into MIO_HOME.
-"""
-
-import json
 import os
 import secrets
 import subprocess
 import tempfile
-import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from shutil import copyfileobj
-from typing import IO, Any
+from typing import IO, Any, cast
 
-from django.conf import settings
-from django.db import Error
+from django.db import Error, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.postgresql.client import DatabaseClient
-from django.db.migrations.loader import MigrationLoader
-from django.db.migrations.recorder import MigrationRecorder
-from django.utils import timezone
 
-from accounts.cells import atomic, connection
-from accounts.scope import all_users
+from accounts import scope
+from accounts.cells import SHARED
 from mio_site.postgres.server import program
 
-MANIFEST, DUMP, KEY = "manifest.json", "database.dump", "secret_key"
-FORMAT = 1
+# All rows of everybody, and a transaction that may wait as long as the others take.
+_SESSION = "--client-min-messages=warning -c mio.scope=all -c idle_in_transaction_session_timeout=0"
+
+# The schema stays, and so do the extensions in it: on them other schemas may rest, and who is no
+# superuser could not bring them back.
+_EMPTY = """
+DO $do$
+DECLARE
+    named text[];
+    one text;
+BEGIN
+    SELECT array_agg(told ORDER BY place) INTO named FROM (
+        SELECT array_position('{{r,p,f,v,m,S}}', relkind::text) AS place,
+            CASE relkind WHEN 'S' THEN 'SEQUENCE' WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
+                WHEN 'm' THEN 'MATERIALIZED VIEW' ELSE 'TABLE' END
+            || ' IF EXISTS ' || oid::regclass AS told
+        FROM pg_class WHERE relnamespace = {schema}::regnamespace
+            AND relkind IN ('r', 'p', 'f', 'v', 'm', 'S')
+            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass
+                AND d.objid = pg_class.oid AND d.deptype = 'e')
+        UNION ALL
+        SELECT 9, 'ROUTINE IF EXISTS ' || oid::regprocedure
+        FROM pg_proc WHERE pronamespace = {schema}::regnamespace
+            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass
+                AND d.objid = pg_proc.oid AND d.deptype = 'e')
+    ) all_of_it;
+    FOREACH one IN ARRAY coalesce(named, '{{}}') LOOP
+        EXECUTE 'DROP ' || one || ' CASCADE';
+    END LOOP;
+END
+$do$;
+"""
+_TABLES = """
+SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind IN ('r', 'p')
+    AND NOT relispartition ORDER BY relname
+"""
 
 
 class DumpError(Exception):
     """What a program of PostgreSQL said when it failed, or why a file is no backup."""
 
 
-def dump(file: Path) -> dict[str, Any]:
-    """Writes ``file``, which only this user may read, and returns its manifest. It has its name
-    only when it is whole. Raises DumpError."""
-    part = file.with_name(f".{file.name}.part")
-    try:
-        with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as raw:
-            with zipfile.ZipFile(raw, "w") as archive:
-                manifest = _write(archive)
-            raw.flush()
-            os.fsync(raw.fileno())
-        os.link(part, file)
-    finally:
-        part.unlink(missing_ok=True)
-    return manifest
+def dump(
+    own: BaseDatabaseWrapper, to: IO[bytes], *, snapshot: str, schema: str | None = None
+) -> None:
+    """Writes what the database holds in a snapshot, or one schema of it. Raises DumpError."""
+    options = ["--format=custom", "--enable-row-security", f"--snapshot={snapshot}"]
+    if schema is not None:
+        options.append(f'--schema="{schema}"')
+    _run(own, "pg_dump", *options, to=to)
 
 
-def _write(archive: zipfile.ZipFile) -> dict[str, Any]:
-    """The rows that are counted are those that are written: both are of one snapshot."""
-    with atomic(), all_users(), connection.cursor() as cursor:
-        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        cursor.execute("SELECT pg_export_snapshot(), current_setting('server_version')")
-        snapshot, version = cursor.fetchone()
-        with archive.open(DUMP, "w", force_zip64=True) as out:
-            _run(
-                "pg_dump",
-                "--format=custom",
-                "--enable-row-security",
-                f"--snapshot={snapshot}",
-                to=out,
-            )
-        manifest = {
-            "format": FORMAT,
-            "made_at": timezone.now().isoformat(timespec="seconds"),
-            "postgres": version,
-            "migrations": sorted(map(list, MigrationRecorder(connection).applied_migrations())),
-            "rows": count_rows(),
-        }
-    archive.writestr(MANIFEST, json.dumps(manifest, indent=1))
-    generated = settings.MIO_HOME / KEY
-    if generated.exists() and generated.read_text().strip() == settings.SECRET_KEY:
-        archive.writestr(KEY, settings.SECRET_KEY)
-    return manifest
-
-
-def count_rows() -> dict[str, int]:
-    """How many rows each table has."""
-    with all_users(), connection.cursor() as cursor:
-        tables = sorted(connection.introspection.table_names(cursor))
-        counts = {}
-        for table in tables:
-            cursor.execute(f"SELECT count(*) FROM {connection.ops.quote_name(table)}")  # noqa: S608
+def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
+    """How many rows each table of a schema has, as far as the current scope shows them."""
+    quote, counts = own.ops.quote_name, {}
+    with own.cursor() as cursor:
+        cursor.execute(_TABLES, [quote(schema)])
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"SELECT count(*) FROM {quote(schema)}.{quote(table)}")  # noqa: S608
             counts[table] = cursor.fetchone()[0]
     return counts
 
 
-def read_manifest(file: Path) -> dict[str, Any]:
-    """What the backup holds. Raises DumpError for a file that is none, is not whole, or was made
-    by a newer Mio than this one."""
-    try:
-        with zipfile.ZipFile(file) as archive:
-            manifest = json.loads(archive.read(MANIFEST))
-            broken = archive.testzip()
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
-        raise DumpError(f"{file} is no whole backup ({error}).") from error
-    if broken:
-        raise DumpError(f"{file} is no whole backup: {broken} was changed.")
-    known = MigrationLoader(None).disk_migrations
-    apps = {app for app, _ in known}
-    unknown = [f"{a}.{n}" for a, n in manifest["migrations"] if a in apps and (a, n) not in known]
-    unknown = [name for name in unknown if not _was_squashed(name, known)]
-    if manifest["format"] > FORMAT or unknown:
-        newer = ", ".join(unknown[:3]) or f"format {manifest['format']}"
-        raise DumpError(f"{file} was made by a newer Mio ({newer}): upgrade this one first.")
-    return manifest
+@dataclass(frozen=True, slots=True)
+class Load:
+    """A dump that was loaded, in a transaction that waits; a process that dies commits nothing."""
 
+    psql: subprocess.Popen[bytes]
+    said: IO[bytes]
 
-def _was_squashed(name: str, known: dict[tuple[str, str], Any]) -> bool:
-    return any(
-        name == f"{app}.{old}" for migration in known.values() for app, old in migration.replaces
-    )
+    def check(self) -> None:
+        """Raises DumpError where the transaction is lost, or has failed."""
+        with suppress(BrokenPipeError):
+            self.script.write(b"SELECT;\n\\echo here\n")
+            self.script.flush()
+            if cast(IO[bytes], self.psql.stdout).readline() == b"here\n":
+                return
+        self.psql.wait()
+        raise _failure("psql", self.said)
 
+    def commit(self) -> None:
+        """Has what was loaded be there. Raises DumpError where that may not be so."""
+        self.psql.communicate(b"COMMIT;\n")
+        if self.psql.returncode:
+            raise _failure("psql", self.said)
 
-def restore(file: Path) -> None:
-    """Puts what ``dump`` wrote in the place of what is there, all of it or nothing.
-    Raises DumpError."""
-    with tempfile.TemporaryFile() as dumped, tempfile.TemporaryFile() as script:
-        with zipfile.ZipFile(file) as archive, archive.open(DUMP) as member:
-            copyfileobj(member, dumped)
-        dumped.seek(0)
-        _run(
-            "pg_restore",
-            "--no-owner",
-            "--no-privileges",
-            "--file=-",
-            given=dumped,
-            to=script,
-            connected=False,
-        )
-        script.seek(0)
-        empty = "--command=DROP SCHEMA public CASCADE; CREATE SCHEMA public"
-        options = ("--quiet", "--no-psqlrc", "--single-transaction", "--set=ON_ERROR_STOP=1")
-        _run("psql", *options, empty, "--file=-", given=script)
-    connection.close()  # what it knew of types is of those that are gone
-
-
-def restore_key(file: Path) -> bool:
-    """Puts the secret key of the backup into MIO_HOME, and the one that was there beside it.
-    Whether another one is in use now: processes that run have the old one."""
-    with zipfile.ZipFile(file) as archive:
-        if KEY not in archive.namelist():
-            return False
-        key = archive.read(KEY).decode()
-    if key == settings.SECRET_KEY:
-        return False
-    place: Path = settings.MIO_HOME / KEY
-    if place.exists():
-        place.replace(place.with_name(f"{KEY}.before"))
-    with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
-        out.write(f"{key}\n")
-    return True
+    @property
+    def script(self) -> IO[bytes]:
+        return cast(IO[bytes], self.psql.stdin)
 
 
 @contextmanager
-def scratch_database() -> Iterator[None]:
-    """An empty database beside the configured one, in its place until the end of the block.
+def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator[Load]:
+    """Within it, what ``dump`` wrote of a schema is in the place of what was there, for its own
+    transaction only; unless that is committed, nothing is changed. Raises DumpError."""
+    options = ("--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-")
+    command, environment = _command(own, "psql", *options)
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(  # noqa: S603 - our own command, no shell
+            command,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=said,
+        ) as psql,
+    ):
+        load = Load(psql, said)
+        try:
+            with suppress(BrokenPipeError):  # what ended it is told by the check
+                _write_script(load.script, own, dumped, schema)
+            load.check()
+            yield load
+        finally:
+            psql.kill()
+            with suppress(BrokenPipeError):
+                load.script.close()
+
+
+def _write_script(
+    script: IO[bytes], own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str
+) -> None:
+    literal = "'{}'".format(own.ops.quote_name(schema).replace("'", "''"))
+    options = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
+    script.write(f"BEGIN;\n{_EMPTY.format(schema=literal)}".encode())
+    script.flush()
+    _run(own, "pg_restore", *options, given=dumped, to=script, connected=False)
+
+
+@contextmanager
+def scratch_database(cell: str = SHARED) -> Iterator[None]:
+    """An empty database beside that of a cell, in its place until the end of the block.
     Raises DumpError where the role may make none."""
-    real, name = connection.settings_dict["NAME"], f"mio_scratch_{secrets.token_hex(6)}"
+    own = connections[cell]
+    real, name = own.settings_dict["NAME"], f"mio_scratch_{secrets.token_hex(6)}"
     try:
-        with connection.cursor() as cursor:
+        with own.cursor() as cursor:
             cursor.execute(f"CREATE DATABASE {name}")
     except Error as error:
         raise DumpError(f"No scratch database can be made: {error}".strip()) from error
-    _turn_to(name)
+    _turn_to(own, name)
     try:
         yield
     finally:
-        _turn_to(real)
-        with connection.cursor() as cursor:
-            cursor.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        _turn_to(own, real)
+        drop_database(own, name)
 
 
-def _turn_to(name: str) -> None:
-    connection.close()
-    connection.settings_dict["NAME"] = name
+def drop_database(own: BaseDatabaseWrapper, name: str) -> None:
+    """Drops a database of the server of this connection with the sessions that we have there. (By
+    FORCE only a superuser could while autovacuum is at work in it.)"""
+    with scope.all_users_of_session(own), own.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = %s AND usename = current_user",
+            [name],
+        )
+        cursor.execute(f"DROP DATABASE {own.ops.quote_name(name)}")
+
+
+def _turn_to(own: BaseDatabaseWrapper, name: str) -> None:
+    own.close()
+    own.settings_dict["NAME"] = name
+
+
+def _command(
+    own: BaseDatabaseWrapper, name: str, *options: str, connected: bool = True
+) -> tuple[list[str], dict[str, str]]:
+    """The arguments and the environment of a program that works in a database."""
+    at: dict[str, Any] = dict(own.settings_dict)
+    for key in ("host", "port"):  # of a socket's address, which Django's own client leaves out
+        at[key.upper()] = str(at["OPTIONS"].get(key, at[key.upper()]))
+    arguments, given_secrets = DatabaseClient.settings_to_cmd_args_env(at, list(options))
+    command = [program(name), *(arguments[1:] if connected else options)]
+    return command, {**os.environ, **(given_secrets or {}), "PGOPTIONS": _SESSION}
 
 
 def _run(
+    own: BaseDatabaseWrapper,
     name: str,
     *options: str,
+    to: IO[bytes],
     given: IO[bytes] | None = None,
-    to: IO[bytes] | None = None,
     connected: bool = True,
 ) -> None:
-    at: dict[str, Any] = connection.settings_dict
-    command, given_secrets = DatabaseClient.settings_to_cmd_args_env(at, list(options))
-    arguments = command[1:] if connected else options
+    command, environment = _command(own, name, *options, connected=connected)
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(  # noqa: S603 - our own command, no shell
-            [program(name), *arguments],
-            env={
-                **os.environ,
-                **(given_secrets or {}),
-                "PGOPTIONS": "--client-min-messages=warning -c mio.scope=all",
-            },
+            command,
+            env=environment,
             stdin=given or subprocess.DEVNULL,
-            stdout=subprocess.PIPE if to else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
             stderr=said,
         )
         with process:
-            if to and process.stdout:
-                try:
-                    copyfileobj(process.stdout, to)
-                except BaseException:
-                    process.kill()
-                    raise
+            try:
+                copyfileobj(cast(IO[bytes], process.stdout), to)
+            except BaseException:
+                process.kill()
+                raise
         if process.returncode:
-            said.seek(0)
-            lines = said.read().decode(errors="replace").strip().splitlines()
-            raise DumpError((lines or [f"{name} failed."])[0])
+            raise _failure(name, said)
+
+
+def _failure(name: str, said: IO[bytes]) -> DumpError:
+    said.seek(0)
+    lines = said.read().decode(errors="replace").strip().splitlines()
+    return DumpError((lines or [f"{name} failed."])[0])

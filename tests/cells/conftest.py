@@ -19,6 +19,7 @@ from accounts.models import Cell, EndUser, Placement
 from mio_site.cell_settings import read_cells
 from mio_site.postgres import instance, server
 from mio_site.postgres.data_folder import PostgresHome
+from mio_site.postgres.dump import drop_database
 from tests import template
 
 
@@ -77,7 +78,9 @@ def _directory(django_db_blocker: Any, second_home: Path) -> Iterator[str]:
             for cell in settings.MIO_CELLS:
                 call_command("cells", "add", cell, verbosity=0)
         yield name
-        _on_server(*(f"DROP DATABASE {n} WITH (FORCE)" for n in (f"{name}_c1", name)))
+        for each in (f"{name}_c1", name):
+            drop_database(connections["default"], each)
+        connections["default"].close()
 
 
 def _on_server(*statements: str) -> None:

@@ -11,20 +11,20 @@ from django.db import connections
 from django.db import transaction as django_transaction
 from django_q.models import OrmQ
 
-from accounts import cells, fair_queue, placement, row_security, scope
+from accounts import cells, fair_queue, placement, scope
 from accounts.models import App, Cell, EndUser, Placement
 from contacts.models import Contact
-from memories import demo, portability, queue
+from memories import portability, queue
 from memories.models import Batch, Message
 from memories.pipeline import buffer
 from memories.portability import move_user
 from tests.api import ApiClient, user_address
+from tests.cells.blocked_moves import BLOCKED, MOVE
+from tests.cells.filled import SAID, a_user, placed, rows_of
 from tests.cells.reached import cells_setting
 from tests.commands import run, run_json
 from tests.factories import make_app
 from tests.processes import end_other_sessions, start, wait_until_blocked
-
-SAID = demo.conversation()[:6]
 
 
 @pytest.fixture(autouse=True)
@@ -36,35 +36,6 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def app() -> App:
     return make_app()
-
-
-def placed(app: App, external_id: str = "ann") -> Placement:
-    return Placement.objects.get(app=app, external_id=external_id)
-
-
-def rows_of(cell: str, user_pk: int) -> dict[str, int]:
-    """How many rows of each table are the user's in a cell."""
-    found = {}
-    with cells.entered(cell), cells.connection.cursor() as cursor:
-        for table in row_security.user_tables():
-            column = "id" if table == "accounts_enduser" else "end_user_id"
-            cursor.execute(f"SELECT count(*) FROM {table} WHERE {column} = %s", [user_pk])
-            if count := cursor.fetchone()[0]:
-                found[table] = count
-    return found
-
-
-def a_user(app: App, cell: str, external_id: str = "ann") -> EndUser:
-    """With messages, a batch that a worker holds, people and a change that can be undone."""
-    with cells.entered(cell):
-        end_user = buffer.receive(app, external_id, SAID).end_user
-        with scope.undeclared(), scope.user_scope(end_user):
-            buffer.claim_next(end_user.pk, now=end_user.created_at, everything=True)
-    client = ApiClient(app)
-    _, made = client.post(user_address(external_id, "contacts/"), {"name": "小红"})
-    client.patch(user_address(external_id, f"contacts/{made['id']}/"), {"relationship": "同事"})
-    client.post(user_address(external_id, "memories/"), {"content": "小红在腾讯工作"})
-    return end_user
 
 
 def test_every_row_moves_as_it_is_and_none_stays(app: App) -> None:
@@ -201,26 +172,6 @@ def test_four_threads_write_while_a_user_moves_to_and_fro(app: App) -> None:
     assert run_json("cells", "check")["ok"] is True
 
 
-# What a move waits for, so that it is killed there: who holds it, and in which cell.
-BLOCKED = {
-    "before it holds the user": ("c1", "SELECT 1 FROM accounts_enduser WHERE id = {} FOR UPDATE"),
-    "before the copy is committed": ("c2", "SELECT 1 FROM accounts_app FOR UPDATE"),
-    "when all is in both cells": (
-        "default",
-        "SELECT 1 FROM accounts_placement WHERE user_pk = {} FOR UPDATE",
-    ),
-    "before the rest is deleted": (
-        "c1",
-        "SELECT 1 FROM memories_message WHERE end_user_id = {} FOR UPDATE",
-    ),
-}
-MOVE = """
-import sys
-from django.core.management import call_command
-call_command("cells", "move-user", sys.argv[1], "ann", "c2")
-"""
-
-
 @pytest.mark.parametrize(("cell", "lock"), BLOCKED.values(), ids=BLOCKED)
 def test_a_move_that_is_killed_can_be_made_again(app: App, cell: str, lock: str) -> None:
     end_user = a_user(app, "c1")
@@ -274,3 +225,17 @@ def test_check_says_what_is_wrong_and_mends_what_it_can(app: App, told_wrong: in
     assert run_json("cells", "check")["ok"] is True
     assert placement.cell_of(told_wrong) == "c1"
     assert Contact.objects.using("c1").db == "c1"
+
+
+def test_a_user_who_is_not_where_they_are_placed_is_not_deleted_elsewhere(app: App) -> None:
+    end_user = a_user(app, "c1")
+    counts = rows_of("c1", end_user.pk)
+    Placement.objects.filter(user_pk=end_user.pk).update(cell="c2")
+    with pytest.raises(CommandError, match="placed in c2, and are not there"):
+        run("cells", "move-user", app.name, "ann", "c2")
+    assert rows_of("c1", end_user.pk) == counts
+    with pytest.raises(CommandError, match="1 things are wrong"):
+        run("cells", "check", "--fix")  # whom nobody places is found by the next
+    run("cells", "check", "--fix")
+    assert placed(app).cell == "c1"
+    assert rows_of("c1", end_user.pk) == counts

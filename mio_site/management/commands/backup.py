@@ -9,7 +9,8 @@ from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from mio_site.postgres.dump import DumpError, dump
+from mio_site.backups import backup_file
+from mio_site.postgres.dump import DumpError
 
 # By name the newest is last, also where two are of one second.
 NAMED = "mio-{:%Y%m%dT%H%M%S.%fZ}.backup"
@@ -21,7 +22,7 @@ LIKE = "mio-????????T??????.??????Z.backup"
 
 class Command(BaseCommand):
     help = (
-        "Writes the whole database, and the secret key of MIO_HOME, into one file, while "
+        "Writes the shared database, all cells and the secret key of MIO_HOME into one file, while "
         "everything runs. With --to the file is named after the moment."
     )
 
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="restore it into a scratch database, and check that",
+            help="restore it into scratch databases, and check those",
         )
 
     def handle(
@@ -49,13 +50,14 @@ class Command(BaseCommand):
             target = file or (to or Path()) / NAMED.format(timezone.now())
             if target.exists():
                 raise CommandError(f"{target} is there already.")
-            manifest = dump(target)
+            manifest = backup_file.write(target)
         except (DumpError, OSError) as error:
             raise CommandError(f"{error} No backup was made.") from error
         if verify:
             call_command("restore", str(target), verify=True, stdout=self.stdout)
+        where = f" of {len(manifest.databases)} databases" if manifest.cells else ""
         self.stdout.write(
-            f"{target}: {sum(manifest['rows'].values())} rows, {target.stat().st_size} bytes"
+            f"{target}: {manifest.row_count} rows{where}, {target.stat().st_size} bytes"
         )
         (settings.MIO_HOME / LAST).touch()
         # Only once the new one is there, and checked where that was asked for.

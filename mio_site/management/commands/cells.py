@@ -119,9 +119,7 @@ class Command(MioCommand):
             problems = [asdict(problem) for problem in found]
             self.report(json, ok=not left, cells=len(cells.names()), problems=problems)
         for problem in () if json else found:
-            whose = f" user {problem.user_pk}" if problem.user_pk else ""
-            mended = " (mended)" if problem.mended else ""
-            self.stdout.write(f"{problem.cell}{whose}: {problem.what}{mended}")
+            self.stdout.write(f"{problem}{' (mended)' if problem.mended else ''}")
         if left:
             raise CommandError(f"{len(left)} things are wrong.")
         if not json:

@@ -1,0 +1,227 @@
+"""The file of a backup: a ZIP, stored only, with a manifest that says what it holds.
+
+``database.dump`` is pg_dump's of the shared database (of its schema, where there are cells),
+``cells/NAME.dump`` that of a cell, ``secret_key`` the one that was generated into MIO_HOME.
+"""
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import copyfileobj
+from typing import IO, Any
+
+from django.conf import settings
+from django.db import Error, connections
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+from django.utils import timezone
+from pydantic import BaseModel, ConfigDict, Field
+
+from accounts import cells, row_security
+from mio_site import cell_schema
+from mio_site.backups import snapshots
+from mio_site.postgres import dump
+from mio_site.postgres.dump import DumpError
+
+MANIFEST, DUMP, KEY = "manifest.json", "database.dump", "secret_key"
+# Of a file with cells; one without is of the first form, which every Mio reads.
+FORMAT = 2
+
+_PLACED_ELSEWHERE = """
+SELECT DISTINCT cell FROM (
+    SELECT cell FROM accounts_placement UNION SELECT moving_to FROM accounts_placement
+) named WHERE cell <> '' AND cell <> ALL(%s) ORDER BY cell
+"""
+
+
+class Held(BaseModel):
+    """What the file has of one database: its rows were counted in the snapshot that was dumped."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = cells.SHARED
+    number: int = 0
+    schema_name: str = Field("public", alias="schema")
+    postgres: str
+    migrations: list[tuple[str, str]]
+    rows: dict[str, int]
+
+    @property
+    def member(self) -> str:
+        return DUMP if self.name == cells.SHARED else f"cells/{self.name}.dump"
+
+
+class Manifest(Held):
+    """The shared database and, beside it, the cells."""
+
+    format: int
+    made_at: str
+    cells: tuple[Held, ...] = ()
+
+    @property
+    def databases(self) -> tuple[Held, ...]:
+        """All that the file holds, the shared database last."""
+        return (*self.cells, self)
+
+    @property
+    def row_count(self) -> int:
+        return sum(sum(held.rows.values()) for held in self.databases)
+
+
+def write(file: Path) -> Manifest:
+    """Writes ``file``, which only this user may read, and returns its manifest. It has its name
+    only when it is whole. Raises DumpError."""
+    part = file.with_name(f".{file.name}.part")
+    try:
+        with os.fdopen(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "w+b") as raw:
+            with zipfile.ZipFile(raw, "w") as archive:
+                manifest = _write(archive)
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.link(part, file)
+    except Error as error:
+        raise DumpError(str(error).strip()) from error
+    finally:
+        part.unlink(missing_ok=True)
+    return manifest
+
+
+def _write(archive: zipfile.ZipFile) -> Manifest:
+    names = [cells.SHARED, *cell_schema.added()]
+    check_reachable(names)
+    held = {}
+    with snapshots.taken(names) as all_taken:
+        _check_nobody_is_elsewhere(names)
+        numbers = _numbers() if len(names) > 1 else {}
+        for snapshot in all_taken:
+            own, schema = connections[snapshot.cell], cell_schema.schema_of(snapshot.cell)
+            found = Held(
+                name=snapshot.cell,
+                number=numbers.get(snapshot.cell, 0),
+                schema=schema,
+                postgres=snapshot.server_version,
+                migrations=sorted(MigrationRecorder(own).applied_migrations()),
+                rows=dump.count_rows(own, schema),
+            )
+            with archive.open(found.member, "w", force_zip64=True) as out:
+                only = schema if len(names) > 1 else None
+                dump.dump(own, out, snapshot=snapshot.exported, schema=only)
+            # What it held back of vacuum is free again, however long the others take.
+            snapshot.end()
+            held[snapshot.cell] = found
+    manifest = _manifest(held.pop(cells.SHARED), [held[name] for name in names[1:]])
+    archive.writestr(MANIFEST, manifest.model_dump_json(indent=1, by_alias=True))
+    generated = settings.MIO_HOME / KEY
+    if generated.exists() and generated.read_text().strip() == settings.SECRET_KEY:
+        archive.writestr(KEY, settings.SECRET_KEY)
+    return manifest
+
+
+def _manifest(shared: Held, added: list[Held]) -> Manifest:
+    return Manifest(
+        **shared.model_dump(by_alias=True),
+        format=FORMAT if added else 1,
+        made_at=timezone.now().isoformat(timespec="seconds"),
+        cells=added,
+    )
+
+
+def check_reachable(names: list[str]) -> None:
+    """Raises DumpError for cells that do not answer, and for those that Citus keeps: what pg_dump
+    says of their tables does not make them tables of Citus again."""
+    if away := [name for name in names if cells.is_away(name)]:
+        raise DumpError(f"These cells do not answer: {', '.join(away)}.")
+    kept = [name for name in names if row_security.login_of(connections[name]).apart]
+    if kept:
+        raise DumpError(
+            f"Citus keeps {', '.join(kept)}: back up every node by PostgreSQL's own tools "
+            "(docs/recovery.md)."
+        )
+
+
+def _check_nobody_is_elsewhere(names: list[str]) -> None:
+    """Raises DumpError where end users are placed in a cell that is not among these."""
+    with connections[cells.SHARED].cursor() as cursor:
+        cursor.execute("SELECT to_regclass('accounts_placement')")
+        if cursor.fetchone()[0] is None:  # a database from before there were any
+            return
+        cursor.execute(_PLACED_ELSEWHERE, [names])
+        elsewhere = [name for (name,) in cursor.fetchall()]
+    if elsewhere:
+        raise DumpError(
+            f"End users are in {', '.join(elsewhere)}, which MIO_CELLS does not name: set it as web "
+            "and workers have it."
+        )
+
+
+def _numbers() -> dict[str, int]:
+    with connections[cells.SHARED].cursor() as cursor:
+        cursor.execute("SELECT name, number FROM accounts_cell")
+        return dict(cursor.fetchall())
+
+
+def read_manifest(file: Path) -> Manifest:
+    """What the backup holds. Raises DumpError for a file that is none, is not whole, or was made
+    by a newer Mio than this one."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            told = json.loads(archive.read(MANIFEST))
+            if told["format"] > FORMAT:
+                raise _newer(file, f"format {told['format']}")
+            manifest = Manifest.model_validate(told)
+            broken = archive.testzip()
+            missing = {held.member for held in manifest.databases} - set(archive.namelist())
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+        raise DumpError(f"{file} is no whole backup ({error}).") from error
+    if broken or missing:
+        what = f"{broken} was changed" if broken else f"{min(missing)} is missing"
+        raise DumpError(f"{file} is no whole backup: {what}.")
+    known = MigrationLoader(None).disk_migrations
+    apps = {app for app, _ in known}
+    applied = {each for held in manifest.databases for each in held.migrations}
+    unknown = sorted(f"{a}.{n}" for a, n in applied if a in apps and (a, n) not in known)
+    unknown = [name for name in unknown if not _was_squashed(name, known)]
+    if unknown:
+        raise _newer(file, ", ".join(unknown[:3]))
+    return manifest
+
+
+def _newer(file: Path, what: str) -> DumpError:
+    return DumpError(f"{file} was made by a newer Mio ({what}): upgrade this one first.")
+
+
+def _was_squashed(name: str, known: dict[tuple[str, str], Any]) -> bool:
+    return any(
+        name == f"{app}.{old}" for migration in known.values() for app, old in migration.replaces
+    )
+
+
+@contextmanager
+def dumped(file: Path, held: Held) -> Iterator[IO[bytes]]:
+    """What pg_dump wrote of one database, as a file that pg_restore can read to and fro."""
+    with tempfile.TemporaryFile() as copy:
+        with zipfile.ZipFile(file) as archive, archive.open(held.member) as member:
+            copyfileobj(member, copy)
+        copy.seek(0)
+        yield copy
+
+
+def restore_key(file: Path) -> bool:
+    """Puts the secret key of the backup into MIO_HOME, and the one that was there beside it.
+    Whether another one is in use now: processes that run have the old one."""
+    with zipfile.ZipFile(file) as archive:
+        if KEY not in archive.namelist():
+            return False
+        key = archive.read(KEY).decode()
+    if key == settings.SECRET_KEY:
+        return False
+    place: Path = settings.MIO_HOME / KEY
+    if place.exists():
+        place.replace(place.with_name(f"{KEY}.before"))
+    with os.fdopen(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as out:
+        out.write(f"{key}\n")
+    return True
