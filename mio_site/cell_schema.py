@@ -25,6 +25,9 @@ def added() -> list[str]:
         return [name for (name,) in cursor.fetchall() if name in cells.names()]
 
 
+# As who logged in: the role of scopes, which another cell of the database may have, has no right to
+# the schema yet.
+@scope.undeclared()
 def make_ready(cell: str) -> None:
     """Makes the schema that a cell is in and the extensions that it needs; a look, where they are
     there."""

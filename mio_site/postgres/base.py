@@ -58,7 +58,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         """Django's, once for each session. Raises OperationalError where the schema that was asked for
         is not the one that is spoken to: a pooler that drops it would have cells take each other's
         rows for their own."""
-        commits: bool = super()._configure_connection(connection)
+        commits: bool = super()._configure_connection(connection)  # type: ignore[misc]
         asked = _SEARCH_PATH.search(self.settings_dict["OPTIONS"].get("options", ""))
         if asked is not None:
             (found,) = connection.execute("SHOW search_path").fetchone()
