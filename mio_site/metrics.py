@@ -1,4 +1,5 @@
-"""What Prometheus asks: counts of the database at the moment of asking."""
+"""What Prometheus asks: counts of the database at the moment of asking, and how contexts went out of
+this process."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -19,6 +20,7 @@ from accounts import cells
 from accounts.errors import envelope
 from accounts.models import EndUser
 from accounts.scope import all_users
+from memories.context.measures import SECONDS
 from memories.models import Batch, Consolidation, Message, ModelCall, Outage, Retrieval
 from mio_site.management.commands.backup import LAST
 from webhooks.models import Endpoint
@@ -159,6 +161,7 @@ def _model_calls() -> Iterable[Metric]:
 
 _registry = CollectorRegistry()
 _registry.register(MioCollector())
+_registry.register(SECONDS)
 
 
 @require_safe

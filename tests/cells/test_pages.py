@@ -2,6 +2,8 @@
 
 import re
 from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,10 +13,14 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts import cells, scope
-from accounts.models import App, Placement
+from accounts.models import App, EndUser, Placement
 from contacts.models import Contact, Suggestion
+from memories.models import Outage
 from tests.api import ApiClient, user_address
+from tests.deploy.monitored import unserved
+from tests.deploy.test_monitoring import something_of_everything
 from tests.factories import make_app
+from webhooks.models import Endpoint
 
 
 @pytest.fixture
@@ -154,6 +160,25 @@ def test_figures_are_told_cell_by_cell(app: App) -> None:
         assert f'mio_users_waiting{{cell="{name}"}}' in told
         assert f'mio_cell_up{{cell="{name}"}} 1.0' in told
     assert re.search(r"^mio_queue_tasks \d", told, re.M)
+
+
+def test_what_the_alerts_ask_for_is_there_for_every_cell(
+    app: App, settings: Any, tmp_path: Path
+) -> None:
+    settings.MIO_HOME = tmp_path
+    (tmp_path / "last_backup").touch()
+    api = ApiClient(app)
+    assert api.post(user_address("ann", "context/"), {"message": "Hello"})[0] == 200
+    for held in Placement.objects.filter(app=app):
+        with cells.entered(held.cell), scope.all_users():
+            something_of_everything(EndUser.objects.get(pk=held.user_pk))
+    try:
+        assert unserved(Client()) == set()
+    finally:
+        for name in cells.names():
+            with cells.entered(name), scope.all_users():
+                Outage.objects.all().delete()
+        Endpoint.objects.all().delete()
 
 
 def test_one_cell_away_is_named_and_the_rest_goes_on(
