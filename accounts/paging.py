@@ -73,7 +73,14 @@ def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
 
 def first_of_cells(rows: QuerySet, order: Sequence[str], limit: int) -> list[Any]:
     """The first of rows in this order, of all cells as of one."""
-    found = of_cells(rows, lambda part: list(part[:limit]))
+    return merged(rows, lambda part: list(part[:limit]), order, limit)
+
+
+def merged(
+    rows: QuerySet, ask: Callable[[QuerySet], list[T]], order: Sequence[str], limit: int
+) -> list[T]:
+    """The first of what ``ask`` finds in this order, of all cells as of one."""
+    found = of_cells(rows, ask)
     if cells.chosen() is None:
         for name in reversed(order):
             found.sort(key=attrgetter(name.removeprefix("-")), reverse=name.startswith("-"))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from accounts import cells, row_security
@@ -120,7 +121,10 @@ def patient(seconds: float) -> Iterator[None]:
 @contextmanager
 def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
     """All end users for a whole session, as the owner of the tables: for migrations, whose
-    statements can't be told apart. (With Citus they are, and a session is not known to its nodes.)"""
+    statements can't be told apart. (With Citus they are, and a session is not known to its nodes.)
+
+    Raises CommandError where a pooler may give each transaction another session."""
+    _refuse_pooler(connection)
     with connection.cursor() as cursor:
         cursor.execute("SET ROLE NONE; SET mio.scope = 'all'")
     try:
@@ -129,6 +133,18 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
     finally:
         with connection.cursor() as cursor:
             cursor.execute("RESET mio.scope")
+
+
+def _refuse_pooler(connection: BaseDatabaseWrapper) -> None:
+    connection.ensure_connection()
+    raw = connection.connection
+    (serving,) = raw.execute("SELECT pg_backend_pid()").fetchone()
+    # A pooler names itself as a client connects, since it can't know yet who will serve it.
+    if serving != raw.info.backend_pid:
+        raise CommandError(
+            f"The database {connection.alias!r} is reached through a pooler, and this needs a session "
+            "of its own: run it with addresses of PostgreSQL itself in DATABASE_URL and MIO_CELLS."
+        )
 
 
 def _check_cell(alias: str, text: str) -> None:

@@ -23,11 +23,11 @@ from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact
 from dashboard import cell_picker, feedback
+from dashboard.cell_picker import MAX_DIGITS
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
 from memories.models import Memory
 
 View = Callable[..., HttpResponseBase]
-MAX_DIGITS = 19  # of an id
 
 
 def page(view: View) -> View:

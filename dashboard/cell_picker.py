@@ -12,6 +12,7 @@ from accounts import cells, placement
 from accounts.models import Cell
 
 CELL = "cell"  # of the session
+MAX_DIGITS = 19  # of an id
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +29,15 @@ def entered(request: HttpRequest, named: Mapping[str, Any]) -> Iterator[None]:
     if not cells.several():
         yield
         return
-    user = named.get("user")
+    user = named.get("user") or _asked_for(request)
     with cells.entered(placement.cell_of(user) if user else chosen(request)):
         yield
+
+
+def _asked_for(request: HttpRequest) -> int | None:
+    """The end user of whom alone a queue is asked for."""
+    sent = request.GET.get("user", "")
+    return int(sent) if sent.isdecimal() and len(sent) < MAX_DIGITS else None
 
 
 def chosen(request: HttpRequest) -> str:
@@ -47,6 +54,11 @@ def choose(request: HttpRequest, name: str) -> None:
     """Has pages show a cell from now on; nothing where there is none of this name."""
     if name in cells.names():
         request.session[CELL] = name
+
+
+def away() -> list[str]:
+    """The cells that do not answer, none where there is one."""
+    return [one.name for one in to_choose() if one.away]
 
 
 def to_choose() -> list[Shown]:

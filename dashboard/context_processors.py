@@ -39,6 +39,7 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         "here": match.url_name,
         "cells": cell_picker.to_choose(),
         "cell": cells.current(),
+        "cell_page": "" if named else request.path,
     }
 
 

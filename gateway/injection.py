@@ -25,7 +25,7 @@ from gateway.models import Upstream
 from gateway.sse import Answer
 from memories import queue
 from memories.api.messages import MAX_CONTENT
-from memories.context import build
+from memories.context import build, measures
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
 
@@ -113,7 +113,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place) -> Prepared:
 
 def _trace(end_user: EndUser, session_id: str, turns: Sequence[Turn]) -> build.Trace:
     history = [(turn.role, turn.text[:MAX_CONTENT]) for turn in turns[:-1] if turn.text.strip()]
-    return build.trace(
+    return measures.measured_trace(
         end_user,
         turns[-1].text[:MAX_CONTENT],
         session_id=session_id,

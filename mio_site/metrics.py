@@ -1,4 +1,5 @@
-"""What Prometheus asks: counts of the database at the moment of asking."""
+"""What Prometheus asks: counts of the database at the moment of asking, and how contexts went out of
+this process."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -20,6 +21,7 @@ from accounts.errors import envelope
 from accounts.models import EndUser
 from accounts.scope import all_users
 from memories import tallies
+from memories.context.measures import SECONDS
 from memories.models import Batch, Consolidation, Message, Outage, Work
 from mio_site.management.commands.backup import LAST
 from webhooks.models import Endpoint
@@ -160,6 +162,7 @@ def _model_calls() -> Iterable[Metric]:
 
 _registry = CollectorRegistry()
 _registry.register(MioCollector())
+_registry.register(SECONDS)
 
 
 @require_safe

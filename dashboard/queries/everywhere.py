@@ -1,4 +1,5 @@
-"""People, end users and memories found by what was typed, among all that one may see."""
+"""People, end users and memories found by what was typed, among all that one may see, in every cell
+that answers."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ from django.db.models import QuerySet
 
 from accounts.cells import connection
 from accounts.models import EndUser
+from accounts.paging import merged
 from contacts import key_index
 from contacts.models import Contact
 from dashboard.queries.memories import with_people
@@ -17,6 +19,12 @@ from memories.search.tokens import distinct_words
 SHOWN = 20  # of each kind
 MOST_KEYS = 400  # of people and memories that fit, among whom those shown are chosen
 OF_ONE_USER = 200  # of these from one end user
+
+_MOST_MENTIONED, _BY_ID, _LATEST = (
+    ("-mention_count", "pk"),
+    ("external_id", "pk"),
+    ("-said_at", "pk"),
+)
 
 # One look into each end user's part of the index, whatever the planner thinks of the words.
 _PEOPLE = """
@@ -43,14 +51,19 @@ class Everywhere:
 
 def found(users: QuerySet[EndUser], q: str) -> Everywhere:
     """Whom ``q`` begins a name or alias of, in characters, pinyin or initials, the most mentioned
-    first; end users whose id holds it; memories that hold all of its words, the latest first."""
+    first; end users whose id holds it; memories that hold all of its words, the latest first. Of the
+    current cell; where none was entered, the first of all that answer."""
     if not q.strip():
         return Everywhere([], [], [])
     return Everywhere(
-        _people(users, q),
-        list(users.filter(external_id__icontains=q).order_by("external_id", "pk")[:SHOWN]),
-        _memories(users, q),
+        merged(users, lambda part: _people(part, q), _MOST_MENTIONED, SHOWN),
+        merged(users, lambda part: _users(part, q), _BY_ID, SHOWN),
+        merged(users, lambda part: _memories(part, q), _LATEST, SHOWN),
     )
+
+
+def _users(users: QuerySet[EndUser], q: str) -> list[EndUser]:
+    return list(users.filter(external_id__icontains=q).order_by(*_BY_ID)[:SHOWN])
 
 
 def _people(users: QuerySet[EndUser], q: str) -> list[Contact]:
@@ -60,7 +73,7 @@ def _people(users: QuerySet[EndUser], q: str) -> list[Contact]:
     pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
     ids = _ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
     rows = Contact.objects.filter(pk__in=ids).standing().light().select_related("end_user__app")
-    return list(rows.order_by("-mention_count", "pk")[:SHOWN])
+    return list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
 
 
 def _memories(users: QuerySet[EndUser], q: str) -> list[Memory]:
@@ -69,7 +82,7 @@ def _memories(users: QuerySet[EndUser], q: str) -> list[Memory]:
         return []
     ids = _ids(_MEMORIES, users, [tokens, len(tokens), OF_ONE_USER, MOST_KEYS])
     rows = Memory.objects.filter(pk__in=ids).facts().select_related("end_user__app")
-    return list(with_people(rows).order_by("-said_at", "pk")[:SHOWN])
+    return list(with_people(rows).order_by(*_LATEST)[:SHOWN])
 
 
 def _ids(statement: str, users: QuerySet[EndUser], params: list[Any]) -> list[UUID]:

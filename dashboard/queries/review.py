@@ -7,6 +7,7 @@ from typing import Any
 from django.core.exceptions import EmptyResultSet
 from django.db.models import F, QuerySet
 
+from accounts import cells
 from accounts.cells import connection
 from accounts.models import EndUser
 from accounts.reasons import Reason
@@ -121,6 +122,16 @@ def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
     with connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join(counts)}", params)
         return dict(zip(waiting, cursor.fetchone(), strict=True))
+
+
+def elsewhere(waiting: Mapping[str, QuerySet]) -> list[tuple[str, int]]:
+    """In which other cells that answer something of these queues waits, and how much."""
+    found = []
+    for other in cells.reachable() if cells.several() else ():
+        if other != cells.current():
+            with cells.entered(other):
+                found.append((other, sum(capped(waiting).values())))
+    return [(name, count) for name, count in found if count]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,11 @@
-"""One search over people, end users and memories."""
+"""One search over people, end users and memories, wherever they are."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import path
 
-from dashboard import access, fragments
+from accounts import cells
+from dashboard import access, cell_picker, fragments
 from dashboard.queries import everywhere
 from dashboard.views.picking import typed
 
@@ -13,7 +14,10 @@ from dashboard.views.picking import typed
 def find(request: HttpRequest) -> HttpResponse:
     """What was found of each kind, in one's own apps."""
     q = typed(request)
-    context = {"q": q, "found": everywhere.found(access.end_users_of(request), q)}
+    visible = access.end_users_of(request)
+    with cells.everywhere():
+        found = everywhere.found(visible, q)
+    context = {"q": q, "found": found, "away": cell_picker.away()}
     template = "_found.html" if fragments.target(request) == "found" else "find.html"
     return render(request, template, context)
 

@@ -1,15 +1,13 @@
 """Home: what needs a person now, and how the pipeline is doing."""
 
 from django.conf import settings
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect, render
+from django.shortcuts import render
 from django.urls import path
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
-from accounts import cells
-from dashboard import access, cell_picker, charts
+from dashboard import access, cell_picker, charts, feedback
 from dashboard.queries import home as queries
 from dashboard.queries import review
 from memories.providers.factory import embedder, language_provider
@@ -33,7 +31,8 @@ def home(request: HttpRequest) -> HttpResponse:
     context = {
         "counts": counts,
         "total": sum(counts.values()),
-        "elsewhere": _elsewhere(queues),
+        "elsewhere": review.elsewhere(queues),
+        "away": cell_picker.away(),
         **{name: rows[:FIRST] for name, rows in queues.items()},
         "refusal": queries.refusal(users),
         "health": queries.health(users),
@@ -46,21 +45,11 @@ def home(request: HttpRequest) -> HttpResponse:
     return render(request, "home.html", context)
 
 
-def _elsewhere(queues: dict[str, QuerySet]) -> list[tuple[str, int]]:
-    """How much waits in the other cells, where there are several and they answer."""
-    found = []
-    for other in cells.reachable() if cells.several() else ():
-        if other != cells.current():
-            with cells.entered(other):
-                found.append((other, sum(review.capped(queues).values())))
-    return [(name, waiting) for name, waiting in found if waiting]
-
-
 @access.question
 def cell(request: HttpRequest) -> HttpResponse:
-    """Has the pages show another cell."""
+    """Has the pages show another cell, from the one on that it was chosen on."""
     cell_picker.choose(request, request.POST.get("cell", ""))
-    return redirect("dashboard:home")
+    return feedback.back(request, "dashboard:home")
 
 
 def _charts(users: object, today: object) -> dict[str, object]:

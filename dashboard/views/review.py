@@ -24,6 +24,12 @@ from memories.models import Link
 
 M = TypeVar("M", bound=Model)
 NEXT_SHOWN = 12  # of the queue beside the pair in hand
+# What each page shows.
+QUEUES = {
+    "merges": ["merges"],
+    "links": ["links"],
+    "conflicts": ["conflicts", "contradictions"],
+}
 
 
 def users_in_view(request: HttpRequest) -> tuple[Any, EndUser | None]:
@@ -43,8 +49,11 @@ def _queue_page(
     """A queue with what all have: how many wait in each, and for whom. ``shown`` are its rows."""
     users, chosen = users_in_view(request)
     waiting = {row.end_user for row in shown} | ({chosen} if chosen else set())
+    queues = queries.queues(users)
+    of_page = {name: queues[name] for name in QUEUES[template]}
     context |= {
-        "counts": queries.capped(queries.queues(users)),
+        "counts": queries.capped(queues),
+        "elsewhere": [] if shown or chosen else queries.elsewhere(of_page),
         "chosen": chosen,
         "waiting": sorted(waiting, key=lambda one: (one.external_id, one.pk)),
     }

@@ -16,7 +16,7 @@ from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
-from memories.context import build
+from memories.context import build, measures
 from memories.models import Message
 
 MAX_HISTORY = 500
@@ -159,7 +159,7 @@ class ContextView(UserView):
         asked = self.body(ContextForm)
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
         end_user, session_id = self.find_user(), asked.get("session_id") or ""
-        traced = build.trace(
+        traced = measures.measured_trace(
             end_user,
             asked["message"],
             session_id=session_id,

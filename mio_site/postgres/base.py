@@ -1,5 +1,7 @@
 """Django's PostgreSQL backend, with a guard before every statement."""
 
+import logging
+import re
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +14,10 @@ from accounts import tracing
 from accounts.row_security import login_of
 from accounts.scope import SETTINGS, guard
 from mio_site.postgres.schema_editor import DatabaseSchemaEditor
+
+log = logging.getLogger(__name__)
+
+_SEARCH_PATH = re.compile(r"-c\s*search_path=(\S+)")
 
 
 class DatabaseOperations(operations.DatabaseOperations):
@@ -47,6 +53,23 @@ class DatabaseWrapper(base.DatabaseWrapper):
     @cached_property
     def wrap_database_errors(self) -> DatabaseErrorWrapper:
         return DatabaseErrorWrapper(self)
+
+    def _configure_connection(self, connection: Any) -> bool:
+        """Django's, once for each session. Raises OperationalError where the schema that was asked for
+        is not the one that is spoken to: a pooler that drops it would have cells take each other's
+        rows for their own."""
+        commits: bool = super()._configure_connection(connection)  # type: ignore[misc]
+        asked = _SEARCH_PATH.search(self.settings_dict["OPTIONS"].get("options", ""))
+        if asked is not None:
+            (found,) = connection.execute("SHOW search_path").fetchone()
+            if found.replace(" ", "") != asked[1]:
+                said = (
+                    f"{self.alias}: the search path is {found}, not {asked[1]}; a pooler has to set it "
+                    "as it connects (docs/deployment.md, Behind PgBouncer)"
+                )
+                log.error(said)
+                raise OperationalError(said)
+        return commits
 
     def check_constraints(self, table_names: Any = None) -> None:
         """Django's; with Citus at the nodes too, which it tells what stands beside a SET only."""

@@ -1,16 +1,26 @@
 """The dashboard, probes and figures with several cells, also while one is away."""
 
 import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connections
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from accounts import cells
-from accounts.models import App, Placement
+from accounts import cells, scope
+from accounts.models import App, EndUser, Placement
+from contacts.models import Contact, Suggestion
+from memories.models import Outage
 from tests.api import ApiClient, user_address
+from tests.deploy.monitored import unserved
+from tests.deploy.test_monitoring import something_of_everything
 from tests.factories import make_app
+from webhooks.models import Endpoint
 
 
 @pytest.fixture
@@ -58,6 +68,82 @@ def test_a_user_is_shown_from_their_own_cell_whatever_was_chosen(
         assert f"{held.external_id}的同事" in page.content.decode()
 
 
+def people_of(api: ApiClient, spread: dict[str, int]) -> None:
+    """Each user with a colleague who was mentioned so often, and a memory of them."""
+    for user, mentions in spread.items():
+        _, made = api.post(user_address(user, "contacts/"), {"name": "小红", "aliases": [user]})
+        api.post(user_address(user, "memories/"), {"content": f"小红和{user}一起学大提琴"})
+        held = Placement.objects.get(app=api.app, external_id=user)
+        with cells.entered(held.cell), scope.user_scope(held.user_pk):
+            Contact.objects.filter(pk=made["id"]).update(mention_count=mentions)
+
+
+def test_a_search_asks_every_cell_and_leads_to_where_the_user_is(operator: Client) -> None:
+    api = ApiClient(make_app())
+    people_of(api, {"ann": 3, "ben": 9, "eva": 5, "zoe": 7})
+    placed = dict(Placement.objects.filter(app=api.app).values_list("user_pk", "external_id"))
+    for name in cells.names():
+        operator.post("/cell/", {"cell": name})
+        answer = operator.get("/find/?q=hong")
+        found = answer.context["found"].people
+        assert [placed[one.end_user_id] for one in found] == ["ben", "zoe", "eva", "ann"]
+        memories = operator.get("/find/?q=大提琴").context["found"].memories
+        assert {placed[one.end_user_id] for one in memories} == {*placed.values()}
+        for one in found:
+            address = reverse("dashboard:contact", args=[one.end_user_id, one.pk])
+            assert address in answer.content.decode()
+            assert placed[one.end_user_id] in operator.get(address).content.decode()
+        assert [u.external_id for u in operator.get("/find/?q=ann").context["found"].users] == [
+            "ann"
+        ]
+
+
+def test_a_search_asks_each_cell_as_much_however_much_is_found(operator: Client) -> None:
+    api = ApiClient(make_app())
+    people_of(api, {"ann": 1, "ben": 1})
+
+    def statements() -> list[int]:
+        operator.get("/find/?q=hong")  # the user in hand and the cells are known from here on
+        with ExitStack() as stack:
+            asked = [
+                stack.enter_context(CaptureQueriesContext(connections[name]))
+                for name in cells.names()
+            ]
+            operator.get("/find/?q=hong", headers={"HX-Request": "true", "HX-Target": "found"})
+        return [len(one) for one in asked]
+
+    few = statements()
+    people_of(api, {f"user {number}": 1 for number in range(6)})
+    assert statements() == few
+
+
+def test_when_a_cell_has_nothing_to_review_the_next_one_that_has_is_offered(
+    operator: Client,
+) -> None:
+    api = ApiClient(make_app())
+    for user in ("ann", "ben"):
+        for name in ("Liz Hartmann", "Elizabeth Hartmann"):
+            api.post(user_address(user, "contacts/"), {"name": name})
+    held = Placement.objects.get(app=api.app, external_id="ann")
+    with cells.entered(held.cell), scope.user_scope(held.user_pk):
+        one, other = sorted(Contact.objects.filter(end_user=held.user_pk), key=lambda each: each.pk)
+        Suggestion.objects.create(
+            end_user_id=held.user_pk, first=one, second=other, verdict="likely", confidence=0.8
+        )
+    other_cell = next(name for name in ("c1", "c2") if name != held.cell)
+    operator.post("/cell/", {"cell": other_cell})
+    empty = operator.get("/review/")
+    assert empty.context["elsewhere"] == [(held.cell, 1)]
+    assert operator.get("/review/links/").context["elsewhere"] == []
+    # A queue of one user is that of their cell, whatever was chosen.
+    assert operator.get(f"/review/?user={held.user_pk}").context["at"] is not None
+    led = operator.post("/cell/", {"cell": held.cell, "next": "/review/"}, follow=True)
+    assert led.redirect_chain == [("/review/", 302)]
+    assert led.context["at"].first_id == one.pk
+    away = operator.post("/cell/", {"cell": held.cell, "next": "https://elsewhere.example/"})
+    assert away["Location"] == "/"
+
+
 def test_the_admin_shows_the_chosen_cell(operator: Client, app: App) -> None:
     for name in ("c1", "c2"):
         operator.post("/cell/", {"cell": name})
@@ -76,12 +162,33 @@ def test_figures_are_told_cell_by_cell(app: App) -> None:
     assert re.search(r"^mio_queue_tasks \d", told, re.M)
 
 
+def test_what_the_alerts_ask_for_is_there_for_every_cell(
+    app: App, settings: Any, tmp_path: Path
+) -> None:
+    settings.MIO_HOME = tmp_path
+    (tmp_path / "last_backup").touch()
+    api = ApiClient(app)
+    assert api.post(user_address("ann", "context/"), {"message": "Hello"})[0] == 200
+    for held in Placement.objects.filter(app=app):
+        with cells.entered(held.cell), scope.all_users():
+            something_of_everything(EndUser.objects.get(pk=held.user_pk))
+    try:
+        assert unserved(Client()) == set()
+    finally:
+        for name in cells.names():
+            with cells.entered(name), scope.all_users():
+                Outage.objects.all().delete()
+        Endpoint.objects.all().delete()
+
+
 def test_one_cell_away_is_named_and_the_rest_goes_on(
     operator: Client, app: App, stopped_second: None
 ) -> None:
     for page in PAGES:
         assert operator.get(page).status_code in (200, 302), page
-    assert "does not answer" in operator.get("/").content.decode()
+    said = "c2: nothing that is there is shown until it answers again."
+    for page in ("/", "/find/?q=ann"):
+        assert said in operator.get(page).content.decode()
     for held in Placement.objects.filter(app=app):
         status = operator.get(reverse("dashboard:contacts", args=[held.user_pk])).status_code
         assert status == (302 if held.cell == "c2" else 200)

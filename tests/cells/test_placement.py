@@ -2,6 +2,8 @@
 
 import pytest
 from django.core.management import call_command
+from django.db import connections
+from django.test import override_settings
 from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 
@@ -12,6 +14,8 @@ from accounts.models import Cell, EndUser, Placement
 from contacts.models import Contact
 from memories import demo, tasks
 from memories.models import JobRun, Memory, Message
+from mio_site import cell_schema
+from mio_site.cell_settings import read_cells
 from tests.api import ApiClient, user_address
 from tests.commands import run_json
 from tests.factories import make_app
@@ -206,3 +210,21 @@ def test_a_secret_that_is_encrypted_anew_is_so_in_every_cell(settings) -> None:
     for cell in cells.names():
         kept = Endpoint._base_manager.using(cell).get(pk=hook.pk).secret
         assert decrypt(kept) == "whsec_1", cell
+
+
+def test_a_schema_beside_another_cell_of_the_same_database_can_be_made() -> None:
+    options = read_cells("c9=postgres:///x?schema=cell_09")["c9"]["OPTIONS"]
+    connections.settings["c9"] = {**connections["c1"].settings_dict, "OPTIONS": options}
+    try:
+        with override_settings(MIO_CELLS=["c1", "c2", "c9"]):
+            run_json("cells", "add", "c1")  # before the schema is there it is not c1's
+            cell_schema.make_ready("c9")
+            assert cell_schema.identity("c9") != cell_schema.identity("c1")
+            with connections["c9"].cursor() as cursor:
+                cursor.execute("SELECT to_regclass('cell_09.django_migrations')")
+                assert cursor.fetchone()[0]
+    finally:
+        connections["c9"].close()
+        del connections["c9"], connections.settings["c9"]
+        with scope.undeclared(), connections["c1"].cursor() as cursor:
+            cursor.execute("DROP SCHEMA cell_09 CASCADE")

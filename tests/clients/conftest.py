@@ -12,7 +12,7 @@ from mio_client import Mio
 
 from accounts.models import ApiKey, App
 from mio_site import serve
-from tests.deploy.test_served import running
+from tests.deploy.deployed import running
 from tests.factories import make_app
 from tests.mio_site.waiting import eventually
 from tests.processes import database_url, end_other_sessions

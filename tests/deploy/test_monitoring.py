@@ -1,32 +1,24 @@
 """The alerts and the dashboard that are shipped ask for metrics that there are."""
 
-import json
-import re
+import os
+from collections import Counter
 from datetime import timedelta
 from typing import Any
 
 import pytest
-import yaml
 from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from memories.models import Batch, Outage
-from tests.deploy.test_files import ROOT
+from accounts.models import EndUser
+from memories.context import warm_up
+from memories.models import Batch, ModelCall, Outage
+from tests.api import ApiClient, user_address
+from tests.deploy.monitored import dashboard, expressions, rules, unserved
 from tests.factories import make_end_user, make_message
 from webhooks.models import Endpoint
 
 pytestmark = pytest.mark.django_db
-NAME = re.compile(r"\bmio_\w+")
-
-
-def rules() -> list[dict[str, Any]]:
-    groups = yaml.safe_load((ROOT / "deploy/prometheus/alerts.yml").read_text())["groups"]
-    return [rule for group in groups for rule in group["rules"]]
-
-
-def dashboard() -> dict[str, Any]:
-    return json.loads((ROOT / "deploy/grafana/mio.json").read_text())
 
 
 def samples(client: Client) -> dict[tuple[str, ...], float]:
@@ -38,17 +30,32 @@ def samples(client: Client) -> dict[tuple[str, ...], float]:
     }
 
 
-def known(client: Client) -> set[str]:
-    families = list(text_string_to_metric_families(client.get("/metrics").content.decode()))
-    return {f.name + ("_total" if f.type == "counter" else "") for f in families}
+def something_of_everything(end_user: EndUser) -> None:
+    """Rows of all that is counted, told an hour ago."""
+    ago = timezone.now() - timedelta(hours=1)
+    message = make_message(end_user)
+    type(message).objects.filter(pk=message.pk).update(received_at=ago)
+    Batch.objects.create(end_user=end_user, first_seq=9, last_seq=9, state="quarantined")
+    Outage.objects.create(provider="openai", model="m", error="")
+    Outage.objects.update(since=ago)
+    for disabled_at in (None, ago):
+        Endpoint.objects.create(app=end_user.app, url="https://a.example/", disabled_at=disabled_at)
+    ModelCall.objects.create(
+        end_user=end_user, provider="openai", model="m", purpose="extract", outcome="ok",
+        tokens_in=3, tokens_out=2, latency_ms=9,
+    )  # fmt: skip
 
 
-def test_every_metric_of_the_alerts_and_the_dashboard_is_there(client: Client) -> None:
-    asked = [rule["expr"] for rule in rules()]
-    asked += [target["expr"] for panel in dashboard()["panels"] for target in panel["targets"]]
-    named = {name for expression in asked for name in NAME.findall(expression)}
-    assert len(named) > 8
-    assert named - known(client) == set()
+def test_every_metric_and_label_of_the_alerts_and_the_dashboard_is_there(
+    client: Client, settings: Any, tmp_path: Any
+) -> None:
+    settings.MIO_HOME = tmp_path
+    (tmp_path / "last_backup").touch()
+    api = ApiClient()
+    assert api.post(user_address("ann", "context/"), {"message": "Hello"})[0] == 200
+    something_of_everything(make_end_user(app=api.app))
+    assert len(expressions()) > 20
+    assert unserved(client) == {"mio_cell_up"}  # which is told where there are several
 
 
 def test_every_alert_says_what_to_do_and_whom_to_wake() -> None:
@@ -63,15 +70,7 @@ def test_panels_do_not_lie_over_each_other() -> None:
 
 
 def test_what_alerts_watch_is_counted(client: Client) -> None:
-    ago = timezone.now() - timedelta(hours=1)
-    end_user = make_end_user()
-    message = make_message(end_user)
-    type(message).objects.filter(pk=message.pk).update(received_at=ago)
-    Batch.objects.create(end_user=end_user, first_seq=9, last_seq=9, state="quarantined")
-    Outage.objects.create(provider="openai", model="m", error="")
-    Outage.objects.update(since=ago)
-    for disabled_at in (None, ago):
-        Endpoint.objects.create(app=end_user.app, url="https://a.example/", disabled_at=disabled_at)
+    something_of_everything(make_end_user())
     seen = samples(client)
     assert 3600 <= seen["mio_oldest_message_seconds",] < 3700
     assert 3600 <= seen["mio_model_away_seconds", "m", "openai"] < 3700
@@ -86,3 +85,27 @@ def test_the_age_of_a_backup_is_known_once_there_was_one(
     assert ("mio_backup_age_seconds",) not in samples(client)
     (tmp_path / "last_backup").touch()
     assert samples(client)["mio_backup_age_seconds",] < 60
+
+
+def test_contexts_are_counted_by_what_became_of_them(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def counted() -> Counter[str]:
+        own = [
+            (key[1], value)
+            for key, value in samples(client).items()
+            if key[0] == "mio_context_seconds_count" and key[2] == str(os.getpid())
+        ]
+        return Counter({outcome: int(value) for outcome, value in own})
+
+    api, asked = ApiClient(), {"message": "How is Anna in Berlin?"}
+    api.post(user_address("ann", "contacts/"), {"name": "Anna"})
+    before = counted()
+    assert api.post(user_address("ann", "context/"), asked)[1]["searched"] == "yes"
+    monkeypatch.setattr(warm_up, "_warm", True)
+    settings.MIO_CONTEXT_DEADLINE_MS = 0.001
+    assert api.post(user_address("ann", "context/"), asked)[1]["searched"] == "late"
+    settings.MIO_CONTEXT_DEADLINE_MS = "soon"
+    with pytest.raises(TypeError):
+        api.post(user_address("ann", "context/"), asked)
+    assert counted() - before == {"yes": 1, "late": 1, "failed": 1}

@@ -19,7 +19,7 @@ from accounts.models import ApiKey, Change, EndUser
 from contacts.models import Contact
 from memories.models import Memory
 from mio_site import serve
-from tests.deploy.test_served import running
+from tests.deploy.deployed import running
 from tests.factories import make_app, make_contact, make_end_user, make_memory
 from tests.mio_site.waiting import eventually
 from tests.processes import database_url, end_other_sessions

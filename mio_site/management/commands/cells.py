@@ -77,7 +77,8 @@ class Command(MioCommand):
             cell_schema.make_ready(cell)
             same = [
                 other
-                for other in cells.names()
+                # Of one that is not added yet the schema may not be there: it would be another's.
+                for other in (cells.SHARED, *cell_schema.added())
                 if other != cell
                 and not cells.is_away(other)
                 and cell_schema.identity(other) == cell_schema.identity(cell)
