@@ -27,7 +27,7 @@ UNION
 SELECT proname, quote_ident(current_schema()) || '.' || quote_ident(proname) FROM pg_proc p
 WHERE {_OWN}
 """  # noqa: S608 constants
-# Where the tables of the schema lie, and their size.
+# Where the tables of the schema lie, and their size, for which every node is asked.
 _NODE = """
 SELECT DISTINCT nodename || ':' || nodeport
 FROM pg_dist_shard JOIN pg_dist_placement USING (shardid) JOIN pg_dist_node USING (groupid)
@@ -35,7 +35,7 @@ JOIN pg_class c ON c.oid = logicalrelid
 WHERE relnamespace = current_schema()::regnamespace AND noderole = 'primary'
 """
 _SIZE = """
-SELECT sum(citus_total_relation_size(logicalrelid))::bigint
+SELECT sum(citus_total_relation_size(logicalrelid, fail_on_error => false))::bigint
 FROM pg_dist_shard JOIN pg_class c ON c.oid = logicalrelid
 WHERE relnamespace = current_schema()::regnamespace
 """
@@ -69,11 +69,11 @@ def node_of(connection: BaseDatabaseWrapper) -> str:
         return ", ".join(name for (name,) in cursor.fetchall())
 
 
-def size_of(connection: BaseDatabaseWrapper) -> int:
-    """The bytes that the cell takes at its node."""
+def size_of(connection: BaseDatabaseWrapper) -> int | None:
+    """The bytes that the cell takes at its node; None while a node is away."""
     with connection.cursor() as cursor:
         cursor.execute(_SIZE)
-        return int(cursor.fetchone()[0] or 0)
+        return cursor.fetchone()[0] or None
 
 
 def move_cell(connection: BaseDatabaseWrapper, host: str, port: int) -> None:
