@@ -162,7 +162,7 @@ class ChangeAdmin(UserRowAdmin):
 
 @admin.register(Cell)
 class CellAdmin(ReadOnlyAdmin):
-    list_display = ["name", "number", "users", "created_at"]
+    list_display = ["name", "number", "users", "closed", "created_at"]
     search_fields = ["name"]
 
 

@@ -174,11 +174,13 @@ class ApiKey(models.Model):
 
 class Cell(models.Model):
     """A cell that end users are put into. The ids that its database gives begin at ``number`` times
-    2^44, so that no two cells give the same. ``users`` are those placed in it, to choose by."""
+    2^44, so that no two cells give the same. ``users`` are those placed in it, to choose by; one that
+    is ``closed`` takes no new ones."""
 
     name = models.CharField(max_length=30, unique=True)
     number = models.PositiveSmallIntegerField(unique=True)
     users = models.BigIntegerField(default=0)
+    closed = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

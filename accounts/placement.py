@@ -6,6 +6,7 @@ With one cell there is nothing to choose, and nothing is asked.
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from django.db import transaction  # noqa: TID251 of the database that all share
 from django.db.models import F
 
 from accounts import cells
@@ -71,10 +72,16 @@ def has_left(app: App, external_id: str, *, writes: bool) -> bool:
 
 def roomiest() -> str:
     """The cell with the fewest end users, among equals the one that was added first, of those that
-    answer; SHARED where none was added."""
+    are open and answer; SHARED where there is none."""
     added = Cell.objects.filter(name__in=cells.names()).exclude(name=cells.SHARED)
-    waiting = added.order_by("users", "number").values_list("name", flat=True)
+    waiting = added.filter(closed=False).order_by("users", "number").values_list("name", flat=True)
     return next((name for name in waiting if not cells.is_away(name)), cells.SHARED)
+
+
+def close(cell: str, *, closed: bool = True) -> bool:
+    """Has a cell take no new end users, not by work that had chosen it before either; or take them
+    again. Whether there is such a cell."""
+    return bool(Cell.objects.filter(name=cell).update(closed=closed))
 
 
 def check_here(end_user: EndUser) -> None:
@@ -87,7 +94,7 @@ def claim(app: App, external_id: str) -> int | None:
     """The id for the row of an end user in the current cell, who is placed there from now on; None
     with one cell, where the database gives it.
 
-    Raises Moving where they are in another cell by now.
+    Raises Moving where they are in another cell by now, or this one was closed meanwhile.
     """
     if not cells.several():
         return None
@@ -95,12 +102,23 @@ def claim(app: App, external_id: str) -> int | None:
     if held is None:
         app.copy_to(cells.current())
         held = Placement(app=app, external_id=external_id, cell=cells.current(), user_pk=_next_id())
-        if _place([held]):
+        with transaction.atomic(cells.SHARED):
+            _check_open(held.cell)
+            made = _place([held])
+        if made:
             return held.user_pk
         held = _placed(app.pk, external_id)
     if held is None or held.moving_to or held.cell != cells.current():
         raise cells.Moving
     return held.user_pk
+
+
+def _check_open(cell: str) -> None:
+    """Raises Moving where a cell takes no new end users; nobody closes it before the transaction
+    ends."""
+    held = Cell.objects.select_for_update(no_key=True).filter(name=cell).first()
+    if held is not None and held.closed:
+        raise cells.Moving
 
 
 def first_seen(app: App, external_id: str) -> EndUser:

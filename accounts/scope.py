@@ -41,7 +41,8 @@ class CrossesUsers(RuntimeError):
 @dataclass(frozen=True)
 class Scope:
     """``end_user`` is an id, ``rest`` what is seen besides: ``all``, or ``app:ID`` for the end
-    users of an app without anything that is theirs. ``lasting`` when the session has it."""
+    users of an app without anything that is theirs. ``lasting`` when the session has it, whichever
+    cell that is of."""
 
     end_user: str = ""
     rest: str = ""
@@ -128,7 +129,7 @@ def all_users_of_session(connection: BaseDatabaseWrapper) -> Iterator[None]:
     with connection.cursor() as cursor:
         cursor.execute("SET ROLE NONE; SET mio.scope = 'all'")
     try:
-        with _opened(Scope(rest="all", lasting=not row_security.login_of(connection).apart)):
+        with _opened(Scope(rest="all", lasting=True)):
             yield
     finally:
         with connection.cursor() as cursor:
@@ -150,7 +151,9 @@ def _refuse_pooler(connection: BaseDatabaseWrapper) -> None:
 def _check_cell(alias: str, text: str) -> None:
     """Raises NoCell, or CrossesCells, for a statement on tables of end users that is not on its way
     to the cell that the work is in."""
-    if alias == cells.chosen() or not (found := row_security.tables_in().search(text)):
+    if not cells.several() or alias == cells.chosen():
+        return
+    if not (found := row_security.tables_in().search(text)):
         return
     if (chosen := cells.chosen()) is None:
         raise cells.NoCell(
@@ -169,9 +172,10 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
     cursor, connection = context["cursor"], context["connection"]
     text = sql if isinstance(sql, str) else sql.as_string(connection.connection)
     scope = _current.get()
-    if scope is not None and scope.lasting:
+    lasting = scope is not None and scope.lasting
+    if lasting and not row_security.login_of(connection).apart:
         return execute(sql, params, many, context)
-    if cells.several():
+    if not lasting:
         _check_cell(connection.alias, text)
     if not _ROWS.match(text):
         if connection.in_atomic_block and _SCHEMA.match(text):

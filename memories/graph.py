@@ -156,7 +156,7 @@ CROSS JOIN LATERAL (SELECT CASE WHEN e.inverse THEN k.back ELSE k.forth END AS w
 WHERE e.end_user_id = %(end_user)s AND e.source_id = ANY(%(sources)s)
     AND (%(wanted)s::text[] = '{}' OR e.kind = ANY(%(wanted)s)
          OR %(entity)s = ANY(%(wanted)s) AND starts_with(e.kind, %(entity)s))
-ORDER BY weight DESC, e.id DESC LIMIT %(most)s
+ORDER BY weight DESC, e.created_at DESC, e.id DESC LIMIT %(most)s
 """
 
 

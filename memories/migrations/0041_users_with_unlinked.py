@@ -12,7 +12,7 @@ UPDATE accounts_enduser u SET has_unlinked = true WHERE EXISTS (
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0014_users_with_unlinked"),
+        ("accounts", "0015_users_with_unlinked"),
         ("memories", "0040_open_work_and_tallies"),
     ]
 

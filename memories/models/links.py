@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
-from accounts.cells import connection
+from accounts.cells import COUNTED_BITS, connection
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import label
 from contacts.models import Contact
@@ -251,19 +251,19 @@ class LinkedContact(Contact):
 
 
 # The mirror of an edge is written and deleted by the database itself, so that everything
-# beside a memory, in either direction, is one range of one index. Its number is asked for: a shard
-# of Citus gives none of itself.
-_MIRROR_ADDED = """
+# beside a memory, in either direction, is one range of one index. Its number is the edge's in the
+# other half of the cell's ids: a shard of Citus gives none of itself, and its worker those of others.
+_MIRROR_ADDED = f"""
     -- The mirrors' own statement ends here; a trigger of statements runs even for no row.
     IF NOT EXISTS (SELECT FROM new_rows WHERE NOT inverse) THEN RETURN NULL; END IF;
     INSERT INTO memories_edge
         (id, end_user_id, source_id, target_id, kind, inverse, reason, confidence, created_at)
-    SELECT nextval('memories_edge_id_seq'), end_user_id, target_id, source_id, kind, true, reason,
+    SELECT id + {1 << (COUNTED_BITS - 1)}, end_user_id, target_id, source_id, kind, true, reason,
         confidence, created_at
     FROM new_rows WHERE NOT inverse
     ON CONFLICT DO NOTHING;
     RETURN NULL;
-"""
+"""  # noqa: S608 only a constant is put in
 _MIRROR_REMOVED = """
     IF NOT EXISTS (SELECT FROM old_rows WHERE NOT inverse) THEN RETURN NULL; END IF;
     DELETE FROM memories_edge mirror USING old_rows gone

@@ -6,14 +6,16 @@ and made anew. Ids are kept where they are free in the database that reads the d
 
 from memories.portability.document import NOT_CARRIED, SECTIONS, export_user
 from memories.portability.load import CannotImport, import_user
-from memories.portability.move_user import CannotMove, move
+from memories.portability.move_user import CannotMove, Moved, move, move_all
 
 __all__ = [
     "NOT_CARRIED",
     "SECTIONS",
     "CannotImport",
     "CannotMove",
+    "Moved",
     "export_user",
     "import_user",
     "move",
+    "move_all",
 ]

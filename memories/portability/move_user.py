@@ -7,7 +7,7 @@ so whatever dies at whatever moment, the same move can be made again.
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -26,6 +26,8 @@ DELIVERIES = "webhooks_delivery"
 TRIES = 5
 # Seconds that reads which began in the old cell have until the rest of the rows there is deleted.
 READS_END = 1.0
+# So many end users of a cell are moved before the rest of all of them is deleted.
+CHUNK = 100
 
 _COLUMNS = """
 SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0
@@ -33,11 +35,12 @@ SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attnum > 0
 """
 
 
-# Those that derive what is copied as it is.
+# Those that derive what is copied as it is; a shard of Citus adds its number to their names.
 _TRIGGERS = """
-SELECT coalesce(array_agg(tgname), '{}')::text FROM pg_trigger
-WHERE tgname LIKE 'pgtrigger%%' AND NOT tgisinternal
+SELECT coalesce(array_agg(tgname{number}), '{{}}')::text FROM pg_trigger {shards}
+WHERE tgname LIKE 'pgtrigger%' AND NOT tgisinternal
 """
+_SHARDS = {"number": " || '_' || shardid", "shards": "JOIN pg_dist_shard ON logicalrelid = tgrelid"}
 
 
 class CannotMove(RuntimeError):
@@ -62,17 +65,56 @@ def move(held: Placement, target: str) -> Moved:
     was broken off left in others. Raises CannotMove."""
     if target not in cells.names() or not Cell.objects.filter(name=target).exists():
         raise CannotMove(f"There is no cell {target!r} that end users could be in.")
-    if held.moving_to and target not in (held.cell, held.moving_to):
-        raise CannotMove(f"They are on the way to {held.moving_to}: first end that move.")
-    other = held.moving_to or target
-    for cell in {held.cell, other}:
-        if cells.is_away(cell):
-            raise CannotMove(f"The cell {cell} does not answer.")
+    _check_free(held, target)
     if target == held.cell:
         _keep(held)
         return Moved({}, 0.0)
+    placement.bring_copies(target)
     with _owned(held.cell, target):
-        return _moved(held, target)
+        moved = _moved(held, target)
+        time.sleep(READS_END)
+        _clear_rest(held.cell, [held.user_pk])
+    return moved
+
+
+def move_all(
+    source: str, target: str, told: Callable[[Placement, Moved | CannotMove], object]
+) -> None:
+    """Moves all end users of a cell to another, one after the other, and tells of each what became of
+    them; who can't be moved now stays and is written to. Made again, it goes on where it was
+    broken off."""
+    with _owned(source):
+        for left in _left_behind(source):
+            _clear_rest(source, left)
+    last = 0
+    while rows := list(Placement.objects.filter(cell=source, pk__gt=last).order_by("pk")[:CHUNK]):
+        last = rows[-1].pk
+        placement.bring_copies(target)
+        for held in rows:
+            told(held, _moved_or_why_not(held, target))
+        time.sleep(READS_END)
+        with _owned(source):
+            _clear_rest(source, [held.user_pk for held in rows])
+
+
+def _moved_or_why_not(held: Placement, target: str) -> Moved | CannotMove:
+    try:
+        _check_free(held, target)
+        with _owned(held.cell, target):
+            return _moved(held, target)
+    except CannotMove as error:
+        return error
+    except Error as error:  # of a session that was lost
+        return _failed(error)
+
+
+def _check_free(held: Placement, target: str) -> None:
+    """Raises CannotMove unless both cells answer and nobody else moves the user."""
+    if held.moving_to and target not in (held.cell, held.moving_to):
+        raise CannotMove(f"They are on the way to {held.moving_to}: first end that move.")
+    for cell in {held.cell, held.moving_to or target}:
+        if cells.is_away(cell):
+            raise CannotMove(f"The cell {cell} does not answer.")
 
 
 @contextmanager
@@ -87,21 +129,35 @@ def _owned(*names: str) -> Iterator[None]:
 def _keep(held: Placement) -> None:
     """Has the user stay where they are placed, and nowhere else. Raises CannotMove where they are
     not: what another cell has of them may be all there is."""
-    with _owned(held.cell):
+    with _owned(held.cell), django_transaction.atomic(held.cell):
+        _hold(held)
         there, _ = _fingerprint(held.cell, USERS, held.user_pk)
-    if not there:
-        raise CannotMove(f"They are placed in {held.cell}, and are not there: cells check --fix.")
-    for other in cells.reachable():
-        if other != held.cell:
-            with _owned(other):
-                _clear(other, held.user_pk)
-    Placement.objects.filter(pk=held.pk).update(moving_to="")
+        if not there:
+            raise CannotMove(
+                f"They are placed in {held.cell}, and are not there: cells check --fix."
+            )
+        for other in cells.reachable():
+            if other != held.cell:
+                with _owned(other):
+                    _clear(other, held.user_pk)
+        Placement.objects.filter(pk=held.pk).update(moving_to="")
+
+
+def _hold(held: Placement, **placed: str) -> None:
+    """Waits for whoever writes, who holds the user or a key that points at them, and keeps them out
+    until the transaction ends. Raises CannotMove where the user is no longer ``placed`` so."""
+    with connections[held.cell].cursor() as cursor:
+        cursor.execute(f"SELECT 1 FROM {USERS} WHERE id = %s FOR UPDATE", [held.user_pk])  # noqa: S608
+    if not Placement.objects.filter(pk=held.pk, cell=held.cell, **placed).exists():
+        raise CannotMove(f"They are not in {held.cell} any more, or are moved by somebody else.")
 
 
 def _moved(held: Placement, target: str) -> Moved:
+    """Copies the user's rows and places them in the new cell; those in the old one stay. Raises
+    CannotMove; then they are written to where they were."""
     began = time.monotonic()
-    placement.bring_copies(target)
-    Placement.objects.filter(pk=held.pk).update(moving_to=target)
+    here = Placement.objects.filter(pk=held.pk, cell=held.cell, moving_to__in=["", target])
+    here.update(moving_to=target)
     rows: dict[str, int] = {}
     for tried in range(1, TRIES + 1):
         try:
@@ -109,26 +165,52 @@ def _moved(held: Placement, target: str) -> Moved:
             break
         except _Changed as error:
             if tried == TRIES:
-                Placement.objects.filter(pk=held.pk).update(moving_to="")
+                here.update(moving_to="")
                 raise CannotMove(f"{error} changed again and again while it was copied.") from error
         except Error as error:
-            raise CannotMove(f"{type(error.__cause__ or error).__name__}: run it again.") from error
-    took = time.monotonic() - began
-    time.sleep(READS_END)
-    _clear(held.cell, held.user_pk)
-    return Moved(rows, took)
+            here.update(moving_to="")
+            raise _failed(error) from error
+    return Moved(rows, time.monotonic() - began)
+
+
+def _failed(error: Error) -> CannotMove:
+    return CannotMove(f"{type(error.__cause__ or error).__name__}: run it again.")
+
+
+def _left_behind(cell: str) -> Iterator[list[int]]:
+    """Those whose rows a move that was broken off has left in a cell, some at a time."""
+    last = 0
+    while True:
+        with connections[cell].cursor() as cursor:
+            cursor.execute(f"SELECT id FROM {USERS} WHERE id > %s ORDER BY id LIMIT 1000", [last])  # noqa: S608
+            here = [user_pk for (user_pk,) in cursor.fetchall()]
+        if not here:
+            return
+        last = here[-1]
+        elsewhere = Placement.objects.filter(user_pk__in=here).exclude(cell=cell)
+        yield list(elsewhere.values_list("user_pk", flat=True))
+
+
+def _clear_rest(cell: str, user_pks: Iterable[int]) -> None:
+    """Deletes what is left in a cell of those who were moved from it, and are not on the way back."""
+    for user_pk in user_pks:
+        with django_transaction.atomic(cells.SHARED):
+            held = Placement.objects.select_for_update().filter(user_pk=user_pk).first()
+            if held is None or cell not in (held.cell, held.moving_to):
+                _clear(cell, user_pk)
 
 
 def _copied(held: Placement, target: str) -> dict[str, int]:
-    """Copies all rows and, once they are committed, places the user there. Raises _Changed."""
+    """Copies all rows and, once they are committed, places the user there. Raises _Changed, and
+    CannotMove where somebody else moved them."""
     source, user_pk, tables = held.cell, held.user_pk, _tables()
     with django_transaction.atomic(source):
-        # Whoever writes holds the user, or a key that points at them: they are waited for.
-        with connections[source].cursor() as cursor:
-            cursor.execute(f"SELECT 1 FROM {USERS} WHERE id = %s FOR UPDATE", [user_pk])  # noqa: S608
+        _hold(held, moving_to=target)
         _clear(target, user_pk)
         with django_transaction.atomic(target):
             _let_triggers_rest(target)
+            for cell in (source, target):
+                _write_alike(cell)
             for table in tables:
                 _copy(source, target, table, user_pk)
             found = {table: _fingerprint(source, table, user_pk) for table in tables}
@@ -149,10 +231,18 @@ def _tables() -> list[str]:
 def _let_triggers_rest(cell: str) -> None:
     """Until the end of the transaction nothing is derived, and keys are checked at its end."""
     with connections[cell].cursor() as cursor:
-        cursor.execute(_TRIGGERS)
+        on_citus = row_security.login_of(connections[cell]).apart
+        shards = _SHARDS if on_citus else dict.fromkeys(_SHARDS, "")
+        cursor.execute(_TRIGGERS.format(**shards))
         (named,) = cursor.fetchone()
-        cursor.execute("SELECT set_config('pgtrigger.ignore', %s, true)", [named])
-        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+        # In one string, which Citus takes to the other node.
+        cursor.execute(f"SET LOCAL pgtrigger.ignore = '{named}'; SET CONSTRAINTS ALL DEFERRED")
+
+
+def _write_alike(cell: str) -> None:
+    """Times are the same text in all cells; a node of Citus has a zone of its own."""
+    with connections[cell].cursor() as cursor:
+        cursor.execute("SET LOCAL TimeZone = 'UTC'")
 
 
 def _clear(cell: str, user_pk: int) -> None:
@@ -192,7 +282,8 @@ def _copy(source: str, target: str, table: str, user_pk: int) -> None:
                 written.write(block)
         if table == DELIVERIES:
             into.execute(f"DELETE FROM {table} WHERE end_user_id = %s", [user_pk])  # noqa: S608
-        into.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM moved")  # noqa: S608
+        # With RETURNING Citus makes no COPY of it, which is refused to whom policies bind.
+        into.execute(f"INSERT INTO {table} ({columns}) SELECT {columns} FROM moved RETURNING 1")  # noqa: S608
         into.execute("DROP TABLE moved")
 
 

@@ -103,7 +103,7 @@ def _empty() -> None:
         with cells.entered(cell), scope.all_users():
             EndUser.objects.all().delete()
     Placement.objects.all().delete()
-    Cell.objects.update(users=0)
+    Cell.objects.update(users=0, closed=False)
     OrmQ.objects.all().delete()
 
 

@@ -8,6 +8,7 @@ import pytest
 from django.db import close_old_connections, connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from accounts import cells
 from accounts.models import Change, EndUser
 from accounts.scope import all_users
 from memories import graph
@@ -282,3 +283,12 @@ def test_a_pair_that_somebody_took_apart_is_known(zoe: EndUser, five: list[Memor
 def test_an_unknown_memory_has_no_neighbours(zoe: EndUser) -> None:
     assert neighbours(zoe, [UUID(int=1)], hops=2) == {}
     assert neighbours(zoe, []) == {}
+
+
+def test_a_mirror_has_the_number_of_its_edge_in_the_other_half_of_the_cells_ids(
+    zoe: EndUser,
+) -> None:
+    one, other = (make_memory(zoe, text) for text in ("Anna moved", "Anna is away"))
+    edge = joined(one, other)
+    [mirror] = Edge.both_ways.of(zoe).filter(inverse=True)
+    assert mirror.pk == edge.pk + 2 ** (cells.COUNTED_BITS - 1)

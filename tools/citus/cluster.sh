@@ -66,7 +66,7 @@ CONF
     done
     start $NODES
     for node in $NODES; do
-        sql "$node" -U postgres -d postgres
+        sql "$node" -U postgres -d postgres \
             -c "CREATE ROLE mio LOGIN BYPASSRLS PASSWORD '$password'" \
             -c "CREATE ROLE mio_app LOGIN IN ROLE mio PASSWORD '$password'"
     done

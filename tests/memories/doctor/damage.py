@@ -20,10 +20,14 @@ def greta() -> Contact:
     return Contact.objects.get(name="Greta")
 
 
+def hums() -> Memory:
+    return Memory.objects.get(content="Greta hums.")
+
+
 def without_keys(table: str, *columns: str) -> None:
     """As if the database did not enforce isolation."""
+    connection.check_constraints()
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         for column in columns:
             cursor.execute(f"ALTER TABLE {table} DROP CONSTRAINT {table}_{column}_same_user")
 
@@ -71,7 +75,7 @@ def spoil_tokens() -> None:
 
 
 def lose_an_embedding() -> None:
-    Vector.objects.filter(memory__content="Greta hums.").delete()
+    Vector.objects.filter(memory=hums()).delete()
 
 
 def use_another_model() -> None:
@@ -79,15 +83,15 @@ def use_another_model() -> None:
 
 
 def use_another_size() -> None:
-    Vector.objects.filter(memory__content="Greta hums.").update(space="multilingual-e5-small/2")
+    Vector.objects.filter(memory=hums()).update(space="multilingual-e5-small/2")
 
 
 def lose_a_word() -> None:
-    Posting.objects.filter(memory__content="Greta hums.", token="hum").delete()
+    Posting.objects.filter(memory=hums(), token="hum").delete()
 
 
 def count_a_word_twice() -> None:
-    Posting.objects.filter(memory__content="Greta hums.", token="hum").update(times=2)
+    Posting.objects.filter(memory=hums(), token="hum").update(times=2)
 
 
 def leave_a_word_behind() -> None:
@@ -106,7 +110,7 @@ def miscount_memories() -> None:
 
 
 def mistake_a_status() -> None:
-    Vector.objects.filter(memory__content="Greta hums.").update(status="archived")
+    Vector.objects.filter(memory=hums()).update(status="archived")
 
 
 def outdate_a_source() -> None:
@@ -122,7 +126,7 @@ def lose_a_profile_memory() -> None:
 
 
 def consolidate_into_a_fact() -> None:
-    fact = Memory.objects.get(content="Greta hums.")
+    fact = hums()
     Memory.objects.filter(content="Greta lives in Oslo.").update(consolidated_into=fact)
 
 
@@ -135,7 +139,7 @@ def leave_a_source_out() -> None:
 
 def link_across_users() -> None:
     other = make_contact(make_end_user(), "Oda")
-    memory = Memory.objects.get(content="Greta hums.")
+    memory = hums()
     without_keys("memories_link", "contact_id", "memory_id")
     Link.objects.create(
         end_user=memory.end_user, contact=other, memory=memory, made_by="extractor", rejected=True
@@ -144,7 +148,7 @@ def link_across_users() -> None:
 
 def edge_across_users() -> None:
     other = make_memory(make_end_user(), "Oda sings.")
-    memory = Memory.objects.get(content="Greta hums.")
+    memory = hums()
     without_keys("memories_edge", "source_id", "target_id")
     Edge.objects.create(end_user=memory.end_user, source=memory, target=other, kind="supersedes")
 
@@ -194,7 +198,7 @@ def gretel() -> Contact:
 
 
 def link_a_merged_contact() -> None:
-    memory = Memory.objects.get(content="Greta hums.")
+    memory = hums()
     Link.objects.create(
         end_user=memory.end_user, contact=gretel(), memory=memory, made_by="backfill"
     )

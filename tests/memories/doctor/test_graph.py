@@ -73,8 +73,8 @@ def test_an_edge_by_an_entity_that_one_side_does_not_speak_of_goes(edge: Edge) -
 
 def test_an_entity_link_across_users_is_found(edge: Edge) -> None:
     stranger = make_memory(make_end_user(), "stranger")
+    connection.check_constraints()
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute(
             "ALTER TABLE memories_entitylink "
             "DROP CONSTRAINT memories_entitylink_memory_id_same_user"

@@ -7,12 +7,6 @@ from tests.factories import make_contact, make_end_user, make_memory, make_messa
 pytestmark = pytest.mark.django_db
 
 
-def check_now():
-    """Deferred constraints speak at commit; ask them here."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-
-
 @pytest.fixture
 def two():
     return make_end_user(), make_end_user()
@@ -22,7 +16,7 @@ def refused(*rows):
     with pytest.raises(IntegrityError), transaction.atomic():
         for row in rows:
             row.save(force_insert=True)
-        check_now()
+        connection.check_constraints()  # deferred ones speak at commit
 
 
 def test_a_link_cannot_point_at_another_users_contact(two):
@@ -49,7 +43,7 @@ def test_a_memory_cannot_be_consolidated_into_another_users_profile(two):
     memory, profile = make_memory(mine), make_memory(other)
     with pytest.raises(IntegrityError), transaction.atomic():
         Memory.objects.filter(pk=memory.pk).update(consolidated_into=profile, importance=0.05)
-        check_now()
+        connection.check_constraints()  # deferred ones speak at commit
 
 
 def test_a_contact_cannot_be_merged_into_another_users(two):
@@ -57,7 +51,7 @@ def test_a_contact_cannot_be_merged_into_another_users(two):
     contact, target = make_contact(mine), make_contact(other)
     with pytest.raises(IntegrityError), transaction.atomic():
         type(contact).objects.filter(pk=contact.pk).update(merged_into=target)
-        check_now()
+        connection.check_constraints()  # deferred ones speak at commit
 
 
 def test_the_same_active_content_is_stored_once_per_user(two):

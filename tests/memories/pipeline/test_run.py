@@ -116,8 +116,8 @@ def test_a_failure_is_written_by_the_connection_that_others_use_and_by_a_new_one
 def test_a_profile_that_cannot_be_written_ends_in_quarantine(server, end_user):
     server.reply_json(EXTRACTED)
     run.extract_next(end_user.pk, everything=True)
+    connection.check_constraints()
     with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
         cursor.execute("ALTER TABLE memories_link ADD CHECK (consolidated_at IS NULL)")
     known = {"personality": None, "attributes": [], "timeline": []}
     server.reply_json(known, times=None)
