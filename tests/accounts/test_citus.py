@@ -1,6 +1,8 @@
 """What Citus demands of us, shown on PostgreSQL alone: tables under the names of shards, scopes sent
 before a statement instead of with it, and its way of telling what went wrong."""
 
+import re
+
 import pytest
 from django.db import IntegrityError, OperationalError, connection, models
 from django.test.utils import CaptureQueriesContext, isolate_apps
@@ -9,6 +11,7 @@ from accounts import citus, row_security, scope
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.models import Corpus, Edge, Memory, Posting, Vector
+from memories.portability import move_user
 from tests.factories import make_contact, make_end_user, make_memory
 from webhooks.models import Delivery, Endpoint
 
@@ -91,6 +94,17 @@ def test_triggers_name_the_tables_again_that_are_no_shards_any_more(
     end_user = make_end_user()
     make_memory(end_user, "Anna is a nurse")
     assert Corpus.objects.of(end_user).get().size == 1
+
+
+def test_while_a_user_is_moved_triggers_rest_under_the_names_that_shards_have(
+    on_citus: None, shards: None
+) -> None:
+    move_user._let_triggers_rest("default")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT unnest(current_setting('pgtrigger.ignore')::text[])")
+        resting = [name for (name,) in cursor.fetchall()]
+    assert len(resting) > 10
+    assert all(re.fullmatch(r"pgtrigger_\w+_[0-9a-f]{4,5}_1000\d\d", name) for name in resting)
 
 
 def test_the_scope_goes_before_a_statement_and_binds_it(on_citus: None) -> None:
