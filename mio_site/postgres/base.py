@@ -17,7 +17,8 @@ from mio_site.postgres.schema_editor import DatabaseSchemaEditor
 
 log = logging.getLogger(__name__)
 
-_SEARCH_PATH = re.compile(r"-c\s*search_path=(\S+)")
+# As libpq takes it: a backslash goes before a blank, and the last one holds.
+_SEARCH_PATH = re.compile(r"-c\s*search_path=((?:\\.|\S)+)")
 
 
 class DatabaseOperations(operations.DatabaseOperations):
@@ -59,12 +60,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
         is not the one that is spoken to: a pooler that drops it would have cells take each other's
         rows for their own."""
         commits: bool = super()._configure_connection(connection)  # type: ignore[misc]
-        asked = _SEARCH_PATH.search(self.settings_dict["OPTIONS"].get("options", ""))
-        if asked is not None:
+        if asked := _SEARCH_PATH.findall(self.settings_dict["OPTIONS"].get("options", "")):
             (found,) = connection.execute("SHOW search_path").fetchone()
-            if found.replace(" ", "") != asked[1]:
+            wanted = re.sub(r"[\\\s]", "", asked[-1])
+            if found.replace(" ", "") != wanted:
                 said = (
-                    f"{self.alias}: the search path is {found}, not {asked[1]}; a pooler has to set it "
+                    f"{self.alias}: the search path is {found}, not {wanted}; a pooler has to set it "
                     "as it connects (docs/deployment.md, Behind PgBouncer)"
                 )
                 log.error(said)
