@@ -178,7 +178,8 @@ def test_what_the_alerts_ask_for_is_there_for_every_cell(
         for name in cells.names():
             with cells.entered(name), scope.all_users():
                 Outage.objects.all().delete()
-        Endpoint.objects.all().delete()
+        with cells.entered(cells.SHARED):
+            Endpoint.objects.all().delete()
 
 
 def test_one_cell_away_is_named_and_the_rest_goes_on(
