@@ -1,6 +1,8 @@
 -- BM25 of each part of a question over the memories of one end user. Where a part has words of an
 -- entity, only memories count that hold enough of these and one of the others.
-WITH asked AS (
+WITH inside (id) AS MATERIALIZED (
+    {inside}
+), asked AS (
     SELECT * FROM unnest(%(parts)s::int[], %(tokens)s::text[], %(weights)s::float8[],
                          %(of_entity)s::bool[]) AS t (part, token, weight, of_entity)
 ), corpus AS MATERIALIZED (
@@ -38,12 +40,14 @@ WITH asked AS (
         SELECT id, score FROM scored
         WHERE scored.part = entities.part
             AND (NOT entities.asked OR answers AND shared >= %(cover)s * entities.idf)
-            AND (NOT sought.inside OR {inside})
+            AND (NOT sought.inside OR {among_inside})
         ORDER BY score DESC, id LIMIT sought.size) top
 )
 SELECT part, inside, id, score,
     CASE WHEN rank = 1 AND NOT inside
         THEN (SELECT m.tokens FROM memories_memory m WHERE m.id = best.id) END,
     CASE WHEN rank = 1 THEN corpus.size END,
-    CASE WHEN rank = 1 AND NOT inside THEN (SELECT json_object_agg(token, idf) FROM rarity) END
+    CASE WHEN rank = 1 AND NOT inside THEN (SELECT json_object_agg(token, idf) FROM rarity) END,
+    CASE WHEN rank = 1 AND NOT inside
+        THEN (SELECT coalesce(array_agg(i.id), '{{}}') FROM inside i HAVING count(*) <= %(few)s) END
 FROM best CROSS JOIN corpus ORDER BY part, inside, rank

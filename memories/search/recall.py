@@ -157,6 +157,9 @@ def _found(
     further = [step or bm25.Question({}, {}) for step in steps]
     second = bm25.search(replace(scope, inside=None), further, depth)
     size = next((one.corpus for one in first if one.corpus), None)
+    known = next((one.all_inside for one in first if one.all_inside is not None), None)
+    if known is not None:
+        scope = replace(scope, inside=Subset.these(known, "inside"))
     vectors = embedded()
     meaning, inside = nearest(scope, where, vectors, depth, size=size)
     weights = WEIGHTS[understood.intent] if vectors else (1.0, 0.0)

@@ -1,11 +1,12 @@
 """Hand-written statements: read from files, and with QuerySets inside."""
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
+from uuid import UUID
 
 from django.db.models import QuerySet
 
@@ -34,6 +35,11 @@ class Subset:
             return cls(sql, params)
         both = f"SELECT id FROM ({sql}) narrowed WHERE {indexed('id', among.sql)}"  # noqa: S608
         return cls(both, params | among.params)
+
+    @classmethod
+    def these(cls, ids: Sequence[UUID], name: str) -> Self:
+        """That of ids which are known."""
+        return cls(f"SELECT unnest(%({name})s::uuid[])", {name: list(ids)})
 
 
 class Along(Generic[T]):
