@@ -18,7 +18,7 @@ from mio_site.postgres.schema_editor import DatabaseSchemaEditor
 log = logging.getLogger(__name__)
 
 # As libpq takes it: a backslash goes before a blank, and the last one holds.
-_SEARCH_PATH = re.compile(r"-c\s*search_path=((?:\\.|\S)+)")
+_SEARCH_PATH = re.compile(r"-c\s*search_path=((?:\\.|[^\s\\])+)")
 
 
 class DatabaseOperations(operations.DatabaseOperations):
