@@ -196,9 +196,9 @@ def ordered(
     ]
 
 
-# Written by hand, because to put it together took longer than to run it. A union, because
-# PostgreSQL reads all of a user's rows for "these or those that …". With each outdated memory
-# comes what took its place.
+# Written by hand, because to put it together took longer than to run it. Ids are read into an
+# array first, because PostgreSQL reads all of a user's rows for "these or those that …". With each
+# outdated memory comes what took its place.
 _PEOPLE = f"""
 ARRAY(SELECT {KNOWN.format("c")}
       FROM memories_link l JOIN contacts_contact c ON c.id = l.contact_id
@@ -221,8 +221,8 @@ SELECT {columns},
     ARRAY(SELECT id FROM step WHERE status = 'archived' AND kind <> ALL(%(lineage)s)),
     {people}
 FROM memories_memory m
-WHERE m.id IN (SELECT id FROM memories_memory WHERE id = ANY({ids})
-               UNION SELECT consolidated_into_id FROM memories_memory WHERE id = ANY({ids}))
+WHERE m.id = ANY(ARRAY(SELECT unnest(ARRAY[id, consolidated_into_id])
+                       FROM memories_memory WHERE id = ANY({ids})))
     AND m.end_user_id = %(end_user)s AND m.status = ANY(%(statuses)s) AND {wanted}
 """
 
