@@ -4,6 +4,7 @@ counted its tables."""
 import pytest
 from django.db import connection
 
+from accounts import scope
 from accounts.models import Change
 from imports.dumps import book_file
 from imports.people_intake import take_in
@@ -56,6 +57,17 @@ def cost(people: int) -> int:
     return rows_read() - before
 
 
+def forget_counts() -> None:
+    """What was counted of the tables while other tests had emptied them."""
+    with scope.undeclared(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_clear_relation_stats('public', relname::text) FROM pg_class "
+            "WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace "
+            "AND relname ~ '^(contact|memories|accounts)' AND pg_has_role(relowner, 'USAGE')"
+        )
+
+
 def test_four_times_as_many_people_cost_four_times_as_much() -> None:
+    forget_counts()
     few, many = cost(FEW), cost(MANY)
     assert many < 1.5 * MANY / FEW * few
