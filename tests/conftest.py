@@ -19,8 +19,10 @@ from accounts import scope
 from mio_site import database
 from mio_site.static_files import StaticFiles
 
-# How long an example takes says nothing on a busy machine.
-hypothesis.register_profile("mio", deadline=None)
+# How long an example takes says nothing on a busy machine. More examples, for whoever has the time:
+# pytest --hypothesis-profile=thorough.
+hypothesis.register_profile("mio", deadline=None, max_examples=40)
+hypothesis.register_profile("thorough", deadline=None, max_examples=500)
 hypothesis.load_profile("mio")
 # Tests look at everybody's rows. What a request does begins with nothing declared, as in a server.
 _TESTS = ExitStack()
@@ -57,8 +59,9 @@ def django_db_modify_db_settings(
     django_db_modify_db_settings_parallel_suffix: None, django_db_blocker: Any
 ) -> None:
     """Test databases are copies of a migrated one."""
-    from tests import template
+    from tests import emptying, template
 
+    emptying.delete_instead_of_flushing()
     with django_db_blocker.unblock():
         settings.DATABASES["default"]["TEST"]["TEMPLATE"] = template.ready()
 

@@ -8,10 +8,14 @@ from pathlib import Path
 from django.conf import settings
 from django.db import connection
 
+from dashboard import permissions
+
 ROOT = Path(__file__).resolve().parents[1]
 NAMED = "mio_template_"
 # Whose migrations are no files of ours.
 BESIDE = ("django", "django-q2", "django-axes", "django-pgtrigger")
+# What is done after them.
+AFTER = ("accounts/row_security.py", "dashboard/permissions.py", "tests/template.py")
 
 
 def ready() -> str:
@@ -31,7 +35,7 @@ def ready() -> str:
 
 def _digest() -> str:
     told = hashlib.sha256("".join(map(version, BESIDE)).encode())
-    for path in sorted(ROOT.glob("*/migrations/*")):
+    for path in [*sorted(ROOT.glob("*/migrations/*")), *(ROOT / name for name in AFTER)]:
         if path.is_file():
             told.update(str(path.relative_to(ROOT)).encode() + path.read_bytes())
     return told.hexdigest()[:16]
@@ -43,6 +47,7 @@ def _make(name: str, real: str) -> None:
     named, test["NAME"] = test["NAME"], f"{name}_begun"
     try:
         connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
+        permissions.install()
     finally:
         connection.close()
         connection.settings_dict["NAME"] = real

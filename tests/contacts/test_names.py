@@ -1,7 +1,7 @@
 """Normal forms, identity keys, index keys and role words."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contacts.matching.role_mentions import find_roles
@@ -31,13 +31,11 @@ def test_spellings_of_one_name_have_one_normal_form(typed: str, same: str) -> No
     assert normalise(typed) == normalise(same)
 
 
-@settings(max_examples=400)
 @given(st.text())
 def test_normalising_twice_changes_nothing(text: str) -> None:
     assert normalise(normalise(text)) == normalise(text)
 
 
-@settings(max_examples=400)
 @given(st.text(), st.text(min_size=1))
 def test_offsets_lead_back_to_the_text_that_was_normalised(before: str, after: str) -> None:
     text = before + after
@@ -115,7 +113,6 @@ def test_every_key_is_given_once() -> None:
     assert len(keys) == len(set(keys))
 
 
-@settings(max_examples=200)
 @given(st.text(), st.lists(st.text(), max_size=3), st.text())
 def test_any_text_can_be_a_name_or_relationship(
     name: str, aliases: list[str], relationship: str

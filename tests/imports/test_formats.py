@@ -173,7 +173,7 @@ def read_all(content: bytes) -> int:
             return 0
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(sorted(CASES)), st.data())
 def test_no_damage_makes_a_parser_crash(case: str, data: st.DataObject) -> None:
     content = as_text(CASES[case][1]).encode()
@@ -191,7 +191,7 @@ JSON_VALUES = st.recursive(
 JSON_CASES = sorted(case for case, (_, held, *_) in CASES.items() if not isinstance(held, str))
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(JSON_CASES), st.randoms(use_true_random=False), JSON_VALUES)
 def test_no_value_of_another_type_makes_a_parser_crash(case, random, value) -> None:
     content = json.loads(as_text(CASES[case][1]))
@@ -213,7 +213,7 @@ WORDS = st.text(
 ).map(str.strip).filter(bool)  # fmt: skip
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.tuples(NAMES, WORDS), min_size=2, max_size=6), st.booleans())
 def test_what_is_written_in_a_form_is_read_again(said: list[tuple[str, str]], iphone: bool) -> None:
     form = "[14/10/2021, 15:{:02}:00] {}: {}\n" if iphone else "14/10/2021, 15:{:02} - {}: {}\n"

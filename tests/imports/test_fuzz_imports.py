@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contacts.models import Contact
@@ -30,7 +30,6 @@ def test_a_whole_file_is_read_as_what_it_is(tmp_path: Path, name: str) -> None:
     )
 
 
-@settings(max_examples=300)
 @given(name=st.sampled_from([*SEEDS]), number=st.integers(0, 10**9))
 def test_a_damaged_file_is_read_or_refused_with_words(
     tmp_path_factory: pytest.TempPathFactory, name: str, number: int

@@ -4,7 +4,7 @@ import csv
 import io
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contacts.address_books import book_formats, google_csv
@@ -127,7 +127,6 @@ VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(
 )
 
 
-@settings(max_examples=100)
 @given(
     name=VALUES.map(lambda text: f"n{text}"),
     aliases=st.lists(VALUES.map(lambda text: f"红{text}"), max_size=3),

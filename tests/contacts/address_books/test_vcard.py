@@ -5,7 +5,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import Change, EndUser
@@ -263,7 +263,6 @@ WORDS = st.text(st.sampled_from("ab Z,;:\\\n\"'=小红𠮷é👩‍👧#-"), min
 VALUES = WORDS.map(lambda text: " ".join(text.split())).filter(bool)
 
 
-@settings(max_examples=150)
 @given(
     name=VALUES.map(lambda text: f"n{text}"),
     aliases=st.lists(VALUES.map(lambda text: f"红{text}"), max_size=3),

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contacts.coreference.discourse import Relation
@@ -69,7 +69,6 @@ RELATIONS = st.lists(
 )
 
 
-@settings(max_examples=300)
 @given(TEXTS, TURNS, TURNS, RELATIONS)
 def test_whatever_is_said_the_answer_is_sound(message, history, before, relations) -> None:  # type: ignore[no-untyped-def]
     turns = [say(text, role) for role, text in history]

@@ -178,9 +178,7 @@ def test_the_users_own_date_is_in_the_prompt_until_it_is_no_longer_known(
         max_size=5,
     )
 )
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_own_dates_beside_the_user_are_what_the_memories_tell(zoe, told):
     Memory.objects.of(zoe).delete()
     made = [

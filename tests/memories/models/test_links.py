@@ -3,7 +3,7 @@ from datetime import timedelta
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
@@ -85,7 +85,6 @@ STEPS = st.lists(
 
 
 class MemoryIdsEqualLinks(TestCase):
-    @settings(max_examples=40)
     @given(STEPS)
     def test_whatever_sql_touches_the_links(self, steps):
         end_user = make_end_user()

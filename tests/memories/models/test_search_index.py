@@ -77,7 +77,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(STEPS)
 def test_whatever_is_written_words_follow(steps: list[tuple[str, Any]]) -> None:
     end_user = make_end_user()

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
 
@@ -33,7 +33,6 @@ MIX = st.permutations(
 
 
 class IdsFollowContent(TestCase):
-    @settings(max_examples=40)
     @given(MIX, st.lists(st.integers(0, 8), max_size=3))
     def test_whatever_the_mix_and_order_of_inserts_updates_and_repeats(self, order, repeated):
         end_user = make_end_user()

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from contacts.text import middle_cut
@@ -312,7 +312,6 @@ class TestOpenAI:
 
 
 class TestText:
-    @settings(max_examples=100)
     @given(st.text(alphabet="a字𠮷👩‍👧e\u0301", min_size=41, max_size=80), st.integers(6, 60))
     def test_a_text_cut_in_its_middle_splits_no_cluster(self, text: str, limit: int) -> None:
         cut = middle_cut(text, limit)

@@ -62,7 +62,7 @@ def plain_bm25(documents: list[list[str]], query: dict[str, float]) -> list[floa
     return scores
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(DOCUMENTS, st.lists(QUERIES, min_size=1, max_size=3))
 def test_scores_are_those_of_the_formula(
     documents: list[list[str]], queries: list[dict[str, float]]

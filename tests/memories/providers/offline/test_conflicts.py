@@ -132,7 +132,7 @@ def test_who_is_linked_to_others_is_another_matter():
     assert OfflineProvider().resolve([case]).value["key"] == []
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.text(max_size=60), st.text(max_size=60), st.floats(-100, 1000), st.booleans())
 def test_the_odds_are_probabilities_whatever_is_said(new, old, days, same):
     vectors = np.random.default_rng(len(new) + len(old)).normal(size=(2, 384))

@@ -26,7 +26,6 @@ NOT_STATED = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=200))
 def test_cues_are_bounded_for_any_text(text):
     found = cues.cues(text)
@@ -34,7 +33,7 @@ def test_cues_are_bounded_for_any_text(text):
     assert all(0 <= value <= 2 for value in found)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.lists(st.text(max_size=60), max_size=3))
 def test_probabilities_of_any_text_are_probabilities(texts):
     judged = judge(texts)
