@@ -8,10 +8,10 @@ PIP := $(PYTHON) -m pip install -qq --no-input --disable-pip-version-check --roo
 # One thread for local embeddings: more of them wait for each other on a busy machine.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: help run dev setup demo test chaos lint bench
+.PHONY: help run dev setup demo test test-system chaos lint bench
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
 run: setup ## everything: database, migrations, demo data, web at http://127.0.0.1:8000, worker (PORT=…)
 	@PORT=$(PORT) exec $(PYTHON) manage.py serve
@@ -24,8 +24,11 @@ setup: $(VENV)/.run ## only the environment; then bin/mio COMMAND works
 demo: setup ## the pipeline over the demo conversation, printed
 	@exec $(PYTHON) manage.py demo
 
-test: $(VENV)/.dev ## all tests
-	@$(PYTHON) -m pytest -n 2 --dist loadgroup
+test: $(VENV)/.dev ## the tests of code and database
+	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not system"
+
+test-system: $(VENV)/.dev ## the tests of whole servers, processes and browsers
+	@$(PYTHON) -m pytest -n 2 --dist loadgroup -m system
 
 chaos: $(VENV)/.dev ## faults: killed processes, a full disk, clocks that jump (needs faketime, and root for the disk)
 	@$(PYTHON) -m pytest -n 0 -o python_files='chaos_*.py' tests/chaos

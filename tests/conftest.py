@@ -3,6 +3,7 @@
 import gc
 import os
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
@@ -24,6 +25,8 @@ from mio_site.static_files import StaticFiles
 hypothesis.register_profile("mio", deadline=None, max_examples=40)
 hypothesis.register_profile("thorough", deadline=None, max_examples=500)
 hypothesis.load_profile("mio")
+# Tests of whole servers, processes and browsers, which `make test-system` runs.
+SYSTEM_FOLDERS = {Path(__file__).parent / name for name in ("cells", "clients", "deploy", "e2e")}
 # Tests look at everybody's rows. What a request does begins with nothing declared, as in a server.
 _TESTS = ExitStack()
 _read_static_files = StaticFiles.add_files_from_finders
@@ -39,6 +42,12 @@ def pytest_configure() -> None:
     _TESTS.enter_context(scope.all_users())
     StaticFiles.add_files_from_finders = _share_static_files
     ClientHandler.__call__ = scope.undeclared()(ClientHandler.__call__)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if not SYSTEM_FOLDERS.isdisjoint(item.path.parents):
+            item.add_marker("system")
 
 
 def pytest_collection_finish() -> None:

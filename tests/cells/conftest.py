@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connections, router
@@ -71,9 +72,9 @@ def _directory(django_db_blocker: Any, second_home: Path) -> Iterator[str]:
     name = f"test_cells_{os.getpid()}"
     with django_db_blocker.unblock():
         _on_server(f"CREATE DATABASE {name} TEMPLATE {template.ready()}")
-        _on_server(f"CREATE DATABASE {name}_c1")
+        _on_server(f"CREATE DATABASE {name}_c1 TEMPLATE {template.ready()}")
         with _spread(name, second_home):
-            call_command("migrate", verbosity=0)
+            _drop_what_is_shared("c1")
             call_command("install_schedules", verbosity=0)
             for cell in settings.MIO_CELLS:
                 call_command("cells", "add", cell, verbosity=0)
@@ -88,6 +89,16 @@ def _on_server(*statements: str) -> None:
         for statement in statements:
             cursor.execute(statement)
     connections["default"].close()
+
+
+def _drop_what_is_shared(cell: str) -> None:
+    """Leaves a copy of the template as migrations leave a cell."""
+    models = apps.get_models(include_auto_created=True)
+    shared = {
+        model._meta.db_table for model in models if model._meta.app_label not in settings.CELL_APPS
+    }
+    with connections[cell].cursor() as cursor:
+        cursor.execute(f"DROP TABLE {', '.join(sorted(shared))} CASCADE")
 
 
 @pytest.fixture(autouse=True)

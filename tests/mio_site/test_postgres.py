@@ -22,6 +22,8 @@ from mio_site.postgres import instance, server
 from mio_site.postgres.data_folder import PostgresHome, lock
 from tests.mio_site.waiting import eventually
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).resolve().parents[2]
 # A process that uses the server: says "in" once joined, leaves when its input ends.
 USER = """

@@ -13,6 +13,8 @@ import pytest
 from mio_site import serve
 from tests.mio_site.waiting import eventually
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).resolve().parents[2]
 # Each makes the file it is given once it is there to stay.
 FOREVER = "import sys, time; open(sys.argv[1], 'w'); time.sleep(60)"

@@ -17,7 +17,7 @@ from tests.memories.pipeline.worker_process import PROCESS, TALK, incoming
 from tests.memories.snapshots import assert_sound
 from tests.processes import start, wait_until_blocked
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.system, pytest.mark.django_db(transaction=True)]
 ANN = "operator:ann"
 
 

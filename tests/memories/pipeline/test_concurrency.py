@@ -17,7 +17,7 @@ from tests.factories import make_app
 from tests.memories.pipeline.worker_process import PROCESS, TALK, incoming
 from tests.processes import end_other_sessions, start, wait_until_blocked
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.system, pytest.mark.django_db(transaction=True)]
 
 
 def knowledge(end_user):
