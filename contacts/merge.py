@@ -141,9 +141,7 @@ def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
 
 
 def rehearse(loser: Contact, survivor: Contact, choice: Choice = AS_IT_IS) -> None:
-    """As ``absorb`` as far as the survivor's card can tell, in a transaction that is rolled
-    back: the survivor is not saved."""
-    _move_relations(survivor.end_user, loser, survivor, Recorder())
+    """Gives the survivor (unsaved) what ``absorb`` would, but for relations."""
     _unite(loser, survivor)
     choice.apply(survivor)
 

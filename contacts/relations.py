@@ -90,14 +90,36 @@ def of_hits(hits: Collection[Hit]) -> tuple[list[discourse.Relation], dict[UUID,
 
 def on_card(contact: Contact, language: str) -> list[str]:
     """The relations of a contact as its card says them: ``partner: 小李``."""
-    lines = []
-    rows = Relation.objects.of(contact.end_user_id).concerning([contact.id]).order_by("id")
-    told = rows.values_list(
-        "kind", "object_id", "subject__name", "subject__archived_at", "object__name",
+    return _lines(contact.id, _of_cards(contact.end_user_id, [contact.id]), language)
+
+
+def on_card_of_both(loser: Contact, survivor: Contact, language: str) -> list[str]:
+    """The same of the survivor after a merge: of two that say the same the survivor's own stays."""
+    both = {loser.id, survivor.id}
+    rows = _of_cards(survivor.end_user_id, both)
+    own = {(kind, subject, other) for kind, subject, other, *_ in rows
+           if loser.id not in (subject, other)}  # fmt: skip
+    moved = []
+    for kind, subject, other, *names in rows:
+        ends = [survivor.id if pk == loser.id else pk for pk in (subject, other)]
+        twin = loser.id in (subject, other) and (kind, *ends) in own
+        if ends[0] != ends[1] and not twin:
+            moved.append((kind, *ends, *names))
+    return _lines(survivor.id, moved, language)
+
+
+def _of_cards(end_user_id: int, contact_ids: Iterable[UUID]) -> list[Any]:
+    rows = Relation.objects.of(end_user_id).concerning(contact_ids).order_by("id")
+    return list(rows.values_list(
+        "kind", "subject_id", "object_id", "subject__name", "subject__archived_at", "object__name",
         "object__archived_at",
-    )  # fmt: skip
-    for kind, object_id, subject, subject_archived, other, other_archived in told:
-        inbound = object_id == contact.id
+    ))  # fmt: skip
+
+
+def _lines(contact_id: UUID, rows: Iterable[Any], language: str) -> list[str]:
+    lines = []
+    for kind, _, object_id, subject, subject_archived, other, other_archived in rows:
+        inbound = object_id == contact_id
         if subject_archived if inbound else other_archived:
             continue
         if inbound:

@@ -146,7 +146,7 @@ def create_all(
             taken[place] = same[contact.namesake]
             continue
         same[contact.namesake] = None
-        contact.card = _card(contact, end_user.language)
+        contact.card = card_of(contact, end_user.language)
         contact.coming = _coming(contact, [])
     if not taken:
         Contact.objects.bulk_create(contacts)
@@ -251,7 +251,7 @@ def card_text(contact: Contact, language: str) -> str:
     """The card of a contact in ``language``, with the newest notes that its profile does not
     speak for yet; where these come from is a setting."""
     notes_of = import_string(settings.MIO_CARD_NOTES)
-    return _card(contact, language, relations.on_card(contact, language), notes_of(contact))
+    return card_of(contact, language, relations.on_card(contact, language), notes_of(contact))
 
 
 def coming(contact: Contact) -> list[dict[str, Any]]:
@@ -277,9 +277,10 @@ def _coming(
     ]
 
 
-def _card(
+def card_of(
     contact: Contact, language: str, related: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> str:
+    """The card of a contact with these relations and notes."""
     return cards.render(
         name=contact.name,
         language=language,

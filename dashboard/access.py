@@ -18,13 +18,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts import cells
+from accounts.cells import atomic
 from accounts.models import App, EndUser
 from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact
-from dashboard import cell_picker, feedback
+from dashboard import cell_picker, changed_page, feedback, state_tokens
 from dashboard.cell_picker import MAX_DIGITS
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
+from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.models import Memory
 
 View = Callable[..., HttpResponseBase]
@@ -76,7 +78,7 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
             if cells.several() and cells.is_away(cells.current()):
                 return _away(request)
             with _days_of(rows := _fetched(request, kwargs)):
-                answer = view(request, **rows)
+                answer = _decided(view, request, rows)
         # A browser keeps no copy: the way back shows what is so now, whole and not the part that
         # a script fetched from the same address, and after signing out it shows nothing.
         patch_cache_control(answer, private=True, no_store=True)
@@ -92,6 +94,18 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
 
     guarded.permission = permission  # type: ignore[attr-defined]
     return guarded
+
+
+def _decided(view: View, request: HttpRequest, rows: dict[str, Any]) -> HttpResponseBase:
+    """What the view answers or, where rows are no longer as the form saw them, a page that says
+    so: then nothing is done. Compared and done in one transaction."""
+    if request.method != "POST" or not {SAW, SAW_CHOICE} & request.POST.keys():
+        return view(request, **rows)
+    with atomic():
+        changed = state_tokens.changed(request)
+        if not changed:
+            return view(request, **rows)
+    return changed_page.page(request, changed)
 
 
 def of_all_cells(view: View) -> View:

@@ -55,7 +55,15 @@ class PersonForm(forms.Form):
         """What differs from what is known of the contact."""
         fields = ("name", "relationship", "gender", "personality")
         given = {field: self.cleaned_data[field] for field in fields}
-        return {field: new for field, new in given.items() if new != getattr(contact, field)}
+        # What stood in the form at first: what nobody changed there is not written.
+        untouched = {
+            field for field in fields if self.data.get(f"initial-{field}") == self.data.get(field)
+        }
+        return {
+            field: new
+            for field, new in given.items()
+            if new != getattr(contact, field) and field not in untouched
+        }
 
     @classmethod
     def of(cls, contact: Contact) -> "PersonForm":

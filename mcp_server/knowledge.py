@@ -14,6 +14,7 @@ from contacts.attributes import attribute_key
 from contacts.models import Contact
 from memories.context import build
 from memories.corrections import edit_dates, edit_memories, merge_contacts
+from memories.erasure import preview
 from memories.models import Link, Memory
 from memories.pipeline.forget_requests import forget_asked
 from memories.providers.factory import embedder
@@ -148,16 +149,15 @@ def forget(user: EndUser, person: str, memory: str, *, confirmed: bool) -> dict[
         raise Unclear(Reason("forget_one_thing"))
     if memory:
         held = one_memory(user, memory)
-        meant, request = [held], ForgetRequest(memory_ids=(held.pk,))
+        meant, request = preview.of_memories(user, [held.pk]), ForgetRequest(memory_ids=(held.pk,))
     else:
         contact = _contact(user, person)
-        about = Memory.objects.of(user).active().facts().about(contact.pk)
-        meant, request = list(about.order_by("-said_at", "id")), ForgetRequest(contact.pk)
-    shown = [_memory(one) for one in meant[:MOST]]
+        meant, request = preview.of_contact(user, contact.pk), ForgetRequest(contact.pk)
+    shown = [_memory(one) for one in meant.rows.order_by("-said_at", "id")[:MOST]]
     if not confirmed:
-        return {"would_forget": shown, "count": len(meant), "done": False}
+        return {"would_forget": shown, "count": meant.memories, "done": False}
     forget_asked(user, [request])
-    return {"forgotten": shown, "count": len(meant), "done": True}
+    return {"forgotten": shown, "count": meant.memories, "done": True}
 
 
 def _contact(user: EndUser, person: str) -> Contact:

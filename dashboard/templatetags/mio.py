@@ -8,6 +8,7 @@ from typing import Any
 from unicodedata import bidirectional
 
 from django import template
+from django.db.models import Model
 from django.template.defaultfilters import date
 from django.templatetags.static import static
 from django.urls import reverse
@@ -21,9 +22,10 @@ from django.utils.translation import ngettext_lazy
 
 from accounts.reasons import Reason
 from contacts import partial_dates
-from contacts.models import Contact, Relation
+from contacts.models import Contact, Relation, Suggestion
 from contacts.text import initial, truncate, visible
-from dashboard import words
+from dashboard import state_tokens, words
+from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.models import Memory, Message
 
 register = template.Library()
@@ -263,6 +265,30 @@ def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
 @register.filter
 def item(mapping: Any, key: Any) -> Any:
     return mapping.get(key) if mapping else None
+
+
+@register.simple_tag
+def saw(row: Model, *columns: str) -> SafeString:
+    """The input by which a form tells what it saw of a row; see ``dashboard.state_tokens``."""
+    return _saw(SAW, state_tokens.token(row._meta.label_lower, row, columns))
+
+
+@register.simple_tag
+def saw_choice(row: Model, *columns: str) -> SafeString:
+    """The same of a row that is one of several to choose."""
+    return _saw(SAW_CHOICE, state_tokens.token(row._meta.label_lower, row, columns))
+
+
+@register.simple_tag
+def saw_pair(suggestion: Suggestion | None, one: Contact, other: Contact) -> SafeString:
+    """What is suggested, or not, of two people."""
+    first, second = sorted((one.pk, other.pk))
+    label = Suggestion._meta.label_lower
+    return _saw(SAW, state_tokens.token(label, suggestion, first=first, second=second))
+
+
+def _saw(name: str, token: str) -> SafeString:
+    return format_html('<input type="hidden" name="{}" value="{}">', name, token)
 
 
 @register.simple_tag

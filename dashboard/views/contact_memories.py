@@ -17,14 +17,15 @@ from accounts.models import Change
 from contacts import store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from dashboard import access, feedback, words
+from dashboard import access, feedback, pager, words
 from dashboard.forms import SplitForm
 from dashboard.queries import contact as queries
 from dashboard.views.contact_actions import to_tab
 from dashboard.views.picking import picker
 from memories import queue
 from memories.corrections import edit_memories, merge_contacts
-from memories.erasure import erase
+from memories.erasure import erase, preview
+from memories.erasure.preview import Preview
 from memories.models import Memory
 
 MAX_CONTENT = 10_000
@@ -256,16 +257,23 @@ def edit_memory(request: HttpRequest, person: Contact, memory: Memory) -> HttpRe
     return to_tab(request, person, "memories")
 
 
-def _forget_page(request: HttpRequest, person: Contact, **context: Any) -> HttpResponse:
-    context |= {"end_user": person.end_user, "contact": person, "names": queries.names_of(person)}
+def _forget_page(
+    request: HttpRequest, person: Contact, plan: Preview, **context: Any
+) -> HttpResponse:
+    context |= {
+        "end_user": person.end_user,
+        "contact": person,
+        "names": queries.names_of(person),
+        "plan": plan,
+        "page": pager.page_of(request, plan.rows, ["-said_at", "id"]),
+    }
     return render(request, "contacts/forget.html", context)
 
 
 @access.admin_page
 def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
-    """Everything that forgetting a person would erase."""
-    plan = erase.rehearse_contact(person.end_user, person.pk)
-    return _forget_page(request, person, plan=plan, whole=True)
+    """How much forgetting a person erases, and which memories, page by page."""
+    return _forget_page(request, person, preview.of_contact(person.end_user, person.pk), whole=True)
 
 
 @access.admin_action
@@ -291,8 +299,8 @@ def forget_memories(
     """Erases memories with everything that was derived from them, after all that was shown."""
     ids = [memory.pk for memory in memories]
     if "sure" not in request.POST:
-        plan = erase.rehearse_memories(person.end_user, ids)
-        return _forget_page(request, person, plan=plan, chosen=memories)
+        plan = preview.of_memories(person.end_user, ids)
+        return _forget_page(request, person, plan, chosen=memories)
     feedback.erased(request, erase.forget_these(person.end_user, ids, (), (), ()))
     return to_tab(request, person, "memories")
 

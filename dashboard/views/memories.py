@@ -15,7 +15,7 @@ from dashboard.queries import memories as queries
 from dashboard.views.picking import picker
 from memories import queue
 from memories.corrections import edit_edges, edit_memories, review_links
-from memories.erasure import erase
+from memories.erasure import erase, preview
 from memories.history import versions
 from memories.jobs import rescore
 from memories.models import Memory
@@ -225,11 +225,13 @@ def disconnect(request: HttpRequest, memory: Memory, edge: int) -> HttpResponse:
 
 @access.admin_page
 def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
-    """Exactly what will go with a memory."""
+    """What goes with a memory, page by page."""
+    plan = preview.of_memories(memory.end_user, [memory.pk])
     context = {
         "end_user": memory.end_user,
         "memory": memory,
-        "rehearsal": erase.rehearse_memories(memory.end_user, [memory.pk]),
+        "plan": plan,
+        "page": pager.page_of(request, plan.rows, ["-said_at", "id"]),
     }
     return render(request, "memories/forget.html", context)
 

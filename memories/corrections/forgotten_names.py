@@ -121,8 +121,9 @@ def names_of(contacts: Iterable[Contact]) -> set[str]:
 
 def left_of(end_user: EndUser, names: Collection[str], gone: Collection[UUID]) -> Names:
     """Those of ``names`` that nobody bears who stays when the contacts ``gone`` go."""
-    stays = Contact.objects.of(end_user).light().exclude(pk__in=list(gone))
-    borne = names_of(stays)
+    stays = Contact.objects.of(end_user).exclude(pk__in=list(gone))
+    called = stays.values_list("name", "aliases")
+    borne = {each for name, aliases in called for each in (name, *aliases)}
     keys = {name_key(name) for name in borne}
     return Names((name for name in names if name_key(name) not in keys), borne)
 

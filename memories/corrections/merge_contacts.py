@@ -10,12 +10,12 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.cells import atomic, connection
+from accounts.cells import atomic
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import merge as identities
-from contacts import store
+from contacts import relations, store
 from contacts.attributes import is_single
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact
@@ -24,7 +24,7 @@ from memories import profiles, queue
 from memories.corrections import derived, refresh, sources
 from memories.corrections.edit_memories import give_back
 from memories.models import Link, Memory
-from memories.models.links import CARD_NOTES
+from memories.models.links import CARD_NOTES, what_stands
 
 OPERATOR = Link.MadeBy.OPERATOR
 
@@ -64,7 +64,6 @@ def _merge(
     refresh.cancel_consolidations(end_user, [loser.id, survivor.id])
 
 
-@atomic()
 def rehearsed_card(
     end_user: EndUser,
     loser_id: UUID,
@@ -73,31 +72,60 @@ def rehearsed_card(
     actor: str,
     choice: Choice = AS_IT_IS,
 ) -> str:
-    """The survivor's card as a merge by ``actor`` would leave it. Nothing is changed.
-
-    What makes the card is done and rolled back, with only those links that a card can show, so
-    that a person of many memories costs what any other does.
-    """
-    held = identities.hold(end_user)
-    loser, survivor = identities.mergeable(held, loser_id, survivor_id, actor)
-    hand_over(_shown_on_card(loser, survivor), survivor, Recorder())
+    """The survivor's card as a merge by ``actor`` would leave it. Reads only, and of links only
+    those that a card can show."""
+    loser, survivor = identities.mergeable(end_user, loser_id, survivor_id, actor)
     identities.rehearse(loser, survivor, choice)
-    refresh.prune(survivor)
-    card = store.card_text(survivor, held.language)
-    connection.set_rollback(True)
-    return card
 
+    def about(memory_ids: Collection[UUID]) -> list[UUID]:
+        links = _links_of_both(loser, survivor, memory_ids)
+        return [link.memory_id for link in links if not link.rejected]
 
-def _shown_on_card(loser: Contact, survivor: Contact) -> list[Link]:
-    """The loser's links that the card of both can depend on: what the profiles rest on, the
-    latest notes, and what is said not to be about the loser."""
-    about = loser.links.exclude(memory__kind=Memory.Kind.PROFILE)
-    fresh = about.filter(consolidated_at=None, rejected=False, memory__status="active")
-    newest = fresh.order_by("-pk").values_list("pk", flat=True)[:CARD_NOTES]
-    rest_on = set().union(
-        *(profiles.sources(derived.profile_of(contact)) for contact in (loser, survivor))
+    again = refresh.keep_sound(survivor, about)
+    related = relations.on_card_of_both(loser, survivor, end_user.language)
+    return store.card_of(
+        survivor, end_user.language, related, _notes_of_both(loser, survivor, again)
     )
-    return list(about.filter(Q(pk__in=list(newest)) | Q(memory__in=rest_on) | Q(rejected=True)))
+
+
+def _links_of_both(loser: Contact, survivor: Contact, memory_ids: Collection[UUID]) -> list[Link]:
+    """The survivor's links (unsaved) to these memories after a merge."""
+    rows = Link.objects.of(survivor.end_user).filter(memory__in=memory_ids)
+    links = {link.memory_id: link for link in rows.filter(contact=survivor)}
+    for link in rows.filter(contact=loser):
+        twin = links.setdefault(link.memory_id, link)
+        if twin is not link:
+            _unite(twin, link)
+    return list(links.values())
+
+
+def _notes_of_both(loser: Contact, survivor: Contact, again: Collection[UUID]) -> list[str]:
+    """The notes of the survivor's card after a merge that has the memories ``again`` read anew."""
+    user = survivor.end_user
+    ahead = Memory.objects.of(user).active().ahead(user.today_began)
+    fresh = Link.objects.of(user).standing().filter(
+        Q(consolidated_at=None) | Q(memory__in=again),
+        contact__in=[loser, survivor],
+        memory__status=Memory.Status.ACTIVE,
+        memory__kind=Memory.Kind.FACT,
+    )  # fmt: skip
+    newest = fresh.exclude(memory__in=ahead.values("pk")).order_by("-pk")
+    # Some of them may be rejected or taken in by the other's profile: more than a card shows.
+    ids = list(newest.values_list("memory", flat=True)[: 4 * CARD_NOTES])
+    links = [
+        link
+        for link in _links_of_both(loser, survivor, ids)
+        if not link.rejected and (link.consolidated_at is None or link.memory_id in again)
+    ]
+    links.sort(key=lambda link: -link.pk)
+    told = Memory.objects.of(user).in_bulk([link.memory_id for link in links[:CARD_NOTES]])
+    notes = []
+    for link in links[:CARD_NOTES][::-1]:
+        memory = told[link.memory_id]
+        facts = [{**fact, "person": str(survivor.id)} if fact["person"] == str(loser.id) else fact
+                 for fact in memory.facts]  # fmt: skip
+        notes.append(what_stands(memory.content, facts, survivor))
+    return [note for note in notes if note]
 
 
 def hand_over(links: Sequence[Link], survivor: Contact, recorder: Recorder) -> list[UUID]:
@@ -134,6 +162,12 @@ def hand_on(tombstone: Contact, survivor: Contact, *, actor: str) -> None:
 
 
 def link_of_both(twin: Link, link: Link) -> None:
+    """Makes the survivor's link to a memory the one of both."""
+    _unite(twin, link)
+    twin.save()
+
+
+def _unite(twin: Link, link: Link) -> None:
     if twin.rejected != link.rejected:
         standing = link if twin.rejected else twin
         twin.rejected = standing.made_by != OPERATOR
@@ -141,7 +175,6 @@ def link_of_both(twin: Link, link: Link) -> None:
         twin.made_by = OPERATOR
     twin.confidence = max(twin.confidence, link.confidence)
     twin.consolidated_at = twin.consolidated_at or link.consolidated_at
-    twin.save()
 
 
 def rename_in_facts(

@@ -3,7 +3,7 @@
 Callers hold the end user's lock.
 """
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from uuid import UUID
 
 from django.utils import timezone
@@ -51,16 +51,27 @@ def settle(
 def prune(contact: Contact, recorder: Recorder | None = None) -> None:
     """Takes out of a contact's profile (unsaved) what rests on memories that are not active or
     not about the contact; what else it rested on is read again."""
+    links = Link.objects.of(contact.end_user).standing().filter(contact=contact)
+    again = keep_sound(
+        contact, lambda named: links.filter(memory__in=named).values_list("memory", flat=True)
+    )
+    derived.reopen(contact.end_user, contact, again, recorder)
+
+
+def keep_sound(
+    contact: Contact, about: Callable[[Collection[UUID]], Iterable[UUID]]
+) -> frozenset[UUID]:
+    """Takes out of a contact's profile (unsaved) what rests on other memories than active ones that
+    ``about`` says are about the contact. Returns what else that rested on."""
     end_user = contact.end_user
     profile = derived.profile_of(contact)
     merged = lineage.follow(end_user, profiles.sources(profile))
     profile = profiles.renamed(profile, {pk: (end,) for pk, end in merged.items()})
     named = profiles.sources(profile)
-    linked = Link.objects.of(end_user).standing().filter(contact=contact, memory__in=named)
-    sound = linked.filter(memory__status=Memory.Status.ACTIVE).values_list("memory", flat=True)
-    left, again = profiles.without(profile, named - set(sound))
+    active = Memory.objects.of(end_user).active().filter(pk__in=list(about(named)))
+    left, again = profiles.without(profile, named - set(active.values_list("pk", flat=True)))
     derived.set_profile(contact, left)
-    derived.reopen(end_user, contact, again, recorder)
+    return again
 
 
 def cancel_consolidations(end_user: EndUser, contact_ids: Collection[UUID]) -> None:

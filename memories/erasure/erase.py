@@ -31,7 +31,9 @@ from memories.models import (
     Erasure,
     GatewayTurn,
     Injected,
+    Link,
     Memory,
+    MemoryQuerySet,
     Message,
     MessageQuerySet,
     ModelCall,
@@ -101,7 +103,8 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     NothingToForget.
     """
     held = _held(end_user)
-    people, memories = _about(held, contact_id)
+    people, linked, naming = about(held, contact_id)
+    memories = {*linked.values_list("pk", flat=True), *naming}
     ids, names = [person.pk for person in people], names_of(people)
     told, now = told_of(held, people), timezone.now()
     report = Erasure.objects.create(
@@ -121,54 +124,20 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     return replace(gone, report=report.pk, unsure=len(told.unsure) + len(told.alike))
 
 
-def _about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], set[UUID]]:
-    """A contact with all that was merged into it, and the memories that are linked to one of
-    these or name it. Raises NothingToForget."""
+def about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], MemoryQuerySet, set[UUID]]:
+    """A contact with all that was merged into it, the memories that are linked to one of these,
+    and the ids of others that name one. Raises NothingToForget."""
     contact = store.survivor(end_user, contact_id)
     if contact is None:
         raise NothingToForget(Reason("no_such_contact"))
     people = [contact, *end_user.contacts.all_merged_into([contact.id])]
     ids = [person.pk for person in people]
-    linked = Memory.objects.of(end_user).filter(links__contact__in=ids, links__rejected=False)
-    naming = left_of(end_user, names_of(people), ids).named_in(Memory.objects.of(end_user))
-    return people, {*linked.values_list("pk", flat=True), *naming}
-
-
-@dataclass(frozen=True, slots=True)
-class Rehearsal:
-    """What an erasure would take: how much of each kind, and which memories."""
-
-    gone: Forgotten
-    memories: list[Memory]
-
-
-def rehearse_contact(end_user: EndUser, contact_id: UUID) -> Rehearsal:
-    """What ``forget_contact`` would erase: it is carried out and rolled back, so the answer
-    can't differ from it. Raises NothingToForget."""
-    with atomic():
-        held = _held(end_user)
-        people, memories = _about(held, contact_id)
-        doomed = _doomed(held, memories)
-        gone = forget_contact(held, people[0].id)
-        connection.set_rollback(True)
-    return Rehearsal(gone, doomed)
-
-
-def rehearse_memories(end_user: EndUser, memory_ids: Collection[UUID]) -> Rehearsal:
-    """What ``forget_these`` would erase of these memories, in the same way."""
-    with atomic():
-        held = _held(end_user)
-        doomed = _doomed(held, memory_ids)
-        gone = forget_these(held, memory_ids, (), (), ())
-        connection.set_rollback(True)
-    return Rehearsal(gone, doomed)
-
-
-def _doomed(end_user: EndUser, memory_ids: Collection[UUID]) -> list[Memory]:
-    """These memories with all that says the same, the latest first."""
-    ids = same_statement.of(end_user, memory_ids)
-    rows = Memory.objects.of(end_user).filter(pk__in=ids, kind=Memory.Kind.FACT)
-    return list(rows.defer("tokens").order_by("-said_at", "pk"))
+    links = Link.objects.of(end_user).standing().filter(contact__in=ids)
+    rows = Memory.objects.of(end_user)
+    linked = rows.filter(pk__in=links.values("memory"))
+    others = rows.exclude(pk__in=links.values("memory"))
+    naming = left_of(end_user, names_of(people), ids).named_in(others)
+    return people, linked, set(naming)
 
 
 @atomic()
@@ -224,14 +193,13 @@ def _erase(
 ) -> Forgotten:
     """Deletes memories and contacts with all that is derived from them or quotes them, and
     those of ``names`` that nobody else bears from what is stored of others."""
+    stated = same_statement.below(end_user, set(memory_ids))
+    united = same_statement.above(end_user, stated)
+    facts = Memory.objects.of(end_user).facts()
+    count = facts.filter(pk__in=stated | united).count()
+    quotes, told = redact_messages.told_by(facts.filter(pk__in=stated))
     ids = same_statement.of(end_user, memory_ids)
-    memories = Memory.objects.of(end_user).filter(pk__in=ids, kind=Memory.Kind.FACT)
-    rows = list(memories.only("quote", "facts", "source_message_ids"))
-    quotes: dict[int, set[str]] = {}
-    for memory in rows:
-        for message in memory.source_message_ids:
-            quotes.setdefault(message, set()).add(memory.quote)
-    told = {fact["value"] for memory in rows for fact in memory.facts}
+    memories = facts.filter(pk__in=ids)
     entities = set(EntityLink.objects.of(end_user).filter(memory__in=ids).values_list("entity"))
     people = Contact.objects.of(end_user).filter(links__memory__in=ids).values_list("pk", flat=True)
     related = Relation.objects.of(end_user).among(contact_ids).values_list("subject", "object")
@@ -257,7 +225,7 @@ def _erase(
         store.save(contact, [])
     # Who is told of in other words than before has no vector now.
     queue.enqueue("embed", end_user.pk)
-    return Forgotten(contacts, len(rows), emptied)
+    return Forgotten(contacts, count, emptied)
 
 
 def _erase_contacts(end_user: EndUser, ids: Collection[UUID]) -> int:

@@ -1,6 +1,6 @@
 """Memories that say the same in other words: merged from others, or split into pieces.
 
-Callers hold the end user's lock.
+Callers of ``of`` hold the end user's lock.
 """
 
 from collections.abc import Collection, Iterable
@@ -10,7 +10,7 @@ from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo
 from contacts import store
 from memories.corrections.undo import undo_change
-from memories.models import Edge, Link, Memory
+from memories.models import Edge, Link, Memory, MemoryQuerySet
 
 ACTOR = "forgetting"
 
@@ -20,7 +20,7 @@ def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
     and the whole of a piece. A memory that says it together with others that stay is taken
     apart first, so that these stand for themselves again."""
     ids = below(end_user, set(memory_ids))
-    while united := _above(end_user, ids):
+    while united := _merged_into(end_user, ids) - ids:
         for pk in united:
             _take_apart(end_user, pk, ids)
         ids |= united
@@ -29,24 +29,36 @@ def of(end_user: EndUser, memory_ids: Collection[UUID]) -> set[UUID]:
 
 def below(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     """With what they were merged from and split into, and what they are a piece of."""
+    return ids | added_below(end_user, ids)
+
+
+def added_below(end_user: EndUser, ids: set[UUID] | MemoryQuerySet) -> set[UUID]:
+    """What ``below`` adds to these memories, some of them perhaps among it."""
     parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF)
     wholes = set(parts.filter(source__in=ids).values_list("target", flat=True))
-    level = set(ids)
-    while level:
+    found: set[UUID] = set()
+    level: set[UUID] | MemoryQuerySet = ids
+    while True:
         merged = Memory.objects.of(end_user).filter(merged_into__in=level)
-        pieces = parts.filter(target__in=level)
-        level = {
-            *merged.values_list("pk", flat=True),
-            *pieces.values_list("source", flat=True),
-        } - ids
-        ids = ids | level
-    return ids | wholes
+        pieces = parts.filter(target__in=level).values_list("source", flat=True)
+        level = {*merged.values_list("pk", flat=True), *pieces} - found
+        if not level:
+            return found | wholes
+        found |= level
 
 
-def _above(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
-    """What any of them was merged into."""
+def above(end_user: EndUser, ids: set[UUID] | MemoryQuerySet) -> set[UUID]:
+    """What any of these was merged into, and that again, up to the last."""
+    found: set[UUID] = set()
+    level: set[UUID] | MemoryQuerySet = ids
+    while level := _merged_into(end_user, level) - found:
+        found |= level
+    return found
+
+
+def _merged_into(end_user: EndUser, ids: set[UUID] | MemoryQuerySet) -> set[UUID]:
     merged = Memory.objects.of(end_user).filter(pk__in=ids).exclude(merged_into=None)
-    return {pk for pk in merged.values_list("merged_into", flat=True) if pk} - ids
+    return {pk for pk in merged.values_list("merged_into", flat=True) if pk}
 
 
 def _take_apart(end_user: EndUser, memory_id: UUID, gone: Collection[UUID]) -> None:

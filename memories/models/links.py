@@ -205,10 +205,12 @@ def card_notes(contact: Contact) -> list[str]:
     with connection.cursor() as cursor:
         cursor.execute(_NOTES, [began, TELL_DATES, contact.pk, CARD_NOTES])
         notes = cursor.fetchall()[::-1]
-    return [text for said, facts in notes if (text := _standing(said, json.loads(facts), contact))]
+    return [
+        text for said, facts in notes if (text := what_stands(said, json.loads(facts), contact))
+    ]
 
 
-def _standing(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
+def what_stands(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:
     """What a memory says of the contact, less what has ended of it."""
     if not any("outdated_at" in fact for fact in facts):
         return said

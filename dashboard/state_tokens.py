@@ -1,0 +1,137 @@
+"""What a form saw of the rows that it decides on, and what became of these meanwhile.
+
+A form carries a signed token of each row. ``access`` compares the tokens with the rows as they are
+now, locked, before the view runs, so that a decision overwrites nothing that nobody was shown.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.apps import apps
+from django.core import signing
+from django.core.serializers.json import DjangoJSONEncoder
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.dateparse import parse_datetime
+
+from accounts.models import Change, EndUser
+
+# Names of the inputs: of the rows that a form is about, and of those that it lets one choose from,
+# which count where they are chosen.
+SAW, SAW_CHOICE = "saw", "saw_choice"
+MOST = 200  # tokens in one request
+SHOWN_CHANGES = 5
+SALT = "dashboard.state"
+
+# The columns that a decision on a row rests on, unless the form names others.
+COLUMNS: dict[str, tuple[str, ...]] = {
+    "accounts.apikey": ("label", "rate_limit", "trusted", "revoked_at"),
+    "accounts.app": ("name", "time_zone", "archived_at"),
+    "accounts.enduser": ("time_zone", "calendar_digest"),
+    "contacts.contact": (
+        "name", "relationship", "gender", "personality", "archived_at", "merged_into_id",
+    ),
+    "contacts.relation": ("kind", "subject_id", "object_id"),
+    "contacts.suggestion": ("state",),
+    "gateway.upstream": ("url", "placement", "key", "open_webui_secret"),
+    "memories.edge": ("kind", "source_id", "target_id"),
+    "memories.link": ("contact_id", "rejected", "made_by"),
+    "memories.memory": ("content", "status", "merged_into_id"),
+    "webhooks.endpoint": ("url", "disabled_at", "secret"),
+}  # fmt: skip
+# A change of these counts; they are shown to nobody.
+HIDDEN = frozenset({"calendar_digest", "key", "open_webui_secret", "secret"})
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A row that is not as a form saw it. ``row`` is None when it is gone, ``now`` are its columns
+    as texts, ``changes`` tell who changed it since, where that is recorded."""
+
+    row: Any
+    now: dict[str, str]
+    changes: Sequence[Change]
+    token: str
+
+
+def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> str:
+    """The state of a row of the model ``label``; of one that may not be there yet, what finds it
+    is in ``where``. A part of a JSON column is named ``column.key``."""
+    said = {
+        "model": label,
+        "where": {name: str(value) for name, value in (where or {"pk": row.pk}).items()},
+        "columns": list(columns) or COLUMNS[label],
+    }
+    return _signed(said, row)
+
+
+def changed(request: HttpRequest) -> list[Changed]:
+    """The rows that are no longer as the form of this request saw them. They, or the end users
+    whose rows they are, stay locked until the transaction ends."""
+    sent = request.POST
+    chosen = {value for _, values in sent.lists() for value in values}
+    choices = filter(None, map(_read, sent.getlist(SAW_CHOICE)[:MOST]))
+    seen = [*filter(None, map(_read, sent.getlist(SAW)[:MOST]))]
+    seen += [one for one in choices if one["where"].get("pk") in chosen]
+    for pk in sorted({one["user"] for one in seen if one.get("user")}):
+        EndUser.objects.lock(pk)
+    return [found for one in seen if (found := _compared(one))]
+
+
+def _compared(seen: dict[str, Any]) -> Changed | None:
+    rows = apps.get_model(seen["model"])._base_manager.filter(**seen["where"])
+    if not seen.get("user"):
+        rows = rows.select_for_update(no_key=True)
+    row = rows.first()
+    if _digest(row, seen["columns"]) == seen["was"]:
+        return None
+    now = {name: _text(_value(row, name)) for name in seen["columns"] if name not in HIDDEN}
+    return Changed(row, now if row else {}, _since(seen, row), _signed(seen, row))
+
+
+def _since(seen: dict[str, Any], row: Any) -> list[Change]:
+    """The recorded changes of a row since the form showed it, the latest first."""
+    about = {*seen["where"].values()}
+    about |= {str(getattr(row, name, "")) for name in ("contact_id", "memory_id", "source_id")}
+    rows = Change.objects.filter(
+        end_user=seen.get("user"), created_at__gte=parse_datetime(seen["at"])
+    )
+    latest = rows.defer("rows").order_by("-created_at")[: SHOWN_CHANGES * 10]
+    return [one for one in latest if not about.isdisjoint(one.subjects)][:SHOWN_CHANGES]
+
+
+def _signed(said: dict[str, Any], row: Any) -> str:
+    user = getattr(row, "end_user_id", None) or said.get("user")
+    user = row.pk if isinstance(row, EndUser) else user
+    state = {"was": _digest(row, said["columns"]), "user": user, "at": timezone.now().isoformat()}
+    return signing.dumps({**said, **state}, salt=SALT, compress=True)
+
+
+def _read(sent: str) -> dict[str, Any] | None:
+    try:
+        return signing.loads(sent, salt=SALT)
+    except signing.BadSignature:
+        return None
+
+
+def _digest(row: Any, columns: Sequence[str]) -> str:
+    values = None if row is None else [_value(row, name) for name in columns]
+    return hashlib.sha256(json.dumps(values, cls=DjangoJSONEncoder).encode()).hexdigest()[:24]
+
+
+def _value(row: Any, name: str) -> Any:
+    """A column, or a part of one; of values with their sources, what is shown of them."""
+    column, _, key = name.partition(".")
+    value = getattr(row, column, None)
+    if not key:
+        return value
+    return [[one["value"], one.get("since")] for one in value.get(key, ())]
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_text(one[0] if isinstance(one, list) else one) for one in value)
+    return "" if value is None else str(value)
