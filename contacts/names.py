@@ -134,12 +134,17 @@ def nicknamer() -> NickNamer:
 
 
 def diminutives(given: str) -> set[str]:
-    """What an English given name is shortened to, or what it is short for. Pairs of which
-    both have short forms of their own (Ann, Anna) are two names, not one."""
+    """The short forms of an English given name and the names that it is a short form of."""
     namer = nicknamer()
-    short = {name for name in namer.nicknames_of(given) if not namer.nicknames_of(name)}
-    long = set() if namer.nicknames_of(given) else set(namer.canonicals_of(given))
-    return (short | long) - {given}
+    return {*namer.nicknames_of(given), *namer.canonicals_of(given)} - {given}
+
+
+@lru_cache(maxsize=4096)
+def is_shared(short: str) -> bool:
+    """Whether a short form is one of several given names (Sam: Samuel, Samantha), other than
+    spellings of one (Tom: Thom, Thomas)."""
+    names = set(nicknamer().canonicals_of(short))
+    return sum(names.isdisjoint(nicknamer().canonicals_of(name)) for name in names) > 1
 
 
 def _beginnings(word: str) -> Iterator[str]:

@@ -5,22 +5,34 @@ from collections.abc import Sequence
 
 from accounts.reasons import Reason
 from contacts.learned import logistic
+from contacts.lexicon import word_sets
 from contacts.matching.annotation import Reading
-from contacts.matching.evidence import Evidence, is_beside
+from contacts.matching.evidence import Evidence, Features, is_beside
 from contacts.matching.spans import Hit
+from contacts.names import is_shared
 from contacts.resolution import relationships
 from contacts.types import Mention
 
 # The probability from which a hit is a mention. Exact cases are as many from 0.4 to 0.7 on authors
 # held out; a higher one trades a seventh of the wrong mentions for a twentieth of the right.
 THRESHOLD = 0.5
+# Of a short form that the table of names lists, written as a name: the corpus has too few for the
+# model to learn that Bill is one. One of several names (Sam: Samuel, Samantha) is less sure.
+LISTED, SHARED = 0.6, 0.55
 
 
 def mentions(reading: Reading, hits: Sequence[Hit]) -> list[Mention]:
     """The mentions that ``hits`` amount to, by position, each person once a place. Where
     several people are likely at one place, each has less confidence."""
     evidence, weights = Evidence(reading, hits), logistic(__file__, "mention_model")
-    likely = decide([(hit, weights.probability(evidence.of(hit))) for hit in hits])
+    scored = []
+    for hit in hits:
+        features = evidence.of(hit)
+        probability = weights.probability(features)
+        if hit.kind == "diminutive":
+            probability = _of_short_form(reading.norm[hit.start : hit.end], features, probability)
+        scored.append((hit, probability))
+    likely = decide(scored)
     out = []
     for (start, end), group in sorted(likely.items()):
         first, last = reading.original(start, end)
@@ -33,6 +45,18 @@ def mentions(reading: Reading, hits: Sequence[Hit]) -> list[Mention]:
             confidence = round(probability, 3)
             out.append(Mention(hit.person, first, last, text, hit.how, confidence, reason))
     return out
+
+
+def _of_short_form(short: str, features: Features, probability: float) -> float:
+    """The probability that a listed short form means the person: at least LISTED where its capital
+    makes it a name and nobody else answers to it better, at most SHARED for one of several names."""
+    capital = (
+        "name, capital" in features and short not in word_sets("context_en")["capital_neighbours"]
+    )
+    start = "name, capital at the start" in features and features["part: no word"]
+    if (capital or start) and "another fits better" not in features:
+        probability = max(probability, LISTED)
+    return min(probability, SHARED) if is_shared(short) else probability
 
 
 def decide(scored: Sequence[tuple[Hit, float]]) -> dict[tuple[int, int], list[tuple[Hit, float]]]:

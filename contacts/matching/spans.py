@@ -9,7 +9,7 @@ from uuid import UUID
 from accounts.reasons import Reason
 from contacts.matching.annotation import Reading
 from contacts.matching.spellings import Spelling
-from contacts.names import HAN_KEY_LENGTH, SOUND, TYPO, name_key, one_edit
+from contacts.names import HAN_KEY_LENGTH, SOUND, TYPO, diminutives, name_key, one_edit
 from contacts.roles import Role, RoleWord, groups, roles_of
 from contacts.text import is_cjk, is_han
 from contacts.types import Entry, How, Person
@@ -169,8 +169,9 @@ def _kind(entry: Entry, key: str, full: str) -> str:
         return "first name"
     if key in words or f" {key} " in f" {full} " or key in full.replace(" ", ""):
         inside = key in words or " " in key or (len(words) > 1 and key in _joined(full))
-        return "part" if inside else "short"
-    return "short" if any(word.startswith(key) for word in words) else "diminutive"
+        if inside:
+            return "part"
+    return "diminutive" if key in diminutives(words[0]) else "short"
 
 
 @lru_cache(maxsize=1024)

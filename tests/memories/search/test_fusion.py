@@ -61,6 +61,15 @@ def test_a_repetition_stands_behind_what_says_something_else() -> None:
     assert list(spread(scores, tokens, 3)) == ["first", "other", "again"]
 
 
+def test_what_repeats_two_before_it_loses_by_the_closer_one() -> None:
+    scores = {"first": 1.0, "nearly": 0.95, "again": 0.9, "other": 0.5}
+    tokens = {"first": set("abcdefghij"), "nearly": set("abcdefgh"), "other": set("xyz")}
+    tokens["again"] = tokens["first"]
+    shown = spread(scores, tokens, 4)
+    assert list(shown) == ["first", "nearly", "other", "again"]
+    assert shown["again"] == pytest.approx(0.45)
+
+
 def test_facts_of_one_kind_keep_their_order() -> None:
     scores = {"hers": 0.9, "his": 0.89, "other": 0.88}
     tokens = {"hers": set("abcd"), "his": set("abef"), "other": set("xyz")}
