@@ -9,14 +9,22 @@ from contacts.matching.mentions import entries_of, find_mentions
 from contacts.types import Person
 from memories.context import build, timing
 from memories.providers.factory import embedder
+from memories.text import forget_intent
 
-# In each language a turn that names somebody, and a message that refers back to them.
+# In each language: a name, a turn that has it, a message that refers back to it, and one that asks
+# to forget, which each stored message is looked through for.
 _TALKS = (
-    ("小红", "我同事小红在腾讯上班，她妈妈是医生", "她最近怎么样了，那个养猫的朋友还在忙吗？"),
+    (
+        "小红",
+        "我同事小红在腾讯上班，她妈妈是医生",
+        "她最近怎么样了，那个养猫的朋友还在忙吗？",
+        "请忘掉小红这个人吧",
+    ),
     (
         "Greta",
         "My friend Greta works at Siemens, her mum is a nurse.",
         "How is she, and who paints?",
+        "Please forget Greta.",
     ),
 )
 
@@ -27,10 +35,15 @@ def warm_up() -> None:
     nobody = EndUser(pk=0, app=App())
     wanted = [part for part in build.ALL if part != "search" or embedder().in_process]
     with user_scope(nobody):
-        for name, turn, message in _TALKS:
+        for name, turn, message, request in _TALKS:
+            forget_intent.may_ask(request)
             find_mentions(turn, entries_of([Person(uuid4(), name)]))
             build.trace(
-                nobody, message, history=[("user", turn)], include=wanted, resolve="fast",
+                nobody,
+                message,
+                history=[("user", turn)],
+                include=wanted,
+                resolve="fast",
                 deadline_ms=0,
-            )  # fmt: skip
+            )
     timing.is_warm = True
