@@ -9,7 +9,7 @@ from contacts.matching.mentions import entries_of, find_mentions
 from contacts.types import Person
 from memories.context import build, timing
 from memories.providers.factory import embedder
-from memories.text import forget_intent
+from memories.text import forget_intent, forget_people
 
 # In each language: a name, a turn that has it, a message that refers back to it, and one that asks
 # to forget, which each stored message is looked through for.
@@ -37,6 +37,7 @@ def warm_up() -> None:
     with user_scope(nobody):
         for name, turn, message, request in _TALKS:
             forget_intent.may_ask(request)
+            forget_people.may_ask(request)
             find_mentions(turn, entries_of([Person(uuid4(), name)]))
             build.trace(
                 nobody,
