@@ -25,7 +25,7 @@ USER mio
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --start-period=60s --start-interval=2s --interval=15s --timeout=5s \
-    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen('http://localhost:' + os.environ['UVICORN_PORT'] + '/readyz?parts=database,migrations', timeout=4)"]
+    CMD ["python", "-c", "import os, urllib.request as u; u.urlopen('http://localhost:' + os.environ['UVICORN_PORT'] + '/readyz?parts=database,migrations,warm_up', timeout=4)"]
 ENTRYPOINT ["tini", "--"]
 # As many processes as WEB_CONCURRENCY says; mio_site.asgi reads the headers of trusted proxies.
 CMD ["uvicorn", "mio_site.asgi:application", "--no-proxy-headers", "--no-access-log", "--lifespan", "off"]

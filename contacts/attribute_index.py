@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-import phonenumbers
-
 from contacts import important_dates, segmentation
 from contacts.lexicon import words
 from contacts.numerals import MONTH, MONTHS, with_digits
@@ -72,6 +70,9 @@ def _number(value: str) -> str:
 def _telephone(value: str) -> str:
     """The national number of a telephone number, with or without its country code; of one that
     no plan of ``_REGIONS`` holds its last digits."""
+    # Loaded at first use: most commands read no number.
+    import phonenumbers
+
     digits = re.sub(r"\D", "", value)
     for region in _REGIONS if len(digits) >= 5 else ():
         try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -25,6 +26,9 @@ HISTORY = 12
 MOST_STAY = HISTORY // 2
 # Of a longer message the beginning says whom it is about; it bounds the time of a lookup.
 CHARACTERS = 4000
+# So many turns a process remembers, with the mentions in them, by end user: nobody can tell by the
+# time it takes what others said. It lies in memory alone, and is gone with the process.
+REMEMBERED = 1024
 
 
 class Turn(NamedTuple):
@@ -98,18 +102,19 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         mentions = _with_described(named, _fitting(described, found))
         return _people(end_user, mentions, known, today, span)
     turns_read = [*session, *before]
-    wanted = frozenset().union(*map(keys_in, [message, *(turn.text for turn in turns_read)]))
+    of_turns = (_turn_keys(end_user.pk, turn.text) for turn in turns_read)
+    wanted = keys_in(message).union(*of_turns)
     understood = {pk for turn in turns_read for pk in turn.understood}
     found = hits(end_user, wanted, attributes=attributes, contacts=sorted(understood), related=True)
     in_focus = {UUID(hit.known["id"]): hit.entry.person for hit in found if not hit.key}
     entries = _entries(found)
     named = _named(message, entries)
     related, known = relations.of_hits(found)
-    said = _utterances(session, entries, in_focus)
+    said = _utterances(end_user, session, entries, in_focus)
     *earlier, meant = resolve_turns(
         Utterance("user", message, tuple(named)),
         said,
-        _utterances(before, entries, in_focus),
+        _utterances(end_user, before, entries, in_focus),
         related,
     )
     by_name = {mention.person.id for mention in named}
@@ -236,14 +241,34 @@ def _named(text: str, entries: Sequence[Entry]) -> list[Mention]:
     return _with_described(find_mentions(text, entries), references.find(text, entries))
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _turn_keys(_whose: int, text: str) -> frozenset[str]:
+    return keys_in(text)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _turn_mentions(_whose: int, text: str, entries: tuple[Entry, ...]) -> tuple[Mention, ...]:
+    return tuple(_named(text, entries))
+
+
 def _utterances(
-    turns: Iterable[Turn], entries: Sequence[Entry], in_focus: Mapping[UUID, Person]
+    end_user: EndUser,
+    turns: Iterable[Turn],
+    entries: Sequence[Entry],
+    in_focus: Mapping[UUID, Person],
 ) -> list[Utterance]:
+    """The turns with their mentions, which are the same for every message until a contact whom
+    they may name changes."""
+
+    def within(text: str) -> tuple[Entry, ...]:
+        keys = _turn_keys(end_user.pk, text)
+        return tuple(entry for entry in entries if entry.key.key in keys)
+
     return [
         Utterance(
             turn.role,
             turn.text,
-            tuple(_named(turn.text, entries)),
+            _turn_mentions(end_user.pk, turn.text, within(turn.text)),
             tuple(in_focus[pk] for pk in turn.understood if pk in in_focus),
         )
         for turn in turns

@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator
 from functools import cache, lru_cache
 
 from nicknames import NickNamer
-from pypinyin import Style, lazy_pinyin
 from rapidfuzz.distance import OSA
 
 from contacts.lexicon import alternation, mapping, titles, words
@@ -94,7 +93,7 @@ def _surnames() -> frozenset[str]:
 @lru_cache(maxsize=16384)
 def syllable(char: str) -> str:
     """The toneless reading of a Chinese character (ü as v)."""
-    return str(lazy_pinyin(char, style=Style.NORMAL, v_to_u=False)[0])
+    return _sounds(char)[0]
 
 
 @lru_cache(maxsize=16384)
@@ -102,9 +101,16 @@ def readings(key: str) -> tuple[str, ...]:
     """The toneless syllables of a Chinese name, its surname read as surnames are."""
     surname = surname_of(key)
     special = mapping("surname_readings", "reading").get(surname)
-    rest = lazy_pinyin(key[len(surname) :], style=Style.NORMAL)
-    head = [special] if special else lazy_pinyin(surname, style=Style.NORMAL)
-    return (*head, *rest)
+    head = [special] if special else _sounds(surname)
+    return (*head, *_sounds(key[len(surname) :]))
+
+
+def _sounds(text: str) -> list[str]:
+    """The toneless syllables of Chinese characters, in their context."""
+    # Loaded at first use: its phrases take half a second, and most commands read no name.
+    from pypinyin import Style, lazy_pinyin
+
+    return lazy_pinyin(text, style=Style.NORMAL)
 
 
 def _pinyin_keys(key: str) -> set[str]:

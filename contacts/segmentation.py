@@ -14,7 +14,6 @@ from importlib import import_module
 from itertools import accumulate
 from typing import Any
 
-import jieba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,6 +47,9 @@ class Word:
 
 @cache
 def _dictionary() -> tuple[dict[str, tuple[float, str]], float]:
+    # Loaded at first use, as in _tagger: with its resources it takes a tenth of a second.
+    import jieba
+
     total = 0
     table: dict[str, tuple[float, str]] = {}
     with jieba.get_dict_file() as lines:
@@ -84,6 +86,8 @@ def frequency(word: str) -> float:
 def _tagger() -> Any:
     """jieba's part-of-speech tagger. Its tables are built here: to read them from jieba's cache
     file takes as long, and that file lies in a folder that all users of the machine share."""
+    import jieba
+
     words = jieba.Tokenizer()
     words.FREQ, words.total = words.gen_pfdict(words.get_dict_file())
     words.initialized = True

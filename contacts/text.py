@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 import regex
-import snowballstemmer
 from opencc import OpenCC
 
 # Blocks that hold Han: the main one, its extensions A to G and compatibility forms.
@@ -215,6 +214,9 @@ def stem(word: str) -> str:
     """The stem of an English word (Porter 2)."""
     # A stemmer keeps its word in attributes, so each thread has one.
     if not hasattr(_local, "stemmer"):
+        # Loaded at first use: it brings the rules of thirty languages.
+        import snowballstemmer
+
         _local.stemmer = snowballstemmer.stemmer("english")
     return str(_local.stemmer.stemWord(word))
 

@@ -21,7 +21,7 @@ from imports.models import Import
 from imports.people_plan import NewMemory, NewRelation, Plan, plan
 from imports.types import Dump, NotReadable
 from memories import queue
-from memories.corrections import auto_merge, undo
+from memories.corrections import auto_merge
 from memories.models import Link, Memory
 from memories.search import context_tokens
 from memories.types import MemoryType, Subtype
@@ -200,9 +200,3 @@ def take_back(change: Change) -> None:
     )
     older.exclude(pk__in=own).delete()
     Import.objects.of(change.end_user_id).filter(change=change.pk).update(state=Import.State.UNDONE)
-
-
-def register() -> None:
-    """Has undo know of imports."""
-    undo.ALSO[VERB] = take_back
-    undo.OF_MANY.add(VERB)

@@ -40,7 +40,7 @@ class Gate:
             await self._rest(scope, receive, send)
             return
         try:
-            asks = await sync_to_async(partial(_caller, scope))()
+            asks = await sync_to_async(partial(_caller, scope), thread_sensitive=False)()
         except ApiError as error:
             await _refuse(send, error)
             return

@@ -6,7 +6,6 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
 # Threads of one long-lived process share connections; commands and workers keep their own.
 os.environ.setdefault("MIO_DATABASE_POOL", "1")
 
-from threading import Thread
 from typing import Any
 
 from django.conf import settings
@@ -14,13 +13,13 @@ from django.core.asgi import get_asgi_application
 from django.utils.module_loading import import_string
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from mio_site import database
+from mio_site import database, readiness
 
 database.ensure_running()
 django_application = get_asgi_application()
 for task in settings.ASGI_WARM_UPS:
-    # Requests are answered meanwhile; the first ones wait for what it loads, as they would without.
-    Thread(target=import_string(task), name="warm-up", daemon=True).start()
+    # Requests are answered meanwhile, but /readyz says that it is not over.
+    readiness.start_warm_up(task, import_string(task))
 
 served: Any = django_application
 for gate in reversed(settings.ASGI_GATES):

@@ -26,7 +26,8 @@ def end_with_parent(request: signal.Signals, parent: int) -> None:
 
 
 def serve_web(descriptor: int) -> None:
-    """Answers requests on a bound socket."""
+    """Answers requests on a bound socket. Reads no settings before ``mio_site.asgi`` has turned the
+    connection pool on."""
     config = uvicorn.Config(
         "mio_site.asgi:application",
         lifespan="off",
@@ -54,8 +55,8 @@ def work() -> None:
 if __name__ == "__main__":
     end_with_parent(signal.SIGTERM, int(sys.argv[1]))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "mio_site.settings")
-    serve.bring_back_database()
     if sys.argv[2] == "web":
         serve_web(int(sys.argv[3]))
     else:
+        serve.bring_back_database()
         work()

@@ -4,9 +4,12 @@ They are asked over a connection of their own, so that a pool whose connections 
 not look like a database that is gone.
 """
 
+import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from threading import Thread
 
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
@@ -19,8 +22,13 @@ from mio_site import cell_schema
 
 # Workers look at the schedules twice a minute, and at the queue twice a second.
 LATE = timedelta(minutes=5)
+TRY_AGAIN = 5.0  # seconds after which a warm-up that failed is tried again
 
 _started = timezone.now()
+# What is still to be said of each warm-up that has not ended well, by its name.
+_cold: dict[str, str] = {}
+
+log = logging.getLogger(__name__)
 
 
 class Unready(Exception):
@@ -86,6 +94,34 @@ def _cells(_own: BaseDatabaseWrapper) -> None:
         raise Unready("not_migrated", f"Migrations are missing in {named}. Run manage.py migrate.")
 
 
+def start_warm_up(name: str, load: Callable[[], None]) -> None:
+    """Calls ``load`` in a thread, until it succeeds; then the part ``warm_up`` is ready."""
+    _cold[name] = "The process still loads what it reads texts with."
+
+    def run() -> None:
+        while True:
+            try:
+                load()
+            except Exception as error:
+                _cold[name] = (
+                    f"{name} failed: {type(error).__name__}; see the log. It is tried again."
+                )
+                log.warning("%s failed", name, exc_info=True)
+                time.sleep(TRY_AGAIN)
+            else:
+                del _cold[name]
+                return
+            finally:
+                cells.release()
+
+    Thread(target=run, name="warm-up", daemon=True).start()
+
+
+def _warm_up(_own: BaseDatabaseWrapper) -> None:
+    for problem in list(_cold.values()):
+        raise Unready("cold", problem)
+
+
 def _moment(own: BaseDatabaseWrapper, sql: str) -> datetime | None:
     with own.cursor() as cursor:
         cursor.execute(sql)
@@ -98,6 +134,7 @@ PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {
     "migrations": _migrations,
     "worker": _worker,
     "model": _model,
+    "warm_up": _warm_up,
 }
 
 

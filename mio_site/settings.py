@@ -64,7 +64,7 @@ INSTALLED_APPS = [
     "contacts",
     "memories",
     "webhooks",
-    "imports.apps.ImportsConfig",
+    "imports",
     "mcp_server",
     "gateway",
     "dashboard",
@@ -87,10 +87,19 @@ MIDDLEWARE = [
     "axes.middleware.AxesMiddleware",
 ]
 
+# Of the API and the probes, which mio_site.api_gate answers: functions and classes that are no coroutines.
+API_MIDDLEWARE = [
+    "mio_site.request_id.middleware",
+    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
+    "corsheaders.middleware.CorsMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "django.middleware.common.CommonMiddleware",
+]
+
 ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
-ASGI_GATES = ["gateway.front.Gateway", "mcp_server.gate.Gate"]
+ASGI_GATES = ["mio_site.api_gate.Gate", "gateway.front.Gateway", "mcp_server.gate.Gate"]
 # What a web process does in the background when it starts.
 ASGI_WARM_UPS = ["memories.context.warm_up.warm_up"]
 TEMPLATES = [
@@ -326,6 +335,11 @@ MIO_CARD_PLANS = "memories.models.links.card_plans"
 MIO_MEMORY_COUNT = "memories.models.links.memory_count"
 MIO_CONTACT_CHANGED = "memories.tasks.contact_changed"
 MIO_CONTACTS_CREATED = "memories.tasks.contacts_created"
+# What the undo of an import does before the rows are restored, by verb.
+MIO_UNDO_HOOKS = {
+    "import_chat": "imports.intake.take_back",
+    "import_people": "imports.people_intake.take_back",
+}
 
 # Logs carry ids, never chat text
 MIO_LOG_FORMAT = env.str("MIO_LOG_FORMAT", default="text")

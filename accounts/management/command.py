@@ -3,16 +3,18 @@
 import json
 import sys
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
-from tqdm import tqdm
 
 from accounts import cells, placement
 from accounts.cells import connection
 from accounts.management.schema import missing_migrations
 from accounts.models import App, EndUser
 from accounts.scope import all_users
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 DEFAULT_APP = "default"
 APP_HELP = f"default: the only one with this end user, the only one, or {DEFAULT_APP!r}"
@@ -26,6 +28,8 @@ class MioCommand(BaseCommand):
     or ``each_cell`` says so, in one cell after the other, and their figures are added up.
     """
 
+    # The checks are of the code, which `manage.py check` and the tests look at; they load all pages.
+    requires_system_checks = ()
     user_required: bool | None = None
     each_cell = False
     _figures: dict[str, Any] | None = None
@@ -108,8 +112,11 @@ class MioCommand(BaseCommand):
             raise CommandError(f"There is no app {app!r}.")
         return list(EndUser.objects.filter(app__name=app).order_by("pk"))
 
-    def bar(self, total: int | None, unit: str, label: str = "") -> tqdm:
+    def bar(self, total: int | None, unit: str, label: str = "") -> "tqdm":
         """A progress bar on stderr."""
+        # Loaded at first use: most commands show none.
+        from tqdm import tqdm
+
         return tqdm(total=total, unit=unit, desc=label or None, file=sys.stderr, leave=True)
 
     def report(self, as_json: bool, **figures: Any) -> None:

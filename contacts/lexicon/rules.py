@@ -12,8 +12,8 @@ rows, in the order in which they are tried (a pattern and what it gives), or set
 
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -46,12 +46,33 @@ def patterns(file: str, **parts: Part) -> Patterns:
     return Patterns(_read(file), parts)
 
 
-def rows(file: str, table: str, **parts: Part) -> tuple[Row, ...]:
-    """The rows of a table, the ``pattern`` of each compiled; ``parts`` are further pieces."""
-    read = _read(file)
-    return tuple(
-        {**row, "pattern": re.compile(_filled(row["pattern"], read, parts))} for row in read[table]
-    )
+class Rows(Sequence[Row]):
+    """The rows of a table, the ``pattern`` of each compiled when the first row is asked for."""
+
+    def __init__(self, file: str, table: str, parts: Mapping[str, Part]) -> None:
+        self._file, self._table, self._parts = file, table, parts
+
+    @cached_property
+    def _rows(self) -> tuple[Row, ...]:
+        read = _read(self._file)
+        return tuple(
+            {**row, "pattern": re.compile(_filled(row["pattern"], read, self._parts))}
+            for row in read[self._table]
+        )
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._rows[place]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+
+def rows(file: str, table: str, **parts: Part) -> Rows:
+    """The rows of a table; ``parts`` are further pieces of their patterns."""
+    return Rows(file, table, parts)
 
 
 def sets(file: str, table: str) -> Mapping[str, frozenset[str]]:

@@ -30,7 +30,7 @@ from contacts import lookup
 from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention
-from memories.context import linked, memory_vote, model_resolution
+from memories.context import linked, memory_vote, model_resolution, timing
 from memories.context.render import (
     NOTHING,
     InjectedContact,
@@ -40,7 +40,6 @@ from memories.context.render import (
     render,
 )
 from memories.context.timing import Clock, Step, since
-from memories.context.warm_up import is_warm
 from memories.corrections import erasure_requests
 from memories.models import Erasure, Injected, Memory
 from memories.providers.factory import embedder
@@ -281,7 +280,7 @@ def _until(begun: float, deadline_ms: int | None) -> float | None:
     """Until when a context that was begun then waits for its search. A process that is still
     loading what it reads texts with is not held to what is set."""
     if deadline_ms is None:
-        deadline_ms = settings.MIO_CONTEXT_DEADLINE_MS if is_warm() else 0
+        deadline_ms = settings.MIO_CONTEXT_DEADLINE_MS if timing.is_warm else 0
     return begun + deadline_ms / 1000 if deadline_ms else None
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from accounts import tracing
 from accounts.cells import connection
 
+# Whether this process has loaded what contexts read; before that no deadline holds.
+is_warm = False
 NAMES = ("who", "model", "linked", "embedding", "search", "prompt")
 
 

@@ -1,27 +1,50 @@
-"""What a process loads once, before somebody waits for it: dictionaries and the local model."""
+"""What a process loads before somebody waits for it: dictionaries, patterns, statements, the local
+model."""
 
-from contacts.lookup import keys_in
+from uuid import uuid4
+
+from accounts.models import App, EndUser
+from accounts.scope import user_scope
+from contacts.matching.mentions import entries_of, find_mentions
+from contacts.types import Person
+from memories.context import build, timing
 from memories.providers.factory import embedder
-from memories.search.tokens import query_tokens
+from memories.text import forget_intent, forget_people
 
-# Both languages, a name and a pronoun: what reads them is loaded at first use.
-_TEXTS = ("小红最近怎么样了，她还在忙吗", "How is Greta doing, and did she paint lately?")
-
-_warm = False
-
-
-def is_warm() -> bool:
-    """Whether this process has been warmed up."""
-    return _warm
+# In each language: a name, a turn that has it, a message that refers back to it, and one that asks
+# to forget, which each stored message is looked through for.
+_TALKS = (
+    (
+        "小红",
+        "我同事小红在腾讯上班，她妈妈是医生",
+        "她最近怎么样了，那个养猫的朋友还在忙吗？",
+        "请忘掉小红这个人吧",
+    ),
+    (
+        "Greta",
+        "My friend Greta works at Siemens, her mum is a nurse.",
+        "How is she, and who paints?",
+        "Please forget Greta.",
+    ),
+)
 
 
 def warm_up() -> None:
-    """Reads a text of each language as a context does; takes about a second. A model server is
-    not asked."""
-    global _warm
-    for text in _TEXTS:
-        keys_in(text)
-        query_tokens(text)
-        if embedder().in_process:
-            embedder().embed_query(text)
-    _warm = True
+    """Builds a context in each language for an end user that no database has; takes a second or
+    two. A model server is not asked."""
+    nobody = EndUser(pk=0, app=App())
+    wanted = [part for part in build.ALL if part != "search" or embedder().in_process]
+    with user_scope(nobody):
+        for name, turn, message, request in _TALKS:
+            forget_intent.may_ask(request)
+            forget_people.may_ask(request)
+            find_mentions(turn, entries_of([Person(uuid4(), name)]))
+            build.trace(
+                nobody,
+                message,
+                history=[("user", turn)],
+                include=wanted,
+                resolve="fast",
+                deadline_ms=0,
+            )
+    timing.is_warm = True

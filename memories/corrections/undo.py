@@ -5,12 +5,14 @@ what names only the other one of an undone merge. A profile keeps what memories 
 the change did touch is read again.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError
 from django.db.models import QuerySet
+from django.utils.module_loading import import_string
 
 from accounts.cells import atomic, connection
 from accounts.changes import Recorder, Rows
@@ -28,10 +30,8 @@ _CONTACT, _MEMORY, _LINK, _EDGE = (
     model._meta.label_lower for model in (Contact, Memory, Link, Edge)
 )
 
-# What packages above take back of changes of their own besides their rows, before these, by verb.
-ALSO: dict[str, Callable[[Change], None]] = {}
-# Changes that make many people: those of whom more was learnt since stay when one is taken back.
-OF_MANY: set[str] = set()
+# Verbs that make many people: those of whom more was learnt since stay when one is taken back.
+_OF_MANY = frozenset({"import_people"})
 
 
 @atomic()
@@ -51,8 +51,8 @@ def undo_change(change: Change, *, actor: str, with_later: bool = False) -> list
     try:
         with atomic():
             for one in (*later, change):
-                if (also := ALSO.get(one.verb)) is not None:
-                    also(one)
+                if hook := settings.MIO_UNDO_HOOKS.get(one.verb):
+                    import_string(hook)(one)
                 take_back(end_user, one)
                 mark_undone(one, actor)
                 erasure_requests.cancel(one)
@@ -69,7 +69,7 @@ def take_back(end_user: EndUser, change: Change) -> None:
     contacts, memories = _contacts_of(change), _memories_of(change)
     made = {UUID(row["id"]) for row in rows if row["model"] == _CONTACT and row["before"] is None}
     learnt = _learnt_since(end_user, change, made)
-    if change.verb in OF_MANY:
+    if change.verb in _OF_MANY:
         rows = [row for row in rows if row["model"] != _CONTACT or UUID(row["id"]) not in learnt]
         made -= learnt.keys()
     else:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard.forms import turns
-from memories.context import build, warm_up
+from memories.context import build, timing
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory
 from memories.providers.factory import embedder
@@ -50,7 +50,7 @@ def test_a_search_that_was_late_is_said_to_be_missing(
     reviewer: Client, user: EndUser, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     assert "without search" not in text(ask(reviewer, user)).lower()
-    monkeypatch.setattr(warm_up, "_warm", True)
+    monkeypatch.setattr(timing, "is_warm", True)
     settings.MIO_CONTEXT_DEADLINE_MS = 1
     assert "Without search, which would have come too late" in text(ask(reviewer, user))
 

@@ -1,5 +1,6 @@
 """What is ready of Mio, part by part."""
 
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ from django_q.models import OrmQ, Schedule
 
 from memories.models import Outage
 from mio_site import readiness
+from tests.mio_site.waiting import eventually
 
 pytestmark = pytest.mark.django_db(transaction=True)
 HOUR = timedelta(hours=1)
@@ -26,7 +28,7 @@ def asked(client: Client, parts: str = "") -> tuple[int, Any]:
 
 
 def test_all_parts_are_named(client: Client) -> None:
-    parts = dict.fromkeys(("database", "migrations", "worker", "model"), "ok")
+    parts = dict.fromkeys(("database", "migrations", "worker", "model", "warm_up"), "ok")
     assert asked(client) == (200, {"status": "ok", "parts": parts})
 
 
@@ -58,6 +60,29 @@ def test_a_model_that_refuses_everything_is_not_ready(client: Client) -> None:
     Outage.objects.create(provider="openai", model="m", error="")
     status, answer = asked(client)
     assert (status, answer["error"]["code"]) == (503, "model_away")
+
+
+def test_a_web_process_is_not_ready_before_its_warm_up_has_succeeded(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "TRY_AGAIN", 0.01)
+    tried, may_fail, may_end = threading.Event(), threading.Event(), threading.Event()
+
+    def load() -> None:
+        if not tried.is_set():
+            tried.set()
+            assert may_fail.wait(30)
+            raise OSError("no such dictionary: Zoe")
+        assert may_end.wait(30)
+
+    readiness.start_warm_up("load", load)
+    status, answer = asked(client)
+    assert (status, answer["error"]["code"]) == (503, "cold")
+    assert "still loads" in answer["parts"]["warm_up"]
+    may_fail.set()
+    assert eventually(lambda: "load failed: OSError" in asked(client)[1]["parts"]["warm_up"])
+    may_end.set()
+    assert eventually(lambda: asked(client)[0] == 200)
 
 
 def test_a_proxy_asks_for_the_parts_without_which_nothing_is_answered(client: Client) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import regex
 
-from contacts.lexicon.rules import Patterns
+from contacts.lexicon.rules import Patterns, Rows
 
 _PACKAGES = ("accounts", "contacts", "dashboard", "memories", "mio_site")
 _CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
@@ -52,7 +52,7 @@ def _held(value: Any, seen: set[int]) -> Iterator[Any]:
         yield from (getattr(value, name) for name in value._file["patterns"])
     elif isinstance(value, dict):
         yield from (found for one in value.values() for found in _held(one, seen))
-    elif isinstance(value, list | tuple | set | frozenset):
+    elif isinstance(value, list | tuple | set | frozenset | Rows):
         yield from (found for one in value for found in _held(one, seen))
     elif isinstance(value, _lru_cache_wrapper) and _is_table(value):
         yield from _held(value(), seen)

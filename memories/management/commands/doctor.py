@@ -1,16 +1,17 @@
 """manage.py doctor [--fix]"""
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
-from memories.doctor import CHECKS, isolation
-from memories.doctor.findings import Finding
 from memories.models import Memory
 from memories.providers.thresholds import CALIBRATIONS
+
+if TYPE_CHECKING:
+    from memories.doctor.findings import Finding
 
 SHOWN = 10
 
@@ -26,6 +27,9 @@ class Command(MioCommand):
         super().add_arguments(parser)
 
     def handle(self, *, fix: bool, json: bool, **_options: Any) -> None:
+        # Loaded here: the checks bring the whole pipeline, which --help does without.
+        from memories.doctor import CHECKS
+
         wrong: dict[str, list[Finding]] = {}
         repaired = 0
         with self.bar(len(CHECKS), "check") as bar:
@@ -56,12 +60,12 @@ class Command(MioCommand):
                 warnings=_warnings(),
             )
         else:
-            self._tell(wrong, repaired)
+            self._tell(wrong, repaired, len(CHECKS))
         if wrong:
             total = sum(map(len, wrong.values()))
             raise CommandError(f"{total} things are wrong in {len(wrong)} of {len(CHECKS)} checks.")
 
-    def _tell(self, wrong: dict[str, list[Finding]], repaired: int) -> None:
+    def _tell(self, wrong: "dict[str, list[Finding]]", repaired: int, checks: int) -> None:
         for name, findings in wrong.items():
             self.stdout.write(f"{name}: {len(findings)}")
             for finding in findings[:SHOWN]:
@@ -75,11 +79,13 @@ class Command(MioCommand):
         if repaired:
             self.stdout.write(f"{repaired} things were repaired.")
         if not wrong:
-            self.stdout.write(f"All {len(CHECKS)} checks hold.")
+            self.stdout.write(f"All {checks} checks hold.")
 
 
 def _warnings() -> list[str]:
     """What is no damage and may be meant."""
+    from memories.doctor import isolation
+
     model = settings.MIO_EMBEDDING_MODEL
     told = [*isolation.warnings(), *_of_nobody()]
     if model in CALIBRATIONS:

@@ -60,7 +60,7 @@ class Watch:
 
     def __call__(self) -> None:
         if not self.announced and answers(
-            self.host, self.port, "/readyz?parts=database,migrations"
+            self.host, self.port, "/readyz?parts=database,migrations,warm_up"
         ):
             self.announced = True
             say(f"ready at http://{self.host}:{self.port}  (Ctrl-C stops it)")

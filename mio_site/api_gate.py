@@ -1,0 +1,138 @@
+"""The API in front of Django's pages: a short chain of middlewares, run in one thread for each request.
+
+A page needs sessions, messages, a language and protection against forged forms; a request with a key
+needs none of them. In an ASGI server each middleware of a page costs a hop into a thread and back.
+"""
+
+import asyncio
+import io
+from collections.abc import Awaitable, Callable, MutableMapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from typing import Any
+
+from asgiref.sync import iscoroutinefunction
+from django.conf import settings
+from django.core.exceptions import RequestAborted
+from django.core.handlers.asgi import ASGIHandler, get_script_prefix
+from django.core.handlers.exception import convert_exception_to_response
+from django.core.signals import request_started
+from django.http import HttpRequest, HttpResponse
+from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
+from django.utils.module_loading import import_string
+
+PREFIX = "/api/v1/"
+PROBES = frozenset({"/healthz", "/readyz", "/metrics"})
+
+# A request that waits for a lock or a model holds its thread. No more than the connections that the
+# pool of a process has (mio_site.cell_settings), of which others are for pages and the gateway.
+_REQUESTS = ThreadPoolExecutor(12, "api")
+# Apart, so that a probe never waits behind requests.
+_PROBES = ThreadPoolExecutor(2, "probe")
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class Gate:
+    """An ASGI application that answers the API and the probes, and hands all else on: pages, addresses
+    that are none, and views that are coroutines, which hold no thread while they wait."""
+
+    def __init__(self, rest: App) -> None:
+        self._rest = rest
+        self._handler = ApiHandler()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        view = _view(scope)
+        if view is None:
+            await self._rest(scope, receive, send)
+        else:
+            await self._handler({**scope, "view": view}, receive, send)
+
+
+def _view(scope: Scope) -> ResolverMatch | None:
+    """The view that answers in a thread, None for what is handed on."""
+    path = scope.get("path", "")
+    if scope["type"] != "http" or not (path.startswith(PREFIX) or path in PROBES):
+        return None
+    try:
+        found = resolve(path)
+    except Resolver404:
+        return None
+    return None if iscoroutinefunction(found.func) else found
+
+
+class ApiHandler(ASGIHandler):
+    """Django's handler with the middlewares of ``API_MIDDLEWARE``, none of them a coroutine."""
+
+    def load_middleware(self, is_async: bool = False) -> None:  # noqa: ARG002 part of the interface
+        self._view_middleware: list[Any] = []
+        self._template_response_middleware: list[Any] = []
+        self._exception_middleware: list[Any] = []
+        chain = convert_exception_to_response(self._get_response)
+        for name in reversed(settings.API_MIDDLEWARE):
+            chain = convert_exception_to_response(import_string(name)(chain))
+        self._middleware_chain = chain
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            body = await _read(receive)
+        except RequestAborted:
+            return
+        loop = asyncio.get_running_loop()
+        answered: asyncio.Future[HttpResponse] = loop.create_future()
+        threads = _PROBES if scope["path"] in PROBES else _REQUESTS
+        threads.submit(copy_context().run, self._answer, scope, body, loop, answered)
+        await self.send_response(await answered, send)
+
+    def _answer(
+        self,
+        scope: Scope,
+        body: bytes,
+        loop: asyncio.AbstractEventLoop,
+        answered: "asyncio.Future[HttpResponse]",
+    ) -> None:
+        """Answers in this thread, then ends the request there: the connection goes back to the pool."""
+        try:
+            set_script_prefix(get_script_prefix(scope))
+            request_started.send(sender=type(self), scope=scope)
+            request, refused = self.create_request(scope, io.BytesIO(body))
+            if request is None:
+                response = refused
+            else:
+                # A chunked body came without its length.
+                request.META["CONTENT_LENGTH"] = str(len(body))
+                response = self.get_response(request)
+            response._handler_class = type(self)
+        except BaseException as error:
+            loop.call_soon_threadsafe(_settle, answered.set_exception, error)
+            raise
+        loop.call_soon_threadsafe(_settle, answered.set_result, response)
+        response.close()
+
+    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
+        found: ResolverMatch = request.scope["view"]  # type: ignore[attr-defined]
+        request.resolver_match = found
+        return found
+
+
+async def _read(receive: Receive) -> bytes:
+    """The body, as far as it is needed to see that it is too large. Raises RequestAborted."""
+    most, body, more = settings.DATA_UPLOAD_MAX_MEMORY_SIZE + 1, bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise RequestAborted
+        # The rest is received and dropped: a client that still sends reads no answer.
+        body += message.get("body", b"")[: most - len(body)]
+        more = message.get("more_body", False)
+    return bytes(body)
+
+
+def _settle(settle: Callable[[Any], None], result: Any) -> None:
+    """Hands a result to a future, unless the server has cancelled who waited for it."""
+    with suppress(asyncio.InvalidStateError):
+        settle(result)
