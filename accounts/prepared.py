@@ -27,7 +27,8 @@ class RowQuery(Generic[M]):
         start, end = info["select_fields"][0], info["select_fields"][-1] + 1
         names = [column.target.attname for column, _, _ in select[start:end]]
         converters = compiler.get_converters([column for column, _, _ in select])
-        related = get_related_populators(info, select, self._alias)
+        # The stubs are of a later Django, which asks for one more.
+        related = get_related_populators(info, select, self._alias)  # type: ignore[call-arg]
 
         def made(found: Any) -> M:
             (row,) = compiler.apply_converters([found], converters) if converters else (found,)

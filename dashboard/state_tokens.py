@@ -125,7 +125,7 @@ def _digest(row: Any, columns: Sequence[str]) -> str:
 def _value(row: Any, name: str) -> Any:
     """A column, or a part of one; of values with their sources, what is shown of them."""
     column, _, key = name.partition(".")
-    value = getattr(row, column, None)
+    value: Any = getattr(row, column, None)
     if not key:
         return value
     return [[one["value"], one.get("since")] for one in value.get(key, ())]

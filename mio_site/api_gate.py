@@ -72,12 +72,12 @@ class ApiHandler(ASGIHandler):
         self._view_middleware: list[Any] = []
         self._template_response_middleware: list[Any] = []
         self._exception_middleware: list[Any] = []
-        chain = convert_exception_to_response(self._get_response)
+        chain = convert_exception_to_response(self._get_response)  # type: ignore[attr-defined]
         for name in reversed(settings.API_MIDDLEWARE):
             chain = convert_exception_to_response(import_string(name)(chain))
         self._middleware_chain = chain
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             body = await _read(receive)
         except RequestAborted:
@@ -100,6 +100,7 @@ class ApiHandler(ASGIHandler):
             set_script_prefix(get_script_prefix(scope))
             request_started.send(sender=type(self), scope=scope)
             request, refused = self.create_request(scope, io.BytesIO(body))
+            response: Any
             if request is None:
                 response = refused
             else:

@@ -4,7 +4,6 @@ import re
 from functools import cache
 
 from contacts.lexicon import alternation, mapping, rows, rules, words
-from contacts.lexicon.rules import Row
 from memories.providers.offline.reading.polarity import english
 from memories.providers.offline.reading.stated_values import Value, stated
 
@@ -30,7 +29,7 @@ def _written(key: str, match: re.Match[str]) -> str:
 
 
 @cache
-def _rules() -> tuple[Row, ...]:
+def _rules() -> rules.Rows:
     """The rules with places, nationalities and months filled in."""
     places = alternation(words("places_en", "known"))
     peoples = alternation(mapping("demonyms", "place"))
