@@ -56,12 +56,13 @@ def _meant(
     called, people = _people(heard, sentence, reading)
     if reading.means == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
-    if reading.means == "everything" and not (people or reading.points):
-        return [_forget_everything(book, heard)], []
     topic = _without(reading.topic, called)
     strangers = [] if people else _strangers(reading.clause)
     words = forgetting.content_words(_without(topic, strangers))
     keys = forgetting.topic_keys(topic)
+    # Where anything is named, all else stays.
+    if reading.means == "everything" and not (people or reading.points or words or keys):
+        return [_forget_everything(book, heard)], []
     points = reading.points and not (words or keys)
     if points or (reading.means == "last" and not keys):
         return [], _forget_last(book, heard, people)
