@@ -32,7 +32,7 @@ ACT, UNSURE = 0.45, 0.25
 CAN_ASK = 0.05
 # All that is kept is forgotten only where that is this sure; what was said last also where a
 # request names something that nobody knows of, and this sure.
-EVERYTHING, LAST = 0.5, 0.15
+EVERYTHING, LAST = 0.5, 0.4
 
 # Without a word of these classes no sentence asks.
 _NEEDED = ("erase", "throw", "keep", "unsaid", "exist", "know")
