@@ -176,6 +176,8 @@ class ForgetRequest:
     about the person is meant. ``turn_ids`` are turns of which nothing is to be kept, and
     ``asked_in`` is the turn that asks (0 where the provider can't tell). ``memory_ids`` are
     stored ones that are meant. ``everything``: all that is kept of the user until then.
+    ``or_turn_ids`` are turns that are meant where nothing else is found.
+    ``unclear``: what is meant, or whether anything is, can't be told, so nothing is forgotten.
     """
 
     contact_id: UUID | None = None
@@ -185,6 +187,8 @@ class ForgetRequest:
     asked_in: int = field(default=0, compare=False)
     everything: bool = False
     memory_ids: tuple[UUID, ...] = ()
+    or_turn_ids: tuple[int, ...] = ()
+    unclear: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from accounts.scope import all_users
+
 HERE = Path(__file__).parent / "training"
 MODELS = sorted(path.stem for path in HERE.glob("*.py") if "def train(" in path.read_text("utf-8"))
 
@@ -23,5 +25,6 @@ class Command(BaseCommand):
         parser.add_argument("model", choices=MODELS)
         parser.add_argument("--write", action="store_true", help="replace the product's weights")
 
+    @all_users()
     def handle(self, *, model: str, write: bool, **_options: Any) -> None:
         import_module(f"tools.training.{model}").train(write=write)

@@ -21,7 +21,7 @@ from memories.erasure.erase import NothingToForget
 from memories.models import Erasure, Message
 
 MOST = 500  # decisions in one call
-STATES = ["hidden", "erased", "cancelled", "not_found"]
+STATES = ["hidden", "erased", "cancelled", "not_found", "unclear"]
 
 
 class ForgettingSerializer(serializers.Serializer):
@@ -30,7 +30,8 @@ class ForgettingSerializer(serializers.Serializer):
     id = serializers.UUIDField()
     state = serializers.ChoiceField(
         STATES,
-        help_text="cancelled: the hiding was undone. not_found: nothing kept was meant.",
+        help_text="cancelled: the hiding was undone. not_found: nothing kept was meant. "
+        "unclear: what is meant could not be told, so nothing was forgotten.",
     )
     memories = serializers.IntegerField(help_text="How many.")
     contacts = serializers.IntegerField(help_text="How many.")

@@ -41,8 +41,12 @@ class Library:
     def end_user(self, name: str, turns: Sequence[Turn]) -> tuple[EndUser, dict[int, UUID]]:
         """A new end user with a memory for each distinct text of ``turns``; which memory
         holds each turn, by its id."""
-        self.embed(turn.content for turn in turns)
         end_user = EndUser.objects.create(app=self._app, external_id=name)
+        return end_user, self.tell(end_user, turns)
+
+    def tell(self, end_user: EndUser, turns: Sequence[Turn]) -> dict[int, UUID]:
+        """Stores a memory for each distinct text of ``turns``; which holds each, by its id."""
+        self.embed(turn.content for turn in turns)
         drafts: dict[str, Draft] = {}
         keys = {turn.id: content_hash(turn.content) for turn in turns}
         for place, turn in enumerate(turns):
@@ -51,7 +55,7 @@ class Library:
                 self._draft(turn, keys[turn.id], turns[max(place - 1, 0) : place + 2]),
             )
         ids = store(end_user, list(drafts.values()), {}, space(embedder())).ids
-        return end_user, {turn_id: ids[key] for turn_id, key in keys.items()}
+        return {turn_id: ids[key] for turn_id, key in keys.items()}
 
     def _draft(self, turn: Turn, key: str, near: Sequence[Turn]) -> Draft:
         memory = ExtractedMemory(

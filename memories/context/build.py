@@ -64,8 +64,8 @@ class Forgetting:
     """What the user asked in a chat to forget: ``hidden``, then ``erased``. While it is hidden
     an undo of ``change_id`` brings it back, until ``erased_after``. ``memories`` and
     ``contacts`` are how many; ``undecided`` are so many messages and contacts that may be
-    about forgotten people. ``not_found``: nothing that is kept was meant. ``missing``: of what
-    was asked for, this is not kept."""
+    about forgotten people. ``not_found``: nothing that is kept was meant. ``unclear``: what
+    is meant could not be told. ``missing``: of what was asked for, this is not kept."""
 
     id: UUID
     state: str
@@ -318,6 +318,8 @@ def _just_asked(asked: Sequence[Erasure], session_id: str) -> Told:
     since = timezone.now() - JUST_NOW
     for one in asked:
         if one.session_id == session_id and one.requested_at > since:
+            if one.state == Erasure.State.UNCLEAR:
+                return Told(unclear=True)
             nothing = one.state == Erasure.State.NOT_FOUND
             return Told(not nothing, tuple(one.missing) if nothing or one.missing else None)
     return NOTHING

@@ -76,10 +76,11 @@ class InjectedDate:
 @dataclass(frozen=True, slots=True)
 class Told:
     """What became of a request to forget: something was ``forgotten``, nothing was found for what
-    is ``missing`` (None: all was found, empty: it named nothing)."""
+    is ``missing`` (None: all was found, empty: it named nothing), or it was ``unclear``."""
 
     forgotten: bool = False
     missing: tuple[str, ...] | None = None
+    unclear: bool = False
 
 
 NOTHING = Told()
@@ -109,7 +110,7 @@ def render(
     first. ``dates`` are as seen ``today``."""
     words = WORDS[language]
     said = _said(words, language, told)
-    apart = ("forgotten", "not_found", "dates")
+    apart = ("forgotten", "not_found", "unclear", "dates")
     fixed = [text for key, text in words.items() if key not in apart]
     left = token_budget - estimate_tokens("\n".join([OPEN, *fixed, *said, CLOSE]))
     cards: dict[bool, list[str]] = {False: [], True: []}
@@ -167,6 +168,7 @@ def _near(near: InjectedDate, today: date, language: str) -> str:
 
 def _said(words: Mapping[str, str], language: str, told: Told) -> list[str]:
     said = [words["forgotten"]] if told.forgotten else []
+    said += [words["unclear"]] if told.unclear else []
     if told.missing is not None:
         quoted = [f"“{one_line(word, MAX_WORD)}”" for word in told.missing[:MAX_MISSING]]
         what = (", " if language == "en" else "、").join(quoted) or _SOMETHING[language]

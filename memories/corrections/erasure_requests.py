@@ -71,13 +71,20 @@ def schedule(
     return erasure
 
 
-def nothing_found(end_user: EndUser, asked: Message | None, missing: Iterable[str] = ()) -> Erasure:
-    """Notes a request that meant nothing that is kept, to be told of like any other."""
+def note(
+    end_user: EndUser,
+    asked: Message | None,
+    missing: Iterable[str] = (),
+    *,
+    unclear: bool = False,
+) -> Erasure:
+    """Files a request that hides nothing, to be told of like any other: nothing that is kept was
+    meant, or it was ``unclear`` what is."""
     now = timezone.now()
     report_until(end_user, now + REPORTED_FOR)
     return Erasure.objects.create(
         end_user=end_user,
-        state=State.NOT_FOUND,
+        state=State.UNCLEAR if unclear else State.NOT_FOUND,
         missing=sorted(set(missing)),
         session_id=asked.session_id if asked else "",
         requested_at=now,
@@ -114,7 +121,8 @@ def reported(end_user: EndUser) -> list[Erasure]:
     now = timezone.now()
     if end_user.forgetting_until is None or end_user.forgetting_until < now:
         return []
-    done = Q(state__in=[State.ERASED, State.NOT_FOUND], finished_at__gt=now - REPORTED_FOR)
+    over = [State.ERASED, State.NOT_FOUND, State.UNCLEAR]
+    done = Q(state__in=over, finished_at__gt=now - REPORTED_FOR)
     lately = Q(state=State.PENDING) | done
     rows = Erasure.objects.of(end_user).filter(lately).defer("words", "names")
     # What the app itself had erased was erased as it asked, and no user waits to be told.

@@ -165,6 +165,7 @@ class Erasure(models.Model):
         ERASED = "erased"
         CANCELLED = "cancelled"  # the hiding was undone
         NOT_FOUND = "not_found"  # nothing kept was meant
+        UNCLEAR = "unclear"  # what was meant, or whether anything was, could not be told
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="erasures")

@@ -19,7 +19,7 @@ from memories.erasure.told_of import told_of
 from memories.models import Link, Memory, Message
 from memories.providers.factory import offline_provider
 from memories.search import context_tokens
-from memories.text import forget_intent
+from memories.text import forgetting
 from memories.types import Extraction, ExtractionRequest, ForgetRequest
 
 MAX_WORD = 40  # graphemes of what nothing was found for
@@ -38,6 +38,7 @@ class _Meant:
     names: set[str] = field(default_factory=set)
     missing: set[str] = field(default_factory=set)
     unsure: erasure_requests.Unsure = field(default_factory=erasure_requests.Unsure)
+    unclear: bool = False
 
 
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
@@ -54,24 +55,25 @@ def note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: E
     alone hides nothing, nor do words alone that it read otherwise. The caller holds the lock."""
     answered = {one.asked_in for one in extraction.forget}
     asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
-    if extraction.retracted_turn_ids or not any(forget_intent.may_ask(t.content) for t in asking):
+    if extraction.retracted_turn_ids or not any(forgetting.may_ask(t.content) for t in asking):
         return
     missing: dict[int, set[str]] = {}
     names = {person.id: person.name for person in request.people}
     for one in offline_provider().extract(request).value.forget:
-        if one.asked_in not in answered:
+        if one.asked_in not in answered and not one.unclear:
             named = [names[one.contact_id]] if one.contact_id in names else []
             words = missing.setdefault(one.asked_in, set())
             words.update(one_line(word, MAX_WORD) for word in (*named, *one.words))
     for turn, words in missing.items():
         asked = Message.objects.of(end_user).filter(pk=turn).first()
-        erasure_requests.nothing_found(end_user, asked, words)
+        erasure_requests.note(end_user, asked, words)
 
 
 def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
     asked = Message.objects.of(end_user).filter(pk=asked_in).first()
     if not (what.memories or what.contacts or what.messages):
-        erasure_requests.nothing_found(end_user, asked, what.missing)
+        unclear = what.unclear and not what.missing
+        erasure_requests.note(end_user, asked, what.missing, unclear=unclear)
         return 0
     told = Message.objects.of(end_user).filter(pk__in=what.messages - {asked_in})
     said = " ".join(told.values_list("content", flat=True)).lower()
@@ -100,6 +102,9 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
 
 
 def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
+    if request.unclear:
+        into.unclear = True
+        return
     if request.everything:
         _gather_everything(end_user, request.asked_in, into)
         return
@@ -119,6 +124,10 @@ def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:
         memories = _closest(end_user, memories, request)
     same = same_statement.below(end_user, {memory.pk for memory in memories})
     memories += facts.filter(pk__in=same - {m.pk for m in memories}).defer("tokens")
+    if request.or_turn_ids and not (memories or whole):
+        last = ForgetRequest(turn_ids=request.or_turn_ids, asked_in=request.asked_in)
+        _gather(end_user, last, into)
+        return
     into.memories |= {memory.pk: memory for memory in memories}
     into.messages.update(request.turn_ids)
     if not (memories or whole):

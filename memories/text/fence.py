@@ -24,6 +24,8 @@ WORDS = {
         "forgotten": "The user asked to forget something that was said before. It has been done.",
         "not_found": "Nothing was found for what the user asked to forget: {}. "
         "So nothing of it was forgotten. Say so.",
+        "unclear": "The user may have asked to forget something, and it is not clear what. "
+        "Nothing was forgotten. Ask them what they mean.",
         "outdated": " (no longer true since {})",
         "ended": " (no longer: {})",
     },
@@ -35,6 +37,7 @@ WORDS = {
         "dates": "## 即将到来的重要日子",
         "forgotten": "用户要求忘记之前说过的一些内容，已经照办。",
         "not_found": "没有找到用户要求忘记的内容：{}。所以没有删除任何相关内容。请如实说明。",
+        "unclear": "用户可能要求忘记某些内容，但不清楚具体是什么，所以没有删除任何内容。请询问用户指的是什么。",
         "outdated": "（自{}起不再如此）",
         "ended": "（已不再：{}）",
     },
@@ -67,7 +70,7 @@ def _anywhere(text: str) -> str:
 
 def _clauses() -> Iterator[str]:
     for words in WORDS.values():
-        for key in ("note", "forgotten", "not_found"):
+        for key in ("note", "forgotten", "not_found", "unclear"):
             for clause in re.split(r"[.:,，。：]", words[key]):
                 if len(clause) >= (_TELLING if clause.isascii() else _TELLING // 2):
                     yield _anywhere(clause)

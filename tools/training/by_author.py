@@ -113,10 +113,12 @@ def _number(value: float | None) -> float:
 
 
 def corpus_hash(files: Iterable[str]) -> str:
-    """Of the corpus's files of these names (``mentions``), in the order of authors."""
+    """Of the corpus's files of these names (``mentions``), in the order of authors, and of other
+    files by their path in the repository."""
     digest = sha256()
     for name in sorted(files):
-        for path in sorted(CORPUS.glob(f"a[0-9][0-9]/{name}.jsonl")):
+        here = [ROOT / name] if "/" in name else CORPUS.glob(f"a[0-9][0-9]/{name}.jsonl")
+        for path in sorted(here):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

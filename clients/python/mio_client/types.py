@@ -341,7 +341,7 @@ class InjectedMemory(TypedDict):
     ended: list[str]
 
 
-ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found"]
+ForgettingStateEnum = Literal["hidden", "erased", "cancelled", "not_found", "unclear"]
 
 
 class Forgetting(TypedDict):

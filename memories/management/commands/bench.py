@@ -18,6 +18,7 @@ BENCHES = {
     "pronouns": 1,
     "extraction": 1,
     "changes": 1,
+    "forgetting": 1,
     "corpus": 1,
     "locomo": 1,
     "memdaily": 2,

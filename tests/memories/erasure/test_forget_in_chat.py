@@ -4,10 +4,14 @@ import pytest
 
 from accounts.models import EndUser
 from contacts.models import Contact
+from memories.context import build
 from memories.corrections.undo import undo_change
 from memories.models import Erasure, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
+from memories.pipeline.forget_requests import forget_asked
+from memories.text.fence import WORDS
+from memories.types import ForgetRequest
 from tests.factories import make_app, make_contact
 from tests.memories.snapshots import assert_sound
 
@@ -88,3 +92,32 @@ def test_what_the_user_told_of_themself_goes_by_words_or_attribute(
     say(end_user, line)
     assert "花生" not in known(end_user)
     assert "钓鱼" in known(end_user)
+
+
+@pytest.mark.parametrize("line", ["刚才那句别存", "don't save what I just told you"])
+def test_what_was_said_last_goes_alone(end_user: EndUser, line: str) -> None:
+    say(end_user, line)
+    assert "花生" not in known(end_user)
+    assert "钓鱼" in known(end_user)
+
+
+@pytest.mark.parametrize(
+    "line", ["别忘了我对花生过敏", "我忘了小林住哪", "I forgot 小林's birthday"]
+)
+def test_who_only_speaks_of_forgetting_files_nothing(end_user: EndUser, line: str) -> None:
+    before = known(end_user)
+    receive(end_user.app, end_user.external_id, [Incoming("user", line)])
+    while run.extract_next(end_user.pk, everything=True):
+        pass
+    assert set(before.splitlines()) <= set(known(end_user).splitlines())
+    assert not Erasure.objects.exists()
+
+
+def test_what_may_be_a_request_is_filed_as_unclear_and_told(end_user: EndUser) -> None:
+    before = known(end_user)
+    forget_asked(end_user, [ForgetRequest(unclear=True)])
+    assert Erasure.objects.get().state == Erasure.State.UNCLEAR
+    assert known(end_user) == before
+    end_user.refresh_from_db()
+    told = build.build(end_user, "你好").system_prompt
+    assert WORDS["zh"]["unclear"] in told or WORDS["en"]["unclear"] in told

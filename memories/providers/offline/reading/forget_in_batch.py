@@ -1,144 +1,109 @@
 """Requests to forget, carried out on what has been drafted and handed on for what is kept."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
+from contacts.roles import terms
 from contacts.tagging.person_tagger import person_spans
-from memories.providers.offline import forget_phrases
+from contacts.text import normalise
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.telling import Draft
-from memories.text import forget_intent, forget_people
-from memories.text.sentences import Sentence
+from memories.text import forgetting
+from memories.text.forgetting import Reading
+from memories.text.sentences import Sentence, sentences
 from memories.types import ForgetRequest
 
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
 
 
 def forget_asked(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
-    """Carries out what ``sentence`` asks to forget; False where it asks nothing of the kind."""
-    if _forget_people(book, heard, sentence):
-        return True
-    if not forget_intent.asks(sentence.text):
+    """Carries out what ``sentence`` asks to forget; False where it asks nothing for sure."""
+    reading = forgetting.read(sentence.text + sentence.end_mark)
+    if reading.asks < forgetting.UNSURE:
         return False
-    _carry_out(book, heard, sentence)
+    if not reading.acts:
+        if heard.wanted and book.clock - book.asked_at > REPEATED:
+            book.forget.append(ForgetRequest(asked_in=heard.turn.id, unclear=True))
+        return False
+    if reading.means == "last" and _named_beside(heard, sentence):
+        return True
+    before = list(book.drafts)
+    repeats = book.clock - book.asked_at <= REPEATED
+    requests, turn_ids = _meant(book, heard, sentence, reading)
+    if not (requests or turn_ids or repeats or len(book.drafts) < len(before)):
+        requests = [ForgetRequest()]  # nothing was found, which is told
+    _ask(book, heard, requests, before, turn_ids)
     return True
 
 
-def _people_in(heard: Heard, sentence: Sentence) -> list[tuple[tuple[int, int], Someone]]:
-    """Who is meant where in the sentence, by name, role or pronoun."""
+def _named_beside(heard: Heard, sentence: Sentence) -> bool:
+    """Whether another sentence of the message names what is to be forgotten."""
+    readings = [
+        forgetting.read(one.text + one.end_mark)
+        for one in sentences(heard.text)
+        if one.start != sentence.start
+    ]
+    return any(one.acts and one.means == "named" and one.topic for one in readings)
+
+
+def _meant(
+    book: DraftBook, heard: Heard, sentence: Sentence, reading: Reading
+) -> tuple[list[ForgetRequest], list[int]]:
+    """Drops what is meant from the drafts; what of it was kept before, and in which turns."""
+    called, people = _people(heard, sentence, reading)
+    if reading.means == "unclear" and not people:
+        return [ForgetRequest(unclear=True)], []
+    topic = _without(reading.topic, called)
+    strangers = [] if people else _strangers(reading.clause)
+    words = forgetting.content_words(_without(topic, strangers))
+    keys = forgetting.topic_keys(topic)
+    # Where anything is named, all else stays.
+    if reading.means == "everything" and not (people or reading.points or words or keys):
+        return [_forget_everything(book, heard)], []
+    points = reading.points and not (words or keys)
+    if points or (reading.means == "last" and not keys):
+        return [], _forget_last(book, heard, people)
+    if people and not (words or keys):
+        return [_forget_person(book, person, heard) for person in people], []
+    if people or words or keys or strangers:
+        found = _forget_matter(book, people, (*strangers, *words), keys)
+        if reading.scope["last"] >= forgetting.LAST and book.before_id:
+            found = [replace(one, or_turn_ids=(book.before_id,)) for one in found]
+        return found, []
+    return [], _forget_last(book, heard, [])
+
+
+def _people(heard: Heard, sentence: Sentence, reading: Reading) -> tuple[list[str], list[Someone]]:
+    """The words for people in the clauses that ask, and who of them was spoken of before."""
     end = sentence.start + len(sentence.text)
-    found = [
-        ((spot.start - sentence.start, spot.end - sentence.start), spot.who)
-        for spot in heard.spots
-        if spot.who is not None and sentence.start <= spot.start and spot.end <= end
-    ]
-    return [((_with_own(sentence.text, place[0]), place[1]), who) for place, who in found]
+    spots = [s for s in heard.spots if sentence.start <= s.start and s.end <= end and s.who]
+    named = [s for s in spots if s.text in reading.clause and _is_known(s.who, heard)]
+    return [s.text for s in named], [*dict.fromkeys(s.who for s in named if s.who)]
 
 
-_OWN = re.compile(r"(?:我|咱|俺)(?:们|們)?家?的?$|\b(?:my|our)\s$", re.I)
-
-
-def _with_own(text: str, start: int) -> int:
-    """Where the words for somebody begin, with those that say that they are the user's own."""
-    own = _OWN.search(text[:start])
-    return own.start() if own else start
-
-
-def _forget_people(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
-    """Carries out a request to forget people altogether; False where there is none."""
-    text = sentence.text
-    if not forget_people.may_ask(text):
-        return False
-    before = list(book.drafts)
-    here = _known_in(heard, sentence)
-    spans = [span for span, _ in here]
-    wanted, beside = forget_people.asked(text, spans), None
-    if not wanted:  # somebody whom nobody knows may stand beside them
-        beside = next(_others(text, spans), None)
-        wanted = forget_people.asked(text, [*spans, beside]) if beside else []
-    people = dict.fromkeys(here[n][1] for n in wanted if n < len(here))
-    requests = [_forget_person(book, person, heard) for person in people]
-    if requests and beside:
-        requests.append(ForgetRequest(words=(text[slice(*beside)],)))
-    elif not requests and (not forget_intent.asks(text) or forget_intent.needs_somebody(text)):
-        requests = [ForgetRequest(words=words) for words in _strangers(text)]
-    if requests:
-        _ask(book, heard, requests, before)
-    return bool(requests)
-
-
-def _known_in(heard: Heard, sentence: Sentence) -> list[tuple[tuple[int, int], Someone]]:
-    """Who was spoken of before and is meant in a request, and where."""
-    return [(span, who) for span, who in _people_in(heard, sentence) if _is_known(who, heard)]
-
-
-def _is_known(who: Someone, heard: Heard) -> bool:
+def _is_known(who: Someone | None, heard: Heard) -> bool:
     """Whether somebody was spoken of before they are asked to be forgotten."""
-    return who.contact_id is not None or any(turn < heard.turn.id for turn in who.turns)
+    return who is not None and (
+        who.contact_id is not None or any(turn < heard.turn.id for turn in who.turns)
+    )
 
 
-def _others(text: str, known: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Names in ``text`` of people whom nobody knows, whom it asks to forget beside the known."""
-    for span in sorted(_names(text), reverse=True) if known else ():
-        apart = all(span[1] <= start or end <= span[0] for start, end in known)
-        if apart and len(known) in forget_people.asked(text, [*known, span]):
-            yield span
+def _strangers(text: str) -> list[str]:
+    """Words for people whom nobody knows: names, and roles that may be known by another name."""
+    spans = [text[span.start : span.end] for span in person_spans(text)]
+    return [word for word in spans if normalise(word) in terms() or not _PRONOUN.fullmatch(word)]
 
 
-def _names(text: str) -> list[tuple[int, int]]:
-    found = [(span.start, span.end) for span in person_spans(text) if span.kind != "role"]
-    written = [m.span() for m in _CAPITALS.finditer(text)]
-    return found + [
-        (start, end)
-        for start, end in written
-        if all(end <= first or last <= start for first, last in found)
-    ]
+_PRONOUN = re.compile("(?i)[他她它佢]们?|him|her|them|he|she|they")
 
 
-# As names are written, but for the word that begins the sentence.
-_CAPITALS = re.compile(r"(?<=[a-z,] )[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*(?!['’])")
-
-
-def _strangers(text: str) -> list[tuple[str, ...]]:
-    """The names of people whom nobody knows that ``text`` asks to forget; none of a name for a
-    pronoun that means nobody."""
-    found: list[tuple[str, ...]] = [
-        (text[a:b],) for a, b in _names(text) if forget_people.asked(text, [(a, b)])
-    ]
-    pronouns = forget_phrases.pronoun_spans(text)
-    return found or [() for span in pronouns if forget_people.asked(text, [span])]
-
-
-def _carry_out(book: DraftBook, heard: Heard, sentence: Sentence) -> None:
-    """Drop from the drafts what a request names, and ask for what was kept to be hidden.
-    Without a person or a matter it means all that is kept where it says so, else the last
-    statement; beside its own statement, that one, which nobody has read."""
-    alone = forget_intent.stands_alone(sentence.text)
-    text = forget_intent.request(sentence.text)
-    here = [
-        (sentence.text[a:b], who)
-        for (a, b), who in _known_in(heard, sentence)
-        if sentence.text[a:b] in text
-    ]
-    people = list(dict.fromkeys(who for _, who in here))
-    called = [words for words, _ in here]
-    matter = forget_phrases.matter(text, called)
-    if not (people or matter.keys) and forget_intent.needs_somebody(text):
-        return
-    before = list(book.drafts)
-    repeats = book.clock - book.asked_at <= REPEATED
-    requests = _forget_named(book, heard, people, matter, text, called)
-    turn_ids = [] if alone else [heard.turn.id]
-    if requests is None:
-        # Whoever it names is not what was said last, though nobody knows them.
-        requests = [ForgetRequest(words=words) for words in _strangers(text) if words]
-        turn_ids += _forget_last(book, heard, people) if alone and not requests else []
-    if not (requests or turn_ids or repeats or len(book.drafts) < len(before)):
-        requests = [ForgetRequest()]  # it found nothing, which is to be told
-    _ask(book, heard, requests, before, turn_ids)
+def _without(text: str, words: Sequence[str]) -> str:
+    for word in sorted(words, key=len, reverse=True):
+        text = text.replace(word, " ")
+    return text
 
 
 def _ask(
@@ -146,10 +111,9 @@ def _ask(
     heard: Heard,
     requests: list[ForgetRequest],
     before: list[Draft],
-    turn_ids: Sequence[int] = (),
+    turn_ids: list[int],
 ) -> None:
     """Notes the requests of a turn, with the turns of drafts that were dropped since."""
-    turn_ids = [*turn_ids]
     for draft in (d for d in before if d not in book.drafts):
         turn_ids += [draft.turn_id, *draft.extra_turns]
     if turn_ids:
@@ -162,45 +126,21 @@ def _ask(
     book.asked_at = book.clock
 
 
-def _forget_named(
-    book: DraftBook,
-    heard: Heard,
-    people: list[Someone],
-    matter: forget_phrases.Request,
-    text: str,
-    called: list[str],
-) -> list[ForgetRequest] | None:
-    """What a request names is dropped; None where it only means what was said last."""
-    if matter.words or matter.keys:
-        return _forget_matter(book, people, matter)
-    whole = forget_phrases.whole_person(text, called)
-    if matter.kin and not people and whole:
-        return _forget_matter(book, [], forget_phrases.Request(matter.kin, ()))
-    if not people and forget_phrases.everything(text):
-        return [_forget_everything(book, heard)]
-    if people and whole:
-        return [_forget_person(book, person, heard) for person in people]
-    return None
-
-
 def _forget_matter(
-    book: DraftBook, people: list[Someone], matter: forget_phrases.Request
+    book: DraftBook, people: list[Someone], words: tuple[str, ...], keys: tuple[str, ...]
 ) -> list[ForgetRequest]:
     """What was said of one matter, of these people if any are named."""
     for draft in book.about(people):
         text = draft.text().lower()
-        said = any(word.lower() in text for word in matter.words)
-        keys = {value.key for clause in draft.clauses for value in clause.values}
+        said = any(word.lower() in text for word in words)
+        has = {value.key for clause in draft.clauses for value in clause.values}
         own = not people and not draft.people()
-        if said or ((people or own) and keys & set(matter.keys)):
+        if said or ((people or own) and has & set(keys)):
             book.wipe(draft)
     known = [person.contact_id for person in people if person.contact_id is not None]
     if known:
-        return [ForgetRequest(contact_id, matter.words, matter.keys) for contact_id in known]
-    if people and not matter.words:
-        return []
-    words = (*(person.name for person in people), *matter.words)
-    return [ForgetRequest(words=words, keys=matter.keys)]
+        return [ForgetRequest(contact_id, words, keys) for contact_id in known]
+    return [ForgetRequest(words=(*(person.name for person in people), *words), keys=keys)]
 
 
 def _forget_everything(book: DraftBook, heard: Heard) -> ForgetRequest:
@@ -225,12 +165,12 @@ def _forget_person(book: DraftBook, person: Someone, heard: Heard) -> ForgetRequ
 
 
 def _forget_last(book: DraftBook, heard: Heard, people: list[Someone]) -> list[int]:
-    """The latest statement: of this turn, else of the one before it, whose id comes back."""
+    """Drops the latest statement: of this turn, else of the one before it, whose id comes back."""
     if not people and book.clock - book.asked_at <= REPEATED:
         return []
     earlier: list[int] = []
     drafts = book.about(people)
-    if people:
+    if people and drafts:
         turns = {draft.turn_id for draft in drafts}
     elif any(draft.turn_id == heard.turn.id for draft in drafts):
         turns = {heard.turn.id}
