@@ -111,6 +111,11 @@ def _fold(cluster: str) -> str:
         cluster = folded
 
 
+# A character and its marks: UAX #15 (stream-safe text) allows 30. More are left out, as ordering
+# them takes quadratic time.
+_LONGEST_CLUSTER = 31
+
+
 def _pass(text: str) -> tuple[list[str], list[int]]:
     chars: list[str] = []
     offsets: list[int] = []
@@ -119,7 +124,7 @@ def _pass(text: str) -> tuple[list[str], list[int]]:
         end = start + 1
         while end < size and text[end] > "\u02ff" and _joins_left(text[end]):
             end += 1
-        folded = _fold(text[start:end])
+        folded = _fold(text[start : min(end, start + _LONGEST_CLUSTER)])
         chars.append(folded)
         offsets.extend([start] * len(folded))
         start = end

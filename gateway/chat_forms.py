@@ -15,11 +15,12 @@ RESPONSE, CONVERSATION = "response ", "conversation "  # before the id that the 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``path`` is below /v1/. ``read`` returns the conversation of a body; ``with_blocks`` and
+    """``path`` is below /v1/. ``field`` of a body has the messages. ``read`` returns the conversation of a body; ``with_blocks`` and
     ``with_system`` the fields of it that change when something is added; ``answer_of`` what the
     bytes of an answer say, which is streamed or not; ``error_event`` an error within a stream."""
 
     path: str
+    field: str
     read: Callable[[Body], Conversation]
     with_blocks: Callable[[Body, Mapping[int, str]], Body]
     with_system: Callable[[Body, str], Body]
@@ -74,6 +75,7 @@ def _instructions_with(body: Body, block: str) -> Body:
 
 CHAT = Form(
     "chat/completions",
+    "messages",
     _read_messages,
     _messages_with,
     _messages_with_system,
@@ -82,6 +84,7 @@ CHAT = Form(
 )
 RESPONSES = Form(
     "responses",
+    "input",
     _read_input,
     _input_with,
     _instructions_with,

@@ -12,7 +12,10 @@ from memories.text.own_words import without_injected
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 _SYSTEM = ("system", "developer")
-_REASONING = re.compile(r"<think>.*?(?:</think>|\Z)|<details type=\"reasoning\".*?</details>", re.S)
+# Tags behind which a thought may stand.
+_OPENING = re.compile(r"<(think(?=>)|details(?=\s))[^<>]*>")
+_LONGEST = 1_000_000  # characters
+_WORD = re.compile(r"\S{1,200}")
 _BEGINNING = 400  # characters
 # What a model asks its client to do in the Responses API; what it says beside is no answer yet.
 _CALLS = {
@@ -96,8 +99,13 @@ def _role(item: Any) -> str:
 
 
 def _text(item: Any) -> str:
-    """The text of a message, its text parts one after the other, without what no database holds."""
-    return _raw(item).replace("\0", "").encode(errors="ignore").decode()
+    """The text of a message, its text parts one after the other."""
+    return storable(_raw(item))
+
+
+def storable(text: str) -> str:
+    """``text`` without NUL and halves of surrogate pairs, which no database holds."""
+    return text.replace("\0", "").encode(errors="ignore").decode()
 
 
 def _raw(item: Any) -> str:
@@ -118,14 +126,31 @@ def _begins(text: str) -> str:
 
 
 def said(text: str) -> str:
-    """What was said in a text: without what a model thought before it."""
-    return _REASONING.sub("", text).strip()
+    """``text`` without the thoughts of a model: ``<think>`` and ``<details type="reasoning">`` with
+    what stands in them, up to the end of the text where they are not closed."""
+    parts, at = [], 0
+    for tag in _OPENING.finditer(text):
+        thinks = tag[1] == "think" or 'type="reasoning"' in tag[0]
+        if not thinks or tag.start() < at:
+            continue
+        parts.append(text[at : tag.start()])
+        closing = f"</{tag[1]}>"
+        end = text.find(closing, tag.end())
+        at = end + len(closing) if end >= 0 else len(text)
+    return "".join([*parts, text[at:]]).strip()
 
 
 def normalised(text: str) -> str:
-    """``text`` as it is the same however a client stored it: without what was injected."""
+    """``text`` as it is the same however a client stored it: without what was injected, in NFC,
+    with single spaces. A very long one, which nobody writes, stays as it is."""
+    if len(text) > _LONGEST:
+        return text
     text = without_injected(text) if OPEN[1:-1] in text else text
-    return " ".join(unicodedata.normalize("NFC", said(text)).split())
+    text = said(text)
+    if not text.isascii():
+        # In short pieces: NFC takes quadratic time for a long run of combining marks.
+        text = _WORD.sub(lambda word: unicodedata.normalize("NFC", word[0]), text)
+    return " ".join(text.split())
 
 
 def with_blocks(messages: Any, blocks: Mapping[int, str]) -> Any:

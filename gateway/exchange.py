@@ -6,31 +6,33 @@ are passed on. So a stream holds neither a thread nor a connection.
 
 import asyncio
 import contextvars
-import json
 import logging
+import time
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
+import httpx2
 from django.conf import settings
 from django.utils.crypto import salted_hmac
+from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import StreamingResponse
-from starlette.types import Send
+from starlette.types import Message, Send
 
 from accounts.bearer import bearer, key_of
 from accounts.cells import release
-from accounts.errors import ApiError, too_large
+from accounts.errors import ApiError
 from accounts.models import ApiKey
 from accounts.rate_limit import Quota
-from gateway import chat_forms, injection, relay
+from gateway import bodies, chat_forms, injection, relay
 from gateway.background_prompts import is_background
 from gateway.chains import Chat
 from gateway.chat_forms import Form
 from gateway.chat_messages import Conversation
-from gateway.identity import MAX_SESSION, session_of, user_of
+from gateway.identity import MAX_SESSION, check_single, named_user, session_of, user_of
 from gateway.models import Upstream
 from gateway.sse import Answer
 
@@ -38,8 +40,12 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 HEADERS = ("X-Mio-Memory", "X-Mio-Session", "X-Mio-People")
-MAX_BODY = 32_000_000  # images come within it
+MAX_MESSAGES = 10_000  # of one request: the longest chats of agents have some thousand
+LONGEST_WAIT = 10.0  # seconds for the cards of a chat, where the machine or the database is busy
 _FIRST = 3  # events, of which one has the id of the response
+# What a key of one user may ask of the upstream beside chats. Files, batches and whatever else the
+# upstream keeps is of all users of the app.
+_FOR_ONE_USER = ("audio", "completions", "embeddings", "images", "moderations", "rerank")
 
 # Apart, so that keys wait for no memory, and memory for nothing that is stored. More readers
 # would share one processor: in a rush each is late then, not only those who came last.
@@ -87,10 +93,15 @@ class Passed:
     came of it is ``heard``. The id of a response is ``named`` before it is passed on."""
 
     form: Form = chat_forms.CHAT
-    body: bytes = b""
+    body: bytes | AsyncIterator[bytes] = b""
     told: Mapping[str, str] = field(default_factory=dict)
     named: Callable[[str], Awaitable[None]] | None = None
     heard: bytearray = field(default_factory=bytearray)
+
+    async def answer(self, *, streamed: bool) -> Answer:
+        """What was heard."""
+        read = partial(self.form.answer_of, bytes(self.heard), streamed)
+        return await bodies.aside(len(self.heard), read)
 
 
 async def models(http: relay.Client, request: Request, name: str, send: Send) -> None:
@@ -102,14 +113,14 @@ async def models(http: relay.Client, request: Request, name: str, send: Send) ->
 async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> None:
     """Passes a chat on with what is remembered for it, and notes what was said."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
-    raw = await _body(request)
-    body = _parsed(raw)
-    talk = form.read(body)
+    raw = await bodies.whole(request)
+    body, talk = await bodies.aside(len(raw), partial(_read, form, raw))
     if is_background(request.headers, talk):
         memory = Memory("skipped-task")
     else:
         memory = await _remembered(caller, request.headers, body, talk)
-    sent = _sent(raw, body, memory, form, caller.upstream.placement)
+    encode = partial(_sent, raw, body, memory, form, caller.upstream.placement)
+    sent = await bodies.aside(len(raw), encode)
     noting = asyncio.create_task(_note_message(memory))
     placing: list[asyncio.Task[None]] = []
 
@@ -126,7 +137,7 @@ async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> 
         await asyncio.gather(*placing)
         noted = await noting
     if memory.chat and noted:
-        await _note_answer(memory.chat, noted, form.answer_of(bytes(passed.heard), streamed))
+        await _note_answer(memory.chat, noted, await passed.answer(streamed=streamed))
 
 
 async def response(http: relay.Client, request: Request, name: str, send: Send) -> None:
@@ -142,13 +153,41 @@ async def response(http: relay.Client, request: Request, name: str, send: Send) 
     asked, noted = found
     passed = Passed(chat_forms.RESPONSES)
     streamed = await _pass(http, caller, request, name, passed, send)
-    answer = passed.form.answer_of(bytes(passed.heard), streamed)
+    answer = await passed.answer(streamed=streamed)
     if answer.in_background:
         await _note_answer(asked, noted, answer)
 
 
-def _caller(headers: Mapping[str, str]) -> Caller:
+async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -> None:
+    """Passes a request that is no chat to the upstream as it comes, and the answer back. Nothing of
+    it is read, changed or remembered. Raises ApiError."""
+    caller = await _in_thread(_KEYS, partial(_caller, request.headers))
+    named_user(caller.key, caller.upstream, request.headers)
+    if caller.key.external_id and name.partition("/")[0] not in _FOR_ONE_USER:
+        told = f"A key of one user opens chats and {', '.join(_FOR_ONE_USER)} only: use one of the app."
+        raise ApiError(403, "key_of_one_user", told)
+    bodies.check_length(request, bodies.MAX_HANDED_ON)
+    sent = asyncio.Event()
+
+    async def body() -> AsyncIterator[bytes]:
+        async for piece in bodies.pieces(request, bodies.MAX_HANDED_ON):
+            yield piece
+        sent.set()
+
+    async def receive() -> Message:
+        await sent.wait()  # until then the body takes what comes
+        return await request.receive()
+
+    has_body = {"content-length", "transfer-encoding"} & set(request.headers.keys())
+    if not has_body:
+        sent.set()
+    passed = Passed(body=body() if has_body else b"")
+    await _pass(http, caller, Request(request.scope, receive), name, passed, send)
+
+
+def _caller(headers: Headers) -> Caller:
     """Who calls. Raises ApiError."""
+    check_single(headers)
     secret = headers.get("x-mio-key", "") or bearer(headers.get("authorization", ""))
     key, quota = key_of(headers, secret)
     upstream = Upstream.objects.filter(app=key.app_id).first()
@@ -158,30 +197,21 @@ def _caller(headers: Mapping[str, str]) -> Caller:
     return Caller(key, upstream, quota)
 
 
-async def _body(request: Request) -> bytes:
-    body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > MAX_BODY:
-            raise too_large(MAX_BODY)
-    return bytes(body)
-
-
-def _parsed(raw: bytes) -> dict[str, Any]:
-    try:
-        body = json.loads(raw)
-    except (ValueError, RecursionError) as error:
-        raise ApiError(400, "parse_error", "The body is not JSON in UTF-8.") from error
-    if not isinstance(body, dict):
-        raise ApiError(400, "parse_error", "The body is not a JSON object.")
-    return body
+def _read(form: Form, raw: bytes) -> tuple[dict[str, Any], Conversation]:
+    """The body and the conversation in it. Raises ApiError."""
+    body = bodies.parsed(raw)
+    messages = body.get(form.field)
+    if isinstance(messages, list) and len(messages) > MAX_MESSAGES:
+        told = f"`{form.field}` has more than {MAX_MESSAGES:,} messages. Send the latest of them."
+        raise ApiError(413, "too_many_messages", told)
+    return body, form.read(body)
 
 
 async def _remembered(
     caller: Caller, headers: Mapping[str, str], body: Mapping[str, Any], talk: Conversation
 ) -> Memory:
-    """What is added to a chat, as far as that is known in time. Raises ApiError where nobody says
-    whose chat it is."""
+    """What is added to a chat: the cards of people, and what a search finds in time. Raises ApiError
+    where nobody says whose chat it is."""
     user = user_of(caller.key, caller.upstream, headers, body)
     if not talk.turns and not talk.follows:
         return Memory("none")
@@ -190,8 +220,10 @@ async def _remembered(
         session = session or talk.follows.removeprefix(chat_forms.CONVERSATION)[:MAX_SESSION]
     asked = Chat(caller.key.app, user, session, talk, caller.upstream.placement)
     try:
-        async with asyncio.timeout(settings.MIO_GATEWAY_BUDGET_MS / 1000):
-            prepared = await _in_thread(_READS, partial(injection.prepare, asked))
+        search_until = time.perf_counter() + settings.MIO_GATEWAY_BUDGET_MS / 1000
+        async with asyncio.timeout(LONGEST_WAIT):
+            prepare = partial(injection.prepare, asked, search_until)
+            prepared = await _in_thread(_READS, prepare)
     except TimeoutError:
         return Memory("late", asked)
     except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
@@ -207,19 +239,22 @@ def _sent(raw: bytes, body: chat_forms.Body, memory: Memory, form: Form, placeme
     changed = dict(chat_forms.changed(form, body, blocks, placement))
     if user := body.get("user"):
         changed["user"] = salted_hmac("mio.gateway.user", str(user)).hexdigest()
-    return json.dumps({**body, **changed}).encode() if changed else raw
+    return bodies.encoded({**body, **changed}) if changed else raw
 
 
 async def _pass(
     http: relay.Client, caller: Caller, request: Request, path: str, passed: Passed, send: Send
 ) -> bool:
     """Sends a request on and its answer back; returns whether it was a stream."""
+    query = f"?{request.url.query}" if request.url.query else ""
+    headers = relay.headers_for(caller.upstream, request.headers)
+    if not isinstance(passed.body, bytes) and "content-length" in request.headers:
+        headers["content-length"] = request.headers["content-length"]
     asked = http.build_request(
         request.method,
-        f"{caller.upstream.url}/{path}",
-        params=request.url.query or None,
+        f"{caller.upstream.url}/{path}{query}",
         content=passed.body or None,
-        headers=relay.headers_for(caller.upstream, request.headers),
+        headers=headers,
     )
     more = {**passed.told, **(caller.quota.headers if caller.quota else {})}
     async with relay.answer_of(http, asked, request.receive) as answer:
@@ -228,30 +263,31 @@ async def _pass(
         )
         if isinstance(response, StreamingResponse):
             response.body_iterator = _naming(response.body_iterator, passed)
-        else:
-            await _name(passed, streamed=False)
+        elif passed.named and (found := (await passed.answer(streamed=False)).id):
+            await passed.named(found)
         try:
             await response(request.scope, request.receive, send)
         except ClientDisconnect:
             log.debug("gateway: the client of app %d left", caller.key.app_id)
+        except httpx2.TransportError as error:
+            # The server ends the connection, since the response is not complete.
+            kind = type(error).__name__
+            log.warning("gateway: an upstream of app %d broke off: %s", caller.key.app_id, kind)
         return relay.is_stream(answer)
 
 
 async def _naming(pieces: AsyncIterable[Any], passed: Passed) -> AsyncIterator[Any]:
-    """The pieces of a stream; that with its id waits until it was named."""
-    named = False
+    """The pieces of a stream; that with its id, in one of the first events, waits until it was
+    named. Pieces are whole lines, so each can be read alone."""
+    events = 0 if passed.named else _FIRST
     async for piece in pieces:
-        named = named or await _name(passed, streamed=True)
+        if passed.named and events < _FIRST:
+            events += piece.count(b"data:")
+            read = partial(passed.form.answer_of, piece, True)
+            if found := (await bodies.aside(len(piece), read)).id:
+                events = _FIRST
+                await passed.named(found)
         yield piece
-
-
-async def _name(passed: Passed, *, streamed: bool) -> bool:
-    """Whether an answer has no id to be waited for any more."""
-    if passed.named is None or passed.heard.count(b"\n\n") > _FIRST:
-        return True
-    if found := passed.form.answer_of(bytes(passed.heard), streamed).id:
-        await passed.named(found)
-    return bool(found)
 
 
 async def _note_message(memory: Memory) -> injection.Noted | None:

@@ -25,9 +25,17 @@ _KEPT = {
     "GET": re.compile(r"responses/[\w-]+", re.ASCII),
     "POST": re.compile(r"responses/[\w-]+/cancel", re.ASCII),
 }
+# The first word of an address that Mio answers itself, or not at all: what is kept below it at
+# the upstream is of one user of the app.
+_OWN = ("models", "chat", "responses")
+# As it was sent: nothing is escaped, so no other address can be meant than the one that is read.
+_ELSEWHERE = re.compile(r"(?!\.\.?(/|$))[\w.~:@-]+(/(?!\.\.?(/|$))[\w.~:@-]+)*", re.ASCII)
+_METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 _HERE = (
-    "Here are GET /v1/models, POST /v1/chat/completions, POST /v1/responses, and GET "
-    "/v1/responses/{id} for what is kept or in the background; nothing else."
+    "Below /v1/models, /v1/chat and /v1/responses are GET /v1/models, POST /v1/chat/completions, "
+    "POST /v1/responses, and GET /v1/responses/{id} for what is kept or in the background; nothing "
+    "else. Other addresses below /v1/ are the upstream's: words, digits and . ~ : @ - between "
+    "single slashes."
 )
 
 
@@ -39,7 +47,7 @@ class Gateway:
         self._own = CORSMiddleware(
             self._answer,
             allow_origins=settings.MIO_CORS_ORIGINS,
-            allow_methods=["GET", "POST"],
+            allow_methods=_METHODS,
             allow_headers=["*"],
             expose_headers=[*exchange.HEADERS, *settings.CORS_EXPOSE_HEADERS],
         )
@@ -83,8 +91,19 @@ class Gateway:
             await exchange.chat(self._client(), request, FORMS[name], send)
         elif request.method in _KEPT and _KEPT[request.method].fullmatch(name):
             await exchange.response(self._client(), request, name, send)
+        elif request.method in _METHODS and (other := _elsewhere(request)):
+            await exchange.hand_on(self._client(), request, other, send)
         else:
             raise ApiError(404, "not_found", _HERE)
+
+
+def _elsewhere(request: Request) -> str:
+    """The address below /v1/ that the upstream answers; "" where it does not, or where it might be
+    read as another."""
+    sent = request.scope.get("raw_path") or request.scope["path"].encode()
+    name = str(sent.decode("latin-1")).removeprefix(PREFIX).strip("/")
+    ours = name.partition("/")[0].lower() in _OWN
+    return name if not ours and _ELSEWHERE.fullmatch(name) else ""
 
 
 def _refusal(error: Exception) -> ApiError:
@@ -94,7 +113,7 @@ def _refusal(error: Exception) -> ApiError:
         return error
     if isinstance(error, Error):
         log.warning("gateway: %s", type(error.__cause__ or error).__name__)
-        told = "The database is not to be had now. Nothing was sent on; try again."
+        told = "The database is unavailable. Nothing was sent on; try again."
         return ApiError(503, "no_database", told, retry_after=5)
     frames = "".join(traceback.format_tb(error.__traceback__))
     log.error("gateway: %s\n%s", type(error).__name__, frames)

@@ -5,6 +5,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import jwt
+from starlette.datastructures import Headers
 
 from accounts.api import check_external_id
 from accounts.encryption import Undecryptable, decrypt
@@ -24,6 +25,7 @@ SESSIONS = (
     "x-mio-session", "x-openwebui-chat-id", "x-librechat-conversation-id",
     "x-litellm-session-id", "x-chat-id", "x-conversation-id",
 )  # fmt: skip
+_SINGLE = ("authorization", "x-mio-key", OWN, OPEN_WEBUI_TOKEN, *PLAIN, *SESSIONS)
 MAX_SESSION = 200
 # What clients send that have nothing to fill in.
 _NOTHING = ("", "none", "null", "undefined")
@@ -37,25 +39,21 @@ def given(headers: Mapping[str, str], name: str) -> str:
     return "" if value.lower() in _NOTHING or value.startswith("{{") else value
 
 
+def check_single(headers: Headers) -> None:
+    """Raises ApiError where a header that says whose request it is comes twice: two servers might
+    believe two of them."""
+    for name in _SINGLE:
+        if len(headers.getlist(name)) > 1:
+            raise ApiError(400, "repeated_header", f"Send the header {name} once.")
+
+
 def user_of(
     key: ApiKey, upstream: Upstream, headers: Mapping[str, str], body: Mapping[str, Any]
 ) -> str:
     """The app's id of the end user. Raises ApiError where nobody is named, or another than the
     key is bound to."""
     said = body.get("user")
-    named = (
-        given(headers, OWN)
-        or _signed(upstream, headers)
-        or (_plain(headers) if key.trusted else "")
-        or (said if isinstance(said, str) else "")
-    )
-    if key.external_id and named not in ("", key.external_id):
-        raise ApiError(
-            403,
-            "key_of_one_user",
-            "This key opens the memory of one user only: name no other, or use a key of the app.",
-        )
-    external_id = named or key.external_id
+    external_id = named_user(key, upstream, headers, said if isinstance(said, str) else "")
     if not external_id:
         raise ApiError(
             400,
@@ -65,6 +63,26 @@ def user_of(
         )
     check_external_id(external_id)
     return external_id
+
+
+def named_user(
+    key: ApiKey, upstream: Upstream, headers: Mapping[str, str], in_body: str = ""
+) -> str:
+    """The end user whom headers, the body or the key name, else "". Raises ApiError where it is
+    another than the key is bound to."""
+    named = (
+        given(headers, OWN)
+        or _signed(upstream, headers)
+        or (_plain(headers) if key.trusted else "")
+        or in_body
+    )
+    if key.external_id and named not in ("", key.external_id):
+        raise ApiError(
+            403,
+            "key_of_one_user",
+            "This key opens the memory of one user only: name no other, or use a key of the app.",
+        )
+    return named or key.external_id
 
 
 def session_of(headers: Mapping[str, str]) -> str:

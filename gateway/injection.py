@@ -7,6 +7,7 @@ does not carry yet.
 """
 
 import hashlib
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -60,19 +61,19 @@ class Noted:
     prepared: Prepared
 
 
-def prepare(chat: Chat) -> Prepared:
-    """What is to be added to the messages of a request, and the session that they are of. Reads
-    only."""
+def prepare(chat: Chat, search_until: float) -> Prepared:
+    """What is to be added to the messages of a request, and the session that they are of. After
+    ``search_until`` (by ``time.perf_counter``) cards and linked memories alone are. Reads only."""
     with placement.entered(chat.app, chat.external_id, writes=False):
         with app_scope(chat.app.pk):
             known = chains.known_user(chat)
         if known is None:
             return Prepared(chains.place_of_new(chat))
         with user_scope(known):
-            return _prepared(chat, known, chains.place_of(chat, known))
+            return _prepared(chat, known, chains.place_of(chat, known), search_until)
 
 
-def _prepared(chat: Chat, end_user: EndUser, place: Place) -> Prepared:
+def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) -> Prepared:
     turns = chat.talk.turns
     since = (end_user.pk, end_user.forgetting_until)
     if not turns:
@@ -97,7 +98,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place) -> Prepared:
     elif chat.talk.goes_on or not turns[-1].text.strip():
         block = ""
     else:
-        traced = _trace(end_user, place.session_id, turns)
+        traced = _trace(end_user, place.session_id, turns, search_until)
         block = traced.injection.system_prompt
         if chat.placement == Upstream.Placement.TAIL:
             carried = place.kept.injected if place.kept else ""
@@ -111,13 +112,18 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place) -> Prepared:
     return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
 
 
-def _trace(end_user: EndUser, session_id: str, turns: Sequence[Turn]) -> build.Trace:
+def _trace(
+    end_user: EndUser, session_id: str, turns: Sequence[Turn], search_until: float
+) -> build.Trace:
+    left_ms = max(1, round((search_until - time.perf_counter()) * 1000))  # 0 would be no limit
     history = [(turn.role, turn.text[:MAX_CONTENT]) for turn in turns[:-1] if turn.text.strip()]
     return measures.measured_trace(
         end_user,
         turns[-1].text[:MAX_CONTENT],
         session_id=session_id,
         history=history[-HISTORY:],
+        resolve_budget_ms=min(build.RESOLVE_BUDGET_MS, left_ms),
+        deadline_ms=left_ms,
         heal=True,
     )
 
@@ -153,7 +159,7 @@ def _entries(lines: Iterable[str]) -> list[list[str]]:
 
 def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
     """Stores the last user message and what was added to it; the end user is made on
-    first sight. ``prepared`` is None where memory came too late: then nothing was added. Returns
+    first sight. ``prepared`` is None where memory was not read in time: then nothing was added. Returns
     None where no message of a user is known."""
     if prepared is None:
         prepared = Prepared(_place(chat))

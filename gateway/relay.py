@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
+from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, TypeVar
 
 import httpx2
@@ -24,13 +25,21 @@ LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=100, keep
 # What goes on to the upstream of a caller's headers: nothing that may tell who the user is.
 _PASSED = ("accept", "content-type", "idempotency-key", "user-agent", "x-request-id", "x-title")
 _PASSED_BEGINNINGS = ("openai-", "x-stainless-")
+# Of Authorization. Others, as NTLM, are of a connection, which the next request may share.
+_SCHEMES = ("bearer", "basic")
 # What is between two hops only, or of another server than this one.
 _KEPT_BACK = {
-    "connection", "content-length", "date", "keep-alive", "proxy-authenticate", "server",
-    "set-cookie", "te", "trailer", "transfer-encoding", "upgrade",
+    "alt-svc", "clear-site-data", "connection", "content-length", "date", "keep-alive",
+    "proxy-authenticate", "server", "set-cookie", "set-cookie2", "strict-transport-security", "te",
+    "trailer", "transfer-encoding", "upgrade",
 }  # fmt: skip
-# Of an answer so much is kept to be remembered.
+_KEPT_BACK_BEGINNINGS = ("access-control-", "x-mio-")
+# Bytes of an answer that are kept to be remembered; and those of a line before it is passed on
+# without its end.
 MOST_HEARD = 4_000_000
+MOST_LINE = 1_000_000
+# Answers that are passed on as they come, though they are no stream of events.
+_AT_ONCE = ("application/octet-stream", "application/x-ndjson", "audio/", "image/", "video/")
 
 
 class ClientGone(Exception):
@@ -38,8 +47,10 @@ class ClientGone(Exception):
 
 
 def client() -> Client:
-    """Connections to upstreams, for one event loop. No proxy of the environment is used."""
-    return Client(timeout=TIMEOUT, limits=LIMITS, trust_env=False)
+    """Connections to upstreams, for one event loop. All apps share them, so nothing of a request
+    stays: no cookie is kept, no redirect is followed, nothing is taken from the environment."""
+    no_cookies = CookieJar(DefaultCookiePolicy(allowed_domains=()))
+    return Client(timeout=TIMEOUT, limits=LIMITS, trust_env=False, cookies=no_cookies)
 
 
 def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str]:
@@ -58,7 +69,9 @@ def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str
             told = "The upstream's key is of another SECRET_KEY: an operator sets it anew."
             raise ApiError(503, "no_upstream", told) from error
     elif "x-mio-key" in headers and "authorization" in headers:
-        passed["authorization"] = headers["authorization"]
+        own = headers["authorization"]
+        if own.partition(" ")[0].lower() in _SCHEMES:
+            passed["authorization"] = own
     return passed
 
 
@@ -96,10 +109,9 @@ async def unless_gone(wanted: Coroutine[Any, Any, T], receive: Receive) -> T:
             raise ClientGone
         return await task
     finally:
-        for one in (task, gone):
-            one.cancel()
-            with suppress(asyncio.CancelledError, httpx2.HTTPError):
-                await one
+        task.cancel()
+        gone.cancel()
+        await asyncio.gather(task, gone, return_exceptions=True)
 
 
 async def _gone(receive: Receive) -> None:
@@ -114,20 +126,29 @@ async def response_of(
     error_event: Callable[[str, str], bytes],
     receive: Receive,
 ) -> Response:
-    """The answer for the client, with ``more`` headers: streamed where the upstream streams, with
-    an ``error_event`` at the end where it breaks off, else read first, so that one that breaks off
-    is an error. What is sent is ``heard``."""
-    headers = {name: value for name, value in answer.headers.items() if name not in _KEPT_BACK}
+    """The answer for the client, with ``more`` headers. A stream of events ends with an
+    ``error_event`` where it breaks off. Of others up to MOST_HEARD bytes are read first, so that
+    one that breaks off before is an error; more is passed on as it comes, and raises
+    TransportError. What is sent is ``heard``, unless it is longer or no text."""
+    headers = {name: value for name, value in answer.headers.items() if _is_passed_back(name)}
     headers |= more
     if is_stream(answer):
         headers["X-Accel-Buffering"] = "no"
-        return StreamingResponse(_pieces(answer, heard, error_event), answer.status_code, headers)
+        return StreamingResponse(_lines(answer, heard, error_event), answer.status_code, headers)
+    pieces = answer.aiter_raw()
+    if answer.headers.get("content-type", "").startswith(_AT_ONCE):
+        return StreamingResponse(pieces, answer.status_code, headers)
     try:
-        body = await unless_gone(_all(answer), receive)
+        ended = await unless_gone(_fill(heard, pieces), receive)
     except httpx2.TransportError as error:
         raise unreached(error) from error
-    heard += body[:MOST_HEARD]
-    return Response(body, answer.status_code, headers)
+    if ended:
+        return Response(bytes(heard), answer.status_code, headers)
+    return StreamingResponse(_rest(heard, pieces), answer.status_code, headers)
+
+
+def _is_passed_back(name: str) -> bool:
+    return name not in _KEPT_BACK and not name.startswith(_KEPT_BACK_BEGINNINGS)
 
 
 def is_stream(answer: httpx2.Response) -> bool:
@@ -135,25 +156,46 @@ def is_stream(answer: httpx2.Response) -> bool:
     return answer.headers.get("content-type", "").startswith("text/event-stream")
 
 
-async def _all(answer: httpx2.Response) -> bytes:
-    return b"".join([piece async for piece in answer.aiter_raw()])
+async def _fill(heard: bytearray, pieces: AsyncIterator[bytes]) -> bool:
+    """Whether there are no more ``pieces`` once MOST_HEARD bytes are ``heard``."""
+    async for piece in pieces:
+        heard += piece
+        if len(heard) > MOST_HEARD:
+            return False
+    return True
 
 
-async def _pieces(
+async def _rest(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What was ``heard``, which is forgotten since a part of it can't be read, and the rest."""
+    begun = bytes(heard)
+    heard.clear()
+    yield begun
+    del begun
+    async for piece in pieces:
+        yield piece
+
+
+async def _lines(
     answer: httpx2.Response, heard: bytearray, error_event: Callable[[str, str], bytes]
 ) -> AsyncIterator[bytes]:
-    """The bytes of a stream, whole lines at a time: a line that breaks off is never sent, so that
-    the error which then ends the stream is an event of its own."""
-    begun = b""
+    """The bytes of a stream, whole lines at a time: a line that breaks off is not sent, so that the
+    error which then ends the stream is an event of its own. Of a line longer than MOST_LINE the
+    client gets what is there."""
+    begun = bytearray()
     try:
         async for piece in answer.aiter_raw():
-            heard += piece if len(heard) < MOST_HEARD else b""
-            whole, newline, begun = (begun + piece).rpartition(b"\n")
-            if newline:
-                yield whole + newline
+            if len(heard) < MOST_HEARD:
+                heard += piece
+            end = piece.rfind(b"\n") + 1
+            if not end and len(begun) + len(piece) <= MOST_LINE:
+                begun += piece
+                continue
+            end = end or len(piece)
+            yield bytes(begun) + piece[:end]
+            begun = bytearray(piece[end:])
     except httpx2.TransportError as error:
         told = unreached(error)
         yield error_event(str(told.get_codes()), str(told.detail))
         return
     if begun:
-        yield begun
+        yield bytes(begun)

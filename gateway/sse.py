@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.chat_messages import answer_in, said
+from gateway.chat_messages import answer_in, said, storable
 
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 
@@ -35,7 +35,7 @@ def completion_in(heard: bytes, streamed: bool) -> Answer:
             return Answer("")
         if isinstance(delta.get("content"), str):
             texts.append(delta["content"])
-    return Answer(said("".join(texts)))
+    return Answer(said(storable("".join(texts))))
 
 
 def _whole(body: Any) -> str:
@@ -43,7 +43,7 @@ def _whole(body: Any) -> str:
     if not isinstance(message, dict) or message.get("tool_calls"):
         return ""
     content = message.get("content")
-    return said(content) if isinstance(content, str) else ""
+    return said(storable(content)) if isinstance(content, str) else ""
 
 
 def _first_choice(body: Any) -> dict[str, Any]:

@@ -4,21 +4,21 @@ import asyncio
 import contextvars
 import json
 from collections.abc import Awaitable, Callable, MutableMapping
-from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
-from asgiref.sync import sync_to_async
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 
 from accounts.api import check_external_id
 from accounts.bearer import bearer, key_of
 from accounts.cells import release
-from accounts.errors import ApiError
+from accounts.errors import ApiError, too_large
 from mcp_server.protocol import Caller, caller, server
 
 PATH = "/mcp"
+# Bytes of a request, which is parsed while others wait; the longest argument has 2,000 characters.
+MAX_BODY = 100_000
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -40,7 +40,9 @@ class Gate:
             await self._rest(scope, receive, send)
             return
         try:
-            asks = await sync_to_async(partial(_caller, scope), thread_sensitive=False)()
+            asks = await asyncio.to_thread(_caller, scope)
+            if scope["method"] == "POST":
+                receive = await _read_first(receive)
         except ApiError as error:
             await _refuse(send, error)
             return
@@ -72,6 +74,23 @@ class Gate:
             await asyncio.Event().wait()  # until the loop ends
 
 
+async def _read_first(receive: Receive) -> Receive:
+    """``receive`` with the body read, in one piece. Raises ApiError when it is too large."""
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY:
+            raise too_large(MAX_BODY)
+        more = message.get("more_body", False)
+    unread = [{**message, "body": bytes(body)}]
+
+    async def again() -> MutableMapping[str, Any]:
+        return unread.pop() if unread else await receive()
+
+    return again
+
+
 def _caller(scope: Scope) -> Caller:
     """Who calls. Raises ApiError."""
     try:
@@ -81,9 +100,10 @@ def _caller(scope: Scope) -> Caller:
 
 
 def _known(scope: Scope) -> Caller:
-    headers = {
-        name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]
-    }
+    sent = [(name.decode("latin-1").lower(), value) for name, value in scope["headers"]]
+    if [name for name, _ in sent].count("authorization") > 1:
+        raise ApiError(400, "repeated_header", "Send the header authorization once.")
+    headers = {name: value.decode("latin-1") for name, value in sent}
     key, _quota = key_of(headers, bearer(headers.get("authorization", "")))
     named = unquote(scope["path"].removeprefix(PATH).strip("/"))
     if key.external_id and named not in ("", key.external_id):

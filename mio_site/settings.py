@@ -325,8 +325,7 @@ MIO_OPERATOR_PASSWORD = env.str("MIO_OPERATOR_PASSWORD", default="")
 # must never reach.
 MIO_WEBHOOKS_TO_LOOPBACK = env.bool("MIO_WEBHOOKS_TO_LOOPBACK", default=False)
 
-# So long a chat that comes through the gateway waits for what is remembered; after that it goes on
-# without.
+# So long a chat that comes through the gateway waits for its search; cards are always added.
 MIO_GATEWAY_BUDGET_MS = env.int("MIO_GATEWAY_BUDGET_MS", default=300)
 
 # What the contact book, which knows nothing of memories, takes from there.

@@ -6,6 +6,7 @@ import json
 from typing import Any
 from uuid import UUID
 
+import httpx2
 import jwt
 import openai
 import pytest
@@ -14,7 +15,7 @@ from openai import AsyncOpenAI
 
 from accounts.models import ApiKey, EndUser
 from contacts.models import Contact
-from gateway import injection, upstreams
+from gateway import chat_messages, exchange, injection, upstreams
 from memories.erasure import erase
 from memories.models import GatewayTurn, Memory, Message
 from memories.portability import export_user, import_user
@@ -220,6 +221,24 @@ def test_many_chats_of_the_async_client_run_at_once(
     assert [role for role, _ in stored()].count("user") == 20
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>hm</think>Fine.<think>more",
+        '<details type="reasoning" done="true"><summary>Thought</summary>hm</details>Fine.',
+        '<details open type="reasoning">a < b</details>Fine.<details type="reasoning">hm',
+        '<details type="reasoning"><think>hm</details>Fine.',
+    ],
+)
+def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
+    assert chat_messages.said(text) == "Fine."
+
+
+def test_details_of_another_kind_are_said() -> None:
+    text = "<details><summary>More</summary>Kim</details> <detailsx> <think >"
+    assert chat_messages.said(text) == text
+
+
 def test_the_system_prompt_as_the_place_of_memory(
     door: Door, zoe: EndUser, upstream: Upstream
 ) -> None:
@@ -266,14 +285,26 @@ def test_a_task_is_known_by_its_header_and_a_question_about_documents_is_none(
     assert ask(door, rag).headers["x-mio-memory"] == "injected"
 
 
-def test_memory_that_is_late_or_fails_never_holds_the_chat_up(
+def test_without_time_for_a_search_the_cards_are_added(
     door: Door, zoe: EndUser, upstream: Upstream, settings: Any
 ) -> None:
+    make_memory(zoe, "The choir is led by Ann")
     settings.MIO_GATEWAY_BUDGET_MS = 0
-    late = ask(door, "How is Kim?")
+    assert ask(door, "How is Kim?").headers["x-mio-memory"] == "injected"
+    assert "Kim sings in a choir" in upstream.asked[0].last
+    assert ask(door, "Who leads the choir?").headers["x-mio-memory"] == "none"
+    settings.MIO_GATEWAY_BUDGET_MS = 30_000
+    assert ask(door, "And who leads the choir?").headers["x-mio-memory"] == "injected"
+
+
+def test_memory_that_is_late_or_fails_never_holds_the_chat_up(
+    door: Door, zoe: EndUser, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(exchange, "LONGEST_WAIT", 0)
+        late = ask(door, "How is Kim?")
     assert late.headers["x-mio-memory"] == "late"
     assert upstream.asked[0].last == "How is Kim?"
-    settings.MIO_GATEWAY_BUDGET_MS = 30_000
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE memories_gatewayturn RENAME TO away")
     try:
@@ -391,6 +422,19 @@ def test_a_key_of_one_user_opens_no_other(door: Door) -> None:
     chat(door, bound, "bound")
 
 
+@pytest.mark.parametrize("name", ["X-Mio-User", "X-Mio-Session", "Authorization", "X-User-Id"])
+def test_a_header_that_says_whose_request_it_is_comes_once(
+    door: Door, upstream: Upstream, name: str
+) -> None:
+    given = {"authorization": f"Bearer {door.secret}", "x-mio-user": "zoe"}
+    headers = [*given.items(), *[(name, given.get(name.lower(), "a"))] * 2]
+    body = {"model": MODEL, "messages": says("Hi.")}
+    with httpx2.Client(trust_env=False) as http:
+        answer = http.post(f"{door.address}/chat/completions", json=body, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "repeated_header")
+    assert upstream.asked == []
+
+
 def test_the_users_id_is_never_passed_on(door: Door, upstream: Upstream) -> None:
     chat(door, user="zoe@example.com", X_OpenWebUI_User_Email="zoe@example.com")
     chat(door, user="zoe@example.com")
@@ -429,16 +473,21 @@ def test_unknown_keys_apps_without_an_upstream_and_limits_are_refused_in_the_for
     assert door.post(b"[1]", X_Mio_User="zoe").json()["error"]["code"] == "no_upstream"
 
 
-@pytest.mark.parametrize(
-    "raw", [b"", b"{", b"[1]", b"[" * 9000], ids=["empty", "cut", "list", "deep"]
-)
-def test_a_body_that_is_no_object_is_refused(door: Door, raw: bytes) -> None:
+NO_OBJECTS = {
+    "empty": b"", "cut": b"{", "list": b"[1]", "deep": b"[" * 9000, "UTF-16": "{}".encode("utf-16"),
+    "half a pair": b'{"messages": [{"role": "user", "content": "\\ud800"}]}',
+    "half a pair in a name": b'{"\\uDFFF": 1}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("raw", NO_OBJECTS.values(), ids=NO_OBJECTS)
+def test_a_body_that_is_no_object_of_text_is_refused(door: Door, raw: bytes) -> None:
     answer = door.post(raw, X_Mio_User="zoe")
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "parse_error")
 
 
 ODD = [None, 7, "Hi.", [], [None], [{"role": "user"}], [{"role": "user", "content": {"a": 1}}],
-       [{"role": "user", "content": "nul \\u0000 \\ud800"}],
+       [{"role": "user", "content": "nul \\u0000 \\ud83d\\ude00"}],
        [{"role": 3, "content": [None, {"type": "text", "text": 5}]}]]  # fmt: skip
 
 

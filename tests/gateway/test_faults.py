@@ -1,6 +1,7 @@
 """Upstreams that stall, break off and refuse, and clients that leave: nobody waits for ever, what
 was said is kept, and nothing is held meanwhile."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from accounts import scope
 from accounts.models import ApiKey, EndUser
 from gateway import relay, upstreams
 from memories.models import Message
+from tests.factories import make_app
 from tests.gateway.conftest import COUNTED, Door
 from tests.gateway.upstream import MODEL, Step, Upstream, chunk, stream_of, whole
 from tests.mio_site.waiting import eventually
@@ -98,6 +100,72 @@ def test_an_answer_in_one_piece_that_breaks_off_is_a_502(door: Door, upstream: U
     answer = door.post(ASKED, X_Mio_User="zoe")
     assert answer.status_code == 502
     assert answer.json()["error"]["code"] == "upstream_unreachable"
+
+
+def test_a_long_answer_that_breaks_off_ends_the_connection(door: Door, upstream: Upstream) -> None:
+    half = [b"a" * 60_000] * 100
+    upstream.script.append(Step(half, content_type="application/json", then="break"))
+    with pytest.raises(httpx2.RemoteProtocolError):
+        door.post(ASKED, X_Mio_User="zoe")
+    assert stored() == [("user", "Hi.")]
+
+
+def test_a_line_without_an_end_that_breaks_off_is_followed_by_an_error_event(
+    door: Door, upstream: Upstream
+) -> None:
+    half = [*HALF, *[b"a" * 60_000] * 20]
+    upstream.script.append(Step(half, then="break"))
+    answer = door.post({**ASKED, "stream": True}, X_Mio_User="zoe").content
+    begun, _, event = answer.rpartition(b"\n\ndata: ")
+    assert begun.startswith(b"".join(HALF) + b"aaa")
+    assert json.loads(event)["error"]["code"] == "upstream_unreachable"
+    assert stored() == [("user", "Hi."), ("assistant", "Half an answer")]
+
+
+def test_headers_of_the_upstream_that_speak_for_mio_are_kept_back(
+    door: Door, upstream: Upstream
+) -> None:
+    headers = {
+        "access-control-allow-origin": "*", "x-mio-memory": "injected", "x-mio-other": "a",
+        "set-cookie": "a=b", "x-own": "kept",
+    }  # fmt: skip
+    upstream.script.append(Step([b"{}"], content_type="application/json", headers=headers))
+    answer = door.post(ASKED, X_Mio_User="zoe")
+    assert answer.headers["x-mio-memory"] == "none"
+    passed = {name for name in headers if name in answer.headers}
+    assert passed == {"x-mio-memory", "x-own"}
+
+
+@pytest.mark.parametrize("first", ["chat/completions", "embeddings"])
+def test_no_cookie_of_an_upstream_goes_anywhere(door: Door, upstream: Upstream, first: str) -> None:
+    other = make_app(name="other")
+    upstreams.configure(other, f"{upstream.address}/other", key="sk-other")
+    theirs = Door(other, door.address, ApiKey.issue(other)[1])
+    cookie = {"set-cookie": "session=of-one-app; Path=/"}
+    upstream.script.append(Step([b"{}"], content_type="application/json", headers=cookie))
+    for one, path in ((door, first), (door, "chat/completions"), (theirs, "chat/completions")):
+        assert one.post(ASKED, path, X_Mio_User="zoe").status_code == 200
+    assert [asked.headers["authorization"] for asked in upstream.asked[1:]] == [
+        "Bearer sk-upstream", "Bearer sk-other"
+    ]  # fmt: skip
+    assert not any("cookie" in asked.headers for asked in upstream.asked)
+
+
+def test_a_redirect_of_the_upstream_is_not_followed(door: Door, upstream: Upstream) -> None:
+    away = {"location": f"{upstream.address}/elsewhere"}
+    upstream.script.append(Step([b"{}"], 307, "application/json", headers=away))
+    assert door.post(ASKED, X_Mio_User="zoe").status_code == 307
+    assert len(upstream.asked) == 1
+
+
+def test_a_scheme_that_signs_a_connection_in_is_not_passed_on(
+    door: Door, upstream: Upstream
+) -> None:
+    upstreams.configure(door.app, upstream.address, key="")
+    for sent in ("Negotiate abc", "NTLM abc", "Bearer abc"):
+        door.post(ASKED, X_Mio_User="zoe", X_Mio_Key=door.secret, Authorization=sent)
+    passed = [asked.headers.get("authorization") for asked in upstream.asked]
+    assert passed == [None, None, "Bearer abc"]
 
 
 def test_a_stall_is_an_error_in_its_place(door: Door, upstream: Upstream, impatient: None) -> None:
@@ -267,7 +335,8 @@ def test_pages_of_other_origins_may_call_where_they_are_allowed(door: Door) -> N
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [("GET", "chat/completions"), ("POST", "embeddings"), ("DELETE", "models")]
+    ("method", "path"),
+    [("GET", "chat/completions"), ("POST", "models"), ("GET", "responses/r/input_items")],
 )
 def test_what_is_not_here_says_what_is(door: Door, method: str, path: str) -> None:
     with httpx2.Client(trust_env=False) as http:

@@ -9,7 +9,7 @@ import pytest
 
 from accounts.models import ApiKey, EndUser
 from contacts.models import Contact
-from gateway import relay, upstreams
+from gateway import exchange, relay, upstreams
 from memories.erasure import erase
 from memories.models import GatewayTurn, Message
 from memories.text.fence import CLOSE, OPEN
@@ -202,9 +202,9 @@ def test_a_background_task_is_neither_changed_nor_stored(
 
 
 def test_memory_that_is_late_never_holds_a_response_up(
-    door: Door, zoe: EndUser, upstream: Upstream, settings: Any
+    door: Door, zoe: EndUser, upstream: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.MIO_GATEWAY_BUDGET_MS = 0
+    monkeypatch.setattr(exchange, "LONGEST_WAIT", 0)
     answer = ask(door, "How is Kim?", stateless=False)
     assert answer.headers["x-mio-memory"] == "late"
     assert upstream.asked[0].json["input"] == "How is Kim?"

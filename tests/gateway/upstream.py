@@ -21,6 +21,8 @@ class Asked:
     path: str
     headers: dict[str, str]
     raw: bytes
+    method: str = "POST"
+    query: str = ""
 
     @property
     def json(self) -> Any:
@@ -133,7 +135,7 @@ class Upstream:
             if not event["more_body"]:
                 break
         headers = {k.decode(): v.decode("latin-1") for k, v in scope["headers"]}
-        asked = Asked(scope["path"], headers, raw)
+        asked = Asked(scope["path"], headers, raw, scope["method"], scope["query_string"].decode())
         self.asked.append(asked)
         step = self.script.popleft() if self.script else self._usual(asked)
         head = {"content-type": step.content_type, "x-request-id": "up-1", **step.headers}

@@ -2,7 +2,11 @@
 
 import asyncio
 import json
+import os
+import re
+import shlex
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import asynccontextmanager
@@ -17,9 +21,11 @@ from mcp.client.streamable_http import streamable_http_client
 
 from accounts.models import ApiKey, Change, EndUser
 from contacts.models import Contact
+from mcp_server.gate import MAX_BODY
 from memories.models import Memory
 from mio_site import serve
 from tests.deploy.deployed import running
+from tests.deploy.test_files import ROOT
 from tests.factories import make_app, make_contact, make_end_user, make_memory
 from tests.mio_site.waiting import eventually
 from tests.processes import database_url, end_other_sessions
@@ -43,7 +49,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     ]  # fmt: skip
     env = {"DATABASE_URL": database_url(), "MIO_LLM": "offline"}
     with running(command, tmp_path / "log", **env):
-        eventually(lambda: serve.answers("127.0.0.1", port, "/healthz"))
+        assert eventually(lambda: serve.answers("127.0.0.1", port, "/healthz"), 180)
         yield f"http://127.0.0.1:{port}/mcp"
     with connection.cursor() as cursor:
         end_other_sessions(cursor)
@@ -146,3 +152,44 @@ def test_a_key_of_an_app_names_the_user_in_the_address_and_nothing_else_is_let_i
         assert (answer.status_code, "code" in answer.json()["error"]) == (status, True)
     elsewhere = {"Authorization": f"Bearer {bound}", "Host": "evil.example"}
     assert httpx2.post(address, json={}, headers=elsewhere).status_code == 400
+    twice = [("Authorization", f"Bearer {bound}"), ("Authorization", f"Bearer {open_key}")]
+    assert httpx2.post(address, json={}, headers=twice).status_code == 400
+
+
+def test_a_request_that_is_too_large_or_no_text_is_refused(address):
+    _, secret = ApiKey.issue(make_app(), external_id="zoe")
+    headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
+    calls = b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": %s}'
+    half = calls % b'{"name": "remember", "arguments": {"content": "\\ud800"}}'
+    headers["Content-Type"] = "application/json"
+    answer = httpx2.post(address, content=half, headers=headers)
+    assert answer.status_code < 500
+    assert "error" in answer.text.lower()
+    answer = httpx2.post(address, content=half + b" " * MAX_BODY, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+    assert not Memory.objects.exists()
+
+
+def test_a_local_client_is_served_as_the_docs_say_from_any_folder(tmp_path):
+    """Commands of docs/mcp.md, as they are pasted but for the path of the folder."""
+    docs = (ROOT / "docs" / "mcp.md").read_text()
+    env = {**os.environ, "DATABASE_URL": database_url(), "MIO_LLM": "offline"}
+    [made] = re.findall(r"^bin/mio (.*?) *#", docs, re.M)
+
+    def run(command: str, *args: str, **more: Any) -> str:
+        done = subprocess.run(
+            [command.replace("/path/to/mio", str(ROOT)), *args], cwd=tmp_path, env=env, check=True,
+            stdout=subprocess.PIPE, text=True, **more,
+        )  # fmt: skip
+        return done.stdout
+
+    assert "mio_" in run("/path/to/mio/bin/mio", *shlex.split(made))
+    [pasted] = [json.loads(one) for one in re.findall(r"`(\{.*?\})`", docs) if "command" in one]
+    local = pasted["mcpServers"]["mio"]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {},
+             "clientInfo": {"name": "test", "version": "1"}}  # fmt: skip
+    asked = [{"id": 1, "method": "initialize", "params": hello},
+             {"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"}]  # fmt: skip
+    lines = "\n".join(json.dumps({"jsonrpc": "2.0", **one}) for one in asked)
+    answers = run(local["command"], *local["args"], input=f"{lines}\n").splitlines()
+    assert {tool["name"] for tool in json.loads(answers[-1])["result"]["tools"]} == TOOLS

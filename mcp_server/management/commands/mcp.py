@@ -1,4 +1,4 @@
-"""manage.py mcp --app NAME --user U"""
+"""bin/mio mcp --app NAME --user U"""
 
 from argparse import ArgumentParser
 from typing import Any
@@ -19,6 +19,6 @@ class Command(BaseCommand):
     def handle(self, *, app: str, user: str, **_options: Any) -> None:
         held = App.objects.filter(name=app, archived_at=None).first()
         if held is None:
-            raise CommandError(f"There is no app {app!r}. See: manage.py create_app")
+            raise CommandError(f"There is no app {app!r}. See: bin/mio create_app")
         caller.set(Caller(held, user))
         server.run("stdio")
