@@ -12,6 +12,7 @@ from rest_framework.parsers import BaseParser
 from accounts.errors import too_large
 
 MAX_DEPTH = 20
+MAX_VALUES = 200_000  # several times what the longest list of messages or contacts holds
 _SURROGATES = range(0xD800, 0xE000)
 
 
@@ -81,10 +82,13 @@ def _finite(number: str) -> float:
 
 
 def _check_text(root: Any) -> None:
-    """Raises unless every string and key can be stored as text, at a bounded depth."""
-    waiting = [(root, "", 0)]
+    """Raises unless every string and key can be stored as text, at a bounded depth and number."""
+    waiting, values = [(root, "", 0)], 1
     while waiting:
         value, path, depth = waiting.pop()
+        values += len(value) if isinstance(value, dict | list) else 0
+        if values > MAX_VALUES:
+            raise ParseError(f"The JSON holds more than {MAX_VALUES:,} values: send it in parts.")
         if depth > MAX_DEPTH:
             raise ParseError("The JSON is nested too deeply.")
         if isinstance(value, str):

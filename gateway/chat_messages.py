@@ -12,7 +12,9 @@ from memories.text.own_words import without_injected
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 _SYSTEM = ("system", "developer")
-_REASONING = re.compile(r"<think>.*?(?:</think>|\Z)|<details type=\"reasoning\".*?</details>", re.S)
+_REASONING = re.compile(
+    r"<think>.*?(?:</think>|\Z)|<details type=\"reasoning\".*?(?:</details>|\Z)", re.S
+)
 _BEGINNING = 400  # characters
 # What a model asks its client to do in the Responses API; what it says beside is no answer yet.
 _CALLS = {
