@@ -69,7 +69,8 @@ def create_contact(
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
         raise UnknownContact(Reason("user_forgotten"))
-    _check({"name": name, "aliases": list(aliases), **values})
+    aliases = list(aliases)
+    _check({"name": name, "aliases": aliases, **values})
     with recording(held, "create_contact", actor, why) as (recorder, change):
         contact, made = store.create(held, name, aliases=aliases, namesake=namesake)
         if not made:
