@@ -55,6 +55,11 @@ def test_the_number_of_a_card_is_masked_grouped_or_not(begun: str) -> None:
         assert not holds_secret(f"快递单 {wrong} 到了"), wrong
 
 
+def test_a_number_that_no_issuer_gives_is_no_card() -> None:
+    order = "100000000000000"
+    assert not holds_secret(f"order {order}{luhn.calc_check_digit(order)}")
+
+
 def test_the_number_of_a_person_is_masked() -> None:
     numbers = [f"11010519491231002{last}" for last in "0123456789X"]
     (valid,) = filter(ric.is_valid, numbers)
@@ -69,6 +74,8 @@ def test_the_number_of_a_person_is_masked() -> None:
     [
         ("我的API key是sk-q8w7e6r5t4y3u2", "sk-q8w7e6r5t4y3u2"),
         ("新密钥ghp_q8w7e6r5t4y3给你", "ghp_q8w7e6r5t4y3"),
+        ("put sk-q8w7e6r5t4y3u2 there", "sk-q8w7e6r5t4y3u2"),
+        ("and AKIAIOSFODNN7EXAMPLE here", "AKIAIOSFODNN7EXAMPLE"),
         ("我的pin是9075", "9075"),
         ("他的pwd是tiger77", "tiger77"),
         ("密码改成了 swordfish，别告诉人", "swordfish"),
