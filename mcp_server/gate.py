@@ -15,10 +15,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from accounts.api import check_external_id
 from accounts.bearer import bearer, key_of
 from accounts.cells import release
-from accounts.errors import ApiError
+from accounts.errors import ApiError, too_large
 from mcp_server.protocol import Caller, caller, server
 
 PATH = "/mcp"
+MOST_BYTES = 100_000  # of a request: its longest arguments are some thousand characters
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -41,12 +42,13 @@ class Gate:
             return
         try:
             asks = await sync_to_async(partial(_caller, scope))()
+            body = await _body(receive)
         except ApiError as error:
             await _refuse(send, error)
             return
         caller.set(asks)
         manager = await self._running()
-        await manager.handle_request({**scope, "path": PATH}, receive, send)
+        await manager.handle_request({**scope, "path": PATH}, _again(body, receive), send)
 
     async def _running(self) -> StreamableHTTPSessionManager:
         """The manager of this process, started by the first request: a server may run an
@@ -70,6 +72,28 @@ class Gate:
         async with manager.run():
             self._ready.set()
             await asyncio.Event().wait()  # until the loop ends
+
+
+async def _body(receive: Receive) -> bytes:
+    """The body of a request. Raises ApiError as soon as it is too large."""
+    body, goes_on = b"", True
+    while goes_on:
+        message = await receive()
+        body += message.get("body", b"")
+        goes_on = message.get("more_body", False)
+        if len(body) > MOST_BYTES:
+            raise too_large(MOST_BYTES)
+    return body
+
+
+def _again(body: bytes, receive: Receive) -> Receive:
+    """``receive`` of a request whose ``body`` has been read."""
+    first = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> MutableMapping[str, Any]:
+        return first.pop() if first else await receive()
+
+    return received
 
 
 def _caller(scope: Scope) -> Caller:
