@@ -108,6 +108,12 @@ def conflict(
     return ApiError(status.HTTP_409_CONFLICT, code, str(why), details={**coded, **(details or {})})
 
 
+def _refused(error: CodedError) -> exceptions.APIException:
+    """Of a verb that names the field, what is wrong with it; else what stands in the way."""
+    field = error.reason.params.get("field") if isinstance(error.reason, Reason) else None
+    return exceptions.ValidationError({field: [str(error)]}) if field else conflict(error)
+
+
 def too_large(limit: int) -> ApiError:
     return ApiError(
         status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
@@ -137,7 +143,7 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
     elif isinstance(exc, OperationalError | Moving) or _is_read_only(exc):
         exc = _unavailable(exc, context)
     elif isinstance(exc, CodedError):  # of a verb
-        exc = conflict(exc)
+        exc = _refused(exc)
     if not isinstance(exc, exceptions.APIException):
         return _unforeseen(exc, context)
     headers = {}

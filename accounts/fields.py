@@ -52,6 +52,14 @@ class Text(serializers.CharField):
         return data
 
 
+class BoundedList(serializers.ListField):
+    """A list whose length is checked before any of its items."""
+
+    def run_child_validation(self, data: Any) -> list[Any]:
+        self.run_validators(data)
+        return super().run_child_validation(data)
+
+
 @extend_schema_field({"type": "object", "additionalProperties": True})
 class Metadata(serializers.Field):
     """A JSON object of the app's own: at most METADATA_KEYS keys and METADATA_BYTES of JSON."""

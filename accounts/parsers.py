@@ -12,6 +12,7 @@ from rest_framework.parsers import BaseParser
 from accounts.errors import too_large
 
 MAX_DEPTH = 20
+MAX_VALUES = 200_000  # several times what the longest list of messages or contacts holds
 _SURROGATES = range(0xD800, 0xE000)
 
 
@@ -30,12 +31,12 @@ class StrictJSONParser(BaseParser):
         body = stream.read(limit + 1)
         if len(body) > limit:
             raise too_large(limit)
-        return parse(body)
+        return parse(body, MAX_VALUES)
 
 
-def parse(body: bytes) -> Any:
-    """The JSON value in ``body``. Raises ParseError, or ValidationError with the path of a
-    string that no database can hold."""
+def parse(body: bytes, most: float = math.inf) -> Any:
+    """The JSON value in ``body``. Raises ParseError, also for more than ``most`` values, or
+    ValidationError with the path of a string that no database can hold."""
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -56,7 +57,7 @@ def parse(body: bytes) -> Any:
             else ""
         )
         raise ParseError(f"The body is not valid JSON{where}.") from error
-    _check_text(value)
+    _check_text(value, most)
     return value
 
 
@@ -80,11 +81,14 @@ def _finite(number: str) -> float:
     return value
 
 
-def _check_text(root: Any) -> None:
-    """Raises unless every string and key can be stored as text, at a bounded depth."""
-    waiting = [(root, "", 0)]
+def _check_text(root: Any, most: float) -> None:
+    """Raises unless every string and key can be stored as text, at a bounded depth and number."""
+    waiting, values = [(root, "", 0)], 1
     while waiting:
         value, path, depth = waiting.pop()
+        values += len(value) if isinstance(value, dict | list) else 0
+        if values > most:
+            raise ParseError(f"The JSON holds more than {most:,} values: send it in parts.")
         if depth > MAX_DEPTH:
             raise ParseError("The JSON is nested too deeply.")
         if isinstance(value, str):

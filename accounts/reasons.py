@@ -244,6 +244,9 @@ TEMPLATES: dict[str, str] = {
     "no_such_relation": _("There is no such relation any more."),
     "name_without_letters": _("A contact needs a name with at least one letter or digit."),
     "name_too_long": _("This name is too long."),
+    "tells_secret": _(
+        "Mio keeps no passwords, keys, codes, or numbers of cards, accounts and documents: leave it out ({field})."
+    ),
     "merged_already": _("{name} was merged into {id} already."),
     "merge_with_self": _("A contact can't be merged into itself."),
     "parted_before": _("{one} and {other} were marked as different people before."),

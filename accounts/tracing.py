@@ -23,7 +23,7 @@ _propagator = TraceContextTextMapPropagator()
 _tracer: Tracer | None = None
 
 # Statements are written with parameters; where a constant is written out, it is left out.
-_LITERAL = re.compile(r"'(?:[^']|'')*'|\b\d+(?:\.\d+)?\b")
+_LITERAL = re.compile(r"(?:'[^']*')+|\b\d+(?:\.\d+)?\b")
 _VERB = re.compile(r"[\s(]*(\w+)")
 _TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE|JOIN)\s+(?:ONLY\s+)?"?([a-z]\w*)"?', re.I)
 

@@ -20,6 +20,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import merge, names, relations, store
 from contacts.matching import references
 from contacts.models import Contact, Relation, json_value
+from contacts.tagging import secrets
 
 
 class Dated(NamedTuple):
@@ -68,6 +69,8 @@ def create_contact(
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
         raise UnknownContact(Reason("user_forgotten"))
+    aliases = list(aliases)
+    _check({"name": name, "aliases": aliases, **values})
     with recording(held, "create_contact", actor, why) as (recorder, change):
         contact, made = store.create(held, name, aliases=aliases, namesake=namesake)
         if not made:
@@ -91,6 +94,7 @@ def create_contacts(
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
         raise UnknownContact(Reason("user_forgotten"))
+    _check({"contacts": people})
     with recording(held, "create_contacts", actor, why) as (recorder, change):
         contacts = [unsaved(held, values) for values in people]
         namesakes = {place for place, values in enumerate(people) if values.get("namesake")}
@@ -100,6 +104,12 @@ def create_contacts(
         recorder.watch(contacts, created=True)
         put(settings.MIO_CONTACTS_CREATED, str(change.id), end_user_id=held.pk)
     return contacts, change
+
+
+def _check(values: Mapping[str, Any]) -> None:
+    """Raises InvalidContact where a value tells a secret."""
+    if reason := secrets.refusal(**values):
+        raise store.InvalidContact(reason)
 
 
 def unsaved(end_user: EndUser, values: Mapping[str, Any]) -> Contact:
@@ -135,6 +145,7 @@ def edit_contact(
     contact = store.survivor(held, contact_id) if held else None
     if held is None or contact is None:
         raise UnknownContact(Reason("no_such_contact"))
+    _check(values)
     with recording(held, "edit_contact", actor, why, [contact.id]) as (recorder, change):
         recorder.watch([contact])
         fields = _rename(contact, values, namesake)
@@ -274,6 +285,8 @@ def add_relation(
     kind = relations.cleaned(kind)
     if not kind:
         raise InvalidRelation(Reason("relation_without_kind"))
+    if reason := secrets.refusal(kind=kind):
+        raise InvalidRelation(reason)
     if any(
         (row.subject_id, row.kind, row.object_id, row.sources) == (subject.pk, kind, other.pk, [])
         for row in known.values()

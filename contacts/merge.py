@@ -22,6 +22,7 @@ from contacts import merge_values, names, relations, store
 from contacts.attributes import is_single
 from contacts.models import Contact, Relation, Suggestion
 from contacts.roles import roles_of
+from contacts.tagging import secrets
 from contacts.text import normalise
 
 State = Suggestion.State
@@ -308,6 +309,8 @@ def part(
 ) -> Contact:
     """A new contact with what ``old`` knows from the memories ``moved``, and the certainty
     that the two are two. Raises identity.InvalidContact."""
+    if reason := secrets.refusal(name=name, relationship=relationship):
+        raise store.InvalidContact(reason)
     end_user = old.end_user
     recorder.watch([old])
     new, _ = store.create(end_user, name, relationship=relationship, namesake=True)

@@ -8,7 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.fields import Flag, Strict, Text
+from accounts.fields import BoundedList, Flag, Strict, Text
 from accounts.paging import Page, PageQuery
 from contacts import store
 from contacts.models import Contact
@@ -82,9 +82,7 @@ class ContactForm(Strict):
     """What may be said about a contact. ``why`` goes into the audit trail."""
 
     name = Text(max_length=200)
-    aliases = serializers.ListField(
-        child=Text(max_length=200), max_length=MAX_ALIASES, required=False
-    )
+    aliases = BoundedList(child=Text(max_length=200), max_length=MAX_ALIASES, required=False)
     relationship = Text(max_length=200, allow_blank=True, required=False)
     gender = serializers.ChoiceField(["female", "male", ""], required=False)
     personality = Text(max_length=2000, allow_blank=True, required=False)
@@ -106,7 +104,7 @@ class NewContact(ContactForm):
 
 
 class NewContacts(Strict):
-    contacts = serializers.ListField(
+    contacts = BoundedList(
         child=NewContact(), min_length=1, max_length=MAX_NEW, help_text="All are added, or none."
     )
     why = Text(max_length=500, allow_blank=True, required=False)

@@ -10,6 +10,7 @@ from contacts import relations
 from contacts.address_books.entries import RELATIONS, Entry
 from contacts.address_books.entry_matching import Circle, Known, Matched, match
 from contacts.models import Relation
+from contacts.tagging.secrets import cleared
 from contacts.text import truncate
 from imports.types import Dump, Statement
 from memories.models import Memory
@@ -83,6 +84,15 @@ class Plan:
 def plan(end_user: EndUser, dump: Dump, choices: Mapping[int, str] | None = None) -> Plan:
     """What would become of a file for an end user; ``choices`` as ``match`` takes them. Raises
     UnknownChoice."""
+    stated = cleared(dump.statements)
+    left_out = dump.left_out + len(dump.statements) - len(stated)
+    dump = replace(
+        dump,
+        entries=cleared(dump.entries),
+        statements=stated,
+        ties=cleared(dump.ties),
+        left_out=left_out,
+    )
     entries = [_in_language(entry, end_user.language) for entry in dump.entries]
     matched, circle = match(end_user, entries, choices)
     known = {one.entry.number: one.known for one in matched if one.known is not None}

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
+from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import edit, merge, store
@@ -53,6 +54,7 @@ def person(user: EndUser, person: str) -> dict[str, Any]:
     }
 
 
+@atomic()
 def remember(user: EndUser, content: str, person: str, *, actor: str) -> dict[str, Any]:
     """Stores a sentence, about somebody who is met by it where nobody of that name is known."""
     people: list[Contact] = []

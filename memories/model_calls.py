@@ -12,12 +12,12 @@ from accounts import tracing
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import stored
+from contacts.tagging.secrets import cleared, holds_phone, holds_secret
 from contacts.text import encodable, estimate_tokens
 from memories.models import ModelCall, Outage
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
 from memories.providers.interface import LanguageProvider, PairJudge, Resolver
-from memories.text.secrets import holds_secret
 from memories.types import Reply, Usage
 
 T = TypeVar("T")
@@ -34,8 +34,8 @@ def ask(
     *,
     messages: int = 0,
 ) -> T:
-    """The value of the reply, after the call is written down, and how many new ``messages`` it
-    read. Re-raises ProviderError."""
+    """The value of the reply without secrets, after the call is written down, and how many new
+    ``messages`` it read. Re-raises ProviderError."""
     try:
         with traced(provider, purpose) as span:
             reply = call()
@@ -45,7 +45,7 @@ def ask(
         write_failure(end_user, provider, purpose, error)
         raise
     write(end_user, provider, purpose, reply.usage, messages=messages)
-    return reply.value
+    return cleared(reply.value)
 
 
 def traced(asked: Asked, purpose: str) -> AbstractContextManager[Span]:
@@ -95,9 +95,9 @@ def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: Provider
 
 
 def _kept(answer: str) -> str:
-    """What is kept of an unusable answer: nothing of one that holds a secret."""
+    """What is kept of an unusable answer: nothing of one that holds a secret or a telephone number."""
     answer = encodable(answer.replace("\0", ""))[:MOST_KEPT]
-    return "" if holds_secret(answer) else answer
+    return "" if holds_secret(answer) or holds_phone(answer) else answer
 
 
 def _outcome(error: ProviderError) -> ModelCall.Outcome:

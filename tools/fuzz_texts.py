@@ -19,6 +19,7 @@ from contacts.coreference.resolve import refers_back, resolve
 from contacts.lexicon import words
 from contacts.matching.descriptions import describe, keys_of
 from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
+from contacts.tagging.secrets import holds_phone, masked
 from contacts.text import clean, is_chinese, one_line, quotations
 from contacts.types import Person, Utterance
 from memories.dates import find_dates, write_dates
@@ -29,7 +30,6 @@ from memories.search import query, time_range, tokens
 from memories.search.outdated_weight import asks_past
 from memories.text import forgetting, own_words
 from memories.text.negation import negations
-from memories.text.secrets import holds_secret
 from memories.text.sentences import clauses, sentences
 from memories.types import (
     ConflictCase,
@@ -126,7 +126,7 @@ READERS: dict[str, Callable[[str], Any]] = {
     "own words": lambda text: (own_words.excerpt(text), own_words.unquoted(text)),
     "clauses": lambda text: [clauses(sentence) for sentence in sentences(text)],
     "forget": forget,
-    "secrets": lambda text: (holds_secret(text[:MEMORY]), negations(text)),
+    "secrets": lambda text: (masked(text), holds_phone(text[:MEMORY]), negations(text)),
     "dates": _both(find_dates),
     "written dates": _both(write_dates),
     "entities": lambda text: tag(text[:MEMORY], {"小红": "王小红", "Ann": "Ann"}),

@@ -30,7 +30,7 @@ from contacts.edit import (
 )
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from dashboard import access, feedback
+from dashboard import access, feedback, words
 from dashboard.forms import PersonForm
 from dashboard.queries import contact as queries
 from memories.corrections import merge_contacts
@@ -72,6 +72,8 @@ def create(request: HttpRequest, end_user: EndUser) -> HttpResponse:
             )
         except NameTaken as error:
             _name_taken(form, error)
+        except store.InvalidContact as error:
+            form.add_error(None, words.reason(error.reason))
         else:
             feedback.done(
                 request, _("%(name)s was added.") % {"name": feedback.apart(person.name)}, change
@@ -104,6 +106,8 @@ def edit(request: HttpRequest, person: Contact) -> HttpResponse:
             )
         except NameTaken as error:
             _name_taken(form, error)
+        except store.InvalidContact as error:
+            form.add_error(None, words.reason(error.reason))
         else:
             feedback.done(request, _("Saved."), change)
             return redirect("dashboard:contact", person.end_user_id, person.pk)
@@ -183,7 +187,7 @@ def _edit(request: HttpRequest, person: Contact, values: dict[str, Any], said: s
         )
     except NameTaken:
         feedback.refused(request, _("Someone of this name is already known."))
-    except UnknownContact as error:
+    except (UnknownContact, store.InvalidContact) as error:
         feedback.refused(request, error.reason)
     else:
         feedback.done(request, said, change)

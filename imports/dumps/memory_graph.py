@@ -30,7 +30,7 @@ _PERSON = words("person_types")
 _USER = 0  # in place of an entry's number
 _OF = re.compile(r"^(?:is |are |was )?(?:an? |the )?(.+?)(?: of| to)?$")
 _HAS = re.compile(r"^has (?:an? )?(.+)$")
-_CHINESE_OF = re.compile(r"^(?:是|的)*(.+?)的?$")
+_CHINESE_OF = re.compile(r"^[是的]*+(.+?)的?$")
 
 
 @dataclass(slots=True)

@@ -38,7 +38,9 @@ _MEDIA = re.compile(
     r"|(?:missed (?:group )?(?:voice|video) call|(?:voice|video) call|POLL:|location: https?:).*",
     re.IGNORECASE,
 )
-_EDITED = re.compile(r"\s*<[^<>]*(?:edited|编辑|編輯)[^<>]*>\s*$", re.IGNORECASE)
+_EDITED = re.compile(r"<[^<>]{0,40}(?:edited|编辑|編輯)[^<>]{0,40}>\Z", re.IGNORECASE)
+# The mark before the text says on an iPhone that nobody typed it.
+_AUTOMATIC = re.compile(r"[^\]\n]*\][^:\n]{1,90}:\s\u200e")
 
 
 class _Dated(NamedTuple):
@@ -81,8 +83,7 @@ def _dated(line: str) -> _Dated | None:
     found = _HEADER.match(visible(line).lstrip()) if line[:1] not in " \t" else None
     if found is None:
         return None
-    # The mark before the text says on an iPhone that nobody typed it; it went with the others.
-    automatic = found["bracket"] and re.search(r"\]\s*[^:\n]{1,80}:\s\u200e", line)
+    automatic = found["bracket"] and _AUTOMATIC.match(line)
     rest = "" if automatic else found["rest"]
     numbers = (int(found["a"]), int(found["b"]), int(found["c"]))
     return _Dated(numbers, found["time"], rest, bool(found["bracket"]))
@@ -99,7 +100,7 @@ def _said(dated: _Dated) -> tuple[str, str]:
 
 def _words(text: str) -> str:
     """What was typed: no media, no deleted message, no note that it was edited."""
-    first, _, rest = _EDITED.sub("", text).partition("\n")
+    first, _, rest = _EDITED.sub("", text.rstrip()).partition("\n")
     kept = "" if _MEDIA.fullmatch(first.strip()) else first
     return f"{kept}\n{rest}".strip()
 

@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.fields import Flag, Identifier, Strict, Text
+from accounts.fields import BoundedList, Flag, Identifier, Strict, Text
 from accounts.models import Change
 from contacts import store
 from contacts.api import OneContact
@@ -51,7 +51,7 @@ class ArchiveForm(_Reasoned):
 class SplitForm(_Reasoned):
     """The memories that are about another person, and how that one is called."""
 
-    memories = serializers.ListField(child=Identifier(), min_length=1, max_length=MAX_SPLIT)
+    memories = BoundedList(child=Identifier(), min_length=1, max_length=MAX_SPLIT)
     name = Text(max_length=200)
     relationship = Text(max_length=200, allow_blank=True, required=False)
 

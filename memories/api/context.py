@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.fields import Strict, Text, Whole
+from accounts.fields import BoundedList, Strict, Text, Whole
 from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
@@ -32,7 +32,7 @@ class ContextForm(Strict):
 
     message = Text(max_length=MAX_CONTENT)
     session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
-    history = serializers.ListField(child=Turn(), max_length=MAX_HISTORY, required=False)
+    history = BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
     limit = Whole(min_value=1, max_value=100, default=10, help_text="Memories at most.")
     token_budget = Whole(min_value=1, max_value=100_000, default=1500)
     keep_cards = Whole(
@@ -52,7 +52,7 @@ class ContextForm(Strict):
         default=build.RESOLVE_BUDGET_MS,
         help_text="For so long; after it, what was found without a model is the answer.",
     )
-    include = serializers.ListField(
+    include = BoundedList(
         child=serializers.ChoiceField(build.ALL), default=list(build.ALL), max_length=10
     )
 

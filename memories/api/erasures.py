@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError, conflict
-from accounts.fields import Identifier, Strict, Whole
+from accounts.fields import BoundedList, Identifier, Strict, Whole
 from accounts.paging import Page, PageQuery, page
 from contacts.models import Contact
 from memories.context import build
@@ -75,16 +75,16 @@ class ForgettingDetail(ForgettingSerializer):
 class DecideBody(Strict):
     """What is to become of messages and contacts that are undecided."""
 
-    redact = serializers.ListField(
+    redact = BoundedList(
         child=Whole(), default=list, max_length=MOST, help_text="Messages that mean the person."
     )
-    keep = serializers.ListField(
+    keep = BoundedList(
         child=Whole(), default=list, max_length=MOST, help_text="Messages that do not."
     )
-    forget = serializers.ListField(
+    forget = BoundedList(
         child=Identifier(), default=list, max_length=MOST, help_text="Contacts that are the same."
     )
-    keep_people = serializers.ListField(
+    keep_people = BoundedList(
         child=Identifier(), default=list, max_length=MOST, help_text="Contacts that are not."
     )
 

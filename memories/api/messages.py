@@ -14,7 +14,7 @@ from rest_framework.response import Response
 from accounts.api import UserView, WaitingView, documented, in_thread
 from accounts.cells import atomic
 from accounts.errors import ApiError
-from accounts.fields import Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
+from accounts.fields import BoundedList, Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
 from accounts.paging import Page, PageQuery, page
 from contacts import store
 from memories import queue
@@ -60,7 +60,7 @@ class MessageForm(Strict):
 
 
 class MessagesForm(Strict):
-    messages = serializers.ListField(
+    messages = BoundedList(
         child=MessageForm(), min_length=1, max_length=MAX_MESSAGES, help_text="In order."
     )
 

@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.fields import Identifier, Strict, Text
+from accounts.fields import BoundedList, Identifier, Strict, Text
 from memories.api.requested import changed, check_memory
 from memories.api.serializers import (
     MAX_CONTENT,
@@ -24,7 +24,7 @@ from memories.models import Edge, Memory
 class SplitMemoryForm(Strict):
     """Sentences that each stand alone and say together what the memory says."""
 
-    pieces = serializers.ListField(
+    pieces = BoundedList(
         child=Text(max_length=MAX_CONTENT), min_length=2, max_length=rewrite.MOST_PIECES
     )
     why = Text(max_length=500, allow_blank=True, required=False)
@@ -33,7 +33,7 @@ class SplitMemoryForm(Strict):
 class MergeMemoriesForm(Strict):
     """The memories that say the same, and a sentence that says all that they say."""
 
-    ids = serializers.ListField(child=Identifier(), min_length=2, max_length=rewrite.MOST_MERGED)
+    ids = BoundedList(child=Identifier(), min_length=2, max_length=rewrite.MOST_MERGED)
     content = Text(max_length=MAX_CONTENT)
     why = Text(max_length=500, allow_blank=True, required=False)
 

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from accounts import time_zones
 from accounts.fields import (
+    BoundedList,
     Flag,
     Identifier,
     LocalMoment,
@@ -63,7 +64,7 @@ class _Times(Strict):
 class NewMemory(_Times):
     content = Text(max_length=MAX_CONTENT)
     type = serializers.ChoiceField(TYPES, default=MemoryType.MISCELLANEOUS.value)
-    contacts = serializers.ListField(
+    contacts = BoundedList(
         child=Identifier(), max_length=MAX_PEOPLE, default=list, help_text="Whom it is about."
     )
 
@@ -218,10 +219,8 @@ class SearchForm(Strict):
         ["recall", "explore", "exact", "general"], required=False, allow_null=True
     )
     limit = Whole(min_value=1, max_value=100, default=10)
-    types = serializers.ListField(
-        child=serializers.ChoiceField(TYPES), max_length=len(TYPES), default=list
-    )
-    statuses = serializers.ListField(
+    types = BoundedList(child=serializers.ChoiceField(TYPES), max_length=len(TYPES), default=list)
+    statuses = BoundedList(
         child=serializers.ChoiceField(Memory.Status.choices),
         min_length=1,
         max_length=3,
@@ -230,7 +229,7 @@ class SearchForm(Strict):
     include_outdated = Flag(
         default=False, help_text="What is no longer true as well, marked as `history`."
     )
-    contacts = serializers.ListField(
+    contacts = BoundedList(
         child=Identifier(),
         max_length=MAX_PEOPLE,
         default=list,

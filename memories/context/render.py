@@ -7,6 +7,7 @@ from uuid import UUID
 
 from contacts.cards import date_said
 from contacts.important_dates import date_text
+from contacts.tagging.secrets import masked
 from contacts.text import defused, estimate_tokens, names_role, one_line
 from memories.text.fence import CLOSE, OPEN, WORDS
 
@@ -106,7 +107,7 @@ def render(
     dates: Sequence[InjectedDate] = (),
     today: date = date.min,
 ) -> Block:
-    """The fenced block within the budget, with up to ``limit`` memories; they are the best
+    """The fenced block without secrets within the budget, with up to ``limit`` memories; they are the best
     first. ``dates`` are as seen ``today``."""
     words = WORDS[language]
     said = _said(words, language, told)
@@ -149,7 +150,7 @@ def render(
         parts += [words[heading], *cards[stays]] if cards[stays] else []
     parts += [words["dates"], *coming.values()] if coming else []
     parts += [words["memories"], *lines.values()] if lines else []
-    text = "\n".join([OPEN, words["note"], *parts, CLOSE]) if parts else ""
+    text = masked("\n".join([OPEN, words["note"], *parts, CLOSE])) if parts else ""
     return Block(text, tuple(kept), frozenset(lines), tuple(coming))
 
 

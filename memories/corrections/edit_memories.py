@@ -26,6 +26,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import relations, store
 from contacts.attributes import is_single
 from contacts.models import Contact, Relation
+from contacts.tagging import secrets
 from memories import graph, queue
 from memories.corrections import derived, rewrite_links, sources, validity
 from memories.models import Edge, Link, Memory
@@ -48,6 +49,13 @@ def locked(end_user: EndUser) -> EndUser:
     if held is None:
         raise InvalidCorrection(Reason("user_forgotten"))
     return held
+
+
+def check_content(*contents: str) -> None:
+    """Raises InvalidCorrection where the content of a memory tells a secret."""
+    for content in contents:
+        if reason := secrets.refusal(content=content):
+            raise InvalidCorrection(reason)
 
 
 @atomic()
@@ -168,6 +176,7 @@ def edit(
         raise InvalidCorrection(Reason("no_such_memory"))
     if memory.merged_into_id and values.get("status", memory.status) != memory.status:
         raise InvalidCorrection(Reason("merged_memory"))
+    check_content(values.get("content", ""))
     with recording(end_user, "edit", actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         if "content" in values and values["content"] != memory.content:
@@ -261,8 +270,9 @@ def add(
     **columns: Any,
 ) -> tuple[Memory, Change | None]:
     """Stores a memory that a person or app states, linked to ``contacts``. The memory that
-    already says exactly this is returned as it is, with no change."""
+    already says exactly this is returned as it is, with no change. Raises InvalidCorrection."""
     end_user = locked(end_user)
+    check_content(content)
     key = content_hash(content)
     held = Memory.objects.of(end_user).active().filter(content_hash=key).first()
     if held is not None:

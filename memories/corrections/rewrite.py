@@ -21,7 +21,7 @@ from contacts import store
 from contacts.matching.mentions import entries_of, find_mentions
 from memories import queue
 from memories.corrections import derived, lineage, rewrite_links, sources
-from memories.corrections.edit_memories import InvalidCorrection, locked
+from memories.corrections.edit_memories import InvalidCorrection, check_content, locked
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
 
@@ -55,6 +55,7 @@ def split(
     held = locked(end_user)
     (whole,) = _facts(held, [memory_id])
     texts = _pieces(whole, pieces, fewest)
+    check_content(*texts.values())
     said = {m.content_hash: m for m in Memory.objects.of(held).active().filter(
         content_hash__in=texts)}  # fmt: skip
     with recording(held, lineage.SPLIT, actor, why) as (recorder, change):
@@ -162,6 +163,7 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
     content = " ".join(content.split())
     if not content or len(content) >= len(memory.content):
         raise InvalidCorrection(Reason("not_shorter"))
+    check_content(content)
     with recording(held, lineage.TRIM, actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         memory.content, memory.content_hash = content, content_hash(content)
@@ -189,6 +191,7 @@ def merge_memories(
     held = locked(end_user)
     originals = _facts(held, list(dict.fromkeys(ids)))
     content = " ".join(content.split())
+    check_content(content)
     key = content_hash(content)
     taken = Memory.objects.of(held).active().filter(content_hash=key)
     if not 2 <= len(originals) <= MOST_MERGED or not content:

@@ -14,6 +14,7 @@ import openai
 from pydantic import BaseModel, ValidationError
 
 from accounts.reasons import Reason
+from contacts.tagging.secrets import masked
 from contacts.text import encodable, middle_cut
 from memories.providers.errors import PermanentError, RefusedError
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
@@ -96,7 +97,7 @@ class OpenAIEmbedder:
     def embed_passages(self, texts: Sequence[str]) -> list[list[float]]:
         """A vector of length 1 for each text, in the order of ``texts``."""
         # The protocol refuses an empty input.
-        inputs = [_prepared(text, SERVER_CHARS) or " " for text in texts]
+        inputs = [_prepared(masked(text), SERVER_CHARS) or " " for text in texts]
         vectors: list[list[float]] = []
         for batch in _batches(inputs, SERVER_BATCH_CHARS, SERVER_BATCH_INPUTS):
             vectors += self._embed(batch)

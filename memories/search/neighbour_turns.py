@@ -6,9 +6,9 @@
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 
+from contacts.tagging.secrets import holds_phone, holds_secret
 from contacts.text import middle_cut
 from memories.text.own_words import without_injected
-from memories.text.secrets import holds_secret
 from memories.types import CONTACT, Turn
 
 # A pause after which people talk about something else (the usual cut of web sessions:
@@ -23,7 +23,7 @@ _ROLES = frozenset(("user", "assistant", CONTACT))
 def around(turns: Sequence[Turn], turn_ids: Collection[int]) -> list[str]:
     """The texts of the turns right before and right after ``turn_ids`` (``turns`` are in
     order), as far as they belong to the same conversation. Never what was injected, and no
-    turn that holds a secret."""
+    turn that holds a secret or a telephone number."""
     places = [place for place, turn in enumerate(turns) if turn.id in turn_ids]
     if not places:
         return []
@@ -31,7 +31,9 @@ def around(turns: Sequence[Turn], turn_ids: Collection[int]) -> list[str]:
     for inner, outer in ((places[0], places[0] - 1), (places[-1], places[-1] + 1)):
         if 0 <= outer < len(turns) and _together(turns[inner], turns[outer]):
             found.append(middle_cut(without_injected(turns[outer].content), LONGEST))
-    return [text for text in found if text.strip() and not holds_secret(text)]
+    return [
+        text for text in found if text.strip() and not holds_secret(text) and not holds_phone(text)
+    ]
 
 
 def _together(one: Turn, other: Turn) -> bool:

@@ -150,6 +150,8 @@ def test_a_key_of_an_app_names_the_user_in_the_address_and_nothing_else_is_let_i
             f"{address}{path}", json={}, headers={"Authorization": f"Bearer {secret}"}
         )
         assert (answer.status_code, "code" in answer.json()["error"]) == (status, True)
+    mine = {"Authorization": f"Bearer {bound}"}
+    assert httpx2.post(address, content=b" " * 200_000, headers=mine).status_code == 413
     elsewhere = {"Authorization": f"Bearer {bound}", "Host": "evil.example"}
     assert httpx2.post(address, json={}, headers=elsewhere).status_code == 400
     twice = [("Authorization", f"Bearer {bound}"), ("Authorization", f"Bearer {open_key}")]

@@ -6,6 +6,9 @@ another at any point has as many ways as places to do so (polynomial). Both are 
 products of the automaton with itself: Weideman et al., "Analyzing Matching Time Behavior of
 Backtracking Regular Expression Matchers by Using Ambiguity of NFA", CIAA 2016.
 
+A third product is that of "any text, then the pattern" (what ``search``, ``sub`` and ``finditer``
+try) where the loop may fail: ``<a.*?>`` reads to the end of the text from each of many ``<a``.
+
 What is not seen: conditions (``\\b``, lookarounds; a loop within one is judged on its own) count
 as fulfilled, so that a pattern may be thought worse than it is. An atomic group or possessive
 repeat, which is never entered again, counts as one character of those that it can begin with.
@@ -50,6 +53,26 @@ def blowup(pattern: Any) -> str:
         if automaton.is_polynomial():
             worst = "polynomial"
     return worst
+
+
+def searches_in_square(pattern: Any) -> bool:
+    """Whether searching a text for the pattern may read to its end from each of many beginnings."""
+    items, flags = next(_parts(pattern))
+    return any(
+        _Search(alternative, flags).is_polynomial() for alternative in _alternatives(list(items))
+    )
+
+
+def _alternatives(items: list[Any]) -> Iterator[list[Any]]:
+    """Those of a pattern that begins with alternatives, each alone."""
+    op, given = items[0] if items else (None, None)
+    if op is c.SUBPATTERN:
+        yield from _alternatives([*given[3], *items[1:]])
+    elif op is c.BRANCH:
+        for branch in given[1]:
+            yield from _alternatives([*branch, *items[1:]])
+    else:
+        yield items
 
 
 def _parts(pattern: Any) -> Iterator[tuple[Items, int]]:
@@ -269,18 +292,20 @@ class _Automaton:
 
     def is_polynomial(self) -> bool:
         """Whether one loop can hand a word to a later one at any of its rounds."""
-        letters = self.letters
         for first in self._loops:
             reached = self._reach(first)
             for second in self._loops:
-                if first is not second and second[0] in reached:
-                    pairs = product(first, second)
-                    bounds = set(first), set(second)
-                    if any(
-                        letters[p] & letters[q] and self._hands_on(p, q, *bounds) for p, q in pairs
-                    ):
-                        return True
+                if first is not second and second[0] in reached and self._can_hand(first, second):
+                    return True
         return False
+
+    def _can_hand(self, first: list[int], second: list[int]) -> bool:
+        """Whether one loop can hand a word to another at any of its rounds."""
+        letters, bounds = self.letters, (set(first), set(second))
+        return any(
+            letters[p] & letters[q] and self._hands_on(p, q, *bounds)
+            for p, q in product(first, second)
+        )
 
     def _reach(self, loop: list[int]) -> set[int]:
         seen, waiting = set(loop), list(loop)
@@ -310,6 +335,80 @@ class _Automaton:
         for a, d in product(self._step(x).keys() & first, self._step(z).keys() & second):
             if common := letters[a] & letters[d]:
                 yield from ((a, b, d) for b in self._step(y) if common & letters[b])
+
+
+class _Search(_Automaton):
+    """A pattern with a loop before it that passes any text. Its loops may be entered wherever the
+    look behind at its beginning allows."""
+
+    def __init__(self, items: Items, flags: int) -> None:
+        self._may_fail: set[int] = set()
+        super().__init__(items, flags)
+        refused = self._refused_before(items)
+        hub = self._node(0, [])
+        before = self._node(self._all & ~refused, [self._node(0, [hub, self.start])])
+        others = [self._node(refused, [hub])] if refused else []
+        self.after[hub] = self._any = [before, *others]
+
+    def _item(self, op: Any, given: Any, then: int) -> int:
+        at_end = op is c.AT and given in (c.AT_END, c.AT_END_STRING)
+        if at_end or op in (c.ASSERT, c.GROUPREF):
+            passed = self._node(0, [then])
+            if not at_end or then:
+                self._may_fail.add(passed)
+            else:  # a loop that takes every character always comes to the end
+                self._ends_text = passed
+            return passed
+        if op is c.AT and given in (c.AT_BEGINNING, c.AT_BEGINNING_STRING):
+            return then if self._flags & re.M.value else self._node(self._all + 1, [then])
+        return super()._item(op, given, then)
+
+    _ends_text = -1
+
+    def _refused_before(self, items: Items) -> int:
+        """The characters behind which the pattern can't begin."""
+        refused = 0
+        for op, given in items:
+            if op is c.AT and given is c.AT_BEGINNING:
+                refused |= self._all & ~self._bits["\n"]
+            elif op is c.AT and given is c.AT_BOUNDARY:
+                refused |= self._same_side()
+            elif op in (c.ASSERT, c.ASSERT_NOT):
+                direction, (one, *more) = given[0], given[1]
+                if direction < 0 and not more and one[0] in (c.LITERAL, c.NOT_LITERAL, c.IN):
+                    letters = self._letters(*one)
+                    refused |= self._all & ~letters if op is c.ASSERT else letters
+            elif op is not c.AT:
+                break
+        return refused
+
+    def _same_side(self) -> int:
+        """The characters between which and the pattern's first there is no boundary of a word."""
+        word = self._letters(c.CATEGORY, c.CATEGORY_WORD)
+        first = reduce(or_, (self.letters[one] for one in self._next(self.start)), 0)
+        if first & ~word == 0:
+            return word
+        return 0 if first & word else self._all & ~word
+
+    def is_polynomial(self) -> bool:
+        return any(
+            all(map(self._fails, loop)) and self._can_hand(self._any, loop) for loop in self._loops
+        )
+
+    def _fails(self, state: int) -> bool:
+        """Whether nothing that always holds leads from a state of a loop to the pattern's end."""
+        line = self._all if self._flags & re.S.value else self._all & ~self._bits["\n"]
+        takes_all = self.letters[state] & line == line
+        seen, waiting = set[int](), list(self.after[state])
+        while waiting:
+            node = waiting.pop()
+            if node == 0:
+                return False
+            if node not in seen | self._may_fail and not self.letters[node]:
+                seen.add(node)
+                if node != self._ends_text or takes_all:
+                    waiting += self.after[node]
+        return True
 
 
 def _chars(items: Any) -> Iterator[str]:

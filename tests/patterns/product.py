@@ -15,10 +15,21 @@ import regex
 
 from contacts.lexicon.rules import Patterns, Rows
 
-_PACKAGES = ("accounts", "contacts", "dashboard", "memories", "mio_site")
+_PACKAGES = (
+    "accounts", "contacts", "dashboard", "gateway", "imports", "mcp_server", "memories", "mio_site",
+    "webhooks",
+)  # fmt: skip
 _CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 _FLAGS = re.compile(r"(?:(?:re|regex)\.[A-Z]+(?: \| )?)+")
 _KINDS = {"re": re, "regex": regex}
+
+
+# What reads a sentence, a memory, a query or a line of settings: short, whatever was sent.
+_READ_SHORT_TEXTS = re.compile(
+    r"contacts\.(?:coreference|matching|resolution|tagging)\b|memories\.(?:dates|entities|search)\b"
+    r"|memories\.providers\.offline\b|mio_site\b"
+)
+_AT_ONE_PLACE = {"match", "fullmatch"}
 
 
 @cache
@@ -31,6 +42,24 @@ def patterns() -> dict[Any, str]:
         for pattern in [*_held(vars(module), seen), *_written(module)]:
             found.setdefault(pattern, module.__name__)
     return found
+
+
+def searched() -> dict[Any, str]:
+    """Those of ``patterns`` that may be searched for in a long text."""
+    return {
+        pattern: name
+        for pattern, name in patterns().items()
+        if not _READ_SHORT_TEXTS.match(name) and not _is_matched(pattern, import_module(name))
+    }
+
+
+def _is_matched(pattern: Any, module: ModuleType) -> bool:
+    """Whether a module tries a pattern of its own at the beginning of texts alone."""
+    name = next((one for one, value in vars(module).items() if value is pattern), None)
+    if name is None:
+        return False
+    uses = re.findall(rf"\b{name}\b(?:\.(\w+)|(?! = ))", _source(module))
+    return set(uses) <= _AT_ONE_PLACE
 
 
 def _modules() -> Iterator[ModuleType]:
@@ -68,7 +97,7 @@ def _builds_patterns(function: Any) -> bool:
 
 
 def _written(module: ModuleType) -> Iterator[Any]:
-    for node in ast.walk(ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))):
+    for node in ast.walk(_tree(module)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         kind = _KINDS.get(ast.unparse(node.func.value))
@@ -88,7 +117,7 @@ def _written(module: ModuleType) -> Iterator[Any]:
 @cache
 def _locals(module: ModuleType) -> frozenset[str]:
     """Names that functions of the module assign, which hide its own."""
-    tree = ast.parse(Path(module.__file__ or "").read_text(encoding="utf-8"))
+    tree = _tree(module)
     stored = (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef))
     return frozenset(
         name.id
@@ -96,3 +125,12 @@ def _locals(module: ModuleType) -> frozenset[str]:
         for name in ast.walk(function)
         if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)
     ) | frozenset(one.arg for one in ast.walk(tree) if isinstance(one, ast.arg))
+
+
+@cache
+def _tree(module: ModuleType) -> ast.Module:
+    return ast.parse(_source(module))
+
+
+def _source(module: ModuleType) -> str:
+    return Path(module.__file__ or "").read_text(encoding="utf-8")

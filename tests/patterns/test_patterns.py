@@ -5,14 +5,20 @@ import re
 import pytest
 import regex
 
-from tests.patterns.ambiguity import blowup
-from tests.patterns.product import patterns
+from tests.patterns.ambiguity import blowup, searches_in_square
+from tests.patterns.product import patterns, searched
 
 
 def test_no_pattern_of_the_product_can_explode() -> None:
     found = patterns()
     assert len(found) > 800
     assert {p.pattern: where for p, where in found.items() if blowup(p)} == {}
+
+
+def test_no_pattern_that_is_searched_in_long_texts_reads_on_from_each_beginning() -> None:
+    found = searched()
+    assert len(found) > 150
+    assert {p.pattern: where for p, where in found.items() if searches_in_square(p)} == {}
 
 
 @pytest.mark.parametrize(
@@ -43,3 +49,26 @@ def test_a_pattern_that_can_explode_is_told_from_one_that_cannot(
 def test_patterns_of_regex_are_read_with_their_properties() -> None:
     assert blowup(regex.compile(r"(?:\p{Han}+[\p{Han}a])+!")) == "exponential"
     assert blowup(regex.compile(r"\p{Lu}\p{Ll}*+(?: \p{Lu}\p{Ll}*+)*+")) == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        (r"(?s)<think>.*?(?:</think>|\Z)|<details type=\"reasoning\".*?</details>", True),
+        (r"\s+$", True),
+        (r"\w+@", True),
+        (r"a(?:.*b)?", True),
+        (r"x.*?(?=y)", True),
+        (r"\b\w+@", False),
+        (r"(?<![\w.])[\w.]+@|\d+", False),
+        (r"^\s*x", False),
+        (r"(?m)^\w+ =", False),
+        (r"(?s)<!--.*?(?:-->|\Z)", False),
+        (r"\d+", False),
+        (r"<.{0,60}>", False),
+    ],
+)
+def test_a_search_that_reads_on_from_each_beginning_is_told_from_one_that_does_not(
+    pattern: str, expected: bool
+) -> None:
+    assert searches_in_square(re.compile(pattern)) is expected

@@ -15,6 +15,7 @@ from accounts.reasons import Reason
 from contacts import important_dates, partial_dates
 from contacts.attributes import attribute_key, is_yearly
 from contacts.resolution import namesakes
+from contacts.tagging.secrets import masked
 from contacts.text import clean, encodable, folded, middle_cut
 from contacts.types import Person
 from memories.providers.errors import OutputError
@@ -64,7 +65,8 @@ class ExtractionPrompt:
     def __init__(self, request: ExtractionRequest, shown: Sequence[UUID] | None = None) -> None:
         self._request = request
         self._said = {
-            turn.id: without_injected(turn.content) for turn in request.context + request.turns
+            turn.id: masked(without_injected(turn.content))
+            for turn in request.context + request.turns
         }
         spoken = [turn for turn in request.context + request.turns if self._is_spoken(turn)]
         self._turns = dict(enumerate(spoken, 1))
@@ -368,8 +370,18 @@ class ExtractionPrompt:
 
 
 def to_json(value: object) -> str:
-    """Compact JSON that any HTTP client can encode."""
-    return encodable(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    """Compact JSON that any HTTP client can encode, with secrets masked."""
+    return encodable(json.dumps(_masked(value), ensure_ascii=False, separators=(",", ":")))
+
+
+def _masked(value: Any) -> Any:
+    if isinstance(value, str):
+        return masked(value)
+    if isinstance(value, list | tuple):
+        return [_masked(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _masked(one) for key, one in value.items()}
+    return value
 
 
 def person_as_json(person: Person, short_id: str = "") -> dict[str, Any]:

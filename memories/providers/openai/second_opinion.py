@@ -1,6 +1,7 @@
 """A message of which it is unsure whom it means, as JSON for a model, and whom it says."""
 
 from accounts.reasons import Reason
+from contacts.tagging.secrets import masked
 from contacts.text import clean
 from memories.providers.errors import OutputError
 from memories.providers.openai.extraction import to_json
@@ -27,9 +28,10 @@ class WhoPrompt:
                     for short, line in zip(self._people, lines, strict=True)
                 ],
                 "turns": [
-                    {"role": role, "text": text[:MAX_TURN]} for role, text in self._request.turns
+                    {"role": role, "text": masked(text)[:MAX_TURN]}
+                    for role, text in self._request.turns
                 ],
-                "message": self._request.message[:MAX_MESSAGE],
+                "message": masked(self._request.message)[:MAX_MESSAGE],
             }
         )
 

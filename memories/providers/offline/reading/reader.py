@@ -6,6 +6,7 @@ each does and whether it tells something of a life, and what it does is told in 
 
 from collections.abc import Iterator
 
+from contacts.tagging.secrets import holds_phone, holds_secret
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.offline.heads.judge import judge
 from memories.providers.offline.reading.discourse_reading import Heard, understand
@@ -16,7 +17,6 @@ from memories.providers.offline.reading.realization import realize
 from memories.providers.offline.reading.self_statements import with_self_statements
 from memories.providers.offline.reading.speech import confirmed, injects, last_question, makes
 from memories.providers.offline.reading.telling import Draft, drafts_of, is_fragment
-from memories.text.secrets import holds_secret
 from memories.text.sentences import sentences
 from memories.types import Extraction, ExtractionRequest
 
@@ -97,4 +97,8 @@ def _judge(book: DraftBook) -> None:
     for draft, judgement, vector in zip(wanted, judge(texts, vectors), vectors, strict=True):
         draft.judgement, draft.vector = judgement, vector
     taken_over(book, wanted)
-    book.drafts = [d for d in book.drafts if d.judgement is not None and not holds_secret(d.text())]
+    book.drafts = [d for d in book.drafts if d.judgement is not None and not _is_private(d.text())]
+
+
+def _is_private(text: str) -> bool:
+    return holds_secret(text) or holds_phone(text)

@@ -1,0 +1,144 @@
+"""Whatever is sent to a door of the product, the time that it takes grows with its length alone."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from accounts.models import EndUser
+from accounts.parsers import MAX_VALUES
+from contacts.tagging.secrets import masked
+from gateway import chat_messages, upstreams
+from imports.overview import look, turns
+from memories.models import Message
+from memories.text.own_words import excerpt, unquoted
+from tests.api import ApiClient
+from tests.factories import make_end_user
+from tests.imports import files
+from webhooks import safe_post
+
+HOSTILE = (
+    "a", " ", "\n", "1", "1 ", "“", '"', "妈", "e\u0301", "@a.", "http://", "[", "「", "<think>",
+    '<details type="reasoning"', "<a edited ", "] a: ", "password is ", "-----BEGIN A ",
+)  # fmt: skip
+# At an honest door a text four times as long takes four times as long, at a quadratic one sixteen.
+MOST = 9.0
+NOISE = 0.1  # seconds of the processor that are never too many
+
+
+def grown(door: Callable[[str], Any], length: int) -> dict[str, float]:
+    """The shapes whose time at this door grows faster than their length, and how many times it
+    grew from a quarter of ``length``."""
+    _taken(door, "hello")
+    found = {}
+    for shape in HOSTILE:
+        text = (shape * (length // len(shape) + 1))[:length]
+        second = _taken(door, text)
+        if second > NOISE:
+            times = second / _taken(door, text[: length // 4])
+            if times > MOST:
+                found[shape] = round(times, 1)
+    return found
+
+
+def _taken(door: Callable[[str], Any], text: str) -> float:
+    begun = time.process_time()
+    with suppress(Exception):  # a refusal is an answer
+        door(text)
+    return time.process_time() - begun
+
+
+READERS: dict[str, Callable[[str], Any]] = {
+    "secrets": masked,
+    "own words": lambda text: (excerpt(text), unquoted(text)),
+    "chat": lambda text: chat_messages.said(text),
+    "address of a webhook": safe_post.check_url,
+    "address of an upstream": upstreams.check,
+}
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_reading_takes_as_long_as_the_text_is(name: str) -> None:
+    assert grown(READERS[name], 40_000) == {}
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        files.WHATSAPP_IPHONE, files.WHATSAPP_ANDROID, files.WECHAT_COPY, files.MEMOTRACE_TEXT,
+        files.MEMOTRACE_TABLE, files.CHATLOG_TABLE, files.CHATLOG_TEXT, files.LINE,
+    ],
+    ids=["iphone", "android", "wechat", "memotrace", "memotrace csv", "chatlog csv", "chatlog", "line"],
+)  # fmt: skip
+def test_importing_takes_as_long_as_the_file_is(begun: str, tmp_path: Path) -> None:
+    path = tmp_path / "chat.txt"
+
+    def door(text: str) -> None:
+        path.write_text(f"{begun.rstrip()} {text}\n{text}\n", encoding="utf-8")
+        look(path, UTC)
+        list(turns(path, UTC))
+
+    assert grown(door, 40_000) == {}
+
+
+API: dict[str, Callable[[str], tuple[str, dict[str, Any]]]] = {
+    "message": lambda text: ("messages/", {"messages": [{"role": "user", "content": f"x{text}"}]}),
+    "context": lambda text: ("context/", {"message": f"x{text}", "include": ["cards", "linked"]}),
+    "search": lambda text: ("search/", {"query": f"x{text}"[:10_000]}),
+    "memory": lambda text: ("memories/", {"content": f"x{text}"[:1000]}),
+    "contact": lambda text: (
+        "contacts/",
+        {"name": f"x{text}"[:200], "aliases": [f"y{text}"[:200]], "personality": text[:2000]},
+    ),
+    "forget": lambda text: (
+        "messages/",
+        {"messages": [{"role": "user", "content": f"忘了{text}"}]},
+    ),
+}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", API)
+def test_the_api_takes_as_long_as_the_text_is(name: str) -> None:
+    client = ApiClient()
+    make_end_user(app=client.app, external_id="zoe")
+    statuses = set()
+
+    def door(text: str) -> None:
+        address, body = API[name](text)
+        statuses.add(client.post(f"users/zoe/{address}", body)[0])
+
+    assert grown(door, 12_000) == {}
+    assert statuses & {200, 201, 202}
+    assert max(statuses) < 500
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "field", "most"), [("messages/", "messages", 500), ("context/", "history", 500)]
+)
+def test_a_list_that_is_too_long_is_refused_before_its_items_are_read(
+    address: str, field: str, most: int
+) -> None:
+    client = ApiClient()
+    zoe: EndUser = make_end_user(app=client.app, external_id="zoe")
+    items = [{"role": "nobody"}] * (most + 1)
+    code, answer = client.post(
+        f"users/zoe/{address}",
+        {"message": "hi", field: items} if field == "history" else {field: items},
+    )
+    assert (code, list(answer["error"]["fields"])) == (400, [field])
+    assert f"no more than {most}" in answer["error"]["message"]
+    assert not Message.objects.of(zoe).exists()
+
+
+@pytest.mark.django_db
+def test_a_body_of_more_values_than_any_honest_one_is_refused() -> None:
+    client = ApiClient()
+    code, answer = client.post("users/zoe/messages/", raw=b"[" + b"0," * MAX_VALUES + b"0]")
+    assert (code, answer["error"]["code"]) == (400, "parse_error")
+    assert "more than 200,000 values" in answer["error"]["message"]
