@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 
 from django.conf import settings
-from django.db import Error
+from django.db import Error, connections
 from django.db.models import Count, F, Min, Sum
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
+from django_q.conf import Conf
 from django_q.models import OrmQ
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -24,6 +25,7 @@ from memories import tallies
 from memories.context.measures import SECONDS
 from memories.models import Batch, Consolidation, Message, Outage, Work
 from mio_site.management.commands.backup import LAST
+from mio_site.still_queue import still_seconds
 from webhooks.models import Endpoint
 
 
@@ -41,6 +43,11 @@ class MioCollector(Collector):
             "mio_queue_lag_seconds",
             "Since when the oldest task waits.",
             _age(due.aggregate(since=Min("lock"))["since"]),
+        )
+        yield GaugeMetricFamily(
+            "mio_queue_still_seconds",
+            "Since when tasks are due and none is taken; 0 while one is under way.",
+            still_seconds(connections[Conf.ORM]),
         )
         with cells.entered(cells.SHARED):
             yield from list(_webhooks())

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from threading import Thread
 
+from django.conf import settings
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.utils import timezone
@@ -19,8 +20,9 @@ from accounts import cells
 from accounts.cells import connection
 from accounts.management.schema import missing_migrations
 from mio_site import cell_schema
+from mio_site.still_queue import still_seconds
 
-# Workers look at the schedules twice a minute, and at the queue twice a second.
+# Workers look at the schedules twice a minute.
 LATE = timedelta(minutes=5)
 TRY_AGAIN = 5.0  # seconds after which a warm-up that failed is tried again
 
@@ -61,16 +63,19 @@ def _migrations(own: BaseDatabaseWrapper) -> None:
 
 
 def _worker(own: BaseDatabaseWrapper) -> None:
-    """By what should have been done for some minutes, while this process was there to see."""
-    for what, sql in (
-        ("Maintenance", "SELECT min(next_run) FROM django_q_schedule WHERE repeats <> 0"),
-        ("A task of the queue", "SELECT min(lock) FROM django_q_ormq WHERE lock <= now()"),
-    ):
-        since = _moment(own, sql)
-        if since is not None and max(since, _started) < timezone.now() - LATE:
-            raise Unready(
-                "no_worker", f"{what} waits since {since:%Y-%m-%d %H:%M} UTC: is a worker running?"
-            )
+    """By what should have been done, while this process was there to see."""
+    here = (timezone.now() - _started).total_seconds()
+    still = still_seconds(own)
+    if min(still, here) > settings.MIO_QUEUE_STUCK_S:
+        raise Unready(
+            "worker_stuck",
+            f"stuck for {still:.0f} s: tasks are due and none is taken; is a worker running?",
+        )
+    due = _moment(own, "SELECT min(next_run) FROM django_q_schedule WHERE repeats <> 0")
+    if due is not None and max(due, _started) < timezone.now() - LATE:
+        raise Unready(
+            "no_worker", f"Maintenance waits since {due:%Y-%m-%d %H:%M} UTC: is a worker running?"
+        )
 
 
 def _model(own: BaseDatabaseWrapper) -> None:

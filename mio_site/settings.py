@@ -54,12 +54,12 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "django_htmx",
-    "django_q",
     "axes",
     "corsheaders",
     "csp",
     "pgtrigger",
     "mio_site.apps.MioSiteConfig",
+    "django_q",  # below mio_site, whose qcluster stands in for its own
     "accounts",
     "contacts",
     "memories",
@@ -216,6 +216,9 @@ Q_CLUSTER = {
     "catch_up": False,
     "label": "Queue",
 }
+# Seconds without a sign of life after which a process of the worker is killed, and for which the queue
+# may stand still with tasks due before all are started anew.
+MIO_QUEUE_STUCK_S = env.float("MIO_QUEUE_STUCK_S", default=60)
 
 # API
 # Requests a minute that a key may send unless its own limit says otherwise; 0 for any number.

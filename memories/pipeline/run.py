@@ -49,6 +49,9 @@ log = logging.getLogger(__name__)
 
 # Tries of what raises an error of our own: another may help where two workers met.
 MAX_FAULTS = 3
+# Tries of what read text that was erased before it could be stored: no fault of the model, and each
+# erasure takes one.
+MAX_ERASURES = 20
 # A model server that refuses everything is probed every minute by the sweep, and work that
 # waits for it is due when it takes the probe; without a sweep, after this.
 REFUSED_AGAIN = timedelta(minutes=15)
@@ -58,6 +61,13 @@ RECONNECT_S = 30
 
 class LostClaim(Exception):
     """Another worker took the work over while this one was busy."""
+
+
+class ErasedMeanwhileError(TransientError):
+    """What was read was erased before its extraction could be stored: it is read anew at once."""
+
+    def __init__(self) -> None:
+        super().__init__(Reason("held_forgotten"))
 
 
 def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
@@ -141,11 +151,12 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
 def _check_nothing_was_erased(
     locked: EndUser, request: ExtractionRequest, extraction: Extraction
 ) -> None:
-    """Raises TransientError where the answer of a model rests on what was erased meanwhile."""
+    """Raises ErasedMeanwhileError where an extraction rests on text that was erased since it was
+    read."""
     same = buffer.says_the_same(locked, (*request.context, *request.turns))
     left = name_hashes.without_forgotten(locked, extraction, request.turns)
     if not same or left != extraction:
-        raise TransientError(Reason("held_forgotten"))
+        raise ErasedMeanwhileError
 
 
 def _mentions(drafts: Sequence[Draft]) -> dict[str, list[datetime]]:
@@ -262,6 +273,8 @@ def _another_try(work: Work, error: Exception) -> tuple[int, timedelta]:
     match error:
         case RefusedError():
             return Work.MAX_ATTEMPTS, REFUSED_AGAIN
+        case ErasedMeanwhileError():
+            return MAX_ERASURES, timedelta()
         case TransientError():
             return Work.MAX_ATTEMPTS, max(backoff, timedelta(seconds=error.retry_after or 0))
         case OutputError():  # what a model writes is a draw: the next may be in form

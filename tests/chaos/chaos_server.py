@@ -29,12 +29,12 @@ DISK, LEFT = "500m", 4 << 20
 class Site:
     """`manage.py serve` in a home of its own, and a key."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, workers: int = 1) -> None:
         self.home = home
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         kept = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
-        self.env = {**kept, "MIO_HOME": str(home), "MIO_WORKERS": "1"}
+        self.env = {**kept, "MIO_HOME": str(home), "MIO_WORKERS": str(workers)}
         self.log = (home.parent / "serve.log").open("wb")
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", str(self.port)], cwd=ROOT,

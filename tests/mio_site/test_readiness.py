@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule
+from django_q.conf import Conf
+from django_q.models import OrmQ, Schedule, Task
 
 from memories.models import Outage
 from mio_site import readiness
@@ -38,9 +39,34 @@ def test_work_that_nobody_takes_says_that_no_worker_runs(client: Client) -> None
     assert (status, answer["error"]["code"]) == (503, "no_worker")
     assert "is a worker running?" in answer["parts"]["worker"]
     assert answer["parts"]["database"] == "ok"
-    Schedule.objects.all().delete()
+
+
+def test_tasks_that_are_due_and_that_nobody_takes_say_that_the_worker_is_stuck(
+    client: Client, settings: Any
+) -> None:
+    settings.MIO_QUEUE_STUCK_S = 0  # the server of tests may have started just now
     OrmQ.objects.create(key="mio", payload="", lock=timezone.now() - HOUR)
-    assert asked(client)[1]["parts"]["worker"].startswith("A task of the queue waits since")
+    status, answer = asked(client)
+    assert (status, answer["error"]["code"]) == (503, "worker_stuck")
+    assert answer["parts"]["worker"].startswith("stuck for ")
+    settings.MIO_QUEUE_STUCK_S = 60
+    OrmQ.objects.update(lock=timezone.now())
+    assert asked(client)[0] == 200
+
+
+def test_a_long_queue_that_moves_and_long_tasks_in_every_worker_are_not_stuck(
+    client: Client, settings: Any
+) -> None:
+    settings.MIO_QUEUE_STUCK_S = 0
+    OrmQ.objects.create(key="mio", payload="", lock=timezone.now() - HOUR)
+    busy = OrmQ.objects.create(
+        key="mio", payload="", lock=timezone.now() + timedelta(seconds=Conf.RETRY)
+    )
+    assert asked(client)[0] == 200
+    busy.delete()
+    soon = timezone.now() + HOUR
+    Task.objects.create(id="1", name="1", func="x", started=soon, stopped=soon, success=True)
+    assert asked(client)[0] == 200
 
 
 def test_a_process_that_just_began_gives_the_worker_time(

@@ -138,20 +138,22 @@ subprocess.run([sys.executable, "-c", inner, str(os.getpid())], start_new_sessio
 class Site:
     """`manage.py serve` of a small project, in a home of its own."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, **settings: str) -> None:
         self.home = home
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         environment = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
+        self.environment = {
+            **environment,
+            "DJANGO_SETTINGS_MODULE": "tests.mio_site.small_site.settings",
+            "MIO_HOME": str(home),
+            **settings,
+        }
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "serve", "--port", str(self.port)],
             cwd=ROOT,
-            env={
-                **environment,
-                "DJANGO_SETTINGS_MODULE": "tests.mio_site.small_site.settings",
-                "MIO_HOME": str(home),
-            },
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -176,6 +178,12 @@ class Site:
                 found.append(int(folder.name))
         return sorted(found)
 
+    def queue(self, folder: Path) -> None:
+        """Queues a task that makes a folder."""
+        code = f"from django_q.tasks import async_task; async_task('os.mkdir', {str(folder)!r})"
+        command = [sys.executable, "manage.py", "shell", "-v", "0", "-c", code]
+        subprocess.run(command, cwd=ROOT, env=self.environment, check=True)
+
     def any_of(self, processes: list[int]) -> bool:
         return not set(processes).isdisjoint(self.processes())
 
@@ -186,8 +194,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def site(home: Path) -> Iterator[Site]:
-    one = Site(home)
+def site(home: Path, request: pytest.FixtureRequest) -> Iterator[Site]:
+    one = Site(home, **getattr(request, "param", {}))
     yield one
     if one.process.poll() is None:
         one.process.terminate()
@@ -221,6 +229,22 @@ def test_serve_prepares_the_database_then_answers_and_survives_the_death_of_any_
     said = site.process.communicate(timeout=60)[0].splitlines()
     assert "mio: The database server had ended; it was started again." in said
     assert len(said) < 12, said  # a line of each process that noticed
+
+
+@pytest.mark.parametrize("site", [{"MIO_QUEUE_STUCK_S": "4"}], indirect=True)
+@pytest.mark.parametrize("fault", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_queue_whose_processes_are_killed_or_stand_still_goes_on(
+    site: Site, tmp_path: Path, fault: signal.Signals
+) -> None:
+    assert eventually(lambda: len(site.processes("\0worker")) > 2)
+    site.queue(tmp_path / "first")
+    assert eventually((tmp_path / "first").exists)
+    _, *members = site.processes("\0worker")  # idle now
+    for member in members:
+        os.kill(member, fault)
+    site.queue(tmp_path / "second")
+    assert eventually((tmp_path / "second").exists, seconds=30)
+    assert eventually(lambda: not site.any_of(members), seconds=30)
 
 
 @pytest.mark.parametrize("request_to_end", [signal.SIGINT, signal.SIGTERM])

@@ -18,13 +18,13 @@ from accounts.errors import exception_handler
 from accounts.models import EndUser
 from contacts.edit import create_contact
 from memories.api import waiting
-from memories.models import Batch, Memory, ProcessJob
+from memories.models import Batch, Memory, Message, ProcessJob
 from memories.pipeline import catch_up
 from tests.api import ApiClient, Reply, assert_error
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 from tests.mio_site.waiting import eventually
 from tests.processes import end_other_sessions, start, wait_until_blocked
-from tests.servers import FakeOpenAI
+from tests.servers import FakeOpenAI, Request
 
 WEB = """
 import socket
@@ -250,3 +250,31 @@ def test_a_job_that_was_erased_meanwhile_is_followed_to_its_end() -> None:
     job = catch_up.begin(make_end_user().pk)
     ProcessJob.objects.all().delete()
     assert catch_up.follow(job).state == "done"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_message_erased_while_it_is_read_leaves_a_process_that_ends_well(
+    models: FakeOpenAI, settings: Any
+) -> None:
+    settings.MIO_LLM, settings.OPENAI_BASE_URL = "openai", models.base_url
+    client = ApiClient()
+    said = [{"role": "user", "content": words} for words in ("Nora sings.", "Otto hums.")]
+    client.post("users/ann/messages/", {"messages": said})
+    first = Message.objects.order_by("seq").values_list("pk", flat=True)[0]
+    erased: list[Reply] = []
+
+    def answer(request: Request) -> Any:
+        if not erased:
+            try:
+                erased.append(ApiClient(client.app).delete(f"users/ann/messages/{first}/"))
+            finally:
+                connection.close()
+        turns = request.data.get("turns", ())
+        memories = [{"content": t["text"], "turns": [t["n"]], "quote": t["text"]} for t in turns]
+        empty = {"people": [], "resolutions": [], "attributes": [], "timeline": []}
+        return {**empty, "memories": memories}
+
+    models.answer_with = answer
+    status, done = client.post("users/ann/process/", {"wait": True})
+    assert (erased[0][0], status, done["pending"]) == (200, 200, 0)
+    assert list(Memory.objects.values_list("content", flat=True)) == ["Otto hums."]

@@ -24,8 +24,8 @@ USE_TZ = True
 INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.auth",
-    "django_q",
     "mio_site",
+    "django_q",
     "tests.mio_site.small_site",
 ]
 ROOT_URLCONF = "tests.mio_site.small_site.urls"
@@ -33,4 +33,5 @@ DATABASES = {
     "default": {"ENGINE": "django.db.backends.postgresql", **instance.connection(MIO_HOME)}
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+MIO_QUEUE_STUCK_S = float(os.environ.get("MIO_QUEUE_STUCK_S", "60"))
 Q_CLUSTER = {"name": "small", "orm": "default", "workers": 1, "timeout": 60, "retry": 120}

@@ -1,0 +1,19 @@
+"""The worker, in place of django-q2's command of this name."""
+
+import signal
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from mio_site import workers
+from mio_site.serve import Stop
+
+
+class Command(BaseCommand):
+    help = "Runs queued tasks and schedules, in MIO_WORKERS processes, until Ctrl-C."
+
+    def handle(self, **_options: Any) -> None:
+        stop = Stop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: stop.request())
+        workers.supervise(stop)

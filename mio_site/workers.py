@@ -1,0 +1,229 @@
+"""The processes that run queued tasks, and the one that keeps them alive.
+
+Each takes its tasks from the table, and no two of them share a lock: the cluster of django-q2 hands
+tasks on in a multiprocessing.Queue, whose lock a worker that waits for a task holds. Where that
+worker is killed nobody releases the lock, and no other worker gets a task again.
+"""
+
+import logging
+import queue
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import nullcontext
+from multiprocessing import get_context
+from multiprocessing.sharedctypes import RawValue
+from types import SimpleNamespace
+from typing import Any
+
+from django.conf import settings
+from django.core.signing import BadSignature
+from django.db import Error, connections
+from django_q.brokers import Broker, get_broker
+from django_q.conf import Conf
+from django_q.monitor import monitor
+from django_q.scheduler import scheduler
+from django_q.signing import SignedPackage
+from django_q.worker import worker
+
+from mio_site.serve import TICK, Stop
+from mio_site.still_queue import still_seconds
+
+log = logging.getLogger(__name__)
+
+SCHEDULES_EVERY = 30.0  # seconds
+LOOK_EVERY = 1.0  # seconds between looks at the clock of the schedules, and at the queue
+BEAT_EVERY = 1.0  # seconds
+SPARE = 30.0  # seconds after its time limit in which a task can still end
+STORE_TRIES = 20  # a second apart
+RESTART_DELAY = 0.5  # seconds before a process that ended is started again
+STANDS_STILL = 75  # exit code of the process that sees it: EX_TEMPFAIL of sysexits.h
+
+_fork = get_context("fork")
+
+
+class Pulse:
+    """When a process was last known to work. It is one number that a thread of the process writes
+    and the supervisor reads, without a lock that a killed process would keep."""
+
+    def __init__(self) -> None:
+        self._at = RawValue("d", time.monotonic())
+        self._until = 0.0
+
+    def allow(self, seconds: float) -> None:
+        """The main thread may be silent for so long; after it the pulse stops."""
+        self._until = time.monotonic() + seconds
+
+    def start(self) -> None:
+        """Beats from a thread, which stands still where the process does."""
+        self.allow(settings.MIO_QUEUE_STUCK_S)
+        threading.Thread(target=self._beat, daemon=True).start()
+
+    def age(self) -> float:
+        """Seconds since the last beat."""
+        return time.monotonic() - self._at.value
+
+    def _beat(self) -> None:
+        while time.monotonic() < self._until:
+            self._at.value = time.monotonic()
+            time.sleep(BEAT_EVERY)
+
+
+class Tasks:
+    """The queue as ``django_q.worker`` reads it."""
+
+    def __init__(self, broker: Broker, stop: Stop, pulse: Pulse) -> None:
+        self._broker, self._stop, self._pulse = broker, stop, pulse
+
+    def get(self) -> dict[str, Any] | str:
+        """The next task, taken from the table; "STOP" once the end was asked for."""
+        while not self._stop.requested:
+            self._pulse.allow(settings.MIO_QUEUE_STUCK_S)
+            for pk, payload in self._taken():
+                try:
+                    task: dict[str, Any] = SignedPackage.loads(payload)
+                except (TypeError, BadSignature):
+                    log.exception("task %s of the queue can't be read; it is dropped", pk)
+                    self._broker.fail(pk)
+                    continue
+                self._pulse.allow(task.get("timeout", Conf.TIMEOUT) + SPARE)
+                return {**task, "cluster": Conf.CLUSTER_NAME, "ack_id": pk}
+        return "STOP"
+
+    def _taken(self) -> list[tuple[int, str]]:
+        try:
+            return self._broker.dequeue() or []
+        except Error:
+            log.exception("the queue can't be read")
+            time.sleep(Conf.POLL)
+            return []
+
+
+class Results:
+    """Where ``django_q.worker`` puts a task that has ended."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+
+    def put(self, task: dict[str, Any]) -> None:
+        """Stores the result and takes the task out of the queue, once the database is there. Where it
+        stays away the task stays, and runs again."""
+        for _ in range(STORE_TRIES):
+            ended: queue.SimpleQueue[dict[str, Any] | str] = queue.SimpleQueue()
+            ended.put(dict(task))
+            ended.put("STOP")
+            try:
+                monitor(ended, self._broker)
+                return
+            except Error:
+                log.exception("the end of task %s can't be stored", task["id"])
+                time.sleep(1)
+
+
+def run_tasks(stop: Stop, pulse: Pulse) -> None:
+    """Runs tasks one after the other."""
+    broker = get_broker()
+    timer = SimpleNamespace(value=-1, get_lock=nullcontext)  # the supervisor goes by the pulse
+    worker(Tasks(broker, stop, pulse), Results(broker), timer, Conf.TIMEOUT)
+
+
+def keep_schedules(stop: Stop, pulse: Pulse) -> None:
+    """Queues what is due by the schedules. Ends with STANDS_STILL where nobody takes tasks."""
+    broker, began, next_at = get_broker(), time.monotonic(), 0.0
+    while not stop.requested:
+        pulse.allow(settings.MIO_QUEUE_STUCK_S)
+        if time.monotonic() >= next_at:
+            next_at = time.monotonic() + SCHEDULES_EVERY
+            try:
+                scheduler(broker)
+            except Error:
+                log.exception("the schedules can't be read")
+        with_us = time.monotonic() - began
+        if min(with_us, _still()) > settings.MIO_QUEUE_STUCK_S:
+            sys.exit(STANDS_STILL)
+        time.sleep(LOOK_EVERY)
+
+
+def _still() -> float:
+    database = connections[Conf.ORM]
+    try:
+        database.close_if_unusable_or_obsolete()
+        return still_seconds(database)
+    except Error:
+        log.exception("the queue can't be read")
+        return 0.0
+
+
+class Member:
+    """A process to keep alive. ``run`` ends when its Stop is requested."""
+
+    def __init__(self, run: Callable[[Stop, Pulse], None]) -> None:
+        self._run = run
+        self._start_at = 0.0
+        self.process: Any = None
+
+    def look(self) -> int | None:
+        """Starts it where it does not run, kills it where its pulse has stopped; its exit code
+        where it has ended."""
+        if self.process is None:
+            if time.monotonic() >= self._start_at:
+                self._start()
+            return None
+        if (code := self.process.exitcode) is not None:
+            self._start_at = time.monotonic() + RESTART_DELAY
+            self.process = None
+        elif (age := self._pulse.age()) > settings.MIO_QUEUE_STUCK_S:
+            log.critical(
+                "process %s of the worker does nothing for %.0f s; killed", self.process.pid, age
+            )
+            self.kill()
+        return code
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+
+    def end(self) -> None:
+        """Waits until it has ended, as it was asked to, with the task under way."""
+        while self.process is not None and self.process.is_alive():
+            self.process.terminate()
+            self.process.join(1)
+
+    def _start(self) -> None:
+        connections.close_all()
+        self._pulse = Pulse()
+        self.process = _fork.Process(target=self._begin, args=(self._pulse,))
+        self.process.start()
+
+    def _begin(self, pulse: Pulse) -> None:
+        stop = Stop()
+        signal.signal(signal.SIGTERM, lambda *_: stop.request())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the supervisor too
+        pulse.start()
+        self._run(stop, pulse)
+
+
+def supervise(stop: Stop) -> None:
+    """Keeps Conf.WORKERS workers and the schedules alive until ``stop`` is requested, and starts
+    all workers anew where the queue stands still. It asks the database nothing itself, so that no
+    fault there keeps it from its work."""
+    workers = [Member(run_tasks) for _ in range(Conf.WORKERS)]
+    schedules = Member(keep_schedules)
+    members = [*workers, schedules]
+    while not stop.requested:
+        for member in members:
+            code = member.look()
+            if code == STANDS_STILL:
+                log.critical("tasks are due and none is taken; the worker is started anew")
+                for one in workers:
+                    one.kill()
+            elif code is not None:
+                log.error("a process of the worker ended with code %s; started again", code)
+        time.sleep(TICK)
+    for member in members:
+        if member.process is not None:
+            member.process.terminate()
+    for member in members:
+        member.end()
