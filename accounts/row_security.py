@@ -6,8 +6,8 @@ no superuser, so statements are run as a role that owns nothing, wherever there 
 """
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -43,12 +43,15 @@ _FORM_ON_CITUS = _Form(
     "coalesce({}, false)",
 )
 
+# Partitions too: pg_dump reads them directly.
 _STATE = """
-SELECT c.relname, c.relrowsecurity AND c.relforcerowsecurity AS enabled,
-    obj_description(p.oid, 'pg_policy') AS shown, inhparent IS NOT NULL AS is_partition
+SELECT c.relname, coalesce(parent.relname, c.relname),
+    c.relrowsecurity AND c.relforcerowsecurity AS enabled,
+    obj_description(p.oid, 'pg_policy') AS shown
 FROM pg_class c
 LEFT JOIN pg_policy p ON p.polrelid = c.oid AND p.polname = %(policy)s
 LEFT JOIN pg_inherits ON inhrelid = c.oid
+LEFT JOIN pg_class parent ON parent.oid = inhparent
 WHERE c.relkind IN ('r', 'p')
     AND coalesce(inhparent, c.oid) IN (SELECT to_regclass(name) FROM unnest(%(tables)s::text[]) name)
 ORDER BY c.relname
@@ -65,9 +68,19 @@ SELECT {_ON_CITUS}, (
 """  # noqa: S608
 _GRANTS = """
 GRANT USAGE ON SCHEMA {schema} TO {role};
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}
+REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role};
+GRANT SELECT ON {read} TO {role}
 """
+# Tables of all apps that statements on rows of end users join, and that hold no secrets.
+_READ = [
+    "accounts_app",
+    "accounts_placement",
+    "django_q_ormq",
+    "memories_remotebatch",
+    "webhooks_endpoint",
+]
 
 
 class Login(NamedTuple):
@@ -82,8 +95,8 @@ _logins: dict[tuple[str, str], Login] = {}
 
 
 class Unprotected(NamedTuple):
-    """A table whose rows the database would show to everybody; ``shown`` is what its policy
-    should be, "" for a partition, which is read by its table only."""
+    """A table without the right policy; ``shown`` is the condition that its policy should have,
+    for a partition that of its table."""
 
     table: str
     shown: str
@@ -110,7 +123,24 @@ def user_tables(*, on_citus: bool = False) -> dict[str, str]:
 @cache
 def tables_in() -> re.Pattern[str]:
     """Finds the name of such a table in a statement."""
-    return re.compile(rf"\b(?:{'|'.join(sorted(user_tables()))})\b")
+    return _any_of(user_tables())
+
+
+@cache
+def _other_tables() -> re.Pattern[str]:
+    found = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
+    return _any_of({"django_migrations", *found} - user_tables().keys())
+
+
+def _any_of(tables: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(sorted(tables))})\b")
+
+
+@lru_cache(maxsize=1024)  # the same few statements are sent again and again
+def concerns_others(statement: str) -> bool:
+    """Whether a statement is on tables without rows of end users alone: keys, operators, sessions.
+    The role of a scope has no rights there."""
+    return not tables_in().search(statement) and bool(_other_tables().search(statement))
 
 
 def unprotected(connection: BaseDatabaseWrapper) -> Iterator[Unprotected]:
@@ -119,27 +149,26 @@ def unprotected(connection: BaseDatabaseWrapper) -> Iterator[Unprotected]:
     with connection.cursor() as cursor:
         cursor.execute(_STATE, {"policy": POLICY, "tables": list(wanted)})
         rows = cursor.fetchall()
-    for table, enabled, shown, is_partition in rows:
-        condition = "" if is_partition else wanted[table]
+    for table, root, enabled, shown in rows:
+        condition = wanted[root]
         if not enabled:
             yield Unprotected(table, condition, "Row-level security is off.")
-        elif (shown or "") != condition:
+        elif shown != condition:
             yield Unprotected(table, condition, "Its policy is not the one of its model.")
 
 
 def protect(connection: BaseDatabaseWrapper) -> None:
-    """Gives every table that lacks it its policy, and the role its rights. What is right already
-    is not touched, so no lock is taken."""
+    """Gives every table and partition that lacks it its policy, and the role its rights. Policies
+    that are right already are not touched, so their tables are not locked."""
     with transaction.atomic(connection.alias), connection.cursor() as cursor:
         for table, shown, _ in unprotected(connection):
             cursor.execute(
                 f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
             )
             cursor.execute(f"DROP POLICY IF EXISTS {POLICY} ON {table}")
-            if shown:
-                cursor.execute(f"CREATE POLICY {POLICY} ON {table} USING ({shown})")
-                literal = shown.replace("'", "''")
-                cursor.execute(f"COMMENT ON POLICY {POLICY} ON {table} IS '{literal}'")
+            cursor.execute(f"CREATE POLICY {POLICY} ON {table} USING ({shown})")
+            literal = shown.replace("'", "''")
+            cursor.execute(f"COMMENT ON POLICY {POLICY} ON {table} IS '{literal}'")
     _give_role(connection)
     _logins.clear()
 
@@ -157,7 +186,13 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
             with transaction.atomic(connection.alias):
                 if not exists:
                     cursor.execute(f"CREATE ROLE {role} NOLOGIN; GRANT {role} TO SESSION_USER")
-                cursor.execute(_GRANTS.format(role=role, schema=quote(schema)))
+                cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema])
+                there = {table for (table,) in cursor.fetchall()}
+                granted = {
+                    "tables": ", ".join(sorted(there & user_tables().keys())),
+                    "read": ", ".join(sorted(there.intersection(_READ))),
+                }
+                cursor.execute(_GRANTS.format(role=role, schema=quote(schema), **granted))
         except ProgrammingError:  # insufficient_privilege; the doctor says so
             return
 

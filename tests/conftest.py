@@ -26,7 +26,9 @@ hypothesis.register_profile("mio", deadline=None, max_examples=40)
 hypothesis.register_profile("thorough", deadline=None, max_examples=500)
 hypothesis.load_profile("mio")
 # Tests of whole servers, processes and browsers, which `make test-system` runs.
-SYSTEM_FOLDERS = {Path(__file__).parent / name for name in ("cells", "clients", "deploy", "e2e")}
+SYSTEM_FOLDERS = {
+    Path(__file__).parent / name for name in ("cells", "clients", "deploy", "e2e", "system")
+}
 # Tests look at everybody's rows. What a request does begins with nothing declared, as in a server.
 _TESTS = ExitStack()
 _read_static_files = StaticFiles.add_files_from_finders

@@ -1,15 +1,19 @@
 """One factory a model: sensible defaults, any field overridden by name."""
 
 import itertools
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from accounts import scope
 from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact, Suggestion
 from contacts.names import name_key
-from memories.models import Link, Memory, Message
+from memories.models import Link, Memory, Message, Vector
 from memories.models.memory import content_hash
+from memories.pipeline import run
+from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.search import vectors
 from memories.search.tokens import tokenise
@@ -26,6 +30,28 @@ def make_end_user(**fields: Any) -> EndUser:
     fields.setdefault("app", None)
     fields["app"] = fields["app"] or make_app()
     return EndUser.objects.create(**{"external_id": f"user-{next(_count)}", **fields})
+
+
+LIFE = (
+    "我朋友小红在腾讯当工程师，她住在深圳。",
+    "小红养了一只猫，叫奶茶。",
+    "My friend Kim lives in Oslo and works at Equinor.",
+    "Kim is allergic to peanuts, so I cooked without them.",
+)
+
+
+def make_life(
+    app: App | None = None, external_id: str = "ann", said: Sequence[str] = LIFE
+) -> EndUser:
+    """An end user whose messages went through the pipeline: memories with vectors and tokens,
+    contacts, links, edges, profiles."""
+    incoming = [Incoming("user", text, session_id="life") for text in said]
+    end_user = receive(app or make_app(), external_id, incoming).end_user
+    with scope.undeclared(), scope.user_scope(end_user):
+        run.process(end_user.pk)
+    assert Vector.objects.of(end_user).exists()
+    end_user.refresh_from_db()
+    return end_user
 
 
 def make_contact(end_user: EndUser, name: str = "小红", **fields: Any) -> Contact:

@@ -19,7 +19,8 @@ AFTER = ("accounts/row_security.py", "dashboard/permissions.py", "tests/template
 
 
 def ready() -> str:
-    """The name of the one that the migrations of today make; made anew when they change."""
+    """The name of the one that the migrations and policies of today make; made anew when they
+    change."""
     name = f"{NAMED}{_digest()}"
     real = connection.settings_dict["NAME"]
     settings.MIO_HOME.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -108,8 +108,10 @@ def _write(archive: zipfile.ZipFile) -> Manifest:
                 rows=dump.count_rows(own, schema),
             )
             with archive.open(found.member, "w", force_zip64=True) as out:
-                only = schema if len(names) > 1 else None
-                dump.dump(own, out, snapshot=snapshot.exported, schema=only)
+                written = dump.dump(
+                    own, out, snapshot=snapshot.exported, schema=schema, alone=len(names) > 1
+                )
+            dump.check_counts(found.rows, written)
             # What it held back of vacuum is free again, however long the others take.
             snapshot.end()
             held[snapshot.cell] = found

@@ -106,7 +106,8 @@ def put_back(file: Path, manifest: Manifest) -> None:
                 cell_schema.add_schema(held.name, held.schema_name)
                 with backup_file.dumped(file, held) as dumped:
                     loading = dump.loaded(connections[held.name], dumped, held.schema_name)
-                    loads[held.name] = stack.enter_context(loading)
+                    load = loads[held.name] = stack.enter_context(loading)
+                dump.check_counts(held.rows, load.count_rows(held.schema_name))
         for name, load in loads.items():
             with _told_of(name):
                 load.check()
@@ -159,16 +160,3 @@ def bring_up(manifest: Manifest) -> list[Problem]:
     was wrong there."""
     call_command("migrate", interactive=False, verbosity=0)
     return settle() if manifest.cells else []
-
-
-def missing_rows(manifest: Manifest) -> list[str]:
-    """The tables that hold another number of rows than the backup says."""
-    wrong = []
-    for held in manifest.databases:
-        own = connections[held.name]
-        with scope.all_users_of_session(own):
-            found = dump.count_rows(own, held.schema_name)
-        where = "" if held.name == cells.SHARED else f"{held.name}: "
-        tables = sorted(held.rows.keys() | found.keys())
-        wrong += [f"{where}{t}" for t in tables if held.rows.get(t) != found.get(t)]
-    return wrong

@@ -1,12 +1,16 @@
 """One database, or a schema of one, out of PostgreSQL and back, by its own programs."""
 
 import os
+import re
 import secrets
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from shutil import copyfileobj
 from typing import IO, Any, cast
 
@@ -16,6 +20,7 @@ from django.db.backends.postgresql.client import DatabaseClient
 
 from accounts import scope
 from accounts.cells import SHARED
+from accounts.row_security import POLICY
 from mio_site.postgres.server import program
 
 # All rows of everybody, and a transaction that may wait as long as the others take.
@@ -50,10 +55,24 @@ BEGIN
 END
 $do$;
 """
-_TABLES = """
-SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND relkind IN ('r', 'p')
-    AND NOT relispartition ORDER BY relname
+# A statement for each table of a schema, which returns its name and how many rows it has.
+_COUNTS = """
+SELECT format('SELECT %%L, count(*) FROM %%I.%%I', relname, nspname, relname)
+FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+WHERE nspname = {schema} AND relkind IN ('r', 'p') AND NOT relispartition
 """
+# Tables with row-level security that have no policy of Mio's: count(*) and pg_dump see none of
+# their rows.
+_HIDDEN = """
+SELECT relname FROM pg_class WHERE relnamespace = %s::regnamespace AND row_security_active(oid)
+    AND NOT EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid AND polname = %s)
+ORDER BY relname
+"""
+# What COPY begins with in a script of pg_restore, and ends with.
+_COPY = re.compile(
+    rb'COPY (?P<schema>"(?:[^"]|"")+"|\w+)\.(?P<table>"(?:[^"]|"")+"|\w+) \(.*FROM stdin;\n'
+)
+_END = b"\\.\n"
 
 
 class DumpError(Exception):
@@ -61,24 +80,86 @@ class DumpError(Exception):
 
 
 def dump(
-    own: BaseDatabaseWrapper, to: IO[bytes], *, snapshot: str, schema: str | None = None
-) -> None:
-    """Writes what the database holds in a snapshot, or one schema of it. Raises DumpError."""
-    options = ["--format=custom", "--enable-row-security", f"--snapshot={snapshot}"]
-    if schema is not None:
+    own: BaseDatabaseWrapper, to: IO[bytes], *, snapshot: str, schema: str, alone: bool
+) -> dict[str, int]:
+    """Writes what the database holds in a snapshot, of this schema ``alone`` or of all. Returns how
+    many rows of each table of the schema were written, partitions as their table. Raises
+    DumpError."""
+    options = ["--format=custom", "--enable-row-security", "--load-via-partition-root"]
+    options.append(f"--snapshot={snapshot}")
+    if alone:
         options.append(f'--schema="{schema}"')
-    _run(own, "pg_dump", *options, to=to)
+    command, environment = _command(
+        own, "pg_restore", "--data-only", f"--schema={schema}", "--file=-", connected=False
+    )
+    with (
+        tempfile.TemporaryFile() as said,
+        ThreadPoolExecutor(1) as beside,
+        subprocess.Popen(  # noqa: S603 - our own command, no shell
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said
+        ) as reader,
+    ):
+        counting = beside.submit(_count_copied, cast(IO[bytes], reader.stdout))
+        script = cast(IO[bytes], reader.stdin)
+        try:
+            with suppress(BrokenPipeError):  # the reader failed, which its exit code says
+                _run(own, "pg_dump", *options, to=_Both(to, script))
+        finally:
+            with suppress(BrokenPipeError):
+                script.close()
+        counts = counting.result()
+        if reader.wait():
+            raise _failure("pg_restore", said)
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class _Both:
+    """Writes to two files."""
+
+    one: IO[bytes]
+    other: IO[bytes]
+
+    def write(self, data: bytes) -> None:
+        self.one.write(data)
+        self.other.write(data)
+
+
+def _count_copied(script: Iterable[bytes]) -> dict[str, int]:
+    """How many rows each COPY of a script brings, by table."""
+    counts: Counter[str] = Counter()
+    lines = iter(script)
+    for line in lines:
+        if found := _COPY.fullmatch(line):
+            rows = sum(1 for _ in iter(partial(next, lines, _END), _END))
+            counts[found["table"].decode().strip('"').replace('""', '"')] += rows
+    return dict(counts)
 
 
 def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
-    """How many rows each table of a schema has, as far as the current scope shows them."""
-    quote, counts = own.ops.quote_name, {}
+    """How many rows each table of a schema has, as far as the current scope shows them. Raises
+    DumpError for tables whose rows it can't show."""
     with own.cursor() as cursor:
-        cursor.execute(_TABLES, [quote(schema)])
-        for (table,) in cursor.fetchall():
-            cursor.execute(f"SELECT count(*) FROM {quote(schema)}.{quote(table)}")  # noqa: S608
-            counts[table] = cursor.fetchone()[0]
-    return counts
+        cursor.execute(_HIDDEN, [own.ops.quote_name(schema), POLICY])
+        if hidden := [table for (table,) in cursor.fetchall()]:
+            raise DumpError(
+                f"Row-level security hides the rows of {', '.join(hidden)}: run `migrate`, which "
+                "gives each table its policy."
+            )
+        cursor.execute(_COUNTS.format(schema="%s"), [schema])
+        counts = [statement for (statement,) in cursor.fetchall()]
+        return dict(own.connection.execute(count).fetchone() for count in counts)
+
+
+def check_counts(expected: Mapping[str, int], found: Mapping[str, int]) -> None:
+    """Raises DumpError that names the tables with fewer or more rows than expected."""
+    wrong = [
+        f"{table} ({found.get(table, 0)} instead of {expected.get(table, 0)})"
+        for table in sorted(expected.keys() | found.keys())
+        if found.get(table, 0) != expected.get(table, 0)
+    ]
+    if wrong:
+        raise DumpError(f"Rows are missing, or too many: {', '.join(wrong)}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +174,23 @@ class Load:
         with suppress(BrokenPipeError):
             self.script.write(b"SELECT;\n\\echo here\n")
             self.script.flush()
-            if cast(IO[bytes], self.psql.stdout).readline() == b"here\n":
-                return
+        self._line()
+
+    def count_rows(self, schema: str) -> dict[str, int]:
+        """How many rows each table of the schema has now. Raises DumpError where the transaction
+        has failed."""
+        statements = _COUNTS.replace("%%", "%").format(schema=_literal(schema)).replace("\n", " ")
+        with suppress(BrokenPipeError):
+            script = f"SET row_security = on;\n\\o\n{statements}\\gexec\n"
+            self.script.write(f"{script}\\o /dev/null\n\\echo here\n".encode())
+            self.script.flush()
+        told = [line.decode().rstrip("\n") for line in iter(self._line, b"here\n")]
+        return {table: int(rows) for table, rows in (line.rsplit("|", 1) for line in told)}
+
+    def _line(self) -> bytes:
+        """The next line that psql prints. Raises DumpError where it has ended."""
+        if line := cast(IO[bytes], self.psql.stdout).readline():
+            return line
         self.psql.wait()
         raise _failure("psql", self.said)
 
@@ -113,7 +209,8 @@ class Load:
 def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator[Load]:
     """Within it, what ``dump`` wrote of a schema is in the place of what was there, for its own
     transaction only; unless that is committed, nothing is changed. Raises DumpError."""
-    options = ("--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-")
+    options = ("--quiet", "--no-psqlrc", "--set=ON_ERROR_STOP=1", "--output=/dev/null", "--file=-",
+               "--no-align", "--tuples-only")  # fmt: skip
     command, environment = _command(own, "psql", *options)
     with (
         tempfile.TemporaryFile() as said,
@@ -140,11 +237,15 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
 def _write_script(
     script: IO[bytes], own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str
 ) -> None:
-    literal = "'{}'".format(own.ops.quote_name(schema).replace("'", "''"))
+    literal = _literal(own.ops.quote_name(schema))
     options = ("--no-owner", "--no-privileges", f"--schema={schema}", "--file=-")
     script.write(f"BEGIN;\n{_EMPTY.format(schema=literal)}".encode())
     script.flush()
     _run(own, "pg_restore", *options, given=dumped, to=script, connected=False)
+
+
+def _literal(text: str) -> str:
+    return "'{}'".format(text.replace("'", "''"))
 
 
 @contextmanager
@@ -199,7 +300,7 @@ def _run(
     own: BaseDatabaseWrapper,
     name: str,
     *options: str,
-    to: IO[bytes],
+    to: IO[bytes] | _Both,
     given: IO[bytes] | None = None,
     connected: bool = True,
 ) -> None:
