@@ -1,6 +1,7 @@
 """For how long the queue has stood still: tasks are due, and no worker takes any."""
 
 from datetime import timedelta
+from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django_q.conf import Conf
@@ -23,7 +24,8 @@ def still_seconds(database: BaseDatabaseWrapper) -> float:
     """Seconds since when tasks are due and none was taken or ended; 0.0 while one is under way, since
     its worker may be busy, and while none is due."""
     retry = timedelta(seconds=Conf.RETRY)
+    parameters: Any = {"left": retry - ALIVE, "retry": retry}
     with database.cursor() as cursor:
-        cursor.execute(_STILL, {"left": retry - ALIVE, "retry": retry})
+        cursor.execute(_STILL, parameters)
         found = cursor.fetchone()
     return max(0.0, float(found[0])) if found else 0.0
