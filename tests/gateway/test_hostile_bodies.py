@@ -89,11 +89,13 @@ def probed(port: int, process: int) -> Iterator[list[float]]:
 
     def ask() -> None:
         web = HTTPConnection("127.0.0.1", port, timeout=60)
-        while not done.wait(PAUSE):
+        while True:
             before = processor_seconds(process)
             web.request("GET", "/healthz")
             assert web.getresponse().read()
             took.append(processor_seconds(process) - before)
+            if done.wait(PAUSE):
+                return
 
     thread = threading.Thread(target=ask)
     thread.start()
