@@ -122,16 +122,28 @@ class Results:
                 time.sleep(1)
 
 
+def _broker(stop: Stop, pulse: Pulse) -> Broker:
+    """The queue, once its database answers. Ends the process where the end is asked for first."""
+    while not stop.requested:
+        pulse.allow(settings.MIO_QUEUE_STUCK_S)
+        try:
+            return get_broker()
+        except Error:
+            log.exception("the queue can't be read")
+            time.sleep(Conf.POLL)
+    sys.exit(0)
+
+
 def run_tasks(stop: Stop, pulse: Pulse) -> None:
     """Runs tasks one after the other."""
-    broker = get_broker()
+    broker = _broker(stop, pulse)
     timer = SimpleNamespace(value=-1, get_lock=nullcontext)  # the supervisor goes by the pulse
     worker(Tasks(broker, stop, pulse), Results(broker), timer, Conf.TIMEOUT)
 
 
 def keep_schedules(stop: Stop, pulse: Pulse) -> None:
     """Queues what is due by the schedules. Ends with STANDS_STILL where nobody takes tasks."""
-    broker, began, next_at = get_broker(), time.monotonic(), 0.0
+    broker, began, next_at = _broker(stop, pulse), time.monotonic(), 0.0
     while not stop.requested:
         pulse.allow(settings.MIO_QUEUE_STUCK_S)
         if time.monotonic() >= next_at:

@@ -228,7 +228,7 @@ def test_serve_prepares_the_database_then_answers_and_survives_the_death_of_any_
     site.process.terminate()
     said = site.process.communicate(timeout=60)[0].splitlines()
     assert "mio: The database server had ended; it was started again." in said
-    assert len(said) < 12, said  # a line of each process that noticed
+    assert len(said) < 12, "\n".join(said)  # a line of each process that noticed
 
 
 @pytest.mark.parametrize("site", [{"MIO_QUEUE_STUCK_S": "4"}], indirect=True)
