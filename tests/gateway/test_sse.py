@@ -38,7 +38,7 @@ def test_of_several_choices_the_first_is_what_was_said() -> None:
 
 
 def test_an_answer_that_calls_tools_says_nothing_yet() -> None:
-    calls = {"content": "Wait", "tool_calls": [{"id": "c1"}]}
+    calls: dict[str, Any] = {"content": "Wait", "tool_calls": [{"id": "c1"}]}
     assert completion_in(stream(chunk(content="Wait"), chunk(**calls)), streamed=True).text == ""
     body = json.dumps({"choices": [{"message": calls}]}).encode()
     assert completion_in(body, streamed=False).text == ""
