@@ -119,6 +119,8 @@ def test_a_filled_database_of_the_first_release_is_upgraded_and_works() -> None:
         mei = Contact.objects.standing().filter(name="小梅").first()
         assert mei is not None
         assert len(mei.memory_ids) == 3
+        told = run_json("context", "--user", "user-1", "--app", "chat", "How is Ollie doing?")
+        assert [c["name"] for c in told["contacts"]] == ["Oliver"]
 
         # What is derived is made anew, and the work goes on where it was.
         call_command("install_schedules", stdout=StringIO())
