@@ -3,7 +3,6 @@
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from functools import cache
 from inspect import isawaitable
 from typing import Any, ClassVar, TypeVar
 
@@ -19,14 +18,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts import cells, placement, time_zones
+from accounts import placement, time_zones
 from accounts.authentication import ApiKeyAuthentication
 from accounts.cells import Moving, release
 from accounts.errors import ApiError
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
 from accounts.paging import Page, PageQuery, page
-from accounts.prepared import RowQuery
 from accounts.rate_limit import KeyLimit, Quota
 from accounts.scope import app_scope, user_scope
 
@@ -152,7 +150,7 @@ class UserView(AppView):
 
     def find_user(self) -> EndUser | None:
         """The end user, or None when the app never wrote to it."""
-        found = _end_user(cells.current()).get(self.app.pk, self.external_id)
+        found = EndUser.objects.filter(app=self.app, external_id=self.external_id).first()
         return self._entered(found) if found is not None else None
 
     @cached_property
@@ -196,12 +194,6 @@ class WaitingView(UserView):
             response = self.handle_exception(error)
         self.response = self.finalize_response(asked, response, *args, **kwargs)
         return self.response
-
-
-@cache
-def _end_user(cell: str) -> RowQuery[EndUser]:
-    """The end user in a cell, by the app and its id of them."""
-    return RowQuery(lambda: EndUser.objects.filter(app=0, external_id=""), cell)
 
 
 async def in_thread(ask: Callable[..., T], *args: Any, **kwargs: Any) -> T:

@@ -26,7 +26,7 @@ def key_of(headers: Mapping[str, str], secret: str) -> tuple[ApiKey, Quota | Non
     host = headers.get("host", "")
     if not validate_host(split_domain_port(host)[0], settings.ALLOWED_HOSTS):
         raise ApiError(400, "unknown_host", "This server is not called so: see ALLOWED_HOSTS.")
-    key = ApiKey.of(secret) if secret else None
+    key = ApiKey.objects.valid(secret).select_related("app").first() if secret else None
     if key is None:
         raise ApiError(401, "not_authenticated", "Send a valid key: Authorization: Bearer mio_…")
     note_use(key)

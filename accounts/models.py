@@ -15,7 +15,6 @@ from django.db.models import F, Q, Value
 from django.utils import timezone
 
 from accounts import cells, time_zones
-from accounts.prepared import RowQuery
 
 
 class InTimeZone(models.Model):
@@ -168,17 +167,9 @@ class ApiKey(models.Model):
         row = cls.objects.create(app=app, external_id=external_id, trusted=trusted, **kept)
         return row, secret
 
-    @classmethod
-    def of(cls, secret: str) -> "ApiKey | None":
-        """The valid key with this secret, and its app."""
-        return _VALID_KEY.get(cls.hash(secret))
-
     def revoke(self) -> None:
         self.revoked_at = timezone.now()
         self.save(update_fields=["revoked_at"])
-
-
-_VALID_KEY = RowQuery(lambda: ApiKey.objects.valid("").select_related("app"), cells.SHARED)
 
 
 class Cell(models.Model):

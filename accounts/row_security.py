@@ -6,8 +6,8 @@ no superuser, so statements are run as a role that owns nothing, wherever there 
 """
 
 import re
-from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import cache
 from typing import Any, NamedTuple
 
 from django.apps import apps
@@ -68,19 +68,9 @@ SELECT {_ON_CITUS}, (
 """  # noqa: S608
 _GRANTS = """
 GRANT USAGE ON SCHEMA {schema} TO {role};
-REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role};
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
-GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role};
-GRANT SELECT ON {read} TO {role}
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}
 """
-# Tables of all apps that statements on rows of end users join, and that hold no secrets.
-_READ = [
-    "accounts_app",
-    "accounts_placement",
-    "django_q_ormq",
-    "memories_remotebatch",
-    "webhooks_endpoint",
-]
 
 
 class Login(NamedTuple):
@@ -123,24 +113,7 @@ def user_tables(*, on_citus: bool = False) -> dict[str, str]:
 @cache
 def tables_in() -> re.Pattern[str]:
     """Finds the name of such a table in a statement."""
-    return _any_of(user_tables())
-
-
-@cache
-def _other_tables() -> re.Pattern[str]:
-    found = {model._meta.db_table for model in apps.get_models(include_auto_created=True)}
-    return _any_of({"django_migrations", *found} - user_tables().keys())
-
-
-def _any_of(tables: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(rf"\b(?:{'|'.join(sorted(tables))})\b")
-
-
-@lru_cache(maxsize=1024)  # the same few statements are sent again and again
-def concerns_others(statement: str) -> bool:
-    """Whether a statement is on tables without rows of end users alone: keys, operators, sessions.
-    The role of a scope has no rights there."""
-    return not tables_in().search(statement) and bool(_other_tables().search(statement))
+    return re.compile(rf"\b(?:{'|'.join(sorted(user_tables()))})\b")
 
 
 def unprotected(connection: BaseDatabaseWrapper) -> Iterator[Unprotected]:
@@ -186,13 +159,7 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
             with transaction.atomic(connection.alias):
                 if not exists:
                     cursor.execute(f"CREATE ROLE {role} NOLOGIN; GRANT {role} TO SESSION_USER")
-                cursor.execute("SELECT tablename FROM pg_tables WHERE schemaname = %s", [schema])
-                there = {table for (table,) in cursor.fetchall()}
-                granted = {
-                    "tables": ", ".join(sorted(there & user_tables().keys())),
-                    "read": ", ".join(sorted(there.intersection(_READ))),
-                }
-                cursor.execute(_GRANTS.format(role=role, schema=quote(schema), **granted))
+                cursor.execute(_GRANTS.format(role=role, schema=quote(schema)))
         except ProgrammingError:  # insufficient_privilege; the doctor says so
             return
 

@@ -163,18 +163,6 @@ def _check_cell(alias: str, text: str) -> None:
     raise cells.CrossesCells(f"A statement on {found[0]} of {alias} by work in {chosen}.")
 
 
-def _settings(scope: Scope | None, connection: BaseDatabaseWrapper, text: str) -> str:
-    """The statements that go before one: its role, its patience and its scope."""
-    if scope is None and not connection.in_atomic_block:
-        return ""
-    settings = _patience.get() + scope.settings if scope else ""
-    if not (role := row_security.login_of(connection).role):
-        return settings
-    # Said also where it is NONE: a statement before it in this transaction may have set another.
-    as_owner = scope is None or row_security.concerns_others(text)
-    return f"SET LOCAL ROLE {'NONE' if as_owner else connection.ops.quote_name(role)}; {settings}"
-
-
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
     """Sends a statement with the current scope: an execute wrapper of every connection.
 
@@ -193,14 +181,17 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
         if connection.in_atomic_block and _SCHEMA.match(text):
             connection.connection.execute("SET LOCAL ROLE NONE")
         return execute(sql, params, many, context)
-    if scope is None and (found := row_security.tables_in().search(text)):
-        raise Unscoped(
-            f"{found[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
-            "or `with all_users():` for work that is rightly on all of them."
-        )
-    if not (settings := _settings(scope, connection, text)):
+    if scope is None:
+        if found := row_security.tables_in().search(text):
+            raise Unscoped(
+                f"{found[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
+                "or `with all_users():` for work that is rightly on all of them."
+            )
         return execute(sql, params, many, context)
     login = row_security.login_of(connection)
+    settings = _patience.get() + scope.settings
+    if login.role:
+        settings = f'SET LOCAL ROLE "{login.role}"; {settings}'
     if login.apart or many or getattr(cursor, "name", None):  # these can't be sent with others
         raw = connection.connection
         alone = raw.transaction() if raw.autocommit else nullcontext()

@@ -28,7 +28,7 @@ from memories.pipeline.buffer import detect_language
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.search import query, time_range, tokens
 from memories.search.outdated_weight import asks_past
-from memories.text import forgetting, own_words
+from memories.text import forget_reading, own_words
 from memories.text.negation import negations
 from memories.text.sentences import clauses, sentences
 from memories.types import (
@@ -114,7 +114,7 @@ def search(text: str) -> None:
 def forget(text: str) -> None:
     """Each sentence as a request to forget."""
     for sentence in sentences(text):
-        forgetting.topic_keys(forgetting.read(sentence.text).topic)
+        forget_reading.topic_keys(forget_reading.read(sentence.text).topic)
 
 
 def _both(read: Callable[[str, datetime, bool], Any]) -> Callable[[str], Any]:
@@ -122,7 +122,7 @@ def _both(read: Callable[[str, datetime, bool], Any]) -> Callable[[str], Any]:
 
 
 READERS: dict[str, Callable[[str], Any]] = {
-    "receive": lambda text: (forgetting.may_ask(text), detect_language([text])),
+    "receive": lambda text: (forget_reading.may_ask(text), detect_language([text])),
     "own words": lambda text: (own_words.excerpt(text), own_words.unquoted(text)),
     "clauses": lambda text: [clauses(sentence) for sentence in sentences(text)],
     "forget": forget,

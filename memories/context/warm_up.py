@@ -9,7 +9,7 @@ from contacts.matching.mentions import entries_of, find_mentions
 from contacts.types import Person
 from memories.context import build, timing
 from memories.providers.factory import embedder
-from memories.text import forgetting
+from memories.text import forget_reading
 
 # In each language: a name, a turn that has it, a message that refers back to it, and one that asks
 # to forget, which each stored message is looked through for.
@@ -36,7 +36,7 @@ def warm_up() -> None:
     wanted = [part for part in build.ALL if part != "search" or embedder().in_process]
     with user_scope(nobody):
         for name, turn, message, request in _TALKS:
-            forgetting.read(request)
+            forget_reading.read(request)
             find_mentions(turn, entries_of([Person(uuid4(), name)]))
             build.trace(
                 nobody,

@@ -24,7 +24,7 @@ from memories import queue
 from memories.erasure import name_hashes, redact_messages
 from memories.models import Batch, Message
 from memories.pipeline import cadence
-from memories.text import forgetting
+from memories.text import forget_reading
 from memories.types import ExtractionRequest, Turn
 
 CONTEXT_MESSAGES = 6
@@ -169,7 +169,7 @@ def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
 
 def _asks_to_forget(item: Incoming) -> bool:
     """Whether a user may want something forgotten: the provider decides, but at once."""
-    return item.by_user and forgetting.may_ask(item.content)
+    return item.by_user and forget_reading.may_ask(item.content)
 
 
 def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> Batch | None:

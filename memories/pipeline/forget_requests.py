@@ -19,7 +19,7 @@ from memories.erasure.told_of import told_of
 from memories.models import Link, Memory, Message
 from memories.providers.factory import offline_provider
 from memories.search import context_tokens
-from memories.text import forgetting
+from memories.text import forget_reading
 from memories.types import Extraction, ExtractionRequest, ForgetRequest
 
 MAX_WORD = 40  # graphemes of what nothing was found for
@@ -55,7 +55,7 @@ def note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: E
     alone hides nothing, nor do words alone that it read otherwise. The caller holds the lock."""
     answered = {one.asked_in for one in extraction.forget}
     asking = [t for t in request.turns if t.role == "user" and t.id not in answered]
-    if extraction.retracted_turn_ids or not any(forgetting.may_ask(t.content) for t in asking):
+    if extraction.retracted_turn_ids or not any(forget_reading.may_ask(t.content) for t in asking):
         return
     missing: dict[int, set[str]] = {}
     names = {person.id: person.name for person in request.people}

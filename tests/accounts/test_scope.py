@@ -143,28 +143,6 @@ def test_every_table_with_an_end_user_has_its_policy() -> None:
     assert row_security.login_of(connection).role == "mio_app"
 
 
-def test_the_role_reads_no_keys_sessions_or_accounts(two: tuple[EndUser, EndUser]) -> None:
-    call_command("migrate", verbosity=0)
-    rights = dict(
-        rows(
-            "SELECT c.relname, string_agg(DISTINCT privilege, ' ') FROM pg_class c, "
-            "unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE']) privilege "
-            "WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') "
-            "AND has_table_privilege('mio_app', c.oid, privilege) GROUP BY 1"
-        )
-    )
-    assert {t for t, r in rights.items() if r != "SELECT"} == set(row_security.user_tables())
-    with scope.user_scope(two[0]):
-        for table in ("accounts_apikey", "auth_user", "django_session", "axes_accesslog"):
-            asked = f"SELECT 1 FROM {table}, memories_memory"
-            with (
-                pytest.raises(Error, match=f"permission denied for table {table}"),
-                transaction.atomic(),
-            ):
-                rows(asked)
-            assert rows(f"SELECT current_user FROM {table} LIMIT 0") == []  # apart from users' rows
-
-
 def test_a_table_without_its_policy_is_found_and_mended() -> None:
     table = Vector._meta.db_table
     with connection.cursor() as cursor:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contacts.attributes import attribute_key
 from contacts.text import clean, folded
 from memories.providers.openai.schemas import ForgetOut
-from memories.text.forgetting import can_ask
+from memories.text.forget_reading import can_ask
 from memories.text.own_words import own_words, unquoted
 from memories.types import ExtractedMemory, ExtractedPerson, ForgetRequest, StoredMemory, Turn
 

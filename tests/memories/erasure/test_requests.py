@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from contacts.types import Person
-from memories.text import forgetting
+from memories.text import forget_reading
 from tests.memories.providers.offline.talks import talk
 
 PEOPLE = {
@@ -82,5 +82,5 @@ def test_a_request_for_nobody_known_is_one_all_the_same(line: str, words: tuple[
 def test_reading_a_request_takes_no_longer_than_its_words_allow(piece: str) -> None:
     begun = process_time()
     for _ in range(20):
-        forgetting.may_ask(piece * 60)
+        forget_reading.may_ask(piece * 60)
     assert process_time() - begun < 0.2

@@ -33,7 +33,7 @@ from memories.providers.offline.reading.speech import (
     until_override,
     with_apostrophes,
 )
-from memories.text import forgetting
+from memories.text import forget_reading
 from memories.text.own_words import excerpt
 from memories.text.sentences import sentences
 from memories.types import ExtractionRequest, Turn
@@ -165,7 +165,7 @@ def _keyed(circle: Circle, heard: Heard, held: Sequence[Spot]) -> list[Spot]:
     """Known people whom a turn names beside those ``held``; where it asks to forget somebody, by
     the bare name too, however the words around it are cut: misreading that would keep them."""
     found = key_spots(circle, heard.text, held, heard.turn.id if heard.by_user else None)
-    if not heard.by_user or heard.in_chat or not forgetting.may_ask(heard.text):
+    if not heard.by_user or heard.in_chat or not forget_reading.may_ask(heard.text):
         return found
     return [*found, *bare_names(circle, heard.text, [*held, *found])]
 

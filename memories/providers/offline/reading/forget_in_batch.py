@@ -11,8 +11,8 @@ from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.telling import Draft
-from memories.text import forgetting
-from memories.text.forgetting import Reading
+from memories.text import forget_reading
+from memories.text.forget_reading import Reading
 from memories.text.sentences import Sentence, sentences
 from memories.types import ForgetRequest
 
@@ -21,8 +21,8 @@ REPEATED = 2  # user turns within which a second, bare request only repeats the 
 
 def forget_asked(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
     """Carries out what ``sentence`` asks to forget; False where it asks nothing for sure."""
-    reading = forgetting.read(sentence.text + sentence.end_mark)
-    if reading.asks < forgetting.UNSURE:
+    reading = forget_reading.read(sentence.text + sentence.end_mark)
+    if reading.asks < forget_reading.UNSURE:
         return False
     if not reading.acts:
         if heard.wanted and book.clock - book.asked_at > REPEATED:
@@ -42,7 +42,7 @@ def forget_asked(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
 def _named_beside(heard: Heard, sentence: Sentence) -> bool:
     """Whether another sentence of the message names what is to be forgotten."""
     readings = [
-        forgetting.read(one.text + one.end_mark)
+        forget_reading.read(one.text + one.end_mark)
         for one in sentences(heard.text)
         if one.start != sentence.start
     ]
@@ -58,8 +58,8 @@ def _meant(
         return [ForgetRequest(unclear=True)], []
     topic = _without(reading.topic, called)
     strangers = [] if people else _strangers(reading.clause)
-    words = forgetting.content_words(_without(topic, strangers))
-    keys = forgetting.topic_keys(topic)
+    words = forget_reading.content_words(_without(topic, strangers))
+    keys = forget_reading.topic_keys(topic)
     # Where anything is named, all else stays.
     if reading.means == "everything" and not (people or reading.points or words or keys):
         return [_forget_everything(book, heard)], []
@@ -70,7 +70,7 @@ def _meant(
         return [_forget_person(book, person, heard) for person in people], []
     if people or words or keys or strangers:
         found = _forget_matter(book, people, (*strangers, *words), keys)
-        if reading.scope["last"] >= forgetting.LAST and book.before_id:
+        if reading.scope["last"] >= forget_reading.LAST and book.before_id:
             found = [replace(one, or_turn_ids=(book.before_id,)) for one in found]
         return found, []
     return [], _forget_last(book, heard, [])

@@ -3,7 +3,7 @@ names.
 
 Two logistic models over evidence: which classes of words (``forget_cues.txt``) stand in the
 sentence, where in their clause, and which before which. The weights are learned from the corpus
-and from plain wordings (``python -m tools train forgetting``). Nothing else decides it.
+and from plain wordings (``python -m tools train forget_model``). Nothing else decides it.
 """
 
 import math
@@ -131,7 +131,7 @@ def evidence_of(text: str) -> tuple[dict[str, float], dict[str, float]]:
 
 def weights() -> Mapping[str, Any]:
     """The learned weights."""
-    return model(__file__, "forgetting")
+    return model(__file__, "forget_reading")
 
 
 def _score(learned: Mapping[str, float], evidence: Mapping[str, float]) -> float:

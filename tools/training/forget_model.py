@@ -18,14 +18,14 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from memories.bench import forgetting as bench
-from memories.text import forgetting
+from memories.text import forget_reading
 from memories.text.own_words import excerpt
 from memories.text.sentences import sentences
 from tools.training import by_author
 
 WORDINGS = "tools/training/forget_wordings.tsv"
 FILES = ("extraction", "forgetting", "mentions", "pronouns", "sentences", WORDINGS)
-TARGET = by_author.ROOT / "memories/text/forgetting.json"
+TARGET = by_author.ROOT / "memories/text/forget_reading.json"
 # Inverse strengths of L2 and the number of rounds, chosen by cross-validation.
 C_ASKS, C_SCOPE, ROUNDS = 0.3, 0.3, 3
 # How much a sentence counts: requests are rare, and look-alikes rarer than ordinary talk.
@@ -84,7 +84,7 @@ def train(*, write: bool) -> None:
     else:
         found = _fit(data)
         learned = {"asks": found.asks, "scope": found.scope}
-        by_author.write(TARGET, FILES, "python -m tools train forgetting", learned)
+        by_author.write(TARGET, FILES, "python -m tools train forget_model", learned)
 
 
 def _acting(data: Mapping[str, list[Message]]) -> dict[str, Any]:
@@ -93,8 +93,8 @@ def _acting(data: Mapping[str, list[Message]]) -> dict[str, Any]:
 
     def use(path: Path) -> None:
         of_others = learned[path.parent.name]
-        forgetting.weights = lambda: {"asks": of_others.asks, "scope": of_others.scope}
-        forgetting.read.cache_clear()
+        forget_reading.weights = lambda: {"asks": of_others.asks, "scope": of_others.scope}
+        forget_reading.read.cache_clear()
 
     files = [by_author.CORPUS / name / "forgetting.jsonl" for name in learned]
     return bench.figures(bench.outcomes(files, progress=False, before=use))
@@ -107,7 +107,7 @@ def _data() -> dict[str, list[Message]]:
         units = tuple(
             unit
             for sentence in sentences(excerpt(text))
-            if (unit := forgetting.evidence_of(sentence.text + sentence.end_mark))[0]
+            if (unit := forget_reading.evidence_of(sentence.text + sentence.end_mark))[0]
         )
         # Users of the chats ask to keep nothing here and there, and no gold says where.
         if source == "talk" and any(
@@ -203,7 +203,7 @@ def _score(weights: Mapping[str, float], evidence: Evidence) -> float:
 def _figures(judged: Sequence[tuple[Message, float, str]]) -> str:
     """Recall and false alarms from each threshold."""
     lines = []
-    for least in (forgetting.UNSURE, 0.35, forgetting.ACT, 0.55, 0.65):
+    for least in (forget_reading.UNSURE, 0.35, forget_reading.ACT, 0.55, 0.65):
         asked = [p >= least for message, p, _ in judged if message.asks]
         alarms = [p >= least for message, p, _ in judged if not message.asks]
         recall = np.mean(asked) if asked else float("nan")
