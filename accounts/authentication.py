@@ -27,7 +27,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         scheme, _, secret = get_authorization_header(request).decode("latin-1").partition(" ")
         if scheme.lower() != "bearer":
             return None
-        key = ApiKey.of(secret.strip())
+        key = ApiKey.objects.valid(secret.strip()).select_related("app").first()
         if key is None:
             raise AuthenticationFailed("This API key is unknown or was revoked.")
         note_use(key)

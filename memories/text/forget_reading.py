@@ -262,14 +262,18 @@ def _request(text: str, found: Mapping[str, Sequence[Place]]) -> tuple[str, str]
             for start, _ in found.get(name, ())
         }
     ) or [0]
-    chosen = [n for n in asking if content_words(topics[n])]
+    chosen = [n for n in asking if _names_something(topics[n])]
     meant = [*found.get("all", ()), *found.get("third", ())]
     if not chosen and not _in_clauses(meant, begins, asking):
         told = [n for n in range(1, len(topics)) if text[: begins[n]].rstrip()[-1:] in (":", "：")]
         near = [*range(asking[0] - 1, -1, -1), *(n for n in told if n > asking[-1])]
-        chosen = [n for n in near if content_words(topics[n])][:1]
+        chosen = [n for n in near if _names_something(topics[n])][:1]
     clause = " ".join(text[begins[n] : ends[n]].strip() for n in sorted({*asking, *chosen}))
     return clause, " ".join(topics[n] for n in chosen)
+
+
+def _names_something(topic: str) -> bool:
+    return bool(content_words(topic) or topic_keys(topic))
 
 
 def _in_clauses(places: Sequence[Place], begins: Sequence[int], clauses: Sequence[int]) -> bool:

@@ -57,7 +57,9 @@ def _meant(
     if reading.means == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
     topic = _without(reading.topic, called)
-    strangers = [] if people else _strangers(reading.clause)
+    strangers = [
+        word for word in _strangers(reading.clause) if not any(name in word for name in called)
+    ]
     words = forget_reading.content_words(_without(topic, strangers))
     keys = forget_reading.topic_keys(topic)
     # Where anything is named, all else stays.
@@ -67,7 +69,9 @@ def _meant(
     if points or (reading.means == "last" and not keys):
         return [], _forget_last(book, heard, people)
     if people and not (words or keys):
-        return [_forget_person(book, person, heard) for person in people], []
+        known = [_forget_person(book, person, heard) for person in people]
+        unknown = [one for word in strangers for one in _forget_matter(book, [], (word,), ())]
+        return [*known, *unknown], []
     if people or words or keys or strangers:
         found = _forget_matter(book, people, (*strangers, *words), keys)
         if reading.scope["last"] >= forget_reading.LAST and book.before_id:

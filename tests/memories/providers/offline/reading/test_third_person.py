@@ -17,4 +17,4 @@ from memories.providers.offline.reading.third_person import with_subject
     ],
 )
 def test_what_lacks_a_subject_gets_one(text: str, subject: str, sentence: str) -> None:
-    assert with_subject(text, subject, chinese="\u4e00" <= text[0]) == sentence
+    assert with_subject(text, subject, chinese=text[0] >= "\u4e00") == sentence
