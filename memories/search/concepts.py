@@ -32,7 +32,7 @@ _TIMES = regex.compile(
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july"
     r"|august|september|october|november|december|(?:19|20)\d\d|\d+(?:st|nd|rd|th))\b"
     r"|昨|今[天晚早年]|明[天晚早年]|后天|前天|上(?:周|个?月|个?星期)|下(?:周|个?月|个?星期)|去年|周末"
-    r"|星期|礼拜|\d+[年月日号点]|[一二三四五六七八九十]+[年月日号点]|以前|最近|刚才|小时候"
+    r"|星期|礼拜|[\d一二三四五六七八九十][年月日号点]|以前|最近|刚才|小时候"
 )
 _ASKS_TIME = regex.compile(
     r"\b(?:when|what (?:date|day|year|month|time)|how long|how many (?:days|weeks|months|years)"

@@ -27,13 +27,13 @@ WEIGHTS = {
 
 # Words in quotation marks, or a code or number that only its own spelling finds.
 _EXACT = regex.compile(
-    r"""["“「『《][^"”」』》]{2,}["”」』》]|\b\d{5,}\b|\b[a-z]+-?\d[a-z\d-]*\b|\S@\S|https?://"""
+    r"""["“「『《][^"“”「」『』《》]{2,}["”」』》]|\b\d{5,}\b|\b[a-z]+-?\d[a-z\d-]*\b|\S@\S|https?://"""
 )
 _EXPLORE = regex.compile(
     r"\b(tell me (more |something |everything )?about|everything (about|you know)|anything"
     r"|what do (you|we|i) know|talk about|related to|similar|ideas?|suggest|recommend"
     r"|overview|summar(y|ise|ize))\b"
-    r"|介绍|说说|聊聊|讲讲|关于.*(一切|所有|事情)|有关的|相关|类似|推荐|建议|总结|概括|都知道(些)?什么"
+    r"|介绍|说说|聊聊|讲讲|关于.{0,60}(一切|所有|事情)|有关的|相关|类似|推荐|建议|总结|概括|都知道(些)?什么"
 )
 _RECALL = regex.compile(
     r"\?|^(who|whom|whose|what|which|when|where|why|how|did|does|do|is|are|was|were|has|have|had"

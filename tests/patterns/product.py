@@ -24,9 +24,9 @@ _FLAGS = re.compile(r"(?:(?:re|regex)\.[A-Z]+(?: \| )?)+")
 _KINDS = {"re": re, "regex": regex}
 
 
-# What reads a sentence, a memory, a query or a line of settings: short, whatever was sent.
+# What reads a sentence, a memory or a line of settings: short, whatever was sent.
 _READ_SHORT_TEXTS = re.compile(
-    r"contacts\.(?:coreference|matching|resolution|tagging)\b|memories\.(?:dates|entities|search)\b"
+    r"contacts\.(?:coreference|matching|resolution|tagging)\b|memories\.(?:dates|entities)\b"
     r"|memories\.providers\.offline\b|mio_site\b"
 )
 _AT_ONE_PLACE = {"match", "fullmatch"}
