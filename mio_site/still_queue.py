@@ -14,7 +14,7 @@ SELECT extract(epoch FROM now() - greatest(
     min(lock), (SELECT max(stopped) FROM django_q_task), pg_postmaster_start_time()))
 FROM django_q_ormq WHERE lock <= now() AND NOT EXISTS (
     SELECT FROM django_q_ormq WHERE lock > greatest(
-        now(), now() + %(left)s, pg_postmaster_start_time() + %(retry)s))
+        now(), now() + %(left)s::interval, pg_postmaster_start_time() + %(retry)s::interval))
 HAVING count(*) > 0
 """
 
@@ -24,6 +24,6 @@ def still_seconds(database: BaseDatabaseWrapper) -> float:
     its worker may be busy, and while none is due."""
     retry = timedelta(seconds=Conf.RETRY)
     with database.cursor() as cursor:
-        cursor.execute(_STILL, {"left": retry - ALIVE, "retry": retry})
+        cursor.execute(_STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
         found = cursor.fetchone()
     return max(0.0, float(found[0])) if found else 0.0
