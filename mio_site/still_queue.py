@@ -1,7 +1,6 @@
 """For how long the queue has stood still: tasks are due, and no worker takes any."""
 
 from datetime import timedelta
-from typing import Any
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django_q.conf import Conf
@@ -15,7 +14,7 @@ SELECT extract(epoch FROM now() - greatest(
     min(lock), (SELECT max(stopped) FROM django_q_task), pg_postmaster_start_time()))
 FROM django_q_ormq WHERE lock <= now() AND NOT EXISTS (
     SELECT FROM django_q_ormq WHERE lock > greatest(
-        now(), now() + %(left)s, pg_postmaster_start_time() + %(retry)s))
+        now(), now() + %(left)s::interval, pg_postmaster_start_time() + %(retry)s::interval))
 HAVING count(*) > 0
 """
 
@@ -24,8 +23,7 @@ def still_seconds(database: BaseDatabaseWrapper) -> float:
     """Seconds since when tasks are due and none was taken or ended; 0.0 while one is under way, since
     its worker may be busy, and while none is due."""
     retry = timedelta(seconds=Conf.RETRY)
-    parameters: Any = {"left": retry - ALIVE, "retry": retry}
     with database.cursor() as cursor:
-        cursor.execute(_STILL, parameters)
+        cursor.execute(_STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
         found = cursor.fetchone()
     return max(0.0, float(found[0])) if found else 0.0

@@ -16,7 +16,9 @@ from tests.chaos.chaos_server import Site
 from tests.mio_site.waiting import eventually
 
 KILLS, LOOK_EVERY = 200, 10
-WAYS = {"child": 75, "worker": 5, "session": 15, "server": 5}
+WAYS = {"child": 75, "session": 20, "server": 5}
+# Whose worker ends five times in a minute, `serve` gives up, by design.
+WORKER_EVERY = 40
 
 
 def below(parent: int) -> list[int]:
@@ -104,6 +106,7 @@ def test_the_queue_moves_after_each_of_many_kills(tmp_path: Path, figures: dict[
                     sent.append(user)
             time.sleep(chance.uniform(0, 0.3))
             way = chance.choices(list(WAYS), list(WAYS.values()))[0]
+            way = "worker" if number % WORKER_EVERY == 0 else way
             try:
                 kill_one(site, way, chance)
             except (psycopg.Error, FileNotFoundError, ValueError):
