@@ -159,7 +159,8 @@ def _fit(data: Mapping[str, list[Message]]) -> Learned:
             for message, units in zip(messages, chosen, strict=True)
             for unit in units
         ]
-        asks = _logistic(*map(list, zip(*rows, strict=True)), C_ASKS)["True"]
+        evidence, labels, counts = map(list, zip(*rows, strict=True))
+        asks = _logistic(evidence, labels, counts, C_ASKS)["True"]
         best = partial(max, key=lambda unit, asks=asks: _score(asks, unit[0]))
         chosen = [
             [best(message.units)] if message.asks and message.units else [*message.units]
@@ -170,7 +171,8 @@ def _fit(data: Mapping[str, list[Message]]) -> Learned:
         for message, units in zip(messages, chosen, strict=True)
         if message.scope and units
     ]
-    return Learned(asks, _logistic(*map(list, zip(*scoped, strict=True)), C_SCOPE))
+    evidence, labels, counts = map(list, zip(*scoped, strict=True))
+    return Learned(asks, _logistic(evidence, labels, counts, C_SCOPE))
 
 
 def _weight(message: Message) -> float:
