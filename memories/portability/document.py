@@ -7,7 +7,7 @@ from uuid import UUID
 from django.db import models
 from django.utils import timezone
 
-from accounts.cells import atomic
+from accounts.cells import atomic, connection
 from accounts.models import Change, EndUser
 from contacts.models import Contact, Relation, Suggestion
 from memories.models import (
@@ -84,10 +84,16 @@ def columns(model: type[models.Model]) -> list[str]:
 
 
 def export_user(end_user: EndUser) -> dict[str, Any]:
-    """Everything that is stored of an end user, as plain JSON values."""
+    """Everything that is stored of an end user at one moment, as plain JSON values. Locks nothing,
+    unless it is within a transaction of the caller, which holds off writers instead."""
+    within = connection.in_atomic_block
     with atomic():
-        # One moment for all tables: no writer may come between them.
-        held = EndUser.objects.lock(end_user.pk) or end_user
+        if within:
+            held = EndUser.objects.lock(end_user.pk) or end_user
+        else:
+            with connection.cursor() as cursor:
+                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            held = EndUser.objects.filter(pk=end_user.pk).first() or end_user
         return {
             "format": FORMAT,
             "version": VERSION,
