@@ -13,11 +13,13 @@ SHOWN = re.compile(r"bin/mio [a-z_]+(?: [^`#)\n]*)?")
 # docs/mcp.md has a test of its own.
 FILES = [ROOT / "README.md", *sorted({*ROOT.glob("docs/*.md")} - {ROOT / "docs/mcp.md"})]
 # Placeholders, and a folder of another machine, with what stands for them here.
-MEANT = {"import_chat FILE": "import_chat memory.jsonl --user ann --me Ben", "FILE": "new.backup",
+MEANT = {"import_chat FILE": "import_chat memory.jsonl --user ann --me default_user", "FILE": "new.backup",
          "/srv/backups": "backups"}  # fmt: skip
 TYPED = {"bin/mio changepassword ann": "correct horse 7\ncorrect horse 7\n"}
 # What a default installation has not.
 OUTSIDE = {
+    "bench NAME": "files to measure with; tests/memories/bench",
+    "bench corpus": "files in the repository, some minutes; tests/memories/bench",
     "cells add": "MIO_CELLS and a further database; tests/cells",
     "cells move": "two cells; tests/cells",
     "check_model": "a language model; tests/memories/management",
@@ -54,19 +56,17 @@ def is_outside(command: str) -> bool:
 def prepare(installation: Installation) -> None:
     """The files that the commands name."""
     folder = installation.folder
-    chat = "[02.03.26, 12:00:00] Ben: Kim moved to Bergen.\n[02.03.26, 12:01:00] Anna: Nice!\n"
+    chat = "[23.03.26, 12:00:00] Ben: Kim moved to Bergen.\n[23.03.26, 12:01:00] Anna: Nice!\n"
     with zipfile.ZipFile(folder / "WhatsApp Chat with Anna.zip", "w") as archive:
         archive.writestr("_chat.txt", chat)
     (folder / "contacts.csv").write_text("First Name,Last Name\nKim,Berg\n")
     (folder / "key.txt").write_text("sk-test\n")
     (folder / "secret.txt").write_text("a secret of 32 characters at least\n")
-    entity = {
-        "type": "entity",
-        "name": "Kim",
-        "entityType": "person",
-        "observations": ["Kim sings"],
-    }
-    (folder / "memory.jsonl").write_text(json.dumps(entity) + "\n")
+    people = [
+        {"type": "entity", "name": name, "entityType": "person", "observations": [f"{name} sings"]}
+        for name in ("default_user", "Kim")
+    ]
+    (folder / "memory.jsonl").write_text("\n".join(map(json.dumps, people)) + "\n")
     dump = {"results": [{"id": "1", "memory": "Kim sings", "user_id": "ann-7"}]}
     (folder / "dump.json").write_text(json.dumps(dump))
 
@@ -92,7 +92,7 @@ def test_every_command_shown_runs_as_written(installation: Installation) -> None
         done = installation.shell(meant, TYPED.get(command, ""))
         if done.returncode:
             failed.append(f"{command}: {(done.stderr or done.stdout)[-300:]}")
-    assert failed == []
+    assert not failed, "\n".join(failed)
 
 
 @pytest.mark.parametrize("outside", OUTSIDE)
