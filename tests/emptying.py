@@ -14,6 +14,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import TransactionTestCase
 
+from accounts import scope
 from dashboard import permissions
 
 # What a migrated database holds before anybody uses it.
@@ -74,3 +75,14 @@ def _installed_first() -> Any:
     """The checksum before the first test that commits."""
     with _owner() as cursor:
         return _installed(cursor)
+
+
+def forget_counts() -> None:
+    """Resets the statistics that autovacuum gathered while other tests had emptied the tables, before
+    a test of a query plan."""
+    with scope.undeclared(), connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_clear_relation_stats('public', relname::text) FROM pg_class "
+            "WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace "
+            "AND relname ~ '^(contact|memories|accounts)' AND pg_has_role(relowner, 'USAGE')"
+        )

@@ -5,12 +5,14 @@ from django.db import connection
 
 from accounts.scope import user_scope
 from contacts.models import Contact, ContactKey
+from tests.emptying import forget_counts
 from tests.factories import make_contact, make_end_user
 
 pytestmark = pytest.mark.django_db
 
 
 def test_an_index_finds_the_keys_that_begin_so_for_the_role_that_policies_bind():
+    forget_counts()
     end_user = make_end_user()
     contact = make_contact(end_user)
     rows = [

@@ -4,11 +4,11 @@ counted its tables."""
 import pytest
 from django.db import connection
 
-from accounts import scope
 from accounts.models import Change
 from imports.dumps import book_file
 from imports.people_intake import take_in
 from memories.corrections.undo import undo_change
+from tests.emptying import forget_counts
 from tests.factories import make_end_user
 
 pytestmark = pytest.mark.django_db
@@ -55,16 +55,6 @@ def cost(people: int) -> int:
     undo_change(Change.objects.get(pk=done.change.pk), actor=ACTOR)
     assert not user.contacts.exists()
     return rows_read() - before
-
-
-def forget_counts() -> None:
-    """What was counted of the tables while other tests had emptied them."""
-    with scope.undeclared(), connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT pg_clear_relation_stats('public', relname::text) FROM pg_class "
-            "WHERE relkind IN ('r', 'i') AND relnamespace = 'public'::regnamespace "
-            "AND relname ~ '^(contact|memories|accounts)' AND pg_has_role(relowner, 'USAGE')"
-        )
 
 
 def test_four_times_as_many_people_cost_four_times_as_much() -> None:
