@@ -178,20 +178,28 @@ def test_a_local_client_is_served_as_the_docs_say_from_any_folder(tmp_path):
     env = {**os.environ, "DATABASE_URL": database_url(), "MIO_LLM": "offline"}
     [made] = re.findall(r"^bin/mio (.*?) *#", docs, re.M)
 
-    def run(command: str, *args: str, **more: Any) -> str:
-        done = subprocess.run(
-            [command.replace("/path/to/mio", str(ROOT)), *args], cwd=tmp_path, env=env, check=True,
-            stdout=subprocess.PIPE, text=True, **more,
+    def started(command: str, *args: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [command.replace("/path/to/mio", str(ROOT)), *args], cwd=tmp_path, env=env,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         )  # fmt: skip
-        return done.stdout
 
-    assert "mio_" in run("/path/to/mio/bin/mio", *shlex.split(made))
+    with started("/path/to/mio/bin/mio", *shlex.split(made)) as key:
+        assert "mio_" in key.communicate()[0]
     [pasted] = [json.loads(one) for one in re.findall(r"`(\{.*?\})`", docs) if "command" in one]
     local = pasted["mcpServers"]["mio"]
     hello = {"protocolVersion": "2025-06-18", "capabilities": {},
              "clientInfo": {"name": "test", "version": "1"}}  # fmt: skip
     asked = [{"id": 1, "method": "initialize", "params": hello},
              {"method": "notifications/initialized"}, {"id": 2, "method": "tools/list"}]  # fmt: skip
-    lines = "\n".join(json.dumps({"jsonrpc": "2.0", **one}) for one in asked)
-    answers = run(local["command"], *local["args"], input=f"{lines}\n").splitlines()
-    assert {tool["name"] for tool in json.loads(answers[-1])["result"]["tools"]} == TOOLS
+    with started(local["command"], *local["args"]) as server:
+        assert server.stdin
+        assert server.stdout
+        for one in asked:
+            print(json.dumps({"jsonrpc": "2.0", **one}), file=server.stdin, flush=True)
+        # A server drops what it has not answered when its client hangs up.
+        answers = (json.loads(server.stdout.readline()) for _ in range(2))
+        [tools] = [answer["result"]["tools"] for answer in answers if answer["id"] == 2]
+        server.stdin.close()
+    assert server.returncode == 0
+    assert {tool["name"] for tool in tools} == TOOLS
