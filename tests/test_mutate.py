@@ -3,7 +3,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tools import mutate
+
+pytestmark = pytest.mark.system
 
 START = (
     "from tools.mutate import Command; Command().run_from_argv(['tools', 'mutate', 'shop.prices'])"

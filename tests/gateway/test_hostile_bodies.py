@@ -23,7 +23,7 @@ from tests.gateway.upstream import MODEL, Step, Upstream, served
 from tests.mio_site.waiting import eventually
 from tests.processes import database_url, end_other_sessions
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 SIZE = 1_000_000
 MOST = 4.0  # seconds of a processor for each, with the probes beside
 LONGEST = 0.5  # seconds of it within which another request is answered

@@ -30,7 +30,7 @@ from tests.factories import make_app, make_contact, make_end_user, make_memory
 from tests.mio_site.waiting import eventually
 from tests.processes import database_url, end_other_sessions
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.system]
 TOOLS = {
     "who_is", "get_person", "remember", "recall", "correct", "same_person", "different_people",
     "upcoming_dates", "forget", "search", "fetch",

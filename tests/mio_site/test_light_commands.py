@@ -9,6 +9,8 @@ import pytest
 
 from tests.processes import database_url
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).resolve().parents[2]
 RUN = """
 import runpy, sys

@@ -18,6 +18,8 @@ from mio_site.logs import CollectorAway
 from tests.factories import make_app
 from tests.processes import start
 
+pytestmark = pytest.mark.system
+
 # What a client and a worker do, in a process that ends as theirs do.
 CODE = """
 import asyncio, atexit, json, logging, queue, time

@@ -21,6 +21,8 @@ from tests.gateway.upstream import served as upstream_served
 from tests.mio_site.waiting import eventually
 from tests.processes import database_url, end_other_sessions
 
+pytestmark = pytest.mark.system
+
 ASKED = {"message": "How is she doing?", "history": [{"role": "user", "content": "I met Kim."}]}
 
 

@@ -75,6 +75,7 @@ def web(models: FakeOpenAI) -> Iterator[Web]:
         end_other_sessions(cursor)
 
 
+@pytest.mark.system
 @pytest.mark.django_db(transaction=True)
 def test_clients_that_wait_for_a_stuck_user_hold_up_nobody(web: Web, models: FakeOpenAI) -> None:
     models.hang(times=None)

@@ -107,6 +107,7 @@ submit.submit_due()
 
 
 @pytest.mark.django_db(transaction=True)
+@pytest.mark.system
 class TestSeveralProcesses:
     def env(self, server):
         return {
