@@ -141,7 +141,8 @@ class ExtractedRelation:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedMemory:
-    """One fact worth keeping, in the third person and in the user's language.
+    """One fact worth keeping, in the third person and in the user's language; or a quote, whose
+    ``content`` is ``quote`` but for the text between the offsets of ``brackets``.
 
     ``people`` are refs of those it is about, empty for the end user. ``turn_ids`` are the
     messages it rests on and ``quote`` the words in one of them. ``speaker`` says who
@@ -157,6 +158,7 @@ class ExtractedMemory:
     turn_ids: tuple[int, ...]
     people: tuple[str, ...] = ()
     quote: str = ""
+    brackets: tuple[tuple[int, int], ...] | None = None
     speaker: str = "user"
     facts: tuple[Fact, ...] = ()
     happens_at: datetime | None = None

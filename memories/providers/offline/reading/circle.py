@@ -246,6 +246,8 @@ _MACHINES = words("assistants")
 def called(role: str) -> str:
     """What to call somebody of whom only the role is known: 妈妈 for 妈, the word itself else."""
     word = " ".join(role.split())
+    if word.endswith("儿") and word[:-1] in terms():  # as it is spoken in the north
+        word = word[:-1]
     if len(word) == 1 and word * 2 in terms():
         return word * 2
     return word

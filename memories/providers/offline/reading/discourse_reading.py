@@ -31,7 +31,6 @@ from memories.providers.offline.reading.speech import (
     addresses,
     last_question,
     until_override,
-    with_apostrophes,
 )
 from memories.text import forget_reading
 from memories.text.own_words import excerpt
@@ -112,7 +111,7 @@ def _words(turn: Turn, chats: Collection[str]) -> str:
     if turn.session_id in chats:  # nobody knows whom "you" means there
         said = [s.text + s.end_mark for s in sentences(text) if not addresses(s.text)]
         text = "\n".join(said)
-    return with_apostrophes(until_override(text)) if turn.role == "user" else text
+    return until_override(text) if turn.role == "user" else text
 
 
 def _answer_about(turns: Sequence[Heard]) -> None:

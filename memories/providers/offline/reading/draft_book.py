@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.discourse_reading import Discourse
-from memories.providers.offline.reading.telling import Draft
+from memories.providers.offline.reading.quoting import Draft
 from memories.types import ForgetRequest
 
 

@@ -1,29 +1,45 @@
-"""The attribute values that a clause states of its subject: a bonus on top of its words."""
+"""The attribute values that a clause states of its subject: certain ones, or none."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from contacts.text import HAN
-from memories.providers.offline.reading import facts_en, facts_zh
-from memories.providers.offline.reading.circle import Someone
-from memories.providers.offline.reading.entity_linking import Spot
-from memories.providers.offline.reading.stated_values import Value
+from contacts.lexicon.rules import Row, patterns
+from memories.text.negation import NOT_EN, NOT_ZH
+
+RE = patterns(__file__, NOT_EN=NOT_EN, NOT_ZH=NOT_ZH)
 
 
-def read_values(text: str, spots: Sequence[Spot], subject: Someone | None) -> list[Value]:
-    """What ``text`` states of ``subject``: Chinese rows where there are Han characters, English
-    ones where Latin words remain. What stands behind the words for somebody else may be theirs,
-    and is left out."""
-    masked = list(text)
-    for spot in spots:
-        masked[spot.start : spot.end] = " " * (spot.end - spot.start)
-    blank = "".join(masked)
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One attribute value, where its words stand in the clause, and the row that gave it."""
+
+    key: str
+    value: str
+    start: int
+    end: int
+    row: str = ""
+
+
+def stated(
+    text: str,
+    rows: Iterable[Row],
+    stronger: Mapping[str, frozenset[str]],
+    unsettled: re.Pattern[str],
+    written: Callable[[str, re.Match[str]], str],
+) -> list[Value]:
+    """What the group v of the rows finds in ``text``, unless words of ``unsettled`` stand around
+    it, or it has been read already under this key or a ``stronger`` one. ``written`` gives a value
+    its usual form, or nothing where it is none."""
     found: list[Value] = []
-    if HAN.search(text):
-        found += facts_zh.facts(blank)
-    if re.search(r"[A-Za-z]{2}", text) and not found:
-        found += facts_en.facts(blank if HAN.search(text) else text)
-    if any(value.key in {"family", "pet"} for value in found):
-        found = [value for value in found if value.key != "age"]
-    others = [spot.start for spot in spots if spot.who not in (None, subject)]
-    return [v for v in found if not any(start < max(v.end, 1) for start in others)]
+    for row in rows:
+        key = row["key"]
+        shut = stronger.get(key, frozenset()) | {key}
+        for match in row["pattern"].finditer(text):
+            start, end = match.span("v")
+            if any(v.key in shut and v.start < end and start < v.end for v in found):
+                continue
+            rest = f"{text[: match.start()]} {match.group('v')} {text[match.end() :]}"
+            if not unsettled.search(rest) and (value := written(key, match)):
+                found.append(Value(key, value, start, end, row["name"]))
+    return found

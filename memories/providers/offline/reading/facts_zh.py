@@ -7,8 +7,8 @@ from contacts.lexicon import alternation, words
 from contacts.lexicon.rules import Row, patterns, rows, sets
 from contacts.segmentation import tag, tagged
 from memories.dates.date_words import chinese_number
-from memories.providers.offline.reading.polarity import chinese
-from memories.providers.offline.reading.stated_values import Value, stated
+from memories.providers.offline.reading.facts import RE as AROUND
+from memories.providers.offline.reading.facts import Value, stated
 
 RE = patterns(__file__)
 _FACTS = rows(__file__, "facts")
@@ -21,13 +21,13 @@ def facts(text: str) -> list[Value]:
     """The attribute values that ``text`` (one clause, subject included or not) states."""
     places = _places(text)
     rules = _rules(places, _firms(text, places))
-    return stated(text, rules, _STRONGER, chinese, partial(_written, places))
+    return stated(text, rules, _STRONGER, AROUND.unsettled_zh, partial(_written, places))
 
 
 def _written(places: tuple[str, ...], key: str, match: re.Match[str]) -> str:
     """A value in its usual form; nothing where its words are none of this key."""
     value = match.group("v").strip(" ，,的了")
-    if RE.not_value.search(value) and key not in {"marital_status", "age", "habit"}:
+    if RE.not_value.search(value) and key not in {"age", "habit"}:
         return ""
     if key == "former_company" and value in places and not RE.leaves.search(match.group()):
         return ""
@@ -56,16 +56,10 @@ def _tidy(key: str, value: str) -> str:
         value = RE.leading.sub("", value)
     if key == "pet":
         return _pet(value)
-    if key in {"diet", "allergy", "dislikes"}:
+    if key in {"diet", "allergy"}:
         value = re.sub(r"(?<=[\u4e00-\u9fff])[和跟](?=[\u4e00-\u9fff])", "、", value)
-    if key == "interests":
-        return value.replace("种了", "种")
-    if key in {"likes", "dislikes"}:
-        return (
-            re.sub(r"^(?:喝|吃|看|听)(?=[\u4e00-\u9fff]{2})", "", value)
-            if len(value) > 2
-            else value
-        )
+    if key == "likes" and len(value) > 2:
+        return re.sub(r"^(?:喝|吃|看|听)(?=[\u4e00-\u9fff]{2})", "", value)
     return value
 
 

@@ -10,7 +10,7 @@ from contacts.text import normalise
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.draft_book import DraftBook
-from memories.providers.offline.reading.telling import Draft
+from memories.providers.offline.reading.quoting import Draft
 from memories.text import forget_reading
 from memories.text.forget_reading import Reading
 from memories.text.sentences import Sentence, sentences
@@ -137,7 +137,7 @@ def _forget_matter(
     for draft in book.about(people):
         text = draft.text().lower()
         said = any(word.lower() in text for word in words)
-        has = {value.key for clause in draft.clauses for value in clause.values}
+        has = {value.key for value, _ in draft.values}
         own = not people and not draft.people()
         if said or ((people or own) and has & set(keys)):
             book.wipe(draft)

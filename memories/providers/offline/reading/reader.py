@@ -1,22 +1,23 @@
-"""A batch of turns in, people, memories and relations out.
+"""A batch of turns in; quotes, people and relations out.
 
-Turns are understood first (who is meant where), then cut into statements; a classifier says what
-each does and whether it tells something of a life, and what it does is told in the third person.
+Turns are understood first (who is meant where) and cut into sentences. A classifier says what
+each does: what is no statement of a life for sure is left out, all else is quoted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 
 from contacts.tagging.secrets import holds_phone, holds_secret
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.offline.heads.judge import judge
+from memories.providers.offline.reading.choices import CHOICES, Choices
 from memories.providers.offline.reading.discourse_reading import Heard, understand
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.forget_in_batch import forget_asked
-from memories.providers.offline.reading.putting_right import put_right, taken_over
-from memories.providers.offline.reading.realization import realize
+from memories.providers.offline.reading.putting_right import put_right
+from memories.providers.offline.reading.quoting import Before, Draft, drafts_of, joined
+from memories.providers.offline.reading.results import extraction_of
 from memories.providers.offline.reading.self_statements import with_self_statements
-from memories.providers.offline.reading.speech import confirmed, injects, last_question, makes
-from memories.providers.offline.reading.telling import Draft, drafts_of, is_fragment
+from memories.providers.offline.reading.speech import injects, last_question, makes
 from memories.text.sentences import sentences
 from memories.types import Extraction, ExtractionRequest
 
@@ -25,15 +26,15 @@ _EMBEDDER = LocalEmbedder()
 
 def extract(request: ExtractionRequest) -> Extraction:
     """The memories and people in a batch of turns."""
-    return with_self_statements(_realized(request), request, _realized)
+    return with_self_statements(_extracted(request), request, _extracted)
 
 
-def _realized(request: ExtractionRequest) -> Extraction:
-    return realize(read(request), request)
+def _extracted(request: ExtractionRequest) -> Extraction:
+    return extraction_of(read(request), request)
 
 
-def read(request: ExtractionRequest) -> DraftBook:
-    """What is drafted of a batch, each draft judged, before it is decided what becomes of it."""
+def read(request: ExtractionRequest, choices: Choices = CHOICES) -> DraftBook:
+    """What is quoted of a batch."""
     discourse = understand(request)
     book = DraftBook(discourse)
     asked: Heard | None = None
@@ -45,59 +46,68 @@ def read(request: ExtractionRequest) -> DraftBook:
             asked = None
         else:
             asked = heard
-    _judge(book)
+    _keep(book, choices)
     return book
 
 
 def _read_turn(book: DraftBook, heard: Heard, asked: Heard | None) -> None:
     """Carries out what a turn asks for, and drafts what it states."""
-    drafts = list(drafts_of(heard))
-    if asked is not None and drafts and (question := last_question(asked.text)):
-        first = drafts[0]
-        if first.sentence.start == 0 and is_fragment(first):
-            at = asked.text.rindex(question)
-            end = at + len(question)
-            spots = [s.moved(-at) for s in asked.spots if at <= s.start and s.end <= end]
-            first.asked = (question, spots)
-    for sentence in sentences(heard.text):
+    drafts = drafts_of(heard)
+    if asked is not None and drafts and drafts[0].sentence.start == 0 and drafts[0].is_fragment():
+        drafts[0].before = _question(asked)
+    for sentence, draft in zip(sentences(heard.text), drafts, strict=True):
         if makes(sentence.text):
             return
         if injects(sentence.text):
             continue
         if not heard.in_chat and forget_asked(book, heard, sentence):
             continue
-        if put_right(book, heard, sentence):
+        if put_right(book, heard, draft):
             continue
-        end = sentence.start + len(sentence.text)
-        book.drafts += [d for d in drafts if sentence.start <= d.sentence.start < end]
-    if asked is not None and (said := confirmed(asked.text, heard.text)):
-        book.drafts += _agreed(heard, asked, said)
+        book.drafts.append(draft)
 
 
-def _agreed(heard: Heard, asked: Heard, said: str) -> Iterator[Draft]:
-    """What the assistant asked and the user said yes to is the user's own statement."""
-    at = asked.text.index(said)
-    statement = Heard(heard.turn, said, heard.wanted)
-    for spot in asked.spots:
-        if at <= spot.start and spot.end <= at + len(said):
-            statement.spots.append(spot.moved(-at))
-    for draft in drafts_of(statement):
-        draft.agreed = True
-        yield draft
+def _question(asked: Heard) -> Before | None:
+    """The last question of the assistant's turn, with whom it means; None where it asks none."""
+    question = last_question(asked.text)
+    if not question:
+        return None
+    at = asked.text.rindex(question)
+    end = at + len(question)
+    spots = [s.moved(-at) for s in asked.spots if at <= s.start and s.end <= end]
+    return Before(asked.text[at : end + 1].rstrip(), spots, asked.turn.said_at)
 
 
-def _judge(book: DraftBook) -> None:
-    """What each draft does, and which of them tell nothing worth a memory."""
+def _keep(book: DraftBook, choices: Choices) -> None:
+    """Leaves out what tells nothing of a life for sure, and what is private; what can't stand
+    alone is quoted with the sentence before it."""
     book.drafts = [d for d in book.drafts if any(map(str.isalnum, d.text()))]
     wanted = [d for d in book.drafts if d.heard.wanted or d.extra_turns]
     texts = [d.text() + d.sentence.end_mark for d in wanted]
     each = [*dict.fromkeys(texts)]  # what is pasted says the same again and again
-    known = dict(zip(each, _EMBEDDER.embed_passages(each) if each else [], strict=True))
-    vectors = [known[text] for text in texts]
-    for draft, judgement, vector in zip(wanted, judge(texts, vectors), vectors, strict=True):
-        draft.judgement, draft.vector = judgement, vector
-    taken_over(book, wanted)
-    book.drafts = [d for d in book.drafts if d.judgement is not None and not _is_private(d.text())]
+    vectors = dict(zip(each, _EMBEDDER.embed_passages(each) if each else [], strict=True))
+    for draft, found in zip(wanted, judge(texts, [vectors[t] for t in texts]), strict=True):
+        draft.judgement = found
+    kept: list[Draft] = []
+    for draft in book.drafts:
+        judgement = draft.judgement
+        if judgement is None or judgement.keep < choices.keep or _is_private(draft.text()):
+            continue
+        before = _right_before(book.drafts, draft) if draft.is_fragment() else None
+        whole = joined(before, draft) if before is not None else None
+        if whole is None:
+            kept.append(draft)
+            continue
+        whole.judgement = whole.judgement or judgement
+        if kept and kept[-1].heard is draft.heard and kept[-1].sentence.start == whole.sentence.start:
+            kept.pop()
+        kept.append(whole)
+    book.drafts = kept
+
+
+def _right_before(drafts: Sequence[Draft], draft: Draft) -> Draft | None:
+    at = drafts.index(draft) - 1
+    return drafts[at] if at >= 0 and not _is_private(drafts[at].text()) else None
 
 
 def _is_private(text: str) -> bool:

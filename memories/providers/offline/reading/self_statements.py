@@ -32,7 +32,6 @@ _OTHERS = re.compile(
     r"(?i)\b(?:we|us|our|ours|ourselves|s?he|they|his|hers?|him|them|their|the user)\b"
     r"|我们|我們|咱|[他她佢]|用户"
 )
-_USER = re.compile(r"\b[Tt]he user\b|用户")
 
 Read = Callable[[ExtractionRequest], Extraction]
 
@@ -123,7 +122,6 @@ def _of(memory: ExtractedMemory, person: ExtractedPerson, name: str) -> Extracte
     role = kinship(person.relationship or person.name)
     return replace(
         memory,
-        content=_USER.sub(lambda _: person.name, memory.content),
         subtype=Subtype(role.subtype) if role else Subtype.OTHER,
         people=(person.ref,),
         facts=tuple(replace(fact, person=person.ref) for fact in memory.facts if not fact.person),

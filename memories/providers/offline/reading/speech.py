@@ -26,17 +26,6 @@ def makes(text: str) -> bool:
     return bool(RE.makes.search(simplified(text)))
 
 
-def confirmed(asked: str, answer: str) -> str:
-    """The statement in the last question of ``asked`` that ``answer`` says yes to; empty where it
-    is none, or an open question."""
-    if not RE.yes.match(simplified(answer.strip())):
-        return ""
-    question = last_question(asked)
-    if not question or RE.open_question.search(question):
-        return ""
-    return RE.question_tail.sub("", RE.question_head.sub("", question))
-
-
 def last_question(text: str) -> str:
     """The last question of ``text``, without its mark; empty where it asks none."""
     asked = [s.text for s in sentences(text) if s.end_mark[:1] in {"?", "？"}]
@@ -51,19 +40,6 @@ def about_listener(question: str) -> bool:
 def addresses(text: str) -> bool:
     """Whether ``text`` speaks to whom it is said: you, 你."""
     return bool(RE.you.search(text))
-
-
-def with_apostrophes(text: str) -> str:
-    """``text`` with the apostrophes that quick typing leaves out of pronouns (shes, theyve)."""
-    return RE.contracted.sub(r"\1'\2", text)
-
-
-def as_typed(words: str, text: str) -> str:
-    """``words``, which may have apostrophes that ``text`` has not, as they stand there."""
-    if words in text:
-        return words
-    plain = RE.apostrophe.sub(r"\1\2", words)
-    return plain if plain in text else ""
 
 
 def confesses_joke(text: str) -> bool:

@@ -1,0 +1,30 @@
+"""The facts of one clause, Chinese or English, about its subject."""
+
+import re
+from collections.abc import Sequence
+
+from contacts.text import HAN
+from memories.providers.offline.reading import facts_en, facts_zh
+from memories.providers.offline.reading.circle import Someone
+from memories.providers.offline.reading.entity_linking import Spot
+from memories.providers.offline.reading.facts import Value
+from memories.providers.offline.reading.subjects import owns_next
+
+
+def facts_of(text: str, spots: Sequence[Spot], subject: Someone | None) -> list[Value]:
+    """What ``text`` states of ``subject``: Chinese rows where there are Han characters, English
+    ones where Latin words remain. Nothing where it speaks of somebody besides."""
+    for spot in spots:
+        if (spot.who is not subject or spot.others) and not owns_next(text, spot, spots):
+            return []
+    masked = list(text)
+    for spot in spots:
+        masked[spot.start : spot.end] = " " * (spot.end - spot.start)
+    blank = "".join(masked)
+    found = facts_zh.facts(blank) if HAN.search(text) else []
+    if re.search(r"[A-Za-z]{2}", text) and not found:
+        found = facts_en.facts(blank if HAN.search(text) else text)
+    if any(value.key in {"family", "pet"} for value in found):
+        found = [value for value in found if value.key != "age"]
+    # A value in which somebody stood is not theirs alone.
+    return [v for v in found if blank[v.start : v.end] == text[v.start : v.end]]

@@ -1,0 +1,214 @@
+"""A turn's sentences as quotes: the user's own words, with what they leave open in brackets."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from contacts.lexicon.rules import patterns
+from contacts.text import HAN, is_chinese
+from memories.dates import find_dates
+from memories.providers.offline.heads.judge import Judgement
+from memories.providers.offline.reading.circle import Someone
+from memories.providers.offline.reading.discourse_reading import Heard
+from memories.providers.offline.reading.entity_linking import Spot
+from memories.providers.offline.reading.clause_facts import facts_of
+from memories.providers.offline.reading.facts import Value
+from memories.providers.offline.reading.subjects import subject_of
+from memories.text.sentences import Sentence, clauses, sentences
+
+RE = patterns(__file__)
+# A sentence of fewer words (of Chinese, half as many characters again) that says of nobody whom it
+# is about can't stand alone.
+FRAGMENT = 6
+LONGEST = 300  # characters of sentences quoted together
+# From which confidence on a pronoun, or nobody's being named, gets a name in brackets.
+CERTAIN = 0.9
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What a quote is shown behind: the question that it answers, or what it puts right."""
+
+    text: str
+    spots: Sequence[Spot]
+    said_at: datetime
+
+
+@dataclass(eq=False, slots=True)
+class Draft:
+    """A quote under construction: ``sentence`` of the turn ``heard``, with the places in it that
+    mean somebody. ``subject`` is whom it begins with, None where that is the user or nobody;
+    ``explicit`` where it says so itself."""
+
+    heard: Heard
+    sentence: Sentence
+    spots: list[Spot]
+    subject: Someone | None
+    explicit: bool
+    values: list[tuple[Value, Someone | None]] = field(default_factory=list)
+    judgement: Judgement | None = None
+    extra_turns: list[int] = field(default_factory=list)
+    before: Before | None = None
+
+    @property
+    def turn_id(self) -> int:
+        return self.heard.turn.id
+
+    def text(self) -> str:
+        """The user's words."""
+        return self.sentence.text
+
+    def people(self) -> list[Someone]:
+        """Everybody it is about, its subject first."""
+        found = [self.subject] if self.subject is not None else []
+        for spot in (*self.spots, *(self.before.spots if self.before else ())):
+            found += spot.people
+        return list(dict.fromkeys(found))
+
+    def sure(self) -> float:
+        """The least confidence that a word for somebody means whom it is taken to mean."""
+        told = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
+        if self.subject is not None and not self.explicit:
+            told.append(self.heard.dropped_confidence)
+        return min(told, default=1.0)
+
+    def is_fragment(self) -> bool:
+        """Whether it is too short to stand without what was said before it."""
+        text = self.text()
+        size = len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text))) + len(HAN.findall(text)) / 1.5
+        return not self.explicit and size < FRAGMENT
+
+    def content(self) -> tuple[str, list[tuple[int, int]]]:
+        """The quote with what it leaves open in brackets, and where these stand in it."""
+        text, said_at = self.sentence.text + self.sentence.end_mark, self.heard.turn.said_at
+        whom = self.subject
+        dropped = whom is not None and not self.explicit and self.sure() >= CERTAIN
+        notes = _notes(text, self.spots, said_at, whom if dropped else None)
+        if self.before is None:
+            return _with_notes(text, notes)
+        asked = _notes(self.before.text, self.before.spots, self.before.said_at)
+        question, _ = _with_notes(self.before.text, asked)
+        dash = "——" if is_chinese(question) else " — "
+        return _with_notes(text, [(0, question + dash), *notes])
+
+
+def drafts_of(heard: Heard) -> list[Draft]:
+    """The sentences of a turn of the user's, in order."""
+    return [_draft(heard, sentence) for sentence in sentences(heard.text)]
+
+
+def _draft(heard: Heard, sentence: Sentence) -> Draft:
+    spots = _within(heard.spots, sentence)
+    subject: Someone | None = None
+    explicit = False
+    values: list[tuple[Value, Someone | None]] = []
+    for number, part in enumerate(_parts(sentence)):
+        here = _within(heard.spots, part)
+        who, says = subject_of(part.text, here)
+        if number == 0:
+            explicit = says
+            subject = who if says else heard.dropped if sentence.start == 0 else None
+        if says:
+            values += [(value, who) for value in facts_of(part.text, here, who)]
+    return Draft(heard, sentence, spots, subject, explicit, values)
+
+
+def joined(first: Draft, second: Draft) -> Draft | None:
+    """A sentence with the one right before it, which it can't stand without; None where they are
+    apart, or would be too long together."""
+    heard = first.heard
+    start = first.sentence.start
+    end = second.sentence.start + len(second.sentence.text)
+    between = heard.text[start + len(first.sentence.text) : second.sentence.start]
+    apart = between.strip() != first.sentence.end_mark
+    if heard is not second.heard or apart or end - start > LONGEST:
+        return None
+    whole = Sentence(heard.text[start:end], start, second.sentence.end_mark)
+    draft = Draft(
+        heard, whole, _within(heard.spots, whole), first.subject, first.explicit,
+        first.values, first.judgement, first.extra_turns, first.before,
+    )  # fmt: skip
+    return draft
+
+
+def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:
+    end = part.start + len(part.text)
+    return [
+        spot.moved(-part.start) for spot in spots if part.start <= spot.start and spot.end <= end
+    ]
+
+
+def _notes(
+    text: str, spots: Sequence[Spot], said_at: datetime, dropped: Someone | None = None
+) -> list[tuple[int, str]]:
+    """What to put where: whom a pronoun, or nobody's being named, means for certain, each once,
+    unless the words name them, and which day or month a relative date is."""
+    chinese = is_chinese(text)
+    named = {spot.who for spot in spots if spot.how == "name"}
+    found: list[tuple[int, str]] = []
+    if dropped is not None and dropped.named and dropped not in named:
+        found.append((0, dropped.name))
+        named.add(dropped)
+    for spot in spots:
+        one = spot.who
+        certain = spot.how == "pronoun" and spot.confidence >= CERTAIN
+        if certain and one is not None and one.named and one not in named:
+            found.append((spot.end, one.name))
+            named.add(one)
+    for hit in find_dates(text, said_at, chinese):
+        if (note := _date_note(text[hit.start : hit.end], hit.text)) and hit.at is not None:
+            found.append((hit.end, note))
+    opening, closing = ("（", "）") if chinese else ("[", "]")
+    return [
+        (at, opening + note + closing if chinese else _spaced(text, at, opening + note + closing))
+        for at, note in sorted(found, key=lambda each: each[0])
+    ]
+
+
+def _spaced(text: str, at: int, note: str) -> str:
+    """A note with the blank that parts it from the word beside it."""
+    return f" {note}" if at else f"{note} "
+
+
+def _date_note(said: str, written: str) -> str:
+    """What the words of a date leave open: all of it, or only its year."""
+    if not written or written in said:
+        return ""
+    plain = said.lower().strip()
+    if written.lower().startswith(plain):
+        return written[len(plain) :].strip(" ,")
+    return "" if re.search(r"(?:19|20)\d\d", said) else written
+
+
+def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[tuple[int, int]]]:
+    parts: list[str] = []
+    spans: list[tuple[int, int]] = []
+    at = size = 0
+    for place, note in notes:
+        parts += [text[at:place], note]
+        size += place - at
+        spans.append((size, size + len(note)))
+        size += len(note)
+        at = place
+    return "".join([*parts, text[at:]]), spans
+
+
+def _parts(sentence: Sentence) -> Iterator[Sentence]:
+    """The clauses of a sentence: at commas, at gaps between Chinese words, and before an English
+    conjunction with a subject of its own."""
+    if not is_chinese(sentence.text):
+        yield from _cut(sentence, RE.english_split)
+        return
+    for clause in clauses(sentence):
+        yield from _cut(clause, RE.chinese_gap)
+
+
+def _cut(sentence: Sentence, pattern: re.Pattern[str]) -> Iterator[Sentence]:
+    at = 0
+    for end in (*(match.end() for match in pattern.finditer(sentence.text)), len(sentence.text)):
+        piece = sentence.text[at:end]
+        if text := piece.strip():
+            start = sentence.start + at + len(piece) - len(piece.lstrip())
+            yield Sentence(text, start, sentence.end_mark)
+        at = end

@@ -1,0 +1,125 @@
+"""What the quotes of a batch amount to: memories, people and relations."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from contacts.text import is_chinese
+from memories.dates import find_dates
+from memories.dates.date_words import DateHit
+from memories.providers.offline.reading.choices import CHOICES, OWN, Choices
+from memories.providers.offline.reading.circle import Someone, in_order
+from memories.providers.offline.reading.draft_book import DraftBook
+from memories.providers.offline.reading.quoting import Draft
+from memories.types import (
+    ExtractedMemory,
+    ExtractedRelation,
+    Extraction,
+    ExtractionRequest,
+    Fact,
+    MemoryType,
+    Subtype,
+)
+
+MAX_NAMES = 5
+
+
+def extraction_of(
+    book: DraftBook, request: ExtractionRequest, choices: Choices = CHOICES
+) -> Extraction:
+    """What the drafts amount to, and who was met."""
+    wanted = {turn.id for turn in request.turns}
+    contacts = _contacts(book, wanted, choices)
+    return Extraction(
+        people=tuple(one.extracted() for one in contacts),
+        memories=tuple(_memory(draft, contacts, choices) for draft in book.drafts),
+        relations=tuple(_relations(contacts)),
+        retracted_turn_ids=tuple(book.retracted),
+        user_names=tuple(book.discourse.user_names[:MAX_NAMES]),
+        forget=tuple(dict.fromkeys(book.forget)),
+    )
+
+
+def _contacts(book: DraftBook, wanted: set[int], choices: Choices) -> list[Someone]:
+    """Whom the batch speaks of as people of the user's life, and whose relatives they are."""
+    told = {one.ref for draft in book.drafts for one in draft.people()}
+    found = [
+        one
+        for one in book.discourse.circle.people
+        if set(one.turns) & wanted and is_contact(one, one.ref in told, choices)
+    ]
+    owners = [one.owner for one in found if one.owner is not None and one.owner.owner is None]
+    owners += [owner for one in found for _, owner in one.ties if owner.named]
+    return [one for one in in_order(found) if one in found or one in owners]
+
+
+def is_contact(one: Someone, told: bool, choices: Choices) -> bool:
+    """Whether somebody is a person of the user's life: a contact, somebody whose name is sure,
+    was used twice or stands beside what they are to somebody, or a relative or other role of the
+    user's own of whom something is told."""
+    if one.contact_id is not None:
+        return True
+    if one.by_pronoun:
+        return False
+    if one.named:
+        borne_out = len(one.turns) > 1 or one.role
+        return one.certainty >= (choices.borne_out if borne_out else choices.name)
+    return told and one.owner is None and bool(one.role) and one.certainty >= choices.role
+
+
+def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> ExtractedMemory:
+    judgement = draft.judgement
+    assert judgement is not None
+    said_at = draft.heard.turn.said_at
+    content, brackets = draft.content()
+    words = draft.text() + draft.sentence.end_mark
+    hits = [hit for hit in find_dates(words, said_at, is_chinese(words)) if hit.at]
+    people = [one for one in draft.people() if one in contacts]
+    return ExtractedMemory(
+        content=content,
+        type=judgement.type,
+        subtype=_subtype(draft, people),
+        turn_ids=tuple(dict.fromkeys((draft.turn_id, *draft.extra_turns))),
+        people=tuple(one.ref for one in people),
+        quote=words,
+        brackets=tuple(brackets),
+        facts=tuple(_facts(draft, contacts, choices)),
+        happens_at=hits[0].at if hits else None,
+        expires_at=_expiry(judgement.type, hits),
+        confidence=round(draft.sure() if people else 1.0, 3),
+    )
+
+
+def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
+    """The user's own where they are its subject, or it is about them beside somebody."""
+    own = draft.subject is None and draft.explicit
+    about = draft.judgement.about_user if draft.judgement else 0.0
+    if not people or own or about >= OWN:
+        return Subtype.SELF
+    return next((one for one in people if one is draft.subject), people[0]).subtype
+
+
+def _facts(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Iterator[Fact]:
+    """Those of a statement that is sure to be one of fact."""
+    judgement = draft.judgement
+    states = judgement is not None and (
+        judgement.act["state"] >= choices.states and judgement.modality["fact"] >= choices.fact
+    )
+    if not states or draft.before is not None:
+        return
+    for value, subject in dict.fromkeys(draft.values):
+        if subject is None or subject in contacts:
+            yield Fact(value.key, value.value, subject.ref if subject else "")
+
+
+def _expiry(kind: MemoryType, hits: Sequence[DateHit]) -> datetime | None:
+    ends = [hit.until for hit in hits if hit.until is not None]
+    return max(ends) if kind is MemoryType.PLAN and ends else None
+
+
+def _relations(contacts: Sequence[Someone]) -> Iterator[ExtractedRelation]:
+    for one in contacts:
+        if one.owner is not None and one.owner in contacts and one.role:
+            yield ExtractedRelation(one.ref, one.role, one.owner.ref, tuple(one.turns))
+        for role, owner in one.ties:
+            if owner in contacts:
+                yield ExtractedRelation(one.ref, role, owner.ref, tuple(one.turns))
