@@ -138,6 +138,14 @@ class _AsTold(LocalMoment):
 class MemorySerializer(serializers.ModelSerializer):
     """A memory as clients see it; the row comes from ``with_relations``."""
 
+    brackets = serializers.ListField(
+        child=serializers.ListField(
+            child=serializers.IntegerField(min_value=0), min_length=2, max_length=2
+        ),
+        allow_null=True,
+        help_text="Of a quote: where in the content, [start, end) in code points, stands what Mio "
+        "put into the words of the speaker. null: the content is no quote.",
+    )
     contacts = serializers.SerializerMethodField(help_text="Whom it is about.")
     people = serializers.SerializerMethodField(help_text="The same, with their names.")
     facts = MemoryFact(many=True)
@@ -167,6 +175,7 @@ class MemorySerializer(serializers.ModelSerializer):
             "confidence",
             "speaker",
             "quote",
+            "brackets",
             "source_message_ids",
             "contacts",
             "people",

@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from memories.bench import aliases, changes, extraction, mentions, pronouns
+from memories.bench import aliases, extraction, mentions, pronouns
 
 # A file of an author, what scores it, and the figures that are told of it.
 SETS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {
@@ -15,7 +15,6 @@ SETS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {
     "aliases": (aliases.run, ("f1", "certain_precision")),
     "pronouns": (pronouns.run, ("exact", "f1")),
     "extraction": (extraction.run, ("contact_f1", "memory_recall", "forbidden_stored")),
-    "changes": (changes.run, ("wrong", "recall", "asked_precision", "seen")),
 }
 Figures = Mapping[str, float | None]
 

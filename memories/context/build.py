@@ -400,6 +400,7 @@ def _injected(one: linked.Found | Hit, hit: Hit | None, end_user: EndUser) -> In
         outdated_on=timezone.localdate(gone, end_user.zone).isoformat() if history else None,
         relevance=round(hit.relevance.likely, 3) if hit and hit.relevance else None,
         ended=() if history else _ended(memory, end_user),
+        speaker="" if memory.brackets is None else memory.speaker,
     )
 
 

@@ -10,6 +10,7 @@ from contacts.important_dates import date_text
 from contacts.tagging.secrets import masked
 from contacts.text import defused, estimate_tokens, names_role, one_line
 from memories.text.fence import CLOSE, OPEN, WORDS
+from memories.text.quotes import attributed
 
 MAX_DATES, MAX_NAME = 5, 60
 MAX_MISSING, MAX_WORD = 5, 40  # things asked to forget that are named
@@ -50,7 +51,7 @@ class InjectedContact:
 class InjectedMemory:
     """``score`` and ``relevance``, how likely it has to do with the message where that is known,
     are in 0..1; ``reason`` says in words why the memory is there. ``outdated_on``: since then it is
-    history, no longer true; ``ended`` is what of it is."""
+    history, no longer true; ``ended`` is what of it is. ``speaker`` said it, where it is a quote."""
 
     id: UUID
     content: str
@@ -60,6 +61,7 @@ class InjectedMemory:
     outdated_on: str | None = None
     relevance: float | None = None
     ended: tuple[str, ...] = ()
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +134,7 @@ def render(
     lines: dict[UUID, str] = {}
     for memory in memories:
         text = one_line(memory.content, MAX_LINE)
-        line = f"- [{memory.said_on}] {text}"
-        if memory.outdated_on:
-            line += words["outdated"].format(memory.outdated_on[:7])
-        elif memory.ended:
-            gone = "; ".join(one_line(text, MAX_ENDED) for text in memory.ended[:MOST_ENDED])
-            line += words["ended"].format(gone)
+        line = _line(memory, text, language)
         cost = estimate_tokens(line) + 1
         if len(kept) == limit or cost > left:
             continue
@@ -152,6 +149,17 @@ def render(
     parts += [words["memories"], *lines.values()] if lines else []
     text = masked("\n".join([OPEN, words["note"], *parts, CLOSE])) if parts else ""
     return Block(text, tuple(kept), frozenset(lines), tuple(coming))
+
+
+def _line(memory: InjectedMemory, text: str, language: str) -> str:
+    said = attributed(text, memory.speaker, language) if memory.speaker else text
+    line = f"- [{memory.said_on}] {said}"
+    if memory.outdated_on:
+        line += WORDS[language]["outdated"].format(memory.outdated_on[:7])
+    elif memory.ended:
+        gone = "; ".join(one_line(each, MAX_ENDED) for each in memory.ended[:MOST_ENDED])
+        line += WORDS[language]["ended"].format(gone)
+    return line
 
 
 def _near(near: InjectedDate, today: date, language: str) -> str:

@@ -207,7 +207,7 @@ def edit(
 
 def _read_anew(memory: Memory, recorder: Recorder) -> None:
     """Empties a memory (unsaved) of the facts of its former words; a worker reads the new."""
-    memory.facts, memory.unread = [], True
+    memory.facts, memory.brackets, memory.unread = [], None, True
     give_back(memory.end_user, [memory.pk], recorder)
     queue.enqueue("reread", memory.end_user_id)
 

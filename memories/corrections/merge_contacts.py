@@ -24,7 +24,7 @@ from memories import profiles, queue
 from memories.corrections import derived, refresh, sources
 from memories.corrections.edit_memories import give_back
 from memories.models import Link, Memory
-from memories.models.links import CARD_NOTES, what_stands
+from memories.models.links import CARD_NOTES, card_note
 
 OPERATOR = Link.MadeBy.OPERATOR
 
@@ -104,7 +104,7 @@ def _notes_of_both(loser: Contact, survivor: Contact, again: Collection[UUID]) -
     user = survivor.end_user
     ahead = Memory.objects.of(user).active().ahead(user.today_began)
     fresh = Link.objects.of(user).standing().filter(
-        Q(consolidated_at=None) | Q(memory__in=again),
+        Q(consolidated_at=None) | Q(memory__in=again) | Q(memory__brackets__isnull=False),
         contact__in=[loser, survivor],
         memory__status=Memory.Status.ACTIVE,
         memory__kind=Memory.Kind.FACT,
@@ -112,19 +112,29 @@ def _notes_of_both(loser: Contact, survivor: Contact, again: Collection[UUID]) -
     newest = fresh.exclude(memory__in=ahead.values("pk")).order_by("-pk")
     # Some of them may be rejected or taken in by the other's profile: more than a card shows.
     ids = list(newest.values_list("memory", flat=True)[: 4 * CARD_NOTES])
+    told = Memory.objects.of(user).in_bulk(ids)
     links = [
         link
         for link in _links_of_both(loser, survivor, ids)
-        if not link.rejected and (link.consolidated_at is None or link.memory_id in again)
+        if not link.rejected
+        and (
+            link.consolidated_at is None
+            or link.memory_id in again
+            or told[link.memory_id].brackets is not None
+        )
     ]
     links.sort(key=lambda link: -link.pk)
-    told = Memory.objects.of(user).in_bulk([link.memory_id for link in links[:CARD_NOTES]])
     notes = []
     for link in links[:CARD_NOTES][::-1]:
         memory = told[link.memory_id]
         facts = [{**fact, "person": str(survivor.id)} if fact["person"] == str(loser.id) else fact
                  for fact in memory.facts]  # fmt: skip
-        notes.append(what_stands(memory.content, facts, survivor))
+        notes.append(
+            card_note(
+                survivor, memory.content, facts, memory.brackets, memory.speaker,
+                memory.said_there.date(),
+            )
+        )  # fmt: skip
     return [note for note in notes if note]
 
 

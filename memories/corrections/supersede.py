@@ -8,9 +8,16 @@ from accounts.models import Change, EndUser
 from memories.corrections import edit_memories, rewrite
 from memories.fact_conflicts import contradicted
 from memories.models import Memory
+from memories.text.sentences import clauses, sentences
 from memories.types import StoredFact
 
 Ended = Mapping[UUID, Sequence[StoredFact]]
+
+
+def _quotes_more(memory: Memory, facts: Sequence[StoredFact]) -> bool:
+    """Whether a memory is a quote of more clauses than these facts account for."""
+    told = [part for one in sentences(memory.quote) for part in clauses(one)]
+    return memory.brackets is not None and len(told) > len(facts)
 
 
 def supersede(
@@ -40,7 +47,8 @@ def supersede(
         gone = ended.get(memory.pk) or [
             fact for _, fact in contradicted(new.facts, new.said_at, old.facts)
         ]
-        if gone and memory.pk not in remains and not {*old.current} <= {*gone}:
+        says_more = not {*old.current} <= {*gone} or _quotes_more(memory, gone)
+        if gone and memory.pk not in remains and says_more:
             found[memory.pk] = gone
     return edit_memories.outdate(
         end_user,

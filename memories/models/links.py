@@ -13,11 +13,14 @@ from accounts.cells import COUNTED_BITS, connection
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import label
 from contacts.models import Contact
+from contacts.text import one_line
 from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.models.triggers import after
+from memories.text.quotes import attributed
 
 # So many memories of a person that no profile speaks for yet stand on their card.
 CARD_NOTES = 6
+MAX_QUOTE = 100  # graphemes of a quote on a card
 CARD_PLANS = 8
 
 # The array of Mio v2 is derived from the links by the database itself, so no code path
@@ -178,15 +181,19 @@ class Link(Tracked):
 # than the database to answer. A memory is looked up by its key, once for each link: the planner
 # of a young database, which has no statistics yet, would join by reading all memories for each.
 _NOTES = f"""
-    SELECT says.content, says.facts
-    FROM memories_link link
+    SELECT says.content, says.facts, says.brackets, says.speaker, says.said_on
+    FROM (
+        SELECT id, memory_id, consolidated_at FROM memories_link
+        WHERE contact_id = %s AND NOT rejected ORDER BY id DESC LIMIT {4 * CARD_NOTES}) link
     CROSS JOIN LATERAL (
-        SELECT content, facts FROM memories_memory
+        SELECT content, facts, brackets, speaker,
+            (said_at AT TIME ZONE 'UTC' + make_interval(mins => said_offset))::date AS said_on
+        FROM memories_memory
         WHERE id = link.memory_id AND status = 'active' AND kind = 'fact'
+            AND (link.consolidated_at IS NULL OR brackets IS NOT NULL)
             AND ({AHEAD}) IS NOT TRUE
         LIMIT 1) says
-    WHERE link.contact_id = %s AND NOT link.rejected AND link.consolidated_at IS NULL
-    ORDER BY link.id DESC LIMIT %s
+    ORDER BY link.id DESC LIMIT {CARD_NOTES}
 """  # noqa: S608 - constants
 _PLANS = f"""
     SELECT GREATEST(happens_at, valid_from) AS begins, happens_until, content
@@ -199,15 +206,33 @@ _PLANS = f"""
 
 
 def card_notes(contact: Contact) -> list[str]:
-    """What the newest memories of a contact that its profile doesn't speak for say, the oldest
-    of them first, as the card shows them. Of one that is outdated in part, what still stands."""
+    """What the newest memories of a contact say that its profile doesn't speak for, as it does for
+    no quote; the oldest of them first, as the card shows them. Of one that is outdated in part,
+    what still stands."""
     began = contact.end_user.today_began
     with connection.cursor() as cursor:
-        cursor.execute(_NOTES, [began, TELL_DATES, contact.pk, CARD_NOTES])
+        cursor.execute(_NOTES, [contact.pk, began, TELL_DATES])
         notes = cursor.fetchall()[::-1]
     return [
-        text for said, facts in notes if (text := what_stands(said, json.loads(facts), contact))
+        text
+        for said, facts, *more in notes
+        if (text := card_note(contact, said, json.loads(facts), *more))
     ]
+
+
+def card_note(
+    contact: Contact,
+    said: str,
+    facts: list[dict[str, Any]],
+    brackets: Any,
+    speaker: str,
+    said_on: date,
+) -> str:
+    """A memory as the card of the contact says it: a quote with who said it and when."""
+    if brackets is None:
+        return what_stands(said, facts, contact)
+    words = attributed(one_line(said, MAX_QUOTE), speaker, contact.end_user.reads)
+    return f"[{said_on.isoformat()}] {words}"
 
 
 def what_stands(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:

@@ -128,7 +128,7 @@ class Memory(Tracked):
 
     tracked = (
         "kind", "content", "content_hash", "type", "subtype", "status", "importance",
-        "confidence", "speaker", "quote", "source_message_ids", "facts", "metadata",
+        "confidence", "speaker", "quote", "brackets", "source_message_ids", "facts", "metadata",
         "consolidated_into_id", "happens_at", "happens_until", "expires_at", "valid_from", "valid_to",
         "said_at", "said_offset", "happens_offset", "learnt_day", "merged_into_id", "outdated_at", "outdated_confidence",
         "unread", "end_user_id",
@@ -142,8 +142,8 @@ class Memory(Tracked):
     # What finding it and telling it in a prompt go by, in the order of the fields; a row has three
     # times as many.
     SHOWN = (
-        "id", "content", "content_hash", "status", "importance", "facts", "consolidated_into_id",
-        "tokens", "valid_to", "outdated_at", "outdated_confidence", "said_at", "said_offset",
+        "id", "content", "content_hash", "status", "importance", "facts", "brackets", "speaker",
+        "consolidated_into_id", "tokens", "valid_to", "outdated_at", "outdated_confidence", "said_at", "said_offset",
         "updated_at",
     )  # fmt: skip
 
@@ -169,6 +169,12 @@ class Memory(Tracked):
     confidence = models.FloatField(default=1.0)
     speaker = models.CharField(max_length=100, default="user", help_text="Who said it.")
     quote = models.TextField(blank=True, default="", help_text="The words it rests on.")
+    brackets = models.JSONField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of a quote: [start, end] of each piece of the content that Mio put into it.",
+    )
     source_message_ids = ArrayField(models.BigIntegerField(), default=list, blank=True)
     batch = models.ForeignKey(
         Batch,
@@ -371,6 +377,11 @@ class Memory(Tracked):
     def __str__(self) -> str:
         return f"memory {self.pk}"
 
+    @property
+    def told(self) -> str:
+        """The content as it is shown: in quotation marks where it is a quote."""
+        return self.content if self.brackets is None else f"“{self.content}”"
+
     def say(self, at: datetime) -> None:
         """Notes when it was said (unsaved), by the clock that ``at`` is told by."""
         self.said_at, self.said_offset = at.astimezone(UTC), time_zones.minutes(at)
@@ -431,6 +442,7 @@ class Memory(Tracked):
         memory = cls.__new__(cls)
         vars(memory).update(zip(cls.SHOWN, columns, strict=True))
         memory.facts = json.loads(memory.facts)
+        memory.brackets = memory.brackets and json.loads(memory.brackets)
         memory._state = ModelState()
         memory._state.db, memory._state.adding = cells.current(), False
         return memory

@@ -73,6 +73,8 @@ def drafts_of(
         content = truncate(" ".join(memory.content.split()), MAX_CONTENT)
         if content:
             told = replace(memory, content=content)
+            if memory.brackets and content != memory.content:  # cut: where they stand is not known
+                told = replace(told, brackets=())
             dated = with_period(
                 told, max((said[i] for i in memory.turn_ids if i in said), default=latest)
             )

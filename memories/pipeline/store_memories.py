@@ -90,6 +90,7 @@ def _insert(
             confidence=min(max(draft.extracted.confidence, 0.0), 1.0),
             speaker=draft.extracted.speaker[:100],
             quote=draft.extracted.quote,
+            brackets=draft.extracted.brackets,
             source_message_ids=list(draft.extracted.turn_ids),
             facts=[fact_row(fact) for fact in draft.facts],
             embedding_model=space,

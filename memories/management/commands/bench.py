@@ -17,7 +17,6 @@ BENCHES = {
     "aliases": 1,
     "pronouns": 1,
     "extraction": 1,
-    "changes": 1,
     "forgetting": 1,
     "corpus": 1,
     "locomo": 1,

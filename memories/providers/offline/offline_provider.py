@@ -11,7 +11,6 @@ from memories.providers.offline.edge_rules import classify
 from memories.providers.offline.overlaps import propose, review
 from memories.providers.offline.profile_patches import consolidate
 from memories.providers.offline.reading.reader import extract
-from memories.providers.offline.refinement import refine
 from memories.types import (
     ConflictCase,
     Extraction,
@@ -72,14 +71,11 @@ class OfflineProvider:
 
     def refine(
         self,
-        memories: Sequence[StoredMemory],
-        language: str,  # noqa: ARG002 the rules see it by themselves
+        memories: Sequence[StoredMemory],  # noqa: ARG002
+        language: str,  # noqa: ARG002
     ) -> Reply[Mapping[UUID, Refinement]]:
-        started = perf_counter()
-        value = refine(memories)
-        read = [memory.content for memory in memories]
-        written = [text for found in value.values() for text in (*found.pieces, found.trimmed)]
-        return _reply(value, read, written, started)
+        """None: what was quoted stays as it was said."""
+        return Reply({}, Usage(0, 0, 0.0))
 
     def propose(
         self,

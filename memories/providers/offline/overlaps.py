@@ -1,9 +1,8 @@
 """Memories that say the same, found by their words; rather none than a wrong one.
 
 One memory holds another when all the words of the other stand in it in the same order, and
-what stands between them or after only adds a circumstance: where, with whom, since when.
-Two complement each other when they are one sentence but for such a circumstance of another
-kind at their ends. Nothing is joined across different numbers, dates or names, or anything
+what stands between them or after only adds a circumstance: where, with whom, since when. The
+fuller one stays as it is. Nothing is held across different numbers, dates or names, or anything
 that turns a sentence round (not, only, maybe, used to, plans to).
 """
 
@@ -18,7 +17,7 @@ from contacts import segmentation
 from contacts.lexicon import groups, words
 from contacts.text import normalise
 from memories import faithfulness
-from memories.types import MemoryType, Overlap, Review, StoredMemory
+from memories.types import Overlap, Review, StoredMemory
 
 # The words that open a circumstance, by its kind: two of one kind may contradict each other.
 _KIND = {word: kind for kind, entries in groups("circumstances").items() for word in entries}
@@ -28,14 +27,6 @@ _END = _COMMA | _STOP
 _FREE = words("stopwords", "restatement")
 # Words that turn what stands beside them into something else.
 _TURNS = words("grammar_en", "turns") | words("grammar_zh", "turns")
-_INDEFINITE = re.compile(r"\b(?:an?|some|another)\b|[一两几][个只条本位家张辆件]", re.I)
-_STATES = (
-    MemoryType.PERSONAL,
-    MemoryType.PREFERENCE,
-    MemoryType.PROFESSIONAL,
-    MemoryType.HEALTH,
-    MemoryType.MISCELLANEOUS,
-)
 _TOKEN = re.compile(
     r"[\u3400-\u9fff]+|[^\W\d_\u3400-\u9fff]+|\d+(?:[.,:/-]\d+)*|['’]s\b|[，,;；。.!！]"
 )
@@ -49,8 +40,7 @@ class _Word:
 
 
 def propose(cluster: Sequence[StoredMemory]) -> list[Overlap]:
-    """The groups of a cluster that say the same: each by its fullest memory, then pairs that
-    complete each other."""
+    """The groups of a cluster that say the same, each by its fullest memory."""
     left = sorted(cluster, key=lambda memory: (-len(memory.content), memory.content, memory.id))
     found: list[Overlap] = []
     while left:
@@ -59,10 +49,6 @@ def propose(cluster: Sequence[StoredMemory]) -> list[Overlap]:
         if held:
             ids = (full.id, *(memory.id for memory in held))
             found.append(Overlap(ids, full.content, Reason("one_says_all")))
-        elif completion := next(((m, t) for m in others if (t := _completed(full, m))), None):
-            other, content = completion
-            held = [other]
-            found.append(Overlap((full.id, other.id), content, Reason("each_completes")))
         left = [memory for memory in others if memory not in held]
     return found
 
@@ -121,30 +107,6 @@ def _alike(one: StoredMemory, other: StoredMemory) -> bool:
 def _at_one_time(one: datetime | None, other: datetime | None) -> bool:
     """Whether the clocks show the same, wherever they hang: the 12th is the 12th."""
     return not (one and other) or one.replace(tzinfo=None) == other.replace(tzinfo=None)
-
-
-def _completed(one: StoredMemory, other: StoredMemory) -> str:
-    """The sentence of both, if they differ in circumstances of another kind at their ends."""
-    frame, theirs = _words(one.content), _words(other.content)
-    steps = _steps(frame, theirs)
-    if not _alike(one, other) or one.type not in _STATES or len(steps) != 2:
-        return ""
-    (same, _, cut, _, low), (differs, *_) = steps
-    if same != "equal" or differs != "replace" or faithfulness.negations(one.content):
-        return ""
-    mine, tail = frame[cut:], theirs[low:]
-    kinds = {_opens(mine), _opens(tail)}
-    if len(kinds) < 2 or None in kinds or _INDEFINITE.search(one.content[: mine[0].start]):
-        return ""
-    if not (_is_circumstance(mine, True) and _is_circumstance(tail, True)):
-        return ""
-    end = re.search(r"[.。!！]?\s*$", one.content)
-    body = one.content[: end.start()] if end else one.content
-    more = re.sub(r"[.。!！]?\s*$", "", other.content[tail[0].start :])
-    glue = "" if re.match(r"[，,;；\u3400-\u9fff]", more) else " "
-    if re.match(r"[\u3400-\u9fff]", more):
-        glue = "，"
-    return f"{body}{glue}{more}{end.group() if end else ''}"
 
 
 def _opens(run: Sequence[_Word]) -> str | None:

@@ -5,14 +5,11 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from contacts.attributes import TRAITS, is_single
-from contacts.lexicon import alternation, rows
-from contacts.numerals import MONTHS
+from contacts.attributes import is_single
 from contacts.text import letters
 from memories.fact_conflicts import FORMER, HISTORY, same_value, told_key
 from memories.types import (
     AttributeValue,
-    MemoryType,
     ProfilePatch,
     ProfileRequest,
     StoredMemory,
@@ -24,24 +21,13 @@ _EVENT = re.compile(
     r"\b(?:moved?|moving|joined|started|starts|quit|left|promoted|hired|graduated|married|engaged|divorced|broke up|born|gave birth|surgery|hospital|died|retired|bought|travel\w*|trip|flew|met|won|passed|wedding|launched|opened|visited|ran|finished)\b",
     re.I,
 )
-_MONTHS = alternation(row["name"].title() for row in rows("months"))
-_DATE = re.compile(
-    rf"(\d{{4}})-(\d\d)-(\d\d)|(\d{{4}})年(\d{{1,2}})月(?:(\d{{1,2}})[日号])?|(\d{{4}})年|\b({_MONTHS}) (\d{{4}})\b|\b(?:in|since) ((?:19|20)\d{{2}})\b"
-)
 
 
 def consolidate(request: ProfileRequest) -> ProfilePatch:
-    """The patch: attributes, dated events and, if anything new bears on it, the personality."""
+    """The patch: attributes and dated events. A personality is not read from them."""
     memories = sorted(request.memories, key=lambda memory: memory.said_at)
     attributes, replaces = _attributes(request, memories)
-    personality, sources = _personality(request, attributes)
-    return ProfilePatch(
-        attributes=attributes,
-        replaces=replaces,
-        timeline=_timeline(memories),
-        personality=personality,
-        personality_sources=sources,
-    )
+    return ProfilePatch(attributes=attributes, replaces=replaces, timeline=_timeline(memories))
 
 
 def _attributes(
@@ -146,64 +132,17 @@ def _union(left: tuple[UUID, ...], right: tuple[UUID, ...]) -> tuple[UUID, ...]:
 
 
 def _timeline(memories: Iterable[StoredMemory]) -> tuple[TimelineEvent, ...]:
-    """Dated happenings, in order of when they happen."""
+    """What happened of weight on a day, or in a month, that was said, in order of happening."""
     events = [
-        TimelineEvent(memory.content, at, (memory.id,))
+        TimelineEvent(memory.content, _when(at, memory.happens_until), (memory.id,))
         for memory in memories
-        if _EVENT.search(memory.content) and (at := _when(memory))
+        if (at := memory.happens_at) is not None and _EVENT.search(memory.content)
     ]
     return tuple(sorted(events, key=lambda event: event.at))
 
 
-def _when(memory: StoredMemory) -> str:
-    """The date an event is known by, as precise as its words."""
-    match = _DATE.search(memory.content)
-    if match:
-        y1, m1, d1, y2, m2, d2, y3, month, y4, y5 = match.groups()
-        if y1:
-            return f"{y1}-{m1}-{d1}"
-        if y2:
-            return f"{y2}-{int(m2):02d}" + (f"-{int(d2):02d}" if d2 else "")
-        if month:
-            return f"{y4}-{MONTHS[month.lower()]:02d}"
-        return str(y3 or y5)
-    if memory.happens_at is not None:
-        return memory.happens_at.strftime("%Y-%m-%d")
-    recent = re.search(
-        r"了|\b(?:moved|joined|quit|left|got|married|engaged|passed|bought|broke|met|won|finished|graduated)\b",
-        memory.content,
-    )
-    return memory.said_at.strftime("%Y-%m") if recent and memory.type is not MemoryType.PLAN else ""
-
-
-def _personality(
-    request: ProfileRequest,
-    attributes: dict[str, tuple[AttributeValue, ...]],
-) -> tuple[str | None, tuple[UUID, ...]]:
-    """A sentence or two from traits, likes, dislikes and habits; None when none is new."""
-    if not any(key in attributes for key in TRAITS):
-        return None, ()
-    merged: dict[str, list[str]] = {}
-    sources: list[UUID] = []
-    for key in TRAITS:
-        for value in (*request.profile.attributes.get(key, ()), *attributes.get(key, ())):
-            words = merged.setdefault(key, [])
-            if not any(letters(value.value) == letters(word) for word in words):
-                words.append(value.value)
-            sources += [source for source in value.sources if source not in sources]
-    return _paragraph(request.person.name, merged, request.language), tuple(sources)
-
-
-def _paragraph(name: str, traits: dict[str, list[str]], language: str) -> str:
-    zh = language == "zh"
-    lead = {
-        "personality": "性格{}" if zh else "is {}",
-        "likes": "喜欢{}" if zh else "likes {}",
-        "interests": "爱好{}" if zh else "enjoys {}",
-        "dislikes": "不喜欢{}" if zh else "dislikes {}",
-        "habit": "习惯：{}" if zh else "habits: {}",
-        "work_style": "工作上{}" if zh else "at work: {}",
-    }
-    comma = "、" if zh else ", "
-    parts = [lead[key].format(comma.join(traits[key][-5:])) for key in lead if traits.get(key)]
-    return f"{name}{'，'.join(parts)}。" if zh else f"{name} {'; '.join(parts)}."
+def _when(at: datetime, until: datetime | None) -> str:
+    """As precise as it was said: a day, a month or a year."""
+    if until is None or until.date() == at.date():
+        return at.strftime("%Y-%m-%d")
+    return at.strftime("%Y-%m" if (until - at).days < 31 else "%Y")

@@ -1,7 +1,7 @@
 """The attribute values that a clause states of its subject: certain ones, or none."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from contacts.lexicon.rules import Row, patterns

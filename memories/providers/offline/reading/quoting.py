@@ -10,9 +10,9 @@ from contacts.text import HAN, is_chinese
 from memories.dates import find_dates
 from memories.providers.offline.heads.judge import Judgement
 from memories.providers.offline.reading.circle import Someone
+from memories.providers.offline.reading.clause_facts import facts_of
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.entity_linking import Spot
-from memories.providers.offline.reading.clause_facts import facts_of
 from memories.providers.offline.reading.facts import Value
 from memories.providers.offline.reading.subjects import subject_of
 from memories.text.sentences import Sentence, clauses, sentences
@@ -50,6 +50,13 @@ class Draft:
     judgement: Judgement | None = None
     extra_turns: list[int] = field(default_factory=list)
     before: Before | None = None
+
+    @property
+    def judged(self) -> Judgement:
+        """Its judgement, which everything that is kept has."""
+        if self.judgement is None:
+            raise ValueError("not judged")
+        return self.judgement
 
     @property
     def turn_id(self) -> int:
@@ -125,11 +132,10 @@ def joined(first: Draft, second: Draft) -> Draft | None:
     if heard is not second.heard or apart or end - start > LONGEST:
         return None
     whole = Sentence(heard.text[start:end], start, second.sentence.end_mark)
-    draft = Draft(
+    return Draft(
         heard, whole, _within(heard.spots, whole), first.subject, first.explicit,
         first.values, first.judgement, first.extra_turns, first.before,
     )  # fmt: skip
-    return draft
 
 
 def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:
@@ -156,19 +162,14 @@ def _notes(
         if certain and one is not None and one.named and one not in named:
             found.append((spot.end, one.name))
             named.add(one)
-    for hit in find_dates(text, said_at, chinese):
-        if (note := _date_note(text[hit.start : hit.end], hit.text)) and hit.at is not None:
-            found.append((hit.end, note))
-    opening, closing = ("（", "）") if chinese else ("[", "]")
-    return [
-        (at, opening + note + closing if chinese else _spaced(text, at, opening + note + closing))
-        for at, note in sorted(found, key=lambda each: each[0])
+    found += [
+        (hit.end, note)
+        for hit in find_dates(text, said_at, chinese)
+        if hit.at is not None and (note := _date_note(text[hit.start : hit.end], hit.text))
     ]
-
-
-def _spaced(text: str, at: int, note: str) -> str:
-    """A note with the blank that parts it from the word beside it."""
-    return f" {note}" if at else f"{note} "
+    form = "（{}）" if chinese else " [{}]"
+    placed = [(at, form.format(note)) for at, note in sorted(found, key=lambda each: each[0])]
+    return [(at, note if at or chinese else f"{note.strip()} ") for at, note in placed]
 
 
 def _date_note(said: str, written: str) -> str:

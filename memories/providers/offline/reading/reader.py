@@ -99,7 +99,11 @@ def _keep(book: DraftBook, choices: Choices) -> None:
             kept.append(draft)
             continue
         whole.judgement = whole.judgement or judgement
-        if kept and kept[-1].heard is draft.heard and kept[-1].sentence.start == whole.sentence.start:
+        if (
+            kept
+            and kept[-1].heard is draft.heard
+            and kept[-1].sentence.start == whole.sentence.start
+        ):
             kept.pop()
         kept.append(whole)
     book.drafts = kept

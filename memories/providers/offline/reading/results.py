@@ -1,7 +1,7 @@
 """What the quotes of a batch amount to: memories, people and relations."""
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from contacts.text import is_chinese
 from memories.dates import find_dates
@@ -67,8 +67,7 @@ def is_contact(one: Someone, told: bool, choices: Choices) -> bool:
 
 
 def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> ExtractedMemory:
-    judgement = draft.judgement
-    assert judgement is not None
+    judgement = draft.judged
     said_at = draft.heard.turn.said_at
     content, brackets = draft.content()
     words = draft.text() + draft.sentence.end_mark
@@ -84,6 +83,7 @@ def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Extr
         brackets=tuple(brackets),
         facts=tuple(_facts(draft, contacts, choices)),
         happens_at=hits[0].at if hits else None,
+        happens_until=_last_day(hits[0]) if hits else None,
         expires_at=_expiry(judgement.type, hits),
         confidence=round(draft.sure() if people else 1.0, 3),
     )
@@ -92,23 +92,26 @@ def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Extr
 def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
     """The user's own where they are its subject, or it is about them beside somebody."""
     own = draft.subject is None and draft.explicit
-    about = draft.judgement.about_user if draft.judgement else 0.0
-    if not people or own or about >= OWN:
+    if not people or own or draft.judged.about_user >= OWN:
         return Subtype.SELF
     return next((one for one in people if one is draft.subject), people[0]).subtype
 
 
 def _facts(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Iterator[Fact]:
     """Those of a statement that is sure to be one of fact."""
-    judgement = draft.judgement
-    states = judgement is not None and (
-        judgement.act["state"] >= choices.states and judgement.modality["fact"] >= choices.fact
-    )
-    if not states or draft.before is not None:
+    states = draft.judged.act["state"] >= choices.states
+    if not states or draft.judged.modality["fact"] < choices.fact or draft.before is not None:
         return
     for value, subject in dict.fromkeys(draft.values):
         if subject is None or subject in contacts:
             yield Fact(value.key, value.value, subject.ref if subject else "")
+
+
+def _last_day(hit: DateHit) -> datetime | None:
+    """The beginning of the last day of a longer time."""
+    if hit.at is None or hit.until is None or hit.until - hit.at <= timedelta(days=1):
+        return None
+    return hit.until - timedelta(days=1)
 
 
 def _expiry(kind: MemoryType, hits: Sequence[DateHit]) -> datetime | None:
