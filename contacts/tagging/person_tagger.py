@@ -15,7 +15,7 @@ from contacts.learned import Logistic, model, sigmoid
 from contacts.lexicon import words
 from contacts.roles import groups, terms
 from contacts.tagging.chain import Chain, Segment
-from contacts.tagging.span_evidence import before, evidence
+from contacts.tagging.span_evidence import before, evidence, is_given
 from contacts.tagging.span_features import Placed, kind_features, pair_features
 from contacts.tagging.word_tokens import tokens
 from contacts.text import normalise
@@ -27,9 +27,9 @@ _LEAST = 0.1
 _OF = re.compile(r"(?i)\s*of(?: the)?\s*")
 _CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]")
-_OPENS = re.compile(r"[，,、\s][^，,\s]{0,2}$")
 _SELF = re.compile(r"(?i)[我咱俺]|\b(?:i|me|my|we|us|our)\b")
 _OF_USER = " 们們的"
+_MINE = re.compile(r"(?i)\b(?:my|our|his|her|their|your|['’]s)\s+$")
 _GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
 
 
@@ -54,10 +54,39 @@ def person_spans(text: str, known: Collection[str] = ()) -> list[PersonSpan]:
         probability = calibrated(segment, learned["calibration"])
         if probability >= learned["threshold"][segment.kind]:
             kind: Any = segment.kind
-            if kind == "name":
+            if kind == "name" or _is_given_name(text, start, end):
                 kind = likeliest(_kinds(), kind_features(text, start, end))
             spans.append(PersonSpan(start, end, kind, probability))
-    return spans
+    return _with_particles(text, spans)
+
+
+def _is_given_name(text: str, start: int, end: int) -> bool:
+    """Whether a word for a role is written as a given name that it is as well (Anna, an elder
+    brother in Tamil), and nobody's."""
+    said = text[start:end]
+    return said[:1].isupper() and is_given(normalise(said)) and not _MINE.search(text[:start])
+
+
+def _with_particles(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
+    """The spans, names on both sides of a particle (João da Silva) as one."""
+    out: list[PersonSpan] = []
+    for span in spans:
+        if out and out[-1].kind != "role" and span.kind != "role":
+            between = text[out[-1].end : span.start].split()
+            if between and all(normalise(word) in words("name_particles") for word in between):
+                first = out.pop()
+                surer = max(first.probability, span.probability)
+                span = PersonSpan(first.start, span.end, first.kind, surer)
+        elif (
+            out
+            and span.kind == "role"
+            and normalise(text[span.start : span.end]) in words("name_particles")
+            and out[-1].kind != "role"
+            and text[span.end + 1 : span.end + 2].isupper()
+        ):
+            continue
+        out.append(span)
+    return out
 
 
 def same_person(text: str, spans: Sequence[Placed]) -> list[int]:
@@ -140,19 +169,17 @@ def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) ->
 
 
 def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int:
-    """Whose a bare partner or child is that opens a clause: theirs of whom the clauses before it
-    are told by name (晓峰在慕尼黑，老婆是韩国人), else the user's."""
+    """Whose a bare partner or child is: theirs of whom the sentence is told by name
+    (晓峰在慕尼黑，老婆是韩国人), unless it speaks of the user too; else the user's."""
     start = spans[at].start
     sentence = re.split(_SENTENCE_END, text[:start])[-1]
-    opens = _OPENS.search(sentence)
-    begin, until = start - len(sentence), start - len(opens.group() if opens else "")
-    told = [n for n in range(at) if begin <= spans[n].start and spans[n].end <= until]
-    if opens is None or not told or group[told[0]] == group[at]:
+    begin = start - len(sentence)
+    told = [n for n in range(at) if begin <= spans[n].start and group[n] != group[at]]
+    if not told or _SELF.search(text[spans[told[0]].start : start]):
         return USER
-    first = [n for n in told if group[n] == group[told[0]]]
-    led, rest = text[begin : spans[first[0]].start], text[spans[first[-1]].end : start]
-    name = next((n for n in first if spans[n].kind != "role"), USER)
-    return USER if _SELF.search(rest) or _SELF.sub("", led).strip(_OF_USER) else name
+    if _SELF.sub("", text[begin : spans[told[0]].start]).strip(_OF_USER):
+        return USER
+    return next((n for n in told if group[n] == group[told[0]] and spans[n].kind != "role"), USER)
 
 
 def is_own_family(word: str) -> bool:

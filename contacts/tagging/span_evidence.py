@@ -201,6 +201,11 @@ def latin_class(word: str) -> str:
     return kind
 
 
+def is_given(name: str) -> bool:
+    """Whether a Latin word is a given name in the lists of several countries."""
+    return _given().get(name, 0) > 1
+
+
 @cache
 def _given() -> Mapping[str, int]:
     """Given names in Latin letters, with in how many countries' lists they stand."""

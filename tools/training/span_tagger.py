@@ -5,6 +5,7 @@ The gold are the spans of sentences. The other files of an author name contacts 
 text: there a CRF that was learned from the sentences tags the rest, and the final one learns
 from both (self-training with what is known, Yarowsky 1995)."""
 
+import itertools
 import random
 import tempfile
 from collections import defaultdict
@@ -28,6 +29,7 @@ from contacts.tagging.word_tokens import Token
 from contacts.text import is_han, normalise
 from tools.training import by_author
 from tools.training.by_author import Case
+from tools.training.replaced_mentions import replaced
 
 KINDS = ("name", "nickname", "title", "role")
 FILES = ("extraction", "mentions", "pronouns", "sentences")
@@ -39,6 +41,8 @@ SETTINGS = {"c1": 0.1, "c2": 1.0, "max_iterations": 80}
 SELF = 0.5
 # Of what the chain finds, what calibration and thresholds are chosen from.
 SEEN = 0.1
+# How often each sentence is read again with other names in it.
+REPLACED = 2
 PATH = by_author.ROOT / "contacts" / "tagging"
 
 
@@ -93,6 +97,17 @@ def sentences(cases: Sequence[Case], *, known: float = 0.0) -> list[Example]:
         some = drawn.sample(names, len(names) // 2) if drawn.random() < known else ()
         spans = sorted(_span(case["text"], s) for s in case["spans"] if s["kind"] in KINDS)
         out.append(_example(case["text"], case["lang"], spans, known=some))
+    return out
+
+
+def varied(examples: Sequence[Example], times: int = REPLACED) -> list[Example]:
+    """The examples, and so many of each in which the people bear other names."""
+    out = list(examples)
+    for number, example in enumerate(examples):
+        for turn in range(times if example.spans else 0):
+            draw = random.Random(f"{example.text} {number} {turn}")  # noqa: S311  the same in every run
+            text, spans = replaced(example.text, example.spans, draw)
+            out.append(_example(text, example.lang, itertools.starmap(Span, spans)))
     return out
 
 
@@ -284,7 +299,7 @@ def links(gold: Texts) -> dict[str, Any]:
 def train(*, write: bool) -> None:
     cases = by_author.authors("sentences")
     gold = {author: sentences(rows) for author, rows in cases.items()}
-    taught = {author: sentences(rows, known=0.4) for author, rows in cases.items()}
+    taught = {author: varied(sentences(rows, known=0.4)) for author, rows in cases.items()}
     more = {author: told(author) for author in cases}
 
     found: dict[str, list[tuple[Example, list[Segment]]]] = {}

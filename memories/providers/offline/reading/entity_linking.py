@@ -1,16 +1,19 @@
 """Words for people in a turn, each with whom it means: known ones, and those met here."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from contacts import segmentation
-from contacts.lexicon import titles
-from contacts.lexicon import words as lexicon
-from contacts.names import surname_of
 from contacts.resolution import namesakes
 from contacts.roles import kinship, terms
-from contacts.tagging.person_tagger import PersonSpan, owners, person_spans, same_person
+from contacts.tagging.person_tagger import (
+    PersonSpan,
+    is_own_family,
+    owners,
+    person_spans,
+    same_person,
+)
 from contacts.text import HAN, normalise
 from contacts.types import Mention
 from memories.providers.offline.reading.circle import Circle, Someone, called, is_group, may_be
@@ -53,11 +56,7 @@ def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
     met in ``circle``."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
     mentions = circle.mentions(text)
-    spans = [
-        _with_surname(_named(span, text), text, known)
-        for span in _as_known(person_spans(text, known), mentions)
-    ]
-    seen = _with_relatives(text, spans, mentions)
+    seen = _as_known(person_spans(text, known), mentions)
     joined = same_person(text, seen)
     beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
     found = [
@@ -77,9 +76,7 @@ def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
             spans = [found[at] for at in by_group[group]]
             owner = whose[group]
             said = any(owned[at] is not None for at in by_group[group])
-            pointed = any(
-                s.kind == "role" and ANOTHERS.search(text[: s.start]) is not None for s in spans
-            )
+            pointed = any(s.kind == "role" and _is_anothers(text, s) for s in spans)
             one = _who(
                 circle,
                 text,
@@ -102,7 +99,7 @@ def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
 
 
 def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[PersonSpan]:
-    """The spans, those of a name that a known one overlaps as far as that reaches."""
+    """The spans with the names of known people: those that overlap one reach as far as that."""
     sure = [m for m in mentions if m.how in ("name", "alias") and m.confidence >= SURE_KEY]
     found: dict[tuple[int, int], PersonSpan] = {}
     for span in spans:
@@ -110,95 +107,25 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
         if here and span.kind != "role":
             span = span._replace(start=here[0].start, end=here[0].end)
         found.setdefault((span.start, span.end), span)
-    return list(found.values())
+    for mention in sure:
+        if not any(s.start < mention.end and mention.start < s.end for s in found.values()):
+            span = PersonSpan(mention.start, mention.end, "name", mention.confidence)
+            found[span.start, span.end] = span
+    return sorted(found.values())
 
 
-def _named(span: PersonSpan, text: str) -> PersonSpan:
-    """What the tagger takes for a role, but is a title behind a surname (孙阿姨), or is written
-    like a given name and is no role; and all of a longer role (前同事)."""
-    words = text[span.start : span.end]
-    family = text[span.start - 1 : span.start]
-    if span.kind == "role" and words in titles("zh") and _is_surname(family, text, span.start):
-        return span._replace(start=span.start - 1, kind="title")
-    if span.kind == "role" and HAN.match(family) and normalise(family + words) in terms():
-        return span._replace(start=span.start - 1)
-    name = words.istitle() and words.lower() in lexicon("given_names")
-    if span.kind == "role" and name and normalise(words) not in terms():
-        return span._replace(kind="name")
-    return span
+def _is_anothers(text: str, span: PersonSpan) -> bool:
+    """Whether a role is that of whom a pronoun means: right behind it (her sister), or, of a
+    partner or child, in a sentence that is told of them (她跟男朋友吵架了)."""
+    before = text[: span.start]
+    if ANOTHERS.search(before):
+        return True
+    told = _SENTENCE.split(before)[-1]
+    return is_own_family(text[span.start : span.end]) and bool(_OF_ANOTHER.fullmatch(told))
 
 
-def _with_surname(span: PersonSpan, text: str, known: Collection[str]) -> PersonSpan:
-    """A new given name of two characters with the surname that stands before it as a word of its
-    own (佟佳怡)."""
-    words, family = text[span.start : span.end], text[span.start - 1 : span.start]
-    new = span.kind == "name" and len(words) == 2 and HAN.match(words) and words not in known
-    if not new or surname_of(words + "某") or not _is_surname(family, text, span.start):
-        return span
-    return span._replace(start=span.start - 1)
-
-
-def _is_surname(character: str, text: str, end: int) -> bool:
-    """Whether the character of ``text`` before ``end`` is a surname, no word of grammar besides
-    (和, 于) and no end of a word (the 东 of 房东)."""
-    if not HAN.match(character) or not surname_of(character + "某"):
-        return False
-    grammar = segmentation.tag(character)[:1] in set("cdpruv")
-    return not grammar and any(word.start == end - 1 for word in segmentation.cut(text))
-
-
-def _with_relatives(
-    text: str, spans: Sequence[PersonSpan], mentions: Sequence[Mention]
-) -> list[PersonSpan]:
-    """The spans, with the role words that directly follow whose they are (Brenda's sister,
-    我同事) where the tagger saw none."""
-    free = list(spans)
-    for mention in mentions:
-        known = mention.how in ("name", "alias") and mention.confidence >= LEAST_KEY
-        if known and not any(m.start < mention.end and mention.start < m.end for m in free):
-            free.append(PersonSpan(mention.start, mention.end, "name", mention.confidence))
-    owners_at = [(span.end, True) for span in free if span.kind != "role"]
-    owners_at += [(match.end(), False) for match in _OWN.finditer(text)]
-    found = list(spans)
-    for at, named in owners_at:
-        role = _role_from(text, at, named=named)
-        if role is None or any(s.start < role.end and role.start < s.end for s in free):
-            continue
-        found.append(role)
-        found += [s for s in free if s.end == at and s not in found]
-    return sorted(found)
-
-
-def _role_from(text: str, at: int, *, named: bool) -> PersonSpan | None:
-    """The longest word for a role right behind whose it is, which ends at ``at``."""
-    genitive = (_GENITIVE_NAME if named else _GENITIVE_OWN).match(text, at)
-    if genitive is None:
-        return None
-    start = genitive.end()
-    ends = (
-        [start + n for n in range(LONGEST_ROLE, 0, -1) if start + n <= len(text)]
-        if HAN.match(text, start)
-        else [m.end() for m in reversed(list(_WORD_ENDS.finditer(text, start, start + 24)))]
-    )
-    for end in ends:
-        if any(
-            role.level != "common" or named for role in terms().get(normalise(text[start:end]), ())
-        ):
-            return PersonSpan(start, end, "role", FOLLOWS)
-    return None
-
-
-LONGEST_ROLE = 4
-# How likely a role word right behind whose it is means a person of theirs.
-FOLLOWS = 0.9
-_OWN = re.compile(r"(?<![\w])(?:my|our)(?=\s)|我(?:们|們)?", re.I)
-_GENITIVE_NAME = re.compile(
-    r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
-)
-_GENITIVE_OWN = re.compile(
-    r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])"
-)
-_WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
+_SENTENCE = re.compile(r"[。！？!?；;\n]")
+_OF_ANOTHER = re.compile(r"[^我咱俺]*[他她佢][^我咱俺]*")
 
 
 def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
@@ -308,9 +235,12 @@ def _by_name(
 def _by_role(
     circle: Circle, role: str, owner: Someone | None, names: Sequence[str]
 ) -> Someone | None:
-    """Who holds ``role``; somebody of another name only where one has but one of them."""
+    """Who holds ``role``: whoever has no name, or where one has but one of them (mum, not friend)
+    and no other name is said."""
+    known = kinship(role)
+    one_of_many = known is None or known.level == "common"
     for one in circle.holders(role, owner):
-        if not names or not one.named:
+        if not one.named or (not names and not one_of_many):
             return one
     return None
 
