@@ -22,7 +22,7 @@ def _resolve(case: ConflictCase) -> list[Resolution]:
     ended: dict[UUID, tuple[StoredFact, ...]] = {}
     reasons: list[Reason] = []
     for memory in case.existing:
-        if letters(case.content) == letters(memory.content) and case.facts == memory.current:
+        if _repeats(case, memory):
             return [Resolution(Verdict.DUPLICATE, (memory.id,), Reason("known_already"))]
         over = _over(case, memory)
         if over and case.said_at >= memory.said_at:
@@ -33,6 +33,13 @@ def _resolve(case: ConflictCase) -> list[Resolution]:
     first, *rest = dict.fromkeys(reasons)
     why = Reason("all_of", clauses=[first, *rest]) if rest else first
     return [Resolution(Verdict.SUPERSEDES, tuple(ended), why, ended)]
+
+
+def _repeats(case: ConflictCase, memory: StoredMemory) -> bool:
+    """Whether the same was said of the same people, but for signs."""
+    others = case.people and memory.people and case.people.isdisjoint(memory.people)
+    same = letters(case.content) == letters(memory.content)
+    return same and not others and set(case.facts) <= set(memory.current)
 
 
 def _over(case: ConflictCase, memory: StoredMemory) -> Mapping[StoredFact, Reason]:

@@ -218,7 +218,9 @@ def _by_name(
         bearers = circle.bearers(text[span.start : span.end])
         if not bearers:
             keyed = [m for m in mentions if m.start < span.end and span.start < m.end]
-            sure = [m for m in keyed if m.how in ("name", "alias", "fuzzy") and m.confidence > 0.5]
+            # Chinese names that only sound alike are two people's.
+            hows = ("name", "alias") if HAN.search(text[span.start]) else ("name", "alias", "fuzzy")
+            sure = [m for m in keyed if m.how in hows and m.confidence > 0.5]
             bearers = [p for m in sure if (p := circle.by_id(m.person.id)) is not None]
         another = namesakes.says_another(text, span.start, span.end)
         fitting = [p for p in bearers if not role or may_be(p, role)]

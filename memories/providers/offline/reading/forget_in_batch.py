@@ -137,7 +137,7 @@ def _forget_matter(
     for draft in book.about(people):
         text = draft.text().lower()
         said = any(word.lower() in text for word in words)
-        has = {value.key for value, _ in draft.values}
+        has = {value.key for value, _ in draft.values} | set(forget_reading.topic_keys(text))
         own = not people and not draft.people()
         if said or ((people or own) and has & set(keys)):
             book.wipe(draft)

@@ -90,11 +90,13 @@ def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Extr
 
 
 def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
-    """The user's own where they are its subject, or it is about them beside somebody."""
+    """The user's own where they are its subject, or it is about them beside somebody. Of nobody
+    who is a contact it is as of whom it speaks, so that it is linked once they are one."""
     own = draft.subject is None and draft.explicit
-    if not people or own or draft.judged.about_user >= OWN:
+    about = people or draft.people()
+    if not about or own or (people and draft.judged.about_user >= OWN):
         return Subtype.SELF
-    return next((one for one in people if one is draft.subject), people[0]).subtype
+    return next((one for one in about if one is draft.subject), about[0]).subtype
 
 
 def _facts(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Iterator[Fact]:

@@ -41,25 +41,6 @@ def test_a_memory_that_says_all_that_another_says_speaks_for_both(fuller, other)
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "both"),
-    [
-        (
-            "Nora works at Brightwater as a nurse.",
-            "Nora works at Brightwater in Leeds.",
-            "Nora works at Brightwater as a nurse in Leeds.",
-        ),
-        (
-            "小红喜欢爬山，和同事一起",
-            "小红喜欢爬山，因为风景好",
-            "小红喜欢爬山，和同事一起，因为风景好",
-        ),
-    ],
-)
-def test_circumstances_of_two_kinds_are_said_together(one, other, both):
-    assert joined(one, other) == [both]
-
-
-@pytest.mark.parametrize(
     "pair",
     [
         ("Nora works at Brightwater in Leeds.", "Nora works at Brightwater in York."),

@@ -1,5 +1,6 @@
 """What new memories change in a profile, by rules, whatever order they arrive in."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -79,25 +80,24 @@ def test_the_same_value_twice_has_both_sources():
     assert value.sources == (one.id, two.id)
 
 
-def test_dated_events_are_in_order_and_as_precise_as_known():
+def test_dated_events_are_in_order_and_as_precise_as_was_said():
+    def event(content: str, at: datetime, until: datetime | None = None) -> StoredMemory:
+        return replace(told(9, content), happens_at=at, happens_until=until)
+
     found = patch(
-        told(9, "孙悦2025年2月升职了"),
-        told(1, "孙悦2023年毕业于厦门大学"),
-        told(5, "孙悦2024-05-17搬到了昆明"),
+        event("她升职了", datetime(2025, 2, 1, tzinfo=UTC), datetime(2025, 2, 28, tzinfo=UTC)),
+        event("她毕业了", datetime(2023, 1, 1, tzinfo=UTC), datetime(2023, 12, 31, tzinfo=UTC)),
+        event("她搬到了昆明", datetime(2024, 5, 17, tzinfo=UTC)),
+        told(9, "她说过要升职"),  # nobody said when
+        event("她吃了面", datetime(2024, 5, 17, tzinfo=UTC)),  # of no weight
     )
     assert [event.at for event in found.timeline] == ["2023", "2024-05-17", "2025-02"]
     assert all(event.sources for event in found.timeline)
 
 
-def test_the_personality_is_written_in_the_requests_language():
+def test_no_personality_is_made_of_what_was_said():
     memory = told(1, "孙悦性格开朗，喜欢爬山", ("personality", "开朗"), ("likes", "爬山"))
-    assert patch(memory).personality == "孙悦性格开朗，喜欢爬山。"
-    assert patch(memory, language="en").personality == "孙悦 is 开朗; likes 爬山."
-    assert patch(memory).personality_sources == (memory.id,)
-
-
-def test_nothing_new_leaves_the_personality_alone():
-    assert patch(told(1, "孙悦搬到了昆明", ("location", "昆明"))).personality is None
+    assert patch(memory).personality is None
     assert patch() == ProfilePatch()
 
 

@@ -29,8 +29,8 @@ def told(found: Extraction) -> list[tuple[str, str, tuple[str, ...]]]:
 def test_what_a_friend_says_of_herself_is_told_by_her_of_her():
     found = chat("Anna: I just moved to Lisbon", "Me: wow great", "Anna: I'm allergic to peanuts")
     assert told(found) == [
-        ("Anna", "Anna just moved to Lisbon", ("Anna",)),
-        ("Anna", "Anna is allergic to peanuts", ("Anna",)),
+        ("Anna", "I just moved to Lisbon", ("Anna",)),
+        ("Anna", "I'm allergic to peanuts", ("Anna",)),
     ]
     [anna] = found.people
     facts = {(f.key, f.value, f.person) for m in found.memories for f in m.facts}
@@ -41,7 +41,7 @@ def test_the_same_in_chinese_of_somebody_known_by_an_alias():
     known = Person(uuid4(), "王小红", ("小红",), "表姐", "female")
     found = chat("小红: 我对花生过敏", "Me: 我下个月去东京出差", language="zh", people=(known,))
     [hers] = [m for m in found.memories if m.people]
-    assert (hers.content, hers.speaker, hers.subtype) == ("王小红对花生过敏", "小红", "family")
+    assert (hers.content, hers.speaker, hers.subtype) == ("我对花生过敏", "小红", "family")
     assert [person.contact_id for person in found.people] == [known.id]
     assert [m.speaker for m in found.memories if not m.people] == ["user"]
 
@@ -54,7 +54,6 @@ def test_the_same_in_chinese_of_somebody_known_by_an_alias():
         "Anna: my boss Carlos lives in Lisbon",  # nobody whom the user knows
         "Anna: I told her that she moved to Lisbon",
         "Anna: moved to Lisbon last week",  # who?
-        "Anna: I design the user interface of a shop in Lisbon",  # no words of hers to turn
         "小红: 我们搬到深圳了",
         "小红: 你搬到深圳了，我听说",
         "小红: 我妈妈住在深圳",

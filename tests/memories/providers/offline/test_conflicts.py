@@ -1,0 +1,127 @@
+"""How a new quote stands to the known ones: a fact ends another of its key, and nothing else ends."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+from memories.providers.offline.offline_provider import OfflineProvider
+from memories.types import (
+    ConflictCase,
+    MemoryType,
+    Resolution,
+    StoredFact,
+    StoredMemory,
+    Verdict,
+)
+
+MARCH = datetime(2025, 3, 1, tzinfo=UTC)
+YUE, BO = uuid4(), uuid4()
+
+
+def stored(
+    content: str,
+    *facts: tuple[str, str, UUID | None],
+    similarity: float = 0.9,
+    kind: MemoryType = MemoryType.PERSONAL,
+) -> StoredMemory:
+    return StoredMemory(
+        uuid4(), content, kind, MARCH, None, tuple(StoredFact(*f) for f in facts), similarity
+    )
+
+
+def resolve(
+    content: str,
+    facts: list[tuple[str, str, UUID | None]],
+    *known: StoredMemory,
+    kind: MemoryType = MemoryType.PERSONAL,
+) -> Resolution:
+    case = ConflictCase(
+        "key",
+        content,
+        kind,
+        MARCH + timedelta(days=30),
+        tuple(StoredFact(*f) for f in facts),
+        known,
+    )
+    found = OfflineProvider().resolve([case]).value["key"]
+    return found[0] if found else Resolution(Verdict.NEW)
+
+
+def test_a_new_value_of_a_single_attribute_supersedes_the_old_one():
+    old = stored("孙悦在厦门工作", ("location", "厦门", YUE))
+    found = resolve("孙悦搬到了昆明", [("location", "昆明", YUE)], old)
+    assert found.verdict is Verdict.SUPERSEDES
+    assert found.targets == (old.id,)
+    assert "昆明" in str(found.reason)
+
+
+def test_another_person_is_never_superseded():
+    old = stored("孙悦在厦门工作", ("location", "厦门", YUE), similarity=0.97)
+    found = resolve("林波搬到了昆明", [("location", "昆明", BO)], old)
+    assert found.verdict is Verdict.NEW
+
+
+def test_the_users_own_fact_is_not_superseded_by_a_contacts():
+    old = stored("用户在厦门工作", ("location", "厦门", None))
+    assert resolve("孙悦在昆明", [("location", "昆明", YUE)], old).verdict is Verdict.NEW
+
+
+def test_the_same_statement_is_a_duplicate():
+    old = stored("孙悦在厦门工作", ("location", "厦门", YUE), similarity=0.98)
+    assert (
+        resolve("孙悦在厦门工作。", [("location", "厦门", YUE)], old).verdict is Verdict.DUPLICATE
+    )
+
+
+def test_two_dates_of_one_wording_are_not_duplicates():
+    old = stored("用户2025-03-20去体检", similarity=0.99, kind=MemoryType.PLAN)
+    assert (
+        resolve("用户2025-09-20去体检", [], old, kind=MemoryType.PLAN).verdict
+        is not Verdict.DUPLICATE
+    )
+
+
+def test_an_older_statement_does_not_supersede_a_newer_one():
+    newer = StoredMemory(
+        uuid4(),
+        "孙悦在昆明",
+        MemoryType.PERSONAL,
+        MARCH + timedelta(days=90),
+        None,
+        (StoredFact("location", "昆明", YUE),),
+        0.9,
+    )
+    assert (
+        resolve("孙悦在厦门", [("location", "厦门", YUE)], newer).verdict is not Verdict.SUPERSEDES
+    )
+
+
+def test_who_is_linked_to_others_is_another_matter():
+    old = replace(stored("Kim lives in Oslo"), people=frozenset({YUE}))
+    case = ConflictCase(
+        "key", "Kim moved to Bergen", old.type, old.said_at, (), (old,), frozenset({BO})
+    )
+    assert OfflineProvider().resolve([case]).value["key"] == []
+
+
+def test_nothing_alike_is_new():
+    assert resolve("孙悦养了一只兔子", [("pet", "兔子", YUE)]).verdict is Verdict.NEW
+
+
+def test_values_that_collect_and_tastes_end_nothing():
+    old = stored("孙悦喜欢爬山", ("likes", "爬山", YUE))
+    for new in (("likes", "摄影", YUE), ("dislikes", "爬山", YUE)):
+        assert resolve("孙悦变了", [new], old).verdict is Verdict.NEW
+
+
+def test_what_somebody_left_ends_there():
+    old = stored("孙悦在丰田上班", ("company", "丰田", YUE))
+    found = resolve("孙悦从丰田离职了", [("former_company", "丰田", YUE)], old)
+    assert (found.verdict, found.targets) == (Verdict.SUPERSEDES, (old.id,))
+    assert [fact.key for fact in found.ended[old.id]] == ["company"]
+
+
+def test_the_same_words_about_another_are_another_matter():
+    old = replace(stored("她升职了"), people=frozenset({YUE}))
+    case = ConflictCase("key", "她升职了", old.type, old.said_at, (), (old,), frozenset({BO}))
+    assert OfflineProvider().resolve([case]).value["key"] == []
