@@ -31,6 +31,7 @@ from memories.providers.offline.reading.speech import (
     addresses,
     last_question,
     until_override,
+    with_apostrophes,
 )
 from memories.text import forget_reading
 from memories.text.own_words import excerpt
@@ -48,12 +49,13 @@ _BY_QUESTION = 0.6
 @dataclass(eq=False, slots=True)
 class Heard:
     """A turn: its own words, the places in them that mean somebody, and whom its first clause is
-    about where it leaves that out. Of the batch itself where ``wanted``, else before it; said to
+    about where it leaves that out. ``added`` are the places of signs in it that the user left out. Of the batch itself where ``wanted``, else before it; said to
     a person where ``in_chat``, else to an assistant."""
 
     turn: Turn
     text: str
     wanted: bool
+    added: Sequence[int] = ()
     spots: list[Spot] = field(default_factory=list)
     dropped: Someone | None = None
     dropped_confidence: float = 0.0
@@ -78,11 +80,12 @@ def understand(request: ExtractionRequest) -> Discourse:
     circle = Circle(request.people, request.user_names)
     chats = request.chats
     wanted = {turn.id for turn in request.turns}
-    turns = [
-        Heard(turn, _words(turn, chats), turn.id in wanted, in_chat=turn.session_id in chats)
-        for turn in (*request.context, *request.turns)
-        if turn.role in ("user", "assistant")
-    ]
+    turns = []
+    for turn in (*request.context, *request.turns):
+        if turn.role in ("user", "assistant"):
+            text, added = with_apostrophes(_words(turn, chats))
+            in_chat = turn.session_id in chats
+            turns.append(Heard(turn, text, turn.id in wanted, added, in_chat=in_chat))
     for heard in turns:
         if heard.by_user:
             heard.spots = link_spans(circle, heard.text, heard.turn.id)
@@ -123,8 +126,9 @@ def _answer_about(turns: Sequence[Heard]) -> None:
         if not question:
             continue
         start = asked.text.rindex(question)
-        people = dict.fromkeys(p for s in asked.spots if s.start >= start for p in s.people)
-        if len(people) == 1 and not about_listener(question):
+        spots = [s.moved(-start) for s in asked.spots if s.start >= start]
+        people = dict.fromkeys(p for s in spots for p in s.people)
+        if len(people) == 1 and not about_listener(question, spots):
             heard.dropped, heard.dropped_confidence = next(iter(people)), _BY_QUESTION
 
 

@@ -1,6 +1,7 @@
 """A turn's sentences as quotes: the user's own words, with what they leave open in brackets."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,8 +23,12 @@ RE = patterns(__file__)
 # is about can't stand alone.
 FRAGMENT = 6
 LONGEST = 300  # characters of sentences quoted together
+# What is glued to a pronoun (she's).
+_SHORT_VERB = re.compile(r"['’]\w+")
 # From which confidence on a pronoun, or nobody's being named, gets a name in brackets.
 CERTAIN = 0.9
+# How sure a sentence that speaks of nobody goes on about whom the one before it is about.
+GOES_ON = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class Draft:
     judgement: Judgement | None = None
     extra_turns: list[int] = field(default_factory=list)
     before: Before | None = None
+    goes_on: float = 0.0  # how sure it goes on about the subject of the sentence before it
 
     @property
     def judged(self) -> Judgement:
@@ -77,8 +83,19 @@ class Draft:
         """The least confidence that a word for somebody means whom it is taken to mean."""
         told = [spot.confidence for spot in self.spots if spot.how in ("pronoun", "several")]
         if self.subject is not None and not self.explicit:
-            told.append(self.heard.dropped_confidence)
+            told.append(self.goes_on or self.heard.dropped_confidence)
         return min(told, default=1.0)
+
+    def words(self) -> str:
+        """The user's words as they were typed, with the sign that ends them."""
+        text = self.sentence.text
+        edges = [0, *(at for at in self._added() for at in (at, at + 1)), len(text)]
+        typed = "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+        return typed + self.sentence.end_mark
+
+    def _added(self) -> list[int]:
+        start, end = self.sentence.start, self.sentence.start + len(self.sentence.text)
+        return [at - start for at in self.heard.added if start <= at < end]
 
     def is_fragment(self) -> bool:
         """Whether it is too short to stand without what was said before it."""
@@ -88,10 +105,14 @@ class Draft:
 
     def content(self) -> tuple[str, list[tuple[int, int]]]:
         """The quote with what it leaves open in brackets, and where these stand in it."""
-        text, said_at = self.sentence.text + self.sentence.end_mark, self.heard.turn.said_at
+        said_at = self.heard.turn.said_at
         whom = self.subject
         dropped = whom is not None and not self.explicit and self.sure() >= CERTAIN
-        notes = _notes(text, self.spots, said_at, whom if dropped else None)
+        read = self.sentence.text + self.sentence.end_mark
+        found = _notes(read, self.spots, said_at, whom if dropped else None)
+        added = self._added()
+        notes = [(at - bisect_left(added, at), note) for at, note in found]
+        text = self.words()
         if self.before is None:
             return _with_notes(text, notes)
         asked = _notes(self.before.text, self.before.spots, self.before.said_at)
@@ -101,8 +122,16 @@ class Draft:
 
 
 def drafts_of(heard: Heard) -> list[Draft]:
-    """The sentences of a turn of the user's, in order."""
-    return [_draft(heard, sentence) for sentence in sentences(heard.text)]
+    """The sentences of a turn of the user's, in order. A Chinese one that speaks of nobody goes on
+    about whom the one before it is about."""
+    drafts: list[Draft] = []
+    for sentence in sentences(heard.text):
+        draft = _draft(heard, sentence)
+        goes_on = drafts and not draft.spots and draft.subject is None and HAN.search(draft.text())
+        if goes_on and (subject := drafts[-1].subject) is not None:
+            draft.subject, draft.goes_on = subject, min(GOES_ON, drafts[-1].sure())
+        drafts.append(draft)
+    return drafts
 
 
 def _draft(heard: Heard, sentence: Sentence) -> Draft:
@@ -160,7 +189,8 @@ def _notes(
         one = spot.who
         certain = spot.how == "pronoun" and spot.confidence >= CERTAIN
         if certain and one is not None and one.named and one not in named:
-            found.append((spot.end, one.name))
+            verb = _SHORT_VERB.match(text, spot.end)
+            found.append((verb.end() if verb else spot.end, one.name))
             named.add(one)
     found += [
         (hit.end, note)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from contacts.tagging.secrets import holds_phone, holds_secret
 from memories.providers.embeddings import LocalEmbedder
-from memories.providers.offline.heads.judge import judge
+from memories.providers.offline.heads.judge import Judgement, judge
 from memories.providers.offline.reading.choices import CHOICES, Choices
 from memories.providers.offline.reading.discourse_reading import Heard, understand
 from memories.providers.offline.reading.draft_book import DraftBook
@@ -17,10 +17,13 @@ from memories.providers.offline.reading.putting_right import put_right
 from memories.providers.offline.reading.quoting import Before, Draft, drafts_of, joined
 from memories.providers.offline.reading.results import extraction_of
 from memories.providers.offline.reading.self_statements import with_self_statements
-from memories.providers.offline.reading.speech import injects, last_question, makes
+from memories.providers.offline.reading.speech import addresses, injects, last_question, makes
 from memories.text.sentences import sentences
+from memories.text.small_talk import greets
 from memories.types import Extraction, ExtractionRequest
 
+# What a sentence does that tells nothing of a life.
+OTHER_ACTS = ("ask", "request", "greet", "forget", "paste", "fiction", "joke")
 _EMBEDDER = LocalEmbedder()
 
 
@@ -54,7 +57,7 @@ def _read_turn(book: DraftBook, heard: Heard, asked: Heard | None) -> None:
     """Carries out what a turn asks for, and drafts what it states."""
     drafts = drafts_of(heard)
     if asked is not None and drafts and drafts[0].sentence.start == 0 and drafts[0].is_fragment():
-        drafts[0].before = _question(asked)
+        drafts[0].before = _question(asked, heard.text)
     for sentence, draft in zip(sentences(heard.text), drafts, strict=True):
         if makes(sentence.text):
             return
@@ -67,14 +70,17 @@ def _read_turn(book: DraftBook, heard: Heard, asked: Heard | None) -> None:
         book.drafts.append(draft)
 
 
-def _question(asked: Heard) -> Before | None:
-    """The last question of the assistant's turn, with whom it means; None where it asks none."""
+def _question(asked: Heard, answer: str) -> Before | None:
+    """The last question of the assistant's turn, with whom it means; None where it asks neither
+    about somebody nor about the user, or the answer says no more than yes to the latter."""
     question = last_question(asked.text)
     if not question:
         return None
     at = asked.text.rindex(question)
     end = at + len(question)
     spots = [s.moved(-at) for s in asked.spots if at <= s.start and s.end <= end]
+    if not any(spot.who for spot in spots) and (not addresses(question) or greets(answer)):
+        return None
     return Before(asked.text[at : end + 1].rstrip(), spots, asked.turn.said_at)
 
 
@@ -91,7 +97,7 @@ def _keep(book: DraftBook, choices: Choices) -> None:
     kept: list[Draft] = []
     for draft in book.drafts:
         judgement = draft.judgement
-        if judgement is None or judgement.keep < choices.keep or _is_private(draft.text()):
+        if judgement is None or not _tells(draft, judgement, choices) or _is_private(draft.text()):
             continue
         before = _right_before(book.drafts, draft) if draft.is_fragment() else None
         whole = joined(before, draft) if before is not None else None
@@ -107,6 +113,13 @@ def _keep(book: DraftBook, choices: Choices) -> None:
             kept.pop()
         kept.append(whole)
     book.drafts = kept
+
+
+def _tells(draft: Draft, judgement: Judgement, choices: Choices) -> bool:
+    """Whether a sentence may tell something of a life; the answer to a question does, which its
+    few words alone don't show."""
+    other = sum(judgement.act[act] for act in OTHER_ACTS)
+    return draft.before is not None or (judgement.keep >= choices.keep and other < choices.other)
 
 
 def _right_before(drafts: Sequence[Draft], draft: Draft) -> Draft | None:

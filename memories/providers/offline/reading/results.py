@@ -70,7 +70,7 @@ def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Extr
     judgement = draft.judged
     said_at = draft.heard.turn.said_at
     content, brackets = draft.content()
-    words = draft.text() + draft.sentence.end_mark
+    words = draft.words()
     hits = [hit for hit in find_dates(words, said_at, is_chinese(words)) if hit.at]
     people = [one for one in draft.people() if one in contacts]
     return ExtractedMemory(

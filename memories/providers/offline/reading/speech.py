@@ -1,7 +1,11 @@
 """What is said for a model's sake, or is no statement at all whatever a classifier thinks of it."""
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 from contacts.lexicon.rules import patterns
 from contacts.text import simplified
+from memories.providers.offline.reading.entity_linking import Spot
 from memories.text.sentences import sentences
 
 RE = patterns(__file__)
@@ -32,14 +36,24 @@ def last_question(text: str) -> str:
     return asked[-1] if asked else ""
 
 
-def about_listener(question: str) -> bool:
-    """Whether a question is about whom it is put to: do you, 你呢."""
-    return addresses(question)
+def about_listener(question: str, people: Sequence[Spot]) -> bool:
+    """Whether a question is about whom it is put to (do you, 你呢), not only about somebody of
+    theirs: ``people`` are the places in it that mean others (your wife, 你老婆)."""
+    whose = [match.end() for match in RE.you.finditer(question)]
+    return any(all(question[at : s.start].strip(" 的") for s in people) for at in whose)
 
 
 def addresses(text: str) -> bool:
     """Whether ``text`` speaks to whom it is said: you, 你."""
     return bool(RE.you.search(text))
+
+
+def with_apostrophes(text: str) -> tuple[str, list[int]]:
+    """``text`` with the apostrophes that quick typing leaves out of pronouns (shes, theyve), and
+    where these stand in it."""
+    ends = [match.end() for match in RE.contracted.finditer(text)]
+    parts = [text[a:b] for a, b in pairwise([0, *ends, len(text)])]
+    return "'".join(parts), [end + number for number, end in enumerate(ends)]
 
 
 def confesses_joke(text: str) -> bool:
