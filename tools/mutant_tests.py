@@ -22,13 +22,16 @@ import hypothesis
 import pytest
 from coverage import Coverage
 
-# Neither Django nor a database: what passes without tests pure modules.
 OPTIONS = (
-    "-q --noconftest -o addopts= -p no:django -p no:xdist -p no:faker -p no:langsmith_plugin "
-    "-p no:cacheprovider"
-).split()
-LIBRARIES = ("jieba.posseg", "nicknames", "numpy", "openai", "phonenumbers", "pypinyin", "regex")
-# Files that need Django are left out of the first run; a mutant that cannot be imported is caught.
+    "-q -o addopts= -p no:xdist -p no:faker -p no:langsmith_plugin -p no:cacheprovider".split()
+)
+LIBRARIES = (
+    "django.db.models", "jieba.posseg", "nicknames", "numpy", "openai", "phonenumbers", "psycopg",
+    "pydantic", "pypinyin", "regex",
+)  # fmt: skip
+# The fixtures of pytest-django that use the database.
+DATABASE = {"db", "transactional_db", "django_db_setup", "live_server"}
+# Files that cannot be imported are left out of the first run; a mutant that cannot is caught.
 FIRST_RUN, MUTANT_RUN = ["--continue-on-collection-errors"], ["-x"]
 # What a mutant may take of the processor, in times of the tests unmutated and seconds besides: it
 # may never end. A mutant that waits for ever ends by the clock, which says less on a busy machine.
@@ -36,8 +39,8 @@ TIMES, SECONDS, CLOCK = 3, 15, 10
 
 
 class Selection:
-    """The tests to run, in their order, all where none are named; and how long each took that
-    passed."""
+    """The tests to run, in their order, where none are named all that need no database; and how
+    long each took that passed."""
 
     def __init__(self, expected: Sequence[str], coverage: Coverage | None) -> None:
         self._order = {test: place for place, test in enumerate(expected)}
@@ -48,6 +51,8 @@ class Selection:
         if self._order:
             items[:] = [item for item in items if item.nodeid in self._order]
             items.sort(key=lambda item: self._order[item.nodeid])
+        else:
+            items[:] = [item for item in items if not _needs_database(item)]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
@@ -60,6 +65,11 @@ class Selection:
         finally:
             if self._coverage:
                 self._coverage.switch_context("")
+
+
+def _needs_database(item: pytest.Item) -> bool:
+    fixtures = DATABASE.intersection(getattr(item, "fixturenames", ()))
+    return bool(fixtures) or item.get_closest_marker("django_db") is not None
 
 
 def main() -> None:
