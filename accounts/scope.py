@@ -24,6 +24,7 @@ from accounts import cells, row_security
 _ROWS = re.compile(
     r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy|do|create\s+temp)\b", re.I
 )
+_TEMPORARY = re.compile(r"\s*create\s+temp\b", re.I)
 _SCHEMA = re.compile(r"\s*(?:create|alter|drop|analyze|truncate)\b", re.I)
 
 # What a statement is sent behind.
@@ -164,7 +165,8 @@ def _check_cell(alias: str, text: str) -> None:
 
 
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
-    """Sends a statement with the current scope: an execute wrapper of every connection.
+    """Sends a statement with the current scope, and as the role of scopes or as the owner of the
+    tables: an execute wrapper of every connection.
 
     Raises Unscoped for one on tables of end users outside of any scope, NoCell and CrossesCells for
     one that goes elsewhere than the work.
@@ -181,17 +183,24 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
         if connection.in_atomic_block and _SCHEMA.match(text):
             connection.connection.execute("SET LOCAL ROLE NONE")
         return execute(sql, params, many, context)
-    if scope is None:
-        if found := row_security.tables_in().search(text):
-            raise Unscoped(
-                f"{found[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
-                "or `with all_users():` for work that is rightly on all of them."
-            )
+    of_users = row_security.tables_in().search(text)
+    if scope is None and of_users:
+        raise Unscoped(
+            f"{of_users[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
+            "or `with all_users():` for work that is rightly on all of them."
+        )
+    if scope is None and not connection.in_atomic_block:
         return execute(sql, params, many, context)
     login = row_security.login_of(connection)
-    settings = _patience.get() + scope.settings
+    settings = _patience.get() + scope.settings if scope else ""
     if login.role:
-        settings = f'SET LOCAL ROLE "{login.role}"; {settings}'
+        # What concerns no end user is the owner's, unless work on one end user sends it.
+        of_role = of_users or _TEMPORARY.match(text)
+        as_owner = scope is None or (scope.rest == "all" and not of_role)
+        role = "NONE" if as_owner else f'"{login.role}"'
+        settings = f"SET LOCAL ROLE {role}; {settings}"
+    if not settings:
+        return execute(sql, params, many, context)
     if login.apart or many or getattr(cursor, "name", None):  # these can't be sent with others
         raw = connection.connection
         alone = raw.transaction() if raw.autocommit else nullcontext()

@@ -11,6 +11,7 @@ from accounts import cells
 from accounts.cells import connection
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact
+from gateway.models import Upstream
 from memories.models import Edge, Erasure, Link, Memory, Message
 
 UNDECIDED = 20  # erasures
@@ -101,4 +102,5 @@ def with_keys(apps: QuerySet[App]) -> QuerySet[App]:
     """Apps with their keys, where their chats go, and how many end users they have."""
     users = Count("placements" if cells.several() else "end_users")
     counted = apps.annotate(users=users).select_related("upstream")
+    counted = counted.defer(*(f"upstream__{name}" for name in Upstream.encrypted))
     return counted.prefetch_related("keys")
