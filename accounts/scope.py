@@ -164,6 +164,14 @@ def _check_cell(alias: str, text: str) -> None:
     raise cells.CrossesCells(f"A statement on {found[0]} of {alias} by work in {chosen}.")
 
 
+def _role(role: str, scope: Scope | None, text: str) -> str:
+    """The statement that takes on the ``role`` of scopes, or gives it back: what an operator's work
+    does with other tables than those of end users is their owner's."""
+    needed = row_security.tables_in().search(text) or _TEMPORARY.match(text)
+    as_owner = scope is None or (scope.rest == "all" and not needed)
+    return "SET LOCAL ROLE NONE; " if as_owner else f'SET LOCAL ROLE "{role}"; '
+
+
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
     """Sends a statement with the current scope, and as the role of scopes or as the owner of the
     tables: an execute wrapper of every connection.
@@ -183,10 +191,9 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
         if connection.in_atomic_block and _SCHEMA.match(text):
             connection.connection.execute("SET LOCAL ROLE NONE")
         return execute(sql, params, many, context)
-    of_users = row_security.tables_in().search(text)
-    if scope is None and of_users:
+    if scope is None and (found := row_security.tables_in().search(text)):
         raise Unscoped(
-            f"{of_users[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
+            f"{found[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
             "or `with all_users():` for work that is rightly on all of them."
         )
     if scope is None and not connection.in_atomic_block:
@@ -194,11 +201,7 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
     login = row_security.login_of(connection)
     settings = _patience.get() + scope.settings if scope else ""
     if login.role:
-        # What concerns no end user is the owner's, unless work on one end user sends it.
-        of_role = of_users or _TEMPORARY.match(text)
-        as_owner = scope is None or (scope.rest == "all" and not of_role)
-        role = "NONE" if as_owner else f'"{login.role}"'
-        settings = f"SET LOCAL ROLE {role}; {settings}"
+        settings = _role(login.role, scope, text) + settings
     if not settings:
         return execute(sql, params, many, context)
     if login.apart or many or getattr(cursor, "name", None):  # these can't be sent with others
