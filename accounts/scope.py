@@ -164,12 +164,22 @@ def _check_cell(alias: str, text: str) -> None:
     raise cells.CrossesCells(f"A statement on {found[0]} of {alias} by work in {chosen}.")
 
 
-def _role(role: str, scope: Scope | None, text: str) -> str:
-    """The statement that takes on the ``role`` of scopes, or gives it back: what an operator's work
-    does with other tables than those of end users is their owner's."""
-    needed = row_security.tables_in().search(text) or _TEMPORARY.match(text)
+def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:
+    """What a statement is sent behind: the scope, and the role of scopes or the owner of the tables,
+    to whom an operator's statements on tables without rows of end users belong. Raises Unscoped."""
+    of_users = row_security.tables_in().search(text)
+    if scope is None and of_users:
+        raise Unscoped(
+            f"{of_users[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
+            "or `with all_users():` for work that is rightly on all of them."
+        )
+    settings = _patience.get() + scope.settings if scope else ""
+    role = row_security.login_of(connection).role
+    if not role or not (scope or connection.in_atomic_block):
+        return settings
+    needed = of_users or _TEMPORARY.match(text)
     as_owner = scope is None or (scope.rest == "all" and not needed)
-    return "SET LOCAL ROLE NONE; " if as_owner else f'SET LOCAL ROLE "{role}"; '
+    return ("SET LOCAL ROLE NONE; " if as_owner else f'SET LOCAL ROLE "{role}"; ') + settings
 
 
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
@@ -191,17 +201,7 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
         if connection.in_atomic_block and _SCHEMA.match(text):
             connection.connection.execute("SET LOCAL ROLE NONE")
         return execute(sql, params, many, context)
-    if scope is None and (found := row_security.tables_in().search(text)):
-        raise Unscoped(
-            f"{found[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
-            "or `with all_users():` for work that is rightly on all of them."
-        )
-    if scope is None and not connection.in_atomic_block:
-        return execute(sql, params, many, context)
-    login = row_security.login_of(connection)
-    settings = _patience.get() + scope.settings if scope else ""
-    if login.role:
-        settings = _role(login.role, scope, text) + settings
+    login, settings = row_security.login_of(connection), _settings(connection, scope, text)
     if not settings:
         return execute(sql, params, many, context)
     if login.apart or many or getattr(cursor, "name", None):  # these can't be sent with others

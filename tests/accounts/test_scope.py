@@ -172,7 +172,7 @@ OTHER_RIGHTS = {
 
 def test_the_role_of_a_scope_may_do_nothing_with_what_is_not_of_end_users() -> None:
     users = row_security.user_tables()
-    expected = {table: "SELECT INSERT UPDATE" for table in users} | OTHER_RIGHTS
+    expected = dict.fromkeys(users, "SELECT INSERT UPDATE") | OTHER_RIGHTS
     secret = {(model._meta.db_table, name) for model, name in encryption.columns()}
     columns = rows(
         "SELECT table_name, column_name FROM information_schema.columns "
