@@ -78,6 +78,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role}
 # nothing. Columns that a model names as ``encrypted`` are not read by it either.
 OTHER_RIGHTS = {
     "accounts_app": ("SELECT",),
+    "accounts_cell": ("SELECT", "UPDATE"),
+    "accounts_placement": ("SELECT", "UPDATE"),
     "dashboard_operator": ("SELECT",),
     "dashboard_operator_apps": ("SELECT",),
     "django_q_ormq": ("SELECT", "INSERT"),

@@ -161,6 +161,8 @@ SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'pub
 """
 OTHER_RIGHTS = {
     "accounts_app": "SELECT",
+    "accounts_cell": "SELECT UPDATE",
+    "accounts_placement": "SELECT UPDATE",
     "dashboard_operator": "SELECT",
     "dashboard_operator_apps": "SELECT",
     "django_q_ormq": "SELECT INSERT",
