@@ -70,6 +70,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         able = Endpoint.objects.enabled().filter(Q(quiet_until=None) | Q(quiet_until__lte=now))
         return self.filter(state=Delivery.State.PENDING, next_at__lte=now, endpoint__in=able)
 
+    def with_endpoint(self) -> Self:
+        """With their endpoints, without the secrets of these."""
+        hidden = (f"endpoint__{name}" for name in Endpoint.encrypted)
+        return self.select_related("endpoint").defer(*hidden)
+
 
 class Delivery(models.Model):
     """One event for one endpoint: an outbox row, which triggers of the database write in the

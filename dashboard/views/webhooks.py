@@ -37,7 +37,7 @@ def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpRespon
     hooks = list(_visible(request))
     chosen = access.valid_ids([request.GET.get("webhook", "")])
     shown = [hook for hook in hooks if not chosen or hook.pk == chosen[0]]
-    log = Delivery.objects.filter(endpoint__in=shown).select_related("endpoint")
+    log = Delivery.objects.filter(endpoint__in=shown).with_endpoint()
     with cells.everywhere():
         page = pager.page_of(request, log, ["-created_at", "id"])
     context = {
@@ -118,7 +118,7 @@ def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Sends an event once more."""
     rows = Delivery.objects.filter(endpoint__in=list(_visible(request)), pk=delivery)
     with cells.everywhere():
-        found = next(iter(of_cells(rows.select_related("endpoint"), list)), None)
+        found = next(iter(of_cells(rows.with_endpoint(), list)), None)
     if found is None:
         raise Http404
     if found.endpoint.disabled_at is None:

@@ -14,6 +14,7 @@ from accounts import placement
 from accounts.cells import atomic, connection
 from accounts.models import ApiKey, Change, EndUser
 from accounts.reasons import CodedError, Reason
+from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact, Relation
 from memories import queue, remote_batches
@@ -83,7 +84,8 @@ def _erase_user(end_user: EndUser) -> Forgotten:
     people = Contact.objects.of(held).values_list("pk", flat=True)
     _erase_tasks({str(held.pk), *map(str, people)})
     remote_batches.withdraw(held)
-    ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
+    with all_users():
+        ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
     with placement.forgetting(held):
         EndUser.objects.filter(pk=held.pk).delete()
         connection.check_constraints()
@@ -254,9 +256,11 @@ def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
         doomed.delete()
     scrub(end_user, gone)
     # What an operator did to them at /admin/ is logged with their words.
-    LogEntry.objects.filter(object_id__in=[str(pk) for pk in ids]).delete()
+    with all_users():  # not of end users, so not of the role of their scope
+        LogEntry.objects.filter(object_id__in=[str(pk) for pk in ids]).delete()
 
 
+@all_users()
 def _erase_tasks(markers: Collection[str]) -> None:
     """Removes the tasks about these ids from the queue and its logs: their payloads are only
     ids, but complete means complete."""
