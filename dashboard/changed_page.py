@@ -68,7 +68,7 @@ def page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
     context = {
         "changed": [
             {
-                "row": one.row,
+                "gone": one.gone,
                 "changes": one.changes,
                 "shown": [(called.get(name, name.partition(".")[2]), value)
                           for name, value in one.now.items()
