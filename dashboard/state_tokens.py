@@ -73,7 +73,9 @@ def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> st
 
 def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where: Any) -> str:
     """The state of all rows of an end user that ``where`` finds, those to come included."""
-    found = {name: value if isinstance(value, bool) else str(value) for name, value in where.items()}
+    found = {
+        name: value if isinstance(value, bool) else str(value) for name, value in where.items()
+    }
     said = {"model": label, "where": found, "columns": list(columns), "all": True}
     said["user"] = end_user.pk
     return _signed(said, _found(said))

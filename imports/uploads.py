@@ -132,7 +132,10 @@ def look(import_: Import) -> None:
         ),
     )  # fmt: skip
     Import.objects.filter(pk=import_.pk).update(
-        state=Import.State.READY, error="", format=held.format, total=held.messages,
+        state=Import.State.READY,
+        error="",
+        format=held.format,
+        total=held.messages,
         looked_at=timezone.now(),
     )
 
@@ -152,7 +155,10 @@ def _look_at_people(import_: Import, dump: Dump, told: Found) -> None:
                         more=len(shown) - len(rows), calls=len(wanted.memories), tokens=_tokens(wanted))  # fmt: skip
     _write(import_, found)
     Import.objects.filter(pk=import_.pk).update(
-        state=Import.State.READY, error="", format=dump.format, total=len(dump.entries),
+        state=Import.State.READY,
+        error="",
+        format=dump.format,
+        total=len(dump.entries),
         looked_at=timezone.now(),
     )
 
