@@ -222,7 +222,9 @@ def ids(
     grit = make_contact(zoe, "Grit")
     message = make_message(zoe, "She sings.")
     Relation.objects.create(end_user=zoe, subject=greta, object=grit, kind="boss")
-    Erasure.objects.create(end_user=zoe, due_at=SOME_DAY, unsure_message_ids=[message.pk])
+    Erasure.objects.create(
+        end_user=zoe, state="erased", due_at=SOME_DAY, unsure_message_ids=[message.pk]
+    )
     make_suggestion(greta, grit)
     _, change = edit_contact(zoe, grit.pk, {"personality": "kind"}, actor="operator:ada")
     ApiKey.issue(zoe.app)
