@@ -52,9 +52,11 @@ HIDDEN = frozenset({"calendar_digest", "key", "open_webui_secret", "secret"})
 @dataclass(frozen=True, slots=True)
 class Changed:
     """A row that is not as a form saw it, or ``gone``. ``now`` are its columns as texts,
-    ``changes`` tell who changed it since, where that is recorded."""
+    ``changes`` tell who changed it since, where that is recorded; ``secret`` names columns that
+    nobody is shown."""
 
     gone: bool
+    secret: frozenset[str]
     now: dict[str, str]
     changes: Sequence[Change]
     token: str
@@ -106,7 +108,8 @@ def _compared(seen: dict[str, Any]) -> Changed | None:
         return None
     shown = [name for name in seen["columns"] if name not in HIDDEN]
     now = {name: _text(_value(row, name)) for name in shown} if isinstance(row, Model) else {}
-    return Changed(row is None, now, _since(seen, row), _signed(seen, row))
+    secret = HIDDEN.intersection(seen["columns"])
+    return Changed(row is None, secret, now, _since(seen, row), _signed(seen, row))
 
 
 def _found(seen: dict[str, Any]) -> Any:

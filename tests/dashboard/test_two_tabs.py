@@ -273,3 +273,18 @@ def test_what_the_other_tab_saved_is_said_and_not_overwritten(
     if what == "edit a person":
         greta.refresh_from_db()
         assert (greta.relationship, greta.personality) == ("cousin", "kind")
+
+
+def test_a_secret_that_was_typed_is_asked_for_again_and_not_repeated(
+    ada: Client, zoe: EndUser
+) -> None:
+    upstreams.configure(zoe.app, "http://127.0.0.1:9/v1")
+    to, sent = form(ada, f"/apps/{zoe.app_id}/gateway/", "/gateway/")
+    upstreams.configure(zoe.app, "http://127.0.0.1:8/v1")
+    answer = ada.post(to, {**sent, "placement": "tail", "key": "sk-typed"})
+    assert answer.status_code == 409
+    assert "sk-typed" not in answer.content.decode()
+    [again] = [fields for _, fields in _Forms(answer.content.decode()).found if SAW in fields]
+    assert again["key"] == [""]
+    ada.post(to, {**again, "key": "sk-typed"})
+    assert upstreams.key_of(Upstream.objects.get()) == "sk-typed"
