@@ -287,4 +287,4 @@ def test_a_secret_that_was_typed_is_asked_for_again_and_not_repeated(
     [again] = [fields for _, fields in _Forms(answer.content.decode()).found if SAW in fields]
     assert again["key"] == [""]
     ada.post(to, {**again, "key": "sk-typed"})
-    assert upstreams.key_of(Upstream.objects.get()) == "sk-typed"
+    assert Upstream.objects.get().key not in ("", "sk-typed")
