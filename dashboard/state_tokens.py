@@ -130,7 +130,7 @@ def _since(seen: dict[str, Any], row: Any) -> list[Change]:
     rows = Change.objects.filter(
         end_user=seen.get("user"), created_at__gte=parse_datetime(seen["at"])
     )
-    latest = rows.defer("rows").order_by("-created_at")[: SHOWN_CHANGES * 10]
+    latest = list(rows.defer("rows").order_by("-created_at")[: SHOWN_CHANGES * 10])
     if not isinstance(row, (Change, list)):
         latest = [one for one in latest if not about.isdisjoint(one.subjects)]
     return latest[:SHOWN_CHANGES]
