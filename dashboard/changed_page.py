@@ -58,7 +58,7 @@ def page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
             typed += [{"name": name, "label": _secrets()[name], "secret": True}] * any(values)
         elif name in called and name != "kind" and len(values) == 1:
             column = _column_of(name, now)
-            field = {"name": name, "label": called[name], "value": values[0]}
+            field: dict[str, Any] = {"name": name, "label": called[name], "value": values[0]}
             field["long"] = len(values[0]) > LONG or "\n" in values[0]
             typed.append(field | ({"now": now[column]} if column in now else {}))
         else:
