@@ -48,7 +48,8 @@ def page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
     now = {name: value for one in changed for name, value in one.now.items()}
     sent = {name: values for name, values in request.POST.lists() if name not in _CHOSEN}
     called, secret = labels(), {name for one in changed for name in one.secret}
-    typed, kept = [], [(SAW, one.token) for one in changed]
+    typed: list[dict[str, Any]] = []
+    kept = [(SAW, one.token) for one in changed]
     for name, values in sent.items():
         if name.startswith(INITIAL):
             kept += [(name, now.get(name.removeprefix(INITIAL), value)) for value in values]
