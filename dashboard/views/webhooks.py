@@ -52,6 +52,7 @@ def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpRespon
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 @sensitive_variables("secret")
 def new(request: HttpRequest) -> HttpResponse:
@@ -100,6 +101,7 @@ def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Sends an event that tells of nothing."""
@@ -113,6 +115,7 @@ def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Sends an event once more."""
