@@ -3,7 +3,7 @@
 It shows the rows of the end user in the setting ``mio.end_user``, or all where ``mio.scope`` says
 so; ``accounts.scope`` sends both. Policies hold for the owner of the tables too (FORCE), but for
 no superuser, so statements are run as a role that owns nothing, wherever there may be one. It has no
-right to what is not of end users, but for ``OTHER_RIGHTS``.
+right to what is not of end users, but for what a model says it may (``scoped_rights``).
 """
 
 import re
@@ -74,19 +74,8 @@ REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role};
 GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
 GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role}
 """
-# What the role may do with tables that hold no rows of end users; with those that are not named,
-# nothing. Columns that a model names as ``encrypted`` are not read by it either.
-OTHER_RIGHTS = {
-    "accounts_app": ("SELECT",),
-    "accounts_cell": ("SELECT", "UPDATE"),
-    "accounts_placement": ("SELECT", "UPDATE"),
-    "dashboard_operator": ("SELECT",),
-    "dashboard_operator_apps": ("SELECT",),
-    "django_q_ormq": ("SELECT", "INSERT"),
-    "memories_outage": ("SELECT", "INSERT"),
-    "memories_remotebatch": ("SELECT", "INSERT", "UPDATE"),
-    "webhooks_endpoint": ("SELECT",),
-}
+# What the role may do with the task queue's table, whose model is not ours.
+_QUEUE_RIGHTS = {"django_q_ormq": ("SELECT", "INSERT")}
 
 
 class Login(NamedTuple):
@@ -130,6 +119,13 @@ def shown_columns(model: type[Model]) -> list[str]:
     """The columns of a table that the role may know: those that are not encrypted."""
     hidden = getattr(model, "encrypted", ())
     return [one.column for one in model._meta.concrete_fields if one.name not in hidden]
+
+
+def scoped_rights(model: type[Model]) -> tuple[str, ...]:
+    """What the role may do with a table without rows of end users: what the model names as its
+    ``scoped_rights`` (of a table between two models, the one that has the field), else nothing."""
+    named = getattr(model._meta.auto_created or model, "scoped_rights", ())
+    return _QUEUE_RIGHTS.get(model._meta.db_table, named)
 
 
 @cache
@@ -185,7 +181,7 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
                 cursor.execute(_GRANTS.format(role=role, schema=quote(schema), tables=tables))
                 for model in apps.get_models(include_auto_created=True):
                     table, columns = model._meta.db_table, ", ".join(shown_columns(model))
-                    for right in OTHER_RIGHTS.get(table, ()):
+                    for right in scoped_rights(model):
                         cursor.execute(f"GRANT {right} ({columns}) ON {table} TO {role}")
         except ProgrammingError:  # insufficient_privilege; the doctor says so
             return

@@ -24,6 +24,7 @@ class Endpoint(InEveryCell):
     """An address of an app. ``secret`` and ``old_secret`` are encrypted (``accounts.encryption``);
     both sign until ``old_secret_until``. ``types`` are those it wants, none for all."""
 
+    scoped_rights = ("SELECT",)
     encrypted = ("secret", "old_secret")
     copied = (
         "url",

@@ -30,6 +30,10 @@ NONE = dict.fromkeys(
 )  # fmt: skip
 
 
+# Once: the database of benches is one for all processes.
+pytestmark = pytest.mark.xdist_group("bench")
+
+
 @pytest.fixture(scope="module")
 def figures(
     django_db_setup: None, django_db_blocker: Any, tmp_path_factory: pytest.TempPathFactory
