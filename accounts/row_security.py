@@ -118,7 +118,8 @@ def user_tables(*, on_citus: bool = False) -> dict[str, str]:
 def shown_columns(model: type[Model]) -> list[str]:
     """The columns of a table that the role may know: those that are not encrypted."""
     hidden = getattr(model, "encrypted", ())
-    return [one.column for one in model._meta.concrete_fields if one.name not in hidden]
+    fields = (one for one in model._meta.concrete_fields if one.name not in hidden)
+    return [str(one.column) for one in fields]
 
 
 def scoped_rights(model: type[Model]) -> tuple[str, ...]:
