@@ -26,7 +26,7 @@ from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
 from accounts.paging import Page, PageQuery, page
 from accounts.rate_limit import KeyLimit, Quota
-from accounts.scope import app_scope, user_scope
+from accounts.scope import app_scope, undeclared, user_scope
 
 MAX_EXTERNAL_ID = 200
 # What a server puts in place of bytes that are not UTF-8: two broken ids would be one user.
@@ -250,7 +250,9 @@ class AppEndpoint(AppView):
 
     @documented(request=TimeZoneForm, responses=responses, summary="Set the app's time zone")
     def patch(self, request: Request) -> Response:
-        self.app.settle(self.body(TimeZoneForm)["time_zone"])
+        zone = self.body(TimeZoneForm)["time_zone"]
+        with undeclared():  # the app is no end user's row
+            self.app.settle(zone)
         return self.get(request)
 
 

@@ -86,6 +86,7 @@ class InEveryCell(models.Model):
 class App(InTimeZone, InEveryCell):
     """A chat application: the tenant boundary. Its time zone is that of its users who have none."""
 
+    scoped_rights = ("SELECT",)
     copied = ("name", "time_zone", "archived_at")
 
     name = models.CharField(max_length=100, unique=True)
@@ -177,6 +178,7 @@ class Cell(models.Model):
     2^44, so that no two cells give the same. ``users`` are those placed in it, to choose by; one that
     is ``closed`` takes no new ones."""
 
+    scoped_rights = ("SELECT", "UPDATE")
     name = models.CharField(max_length=30, unique=True)
     number = models.PositiveSmallIntegerField(unique=True)
     users = models.BigIntegerField(default=0)
@@ -194,6 +196,7 @@ class Placement(models.Model):
     """In which cell an end user is, where there are several; in the database that all share. While
     ``moving_to`` names another, they are read where they are, and not written."""
 
+    scoped_rights = ("SELECT", "UPDATE")
     app = models.ForeignKey(App, models.CASCADE, related_name="placements")
     external_id = models.CharField(max_length=200)
     cell = models.CharField(max_length=30)

@@ -90,6 +90,7 @@ def check_here(end_user: EndUser) -> None:
         Placement.check_here(end_user.pk)
 
 
+@all_users()
 def claim(app: App, external_id: str) -> int | None:
     """The id for the row of an end user in the current cell, who is placed there from now on; None
     with one cell, where the database gives it.
@@ -139,6 +140,7 @@ def _next_id() -> int:
     return int(pk)
 
 
+@all_users()
 def _place(rows: list[Placement]) -> int:
     """Keeps the placements of end users of one cell who have none; how many these are."""
     known = Placement.objects.filter(user_pk__in=[row.user_pk for row in rows])
@@ -172,9 +174,10 @@ def forgetting(end_user: EndUser) -> Iterator[None]:
     if not cells.several():
         yield
         return
-    held = list(Placement.objects.filter(user_pk=end_user.pk))
-    if held and Placement.objects.filter(pk=held[0].pk).delete()[0]:
-        Cell.objects.filter(name=held[0].cell).update(users=F("users") - 1)
+    with all_users():  # placements are of no end user's scope
+        held = list(Placement.objects.filter(user_pk=end_user.pk))
+        if held and Placement.objects.filter(pk=held[0].pk).delete()[0]:
+            Cell.objects.filter(name=held[0].cell).update(users=F("users") - 1)
     try:
         yield
     except BaseException:

@@ -2,7 +2,8 @@
 
 It shows the rows of the end user in the setting ``mio.end_user``, or all where ``mio.scope`` says
 so; ``accounts.scope`` sends both. Policies hold for the owner of the tables too (FORCE), but for
-no superuser, so statements are run as a role that owns nothing, wherever there may be one.
+no superuser, so statements are run as a role that owns nothing, wherever there may be one. It has no
+right to what is not of end users, but for what a model says it may (``scoped_rights``).
 """
 
 import re
@@ -16,6 +17,7 @@ from django.db import (
     transaction,  # noqa: TID251 of the connection that is given
 )
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import Model
 
 POLICY = "mio_scope"
 
@@ -62,15 +64,18 @@ _ON_CITUS = "EXISTS (SELECT FROM pg_extension WHERE extname = 'citus')"
 # The role of the user who logs in, once it may read and write the tables.
 _ROLE = "left(session_user, 59) || '_app'"
 _LOGIN = f"""
-SELECT {_ON_CITUS}, (
+SELECT to_regclass('accounts_enduser') IS NOT NULL, {_ON_CITUS}, (
     SELECT rolname FROM pg_roles WHERE rolname = {_ROLE} AND pg_has_role(oid, 'MEMBER')
         AND has_table_privilege(oid, to_regclass('accounts_enduser'), 'INSERT'))
 """  # noqa: S608
 _GRANTS = """
 GRANT USAGE ON SCHEMA {schema} TO {role};
-GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO {role};
-GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role}
+REVOKE ALL ON ALL TABLES IN SCHEMA {schema} FROM {role};
+GRANT USAGE ON ALL SEQUENCES IN SCHEMA {schema} TO {role};
+GRANT SELECT, INSERT, UPDATE, DELETE ON {tables} TO {role}
 """
+# What the role may do with the task queue's table, whose model is not ours.
+_QUEUE_RIGHTS = {"django_q_ormq": ("SELECT", "INSERT")}
 
 
 class Login(NamedTuple):
@@ -108,6 +113,20 @@ def user_tables(*, on_citus: bool = False) -> dict[str, str]:
             continue
         found[model._meta.db_table] = form.shown.format(f"{mine} OR {form.rest} = 'all'{more}")
     return found
+
+
+def shown_columns(model: type[Model]) -> list[str]:
+    """The columns of a table that the role may know: those that are not encrypted."""
+    hidden = getattr(model, "encrypted", ())
+    fields = (one for one in model._meta.concrete_fields if one.name not in hidden)
+    return [str(one.column) for one in fields]
+
+
+def scoped_rights(model: type[Model]) -> tuple[str, ...]:
+    """What the role may do with a table without rows of end users: what the model names as its
+    ``scoped_rights`` (of a table between two models, the one that has the field), else nothing."""
+    named = getattr(model._meta.auto_created or model, "scoped_rights", ())
+    return _QUEUE_RIGHTS.get(model._meta.db_table, named)
 
 
 @cache
@@ -159,20 +178,28 @@ def _give_role(connection: BaseDatabaseWrapper) -> None:
             with transaction.atomic(connection.alias):
                 if not exists:
                     cursor.execute(f"CREATE ROLE {role} NOLOGIN; GRANT {role} TO SESSION_USER")
-                cursor.execute(_GRANTS.format(role=role, schema=quote(schema)))
+                tables = ", ".join(user_tables())
+                cursor.execute(_GRANTS.format(role=role, schema=quote(schema), tables=tables))
+                for model in apps.get_models(include_auto_created=True):
+                    table, columns = model._meta.db_table, ", ".join(shown_columns(model))
+                    for right in scoped_rights(model):
+                        cursor.execute(f"GRANT {right} ({columns}) ON {table} TO {role}")
         except ProgrammingError:  # insufficient_privilege; the doctor says so
             return
 
 
 def login_of(connection: BaseDatabaseWrapper) -> Login:
-    """Asked once by a process of each database."""
+    """Asked once by a process of each database that is migrated."""
     at: Any = connection.settings_dict
     key = (connection.alias, at["NAME"])
-    if key not in _logins:
-        connection.ensure_connection()
-        on_citus, role = connection.connection.execute(_LOGIN).fetchone()
-        _logins[key] = Login("" if on_citus else role or "", apart=on_citus)
-    return _logins[key]
+    if key in _logins:
+        return _logins[key]
+    connection.ensure_connection()
+    migrated, on_citus, role = connection.connection.execute(_LOGIN).fetchone()
+    login = Login("" if on_citus else role or "", apart=on_citus)
+    if migrated:
+        _logins[key] = login
+    return login
 
 
 def is_bound(connection: BaseDatabaseWrapper) -> bool:

@@ -24,6 +24,7 @@ from accounts import cells, row_security
 _ROWS = re.compile(
     r"[\s(]*(?:select|insert|update|delete|with|merge|explain|copy|do|create\s+temp)\b", re.I
 )
+_TEMPORARY = re.compile(r"\s*create\s+temp\b", re.I)
 _SCHEMA = re.compile(r"\s*(?:create|alter|drop|analyze|truncate)\b", re.I)
 
 # What a statement is sent behind.
@@ -163,8 +164,27 @@ def _check_cell(alias: str, text: str) -> None:
     raise cells.CrossesCells(f"A statement on {found[0]} of {alias} by work in {chosen}.")
 
 
+def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:
+    """What a statement is sent behind: the scope, and the role of scopes or the owner of the tables,
+    to whom an operator's statements on tables without rows of end users belong. Raises Unscoped."""
+    of_users = row_security.tables_in().search(text)
+    if scope is None and of_users:
+        raise Unscoped(
+            f"{of_users[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
+            "or `with all_users():` for work that is rightly on all of them."
+        )
+    settings = _patience.get() + scope.settings if scope else ""
+    role = row_security.login_of(connection).role
+    if not role or not (scope or connection.in_atomic_block):
+        return settings
+    needed = of_users or _TEMPORARY.match(text)
+    as_owner = scope is None or (scope.rest == "all" and not needed)
+    return ("SET LOCAL ROLE NONE; " if as_owner else f'SET LOCAL ROLE "{role}"; ') + settings
+
+
 def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, context: Any) -> Any:
-    """Sends a statement with the current scope: an execute wrapper of every connection.
+    """Sends a statement with the current scope, and as the role of scopes or as the owner of the
+    tables: an execute wrapper of every connection.
 
     Raises Unscoped for one on tables of end users outside of any scope, NoCell and CrossesCells for
     one that goes elsewhere than the work.
@@ -181,17 +201,9 @@ def guard(execute: Callable[..., Any], sql: Any, params: Any, many: bool, contex
         if connection.in_atomic_block and _SCHEMA.match(text):
             connection.connection.execute("SET LOCAL ROLE NONE")
         return execute(sql, params, many, context)
-    if scope is None:
-        if found := row_security.tables_in().search(text):
-            raise Unscoped(
-                f"{found[0]} holds rows of end users: say whose, by `with user_scope(end_user):`, "
-                "or `with all_users():` for work that is rightly on all of them."
-            )
+    login, settings = row_security.login_of(connection), _settings(connection, scope, text)
+    if not settings:
         return execute(sql, params, many, context)
-    login = row_security.login_of(connection)
-    settings = _patience.get() + scope.settings
-    if login.role:
-        settings = f'SET LOCAL ROLE "{login.role}"; {settings}'
     if login.apart or many or getattr(cursor, "name", None):  # these can't be sent with others
         raw = connection.connection
         alone = raw.transaction() if raw.autocommit else nullcontext()

@@ -26,7 +26,6 @@ from contacts.models import Contact
 from dashboard import cell_picker, changed_page, feedback, state_tokens
 from dashboard.cell_picker import MAX_DIGITS
 from dashboard.permissions import ADMINISTER, CORRECT, LOOK
-from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.models import Memory
 
 View = Callable[..., HttpResponseBase]
@@ -40,7 +39,7 @@ def page(view: View) -> View:
 def question(view: View) -> View:
     """What is asked in words that no address should hold, and changes nothing: POST, for
     everyone with a role."""
-    return _guarded(view, LOOK, ["POST"])
+    return _guarded(needs_no_token(view), LOOK, ["POST"])
 
 
 def action(view: View) -> View:
@@ -97,15 +96,26 @@ def _guarded(view: View, permission: str, methods: list[str]) -> View:
 
 
 def _decided(view: View, request: HttpRequest, rows: dict[str, Any]) -> HttpResponseBase:
-    """What the view answers or, where rows are no longer as the form saw them, a page that says
-    so: then nothing is done. Compared and done in one transaction."""
-    if request.method != "POST" or not {SAW, SAW_CHOICE} & request.POST.keys():
+    """What the view answers or, where rows are no longer as the form saw them or it does not say
+    what it saw, a page that says so: then nothing is done. Compared and done in one transaction."""
+    if request.method != "POST":
         return view(request, **rows)
+    if not state_tokens.carried(request):
+        if getattr(view, "needs_no_token", False):
+            return view(request, **rows)
+        return changed_page.page(request, [])
     with atomic():
         changed = state_tokens.changed(request)
         if not changed:
             return view(request, **rows)
     return changed_page.page(request, changed)
+
+
+def needs_no_token(view: View) -> View:
+    """An action that overwrites nothing that its form showed, or compares by itself; made before
+    it is guarded."""
+    view.needs_no_token = True  # type: ignore[attr-defined]
+    return view
 
 
 def of_all_cells(view: View) -> View:

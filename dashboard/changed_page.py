@@ -12,6 +12,7 @@ from dashboard.queries import changes as queries
 from dashboard.state_tokens import SAW, SAW_CHOICE, Changed
 from dashboard.words import language_of
 
+LONG = 80  # characters of a field of several lines
 INITIAL = "initial-"  # before the name of a field: what stood in it at first
 _CHOSEN = frozenset({"csrfmiddlewaretoken", SAW, SAW_CHOICE, "next"})
 
@@ -46,21 +47,21 @@ def page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
     """What was changed, by whom, what it is now, and the form with what was typed: 409."""
     now = {name: value for one in changed for name, value in one.now.items()}
     sent = {name: values for name, values in request.POST.lists() if name not in _CHOSEN}
-    called = labels()
-    typed, kept = [], [(SAW, one.token) for one in changed]
+    called, secret = labels(), {name for one in changed for name in one.secret}
+    typed: list[dict[str, Any]] = []
+    kept = [(SAW, one.token) for one in changed]
     for name, values in sent.items():
         if name.startswith(INITIAL):
             kept += [(name, now.get(name.removeprefix(INITIAL), value)) for value in values]
+        elif sent.get(INITIAL + name) == values and name in now:
+            kept.append((name, now[name]))
+        elif name in secret:
+            typed += [{"name": name, "label": _secrets()[name], "secret": True}] * any(values)
         elif name in called and name != "kind" and len(values) == 1:
-            untouched = sent.get(INITIAL + name) == values and name in now
-            typed.append(
-                {
-                    "name": name,
-                    "label": called[name],
-                    "value": now[name] if untouched else values[0],
-                    "now": now.get(_column_of(name, now), ""),
-                }
-            )
+            column = _column_of(name, now)
+            field: dict[str, Any] = {"name": name, "label": called[name], "value": values[0]}
+            field["long"] = len(values[0]) > LONG or "\n" in values[0]
+            typed.append(field | ({"now": now[column]} if column in now else {}))
         else:
             kept += [(name, value) for value in values]
     kept += [("next", value) for value in request.POST.getlist("next")]
@@ -68,11 +69,11 @@ def page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
     context = {
         "changed": [
             {
-                "row": one.row,
+                "gone": one.gone,
                 "changes": one.changes,
                 "shown": [(called.get(name, name.partition(".")[2]), value)
                           for name, value in one.now.items()
-                          if name in called or "." in name],
+                          if value and (name in called or "." in name)],
             }
             for one in changed
         ],
@@ -82,6 +83,11 @@ def page(request: HttpRequest, changed: Sequence[Changed]) -> HttpResponse:
         "back": feedback.page_of(request),
     }  # fmt: skip
     return render(request, "changed_meanwhile.html", context, status=409)
+
+
+def _secrets() -> dict[str, str]:
+    """What fields are called whose words are not repeated."""
+    return {"key": _("Its key"), "open_webui_secret": _("Secret of Open WebUI")}
 
 
 def _column_of(field: str, now: dict[str, Any]) -> str:

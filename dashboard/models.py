@@ -13,6 +13,7 @@ class Operator(models.Model):
     (``dashboard.permissions``).
     """
 
+    scoped_rights = ("SELECT",)
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="operator", primary_key=True
     )

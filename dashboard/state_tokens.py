@@ -13,6 +13,7 @@ from typing import Any
 from django.apps import apps
 from django.core import signing
 from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
@@ -30,12 +31,14 @@ SALT = "dashboard.state"
 COLUMNS: dict[str, tuple[str, ...]] = {
     "accounts.apikey": ("label", "rate_limit", "trusted", "revoked_at"),
     "accounts.app": ("name", "time_zone", "archived_at"),
+    "accounts.change": ("id", "undone_at"),
     "accounts.enduser": ("time_zone", "calendar_digest"),
     "contacts.contact": (
         "name", "relationship", "gender", "personality", "archived_at", "merged_into_id",
     ),
     "contacts.relation": ("kind", "subject_id", "object_id"),
     "contacts.suggestion": ("state",),
+    "imports.import": ("state", "looked_at"),
     "gateway.upstream": ("url", "placement", "key", "open_webui_secret"),
     "memories.edge": ("kind", "source_id", "target_id"),
     "memories.link": ("contact_id", "rejected", "made_by"),
@@ -48,10 +51,12 @@ HIDDEN = frozenset({"calendar_digest", "key", "open_webui_secret", "secret"})
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A row that is not as a form saw it. ``row`` is None when it is gone, ``now`` are its columns
-    as texts, ``changes`` tell who changed it since, where that is recorded."""
+    """A row that is not as a form saw it, or ``gone``. ``now`` are its columns as texts,
+    ``changes`` tell who changed it since, where that is recorded; ``secret`` names columns that
+    nobody is shown."""
 
-    row: Any
+    gone: bool
+    secret: frozenset[str]
     now: dict[str, str]
     changes: Sequence[Change]
     token: str
@@ -68,6 +73,22 @@ def token(label: str, row: Any, columns: Iterable[str] = (), **where: Any) -> st
     return _signed(said, row)
 
 
+def token_of_all(end_user: EndUser, label: str, columns: Iterable[str], **where: Any) -> str:
+    """The state of all rows of an end user that ``where`` finds, those to come included."""
+    found = {
+        name: value if isinstance(value, bool) else str(value) for name, value in where.items()
+    }
+    said = {"model": label, "where": found, "columns": list(columns), "all": True}
+    said["user"] = end_user.pk
+    return _signed(said, _found(said))
+
+
+def carried(request: HttpRequest) -> bool:
+    """Whether the form of this request says what it saw of anything."""
+    sent = request.POST
+    return any(map(_read, [*sent.getlist(SAW)[:MOST], *sent.getlist(SAW_CHOICE)[:MOST]]))
+
+
 def changed(request: HttpRequest) -> list[Changed]:
     """The rows that are no longer as the form of this request saw them. They, or the end users
     whose rows they are, stay locked until the transaction ends."""
@@ -75,37 +96,49 @@ def changed(request: HttpRequest) -> list[Changed]:
     chosen = {value for _, values in sent.lists() for value in values}
     choices = filter(None, map(_read, sent.getlist(SAW_CHOICE)[:MOST]))
     seen = [*filter(None, map(_read, sent.getlist(SAW)[:MOST]))]
-    seen += [one for one in choices if one["where"].get("pk") in chosen]
+    seen += [one for one in choices if not chosen.isdisjoint(one["where"].values())]
     for pk in sorted({one["user"] for one in seen if one.get("user")}):
         EndUser.objects.lock(pk)
     return [found for one in seen if (found := _compared(one))]
 
 
 def _compared(seen: dict[str, Any]) -> Changed | None:
-    rows = apps.get_model(seen["model"])._base_manager.filter(**seen["where"])
-    if not seen.get("user"):
-        rows = rows.select_for_update(no_key=True)
-    row = rows.first()
+    row = _found(seen)
     if _digest(row, seen["columns"]) == seen["was"]:
         return None
-    now = {name: _text(_value(row, name)) for name in seen["columns"] if name not in HIDDEN}
-    return Changed(row, now if row else {}, _since(seen, row), _signed(seen, row))
+    shown = [name for name in seen["columns"] if name not in HIDDEN]
+    now = {name: _text(_value(row, name)) for name in shown} if isinstance(row, Model) else {}
+    secret = HIDDEN.intersection(seen["columns"])
+    return Changed(row is None, secret, now, _since(seen, row), _signed(seen, row))
+
+
+def _found(seen: dict[str, Any]) -> Any:
+    """The row that a token is about, locked unless its end user is, or None; or all rows."""
+    rows = apps.get_model(seen["model"])._base_manager.filter(**seen["where"])
+    if seen.get("all"):
+        return list(rows.filter(end_user=seen["user"]).only(*seen["columns"]).order_by("pk"))
+    if not seen.get("user"):
+        rows = rows.select_for_update(no_key=True)
+    return rows.first()
 
 
 def _since(seen: dict[str, Any], row: Any) -> list[Change]:
-    """The recorded changes of a row since the form showed it, the latest first."""
+    """The recorded changes of a row since the form showed it, the latest first; where it showed
+    many rows, all changes of their end user."""
     about = {*seen["where"].values()}
     about |= {str(getattr(row, name, "")) for name in ("contact_id", "memory_id", "source_id")}
     rows = Change.objects.filter(
         end_user=seen.get("user"), created_at__gte=parse_datetime(seen["at"])
     )
-    latest = rows.defer("rows").order_by("-created_at")[: SHOWN_CHANGES * 10]
-    return [one for one in latest if not about.isdisjoint(one.subjects)][:SHOWN_CHANGES]
+    latest = list(rows.defer("rows").order_by("-created_at")[: SHOWN_CHANGES * 10])
+    if not isinstance(row, (Change, list)):
+        latest = [one for one in latest if not about.isdisjoint(one.subjects)]
+    return latest[:SHOWN_CHANGES]
 
 
 def _signed(said: dict[str, Any], row: Any) -> str:
-    user = getattr(row, "end_user_id", None) or said.get("user")
-    user = row.pk if isinstance(row, EndUser) else user
+    user = getattr(row, "end_user_id", None) or said.get("user") or said["where"].get("end_user")
+    user = row.pk if isinstance(row, EndUser) else user and int(user)
     state = {"was": _digest(row, said["columns"]), "user": user, "at": timezone.now().isoformat()}
     return signing.dumps({**said, **state}, salt=SALT, compress=True)
 
@@ -118,7 +151,11 @@ def _read(sent: str) -> dict[str, Any] | None:
 
 
 def _digest(row: Any, columns: Sequence[str]) -> str:
-    values = None if row is None else [_value(row, name) for name in columns]
+    values: Any = None
+    if isinstance(row, list):
+        values = [[_value(one, name) for name in columns] for one in row]
+    elif row is not None:
+        values = [_value(row, name) for name in columns]
     return hashlib.sha256(json.dumps(values, cls=DjangoJSONEncoder).encode()).hexdigest()[:24]
 
 
@@ -126,9 +163,10 @@ def _value(row: Any, name: str) -> Any:
     """A column, or a part of one; of values with their sources, what is shown of them."""
     column, _, key = name.partition(".")
     value: Any = getattr(row, column, None)
-    if not key:
-        return value
-    return [[one["value"], one.get("since")] for one in value.get(key, ())]
+    if column == "attributes":
+        shown = {k: [[one["value"], one.get("since")] for one in held] for k, held in value.items()}
+        return shown.get(key, []) if key else shown
+    return value
 
 
 def _text(value: Any) -> str:

@@ -35,6 +35,9 @@ class Import(models.Model):
     duplicates = models.PositiveIntegerField(default=0)
     zone = models.CharField(max_length=64, blank=True, default="", db_default="")
     day_first = models.BooleanField(null=True, blank=True)
+    looked_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When what is proposed was found out."
+    )
     counts = models.JSONField(
         default=dict,
         blank=True,

@@ -113,7 +113,9 @@ def look(import_: Import) -> None:
         asks = isinstance(error, DayOrderUnknown)
         _write(import_, Found(name, error=stored(error.reason), asks_day_order=asks))
         state = Import.State.READY if asks else Import.State.FAILED
-        Import.objects.filter(pk=import_.pk).update(state=state, error=stored(error.reason))
+        Import.objects.filter(pk=import_.pk).update(
+            state=state, error=stored(error.reason), looked_at=timezone.now()
+        )
         return
     batch, speakers = cadence.longest_batch(), intake.most_first(held.speakers.values())
     shown = tuple(
@@ -130,7 +132,11 @@ def look(import_: Import) -> None:
         ),
     )  # fmt: skip
     Import.objects.filter(pk=import_.pk).update(
-        state=Import.State.READY, error="", format=held.format, total=held.messages
+        state=Import.State.READY,
+        error="",
+        format=held.format,
+        total=held.messages,
+        looked_at=timezone.now(),
     )
 
 
@@ -149,7 +155,11 @@ def _look_at_people(import_: Import, dump: Dump, told: Found) -> None:
                         more=len(shown) - len(rows), calls=len(wanted.memories), tokens=_tokens(wanted))  # fmt: skip
     _write(import_, found)
     Import.objects.filter(pk=import_.pk).update(
-        state=Import.State.READY, error="", format=dump.format, total=len(dump.entries)
+        state=Import.State.READY,
+        error="",
+        format=dump.format,
+        total=len(dump.entries),
+        looked_at=timezone.now(),
     )
 
 

@@ -50,7 +50,7 @@ def person(user: EndUser, person: str) -> dict[str, Any]:
         "timeline": [
             {"at": event.get("at", ""), "text": event["text"]} for event in contact.timeline
         ],
-        "memories": [_memory(one) for one in about.order_by("-said_at", "id")[:MOST]],
+        "memories": [_memory(user, one) for one in about.order_by("-said_at", "id")[:MOST]],
     }
 
 
@@ -71,7 +71,7 @@ def remember(user: EndUser, content: str, person: str, *, actor: str) -> dict[st
         subtype=subtype,
         speaker=SPEAKER,
     )
-    return {**_memory(memory), "people": [str(one.pk) for one in people], **_undo(change)}
+    return {**_memory(user, memory), "people": [str(one.pk) for one in people], **_undo(change)}
 
 
 def find(user: EndUser, query: str, limit: int) -> list[Memory]:
@@ -80,13 +80,13 @@ def find(user: EndUser, query: str, limit: int) -> list[Memory]:
     return [hit.memory for hit in hits]
 
 
-def memories(found: Sequence[Memory]) -> list[dict[str, Any]]:
+def memories(user: EndUser, found: Sequence[Memory]) -> list[dict[str, Any]]:
     """Memories as a tool shows them, with whom they are about."""
-    links = Link.objects.standing().filter(memory__in=found)
+    links = Link.objects.of(user).standing().filter(memory__in=found)
     people: dict[UUID, list[str]] = {}
     for memory, name in links.values_list("memory", "contact__name"):
         people.setdefault(memory, []).append(name)
-    return [{**_memory(one), "people": people.get(one.pk, [])} for one in found]
+    return [{**_memory(user, one), "people": people.get(one.pk, [])} for one in found]
 
 
 def one_memory(user: EndUser, memory: str) -> Memory:
@@ -155,7 +155,7 @@ def forget(user: EndUser, person: str, memory: str, *, confirmed: bool) -> dict[
     else:
         contact = _contact(user, person)
         meant, request = preview.of_contact(user, contact.pk), ForgetRequest(contact.pk)
-    shown = [_memory(one) for one in meant.rows.order_by("-said_at", "id")[:MOST]]
+    shown = [_memory(user, one) for one in meant.rows.order_by("-said_at", "id")[:MOST]]
     if not confirmed:
         return {"would_forget": shown, "count": meant.memories, "done": False}
     forget_asked(user, [request])
@@ -188,8 +188,8 @@ def _uuid(text: str) -> UUID | None:
         return None
 
 
-def _memory(memory: Memory) -> dict[str, Any]:
-    day = timezone.localtime(memory.said_at, memory.end_user.zone).date()
+def _memory(user: EndUser, memory: Memory) -> dict[str, Any]:
+    day = timezone.localtime(memory.said_at, user.zone).date()
     return {"id": str(memory.pk), "content": memory.content, "said_on": day.isoformat()}
 
 

@@ -102,7 +102,7 @@ def remember(content: Sentence, person: Person = "") -> dict[str, Any]:
 def recall(query: Words, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> dict[str, Any]:
     """Memories that have to do with a question, the best first."""
     return _with_user(
-        lambda user: {"memories": knowledge.memories(knowledge.find(user, query, limit))}
+        lambda user: {"memories": knowledge.memories(user, knowledge.find(user, query, limit))}
     )
 
 
@@ -179,7 +179,7 @@ def fetch(id: str) -> str:  # noqa: A002 the name that ChatGPT calls it by
 
     def found(user: EndUser) -> str:
         row = knowledge.one_memory(user, id)
-        [told] = knowledge.memories([row])
+        [told] = knowledge.memories(user, [row])
         return json.dumps(
             {
                 "id": told["id"],

@@ -1,5 +1,7 @@
 """Whatever is sent to a door of the product, the time that it takes grows with its length alone."""
 
+import json
+import re
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -13,7 +15,9 @@ from accounts.models import EndUser
 from accounts.parsers import MAX_VALUES
 from contacts.tagging.secrets import masked
 from gateway import chat_messages, upstreams
+from imports import dumps
 from imports.overview import look, turns
+from imports.people_plan import plan
 from memories.models import Message
 from memories.text.own_words import excerpt, unquoted
 from tests.api import ApiClient
@@ -85,6 +89,77 @@ def test_importing_takes_as_long_as_the_file_is(begun: str, tmp_path: Path) -> N
         list(turns(path, UTC))
 
     assert grown(door, 40_000) == {}
+
+
+def _in_table(text: str) -> str:
+    field = '"{}"'.format(text.replace('"', '""'))
+    return f"Name,Notes,Phone 1 - Value\nKim,{field},{field}\n"
+
+
+def _in_chat(chat: Any) -> Callable[[str], str]:
+    """A file of a chat in which a name and a message go on with the text."""
+    said = re.compile("Anna|小红|I moved|我搬到深圳了|我朋友小红在腾讯|I like tea")
+
+    def made(text: str) -> str:
+        quoted = json.dumps(text)[1:-1]
+        return said.sub(lambda found: found[0] + quoted, files.as_text(chat), count=2)
+
+    return made
+
+
+_MEM0 = {"id": "1", "user_id": "ann", "hash": "x", "created_at": "2024-01-01T00:00:00Z"}
+UPLOADS: dict[str, Callable[[str], str]] = {
+    "vCard": lambda text: f"BEGIN:VCARD\nFN:Kim\nNOTE:{text}\nTEL:{text}\nEND:VCARD\n",
+    "CSV": _in_table,
+    "mem0": lambda text: json.dumps([{**_MEM0, "memory": f"Kim {text}"}]),
+    **{
+        name: _in_chat(chat)
+        for name, (file, chat, *_) in files.CASES.items()
+        if file.endswith(("json", "jsonl"))
+    },
+}
+
+
+def _looked_at(path: Path, text: str, end_user: EndUser) -> None:
+    path.write_text(text, encoding="utf-8")
+    if dump := dumps.read(path, ""):
+        plan(end_user, dump)
+    else:
+        look(path, UTC)
+
+
+@pytest.mark.parametrize("name", UPLOADS)
+def test_looking_at_an_upload_takes_as_long_as_the_file_is(name: str, tmp_path: Path) -> None:
+    nobody = EndUser()
+    made = UPLOADS[name]
+    assert grown(lambda text: _looked_at(tmp_path / "file", made(text), nobody), 20_000) == {}
+
+
+# Of a file with a part so many times.
+PARTS: dict[str, Callable[[int], str]] = {
+    "vCards": lambda n: "BEGIN:VCARD\nFN:Kim\nEND:VCARD\n" * n,
+    "folds": lambda n: "BEGIN:VCARD\nFN:Kim\nNOTE:a{}\nEND:VCARD\n".format("\n b" * n * 20),
+    "parameters": lambda n: f"BEGIN:VCARD\nFN:Kim\nA{';b' * n}\nEND:VCARD\n",
+    "numbers": lambda n: "BEGIN:VCARD\nFN:Kim\n{}END:VCARD\n".format(
+        "".join(f"1.X-ABLABEL:a\n1.RELATED:{i}\nTEL:{i}\n" for i in range(n))
+    ),
+    "rows of one person": lambda n: "Name,Given Name,Notes\n{}".format(
+        "".join(f"Kim {i},Kim,x\n" for i in range(n))
+    ),
+    "memories": lambda n: json.dumps([{**_MEM0, "memory": "Kim"}] * n),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_an_upload_of_many_parts_takes_as_long_as_these_are_many(name: str, tmp_path: Path) -> None:
+    made, path, nobody = PARTS[name], tmp_path / "file", EndUser()
+
+    def taken(many: int) -> float:
+        return _taken(lambda text: _looked_at(path, text, nobody), made(many))
+
+    taken(1)
+    most = taken(4000)
+    assert most < NOISE or most / taken(1000) < MOST
 
 
 API: dict[str, Callable[[str], tuple[str, dict[str, Any]]]] = {

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import tomllib
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -42,8 +42,11 @@ OPERATORS = [
         "LtE_Lt", "NotEq_Eq",
     )),
 ]  # fmt: skip
-# A slower test is left out: a hundred mutants would wait for it.
-SLOWEST = 3.0
+# Keywords that guard those who write code, or say how much a cache holds: no test would notice.
+GUARDS = ("frozen", "slots", "strict", "maxsize")
+# Seconds of processor time of the tests of a mutant, and files of tests, which take a tenth of a
+# second each to load: a hundred mutants would wait for more.
+MOST, FILES = 12.0, 12
 
 
 class First(Operator):
@@ -100,7 +103,7 @@ class Mutant:
 class Command(BaseCommand):
     help = (
         "Changes the pure modules at random places, one at a time in a copy of the working tree, "
-        "and runs the tests of the module that need neither Django nor a database. Prints each "
+        "and runs the tests of the module that need no database. Prints each "
         "change that no test notices, and ends with 1 when fewer are caught than --least."
     )
     requires_system_checks = []
@@ -125,29 +128,29 @@ class Command(BaseCommand):
 
     def _try(self, folder: Path, mutants: Sequence[Mutant]) -> Iterator[bool]:
         """Whether each is caught; says so, with the diff of those that are not."""
-        tests = {mutant.path: tests_of(mutant.path) for mutant in mutants}
+        paths = sorted({mutant.path for mutant in mutants})
         copy_tree(folder)
+        # Which starts the database.
+        (folder / "tests/conftest.py").unlink(missing_ok=True)
         with subprocess.Popen(
             [sys.executable, "-m", "tools.mutant_tests"],
             cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-            env=_without_django(),
+            env=environment(),
         ) as runner:  # fmt: skip
-            files = sorted({file for found in tests.values() for file in found})
-            _, passed = ask(runner, files, {})
-            self.stdout.write(f"{len(passed)} tests in {len(files)} files pass without Django")
+            files = sorted({file for path in paths for file in tests_of(path)})
+            _, passed, ran = ask(runner, files=files, measured=[str(path) for path in paths])
+            self.stdout.write(f"{len(passed)} tests in {len(files)} files pass without a database")
             for mutant in mutants:
-                seconds = {
-                    test: took for test, took in passed.items()
-                    if test.partition("::")[0] in tests[mutant.path] and took < SLOWEST
-                }  # fmt: skip
-                original = (ROOT / mutant.path).read_text(encoding="utf-8")
+                original = (folder / mutant.path).read_text(encoding="utf-8")
                 mutated = mutant.source(original)
+                tests = tests_that_run(lines_of(original, mutated), ran[str(mutant.path)], passed)
                 (folder / mutant.path).write_text(mutated, encoding="utf-8")
-                code = ask(runner, tests[mutant.path], seconds)[0] if seconds else 0
+                files = sorted({test.partition("::")[0] for test in tests})
+                code = ask(runner, files=files, seconds=tests)[0] if tests else 0
                 (folder / mutant.path).write_text(original, encoding="utf-8")
                 word = "survived" if code == 0 else "caught" if code > 0 else "never ends"
                 self.stdout.write(
-                    f"{word}: {mutant.path} {type(mutant.operator).__name__} ({len(seconds)} tests)"
+                    f"{word}: {mutant.path} {type(mutant.operator).__name__} ({len(tests)} tests)"
                 )
                 if code == 0:
                     self.stdout.write(difference(mutant.path, original, mutated))
@@ -156,14 +159,50 @@ class Command(BaseCommand):
             _pipes(runner)[0].close()
 
 
-def ask(
-    runner: subprocess.Popen[str], files: Sequence[str], seconds: dict[str, float]
-) -> tuple[int, dict[str, float]]:
-    """The exit code of pytest, and the seconds of each test that passed."""
+def lines_of(original: str, mutated: str) -> set[int]:
+    """The lines of the statements of ``original`` that a mutant changes, of one with a body those
+    of its head."""
+    matcher = difflib.SequenceMatcher(None, original.splitlines(), mutated.splitlines())
+    changed = {
+        line for kind, begin, end, _, _ in matcher.get_opcodes() if kind != "equal"
+        for line in range(begin + 1, end + 1)
+    }  # fmt: skip
+    found = set()
+    for node in ast.walk(ast.parse(original)):
+        if isinstance(node, ast.stmt):
+            body = getattr(node, "body", None)
+            last = body[0].lineno - 1 if body else node.end_lineno or node.lineno
+            lines = set(range(node.lineno, max(node.lineno, last) + 1))
+            found |= lines if lines & changed else set()
+    return found
+
+
+def tests_that_run(
+    lines: set[int], ran: Mapping[str, Sequence[str]], seconds: Mapping[str, float]
+) -> dict[str, float]:
+    """Tests and their seconds, at most MOST together and of FILES files: those that run one of
+    ``lines``, then others that run the module, for what is cached runs in the first test alone;
+    the fastest first."""
+    nearest = {test for line, tests in ran.items() if int(line) in lines for test in tests}
+    tests = {test for tests in ran.values() for test in tests} & set(seconds)
+    found: dict[str, float] = {}
+    files: set[str] = set()
+    for test in sorted(tests, key=lambda test: (test not in nearest, seconds[test], test)):
+        file = test.partition("::")[0]
+        room = file in files or len(files) < FILES
+        if room and sum(found.values()) + seconds[test] <= MOST:
+            found[test] = seconds[test]
+            files.add(file)
+    return found
+
+
+def ask(runner: subprocess.Popen[str], **what: Any) -> tuple[int, Any, Any]:
+    """The exit code of pytest, the seconds of each test that passed, and of the first run which
+    tests run which lines of each module."""
     to, back = _pipes(runner)
-    print(json.dumps({"files": files, "seconds": seconds}), file=to, flush=True)
-    code, passed = json.loads(back.readline())
-    return code, passed
+    print(json.dumps(what), file=to, flush=True)
+    code, passed, ran = json.loads(back.readline())
+    return code, passed, ran
 
 
 def _pipes(runner: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
@@ -172,8 +211,11 @@ def _pipes(runner: subprocess.Popen[str]) -> tuple[IO[str], IO[str]]:
     return runner.stdin, runner.stdout
 
 
-def _without_django() -> dict[str, str]:
-    return {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+def environment() -> dict[str, str]:
+    """That of the tests: their settings are those of the project, if it has any; no key."""
+    offline = {"MIO_LLM": "offline", "MIO_EMBEDDINGS": "local", "OPENAI_API_KEY": ""}
+    kept = {key: value for key, value in os.environ.items() if key != "DJANGO_SETTINGS_MODULE"}
+    return kept | offline
 
 
 def pure_modules() -> list[str]:
@@ -241,8 +283,8 @@ def sample(paths: Sequence[Path], count: int, chance: random.Random) -> list[Mut
 
 
 def changes_what_runs(mutant: Mutant) -> bool:
-    """Whether more than annotations and the numbers of a module's tables changed. The tables are
-    tuned by benches; a test that repeats their numbers would say nothing."""
+    """Whether more changed than annotations, GUARDS and the numbers of a module's tables. The
+    tables are tuned by benches; a test that repeats their numbers would say nothing."""
     original = (ROOT / mutant.path).read_text(encoding="utf-8")
     try:
         return _running(original) != _running(mutant.source(original))
@@ -257,6 +299,8 @@ def _running(source: str) -> str:
             node.annotation = ast.Constant(None)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             node.returns = None
+        elif isinstance(node, ast.keyword) and node.arg in GUARDS:
+            node.value = ast.Constant(None)
     for statement in tree.body:
         if isinstance(statement, ast.Assign | ast.AnnAssign):
             for node in ast.walk(statement):

@@ -105,7 +105,7 @@ class _EndpointView(AppView):
         return found
 
 
-class Webhooks(AppView):
+class Webhooks(_EndpointView):
     @documented(
         responses={200: EndpointPage},
         parameters=[PageQuery],

@@ -24,6 +24,7 @@ class Endpoint(InEveryCell):
     """An address of an app. ``secret`` and ``old_secret`` are encrypted (``accounts.encryption``);
     both sign until ``old_secret_until``. ``types`` are those it wants, none for all."""
 
+    scoped_rights = ("SELECT",)
     encrypted = ("secret", "old_secret")
     copied = (
         "url",
@@ -69,6 +70,11 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
         now = timezone.now()
         able = Endpoint.objects.enabled().filter(Q(quiet_until=None) | Q(quiet_until__lte=now))
         return self.filter(state=Delivery.State.PENDING, next_at__lte=now, endpoint__in=able)
+
+    def with_endpoint(self) -> Self:
+        """With their endpoints, without the secrets of these."""
+        hidden = (f"endpoint__{name}" for name in Endpoint.encrypted)
+        return self.select_related("endpoint").defer(*hidden)
 
 
 class Delivery(models.Model):

@@ -13,6 +13,8 @@ MAX_FILE = 200_000_000  # with photos, which are not read
 MAX_BYTES = 20_000_000
 MAX_ENTRIES = 20_000
 MAX_VALUE = 500
+# Of a person, as many as the API takes: entries that all mean one person add no more.
+MAX_ALIASES = 50
 
 # What a relation is called in English, with the word for it in Chinese.
 RELATIONS = mapping("vcard_relations", "zh")

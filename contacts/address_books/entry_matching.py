@@ -14,7 +14,7 @@ from uuid import UUID
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import attribute_index, names, store
-from contacts.address_books.entries import Entry
+from contacts.address_books.entries import MAX_ALIASES, Entry
 from contacts.attributes import is_single
 from contacts.models import Contact
 from contacts.types import Person
@@ -291,8 +291,9 @@ def _missing(known: Known, entry: Entry) -> dict[str, Any]:
     an address book, so a single value stays."""
     values: dict[str, Any] = {}
     book = Contact(name_key=names.name_key(known.name), aliases=list(known.aliases))
-    if store.add_aliases(book, [entry.name, *entry.aliases]):
-        values["aliases"] = book.aliases[len(known.aliases) :]
+    room = max(0, MAX_ALIASES - len(known.aliases))
+    if room and store.add_aliases(book, [entry.name, *entry.aliases]):
+        values["aliases"] = book.aliases[len(known.aliases) :][:room]
     attributes = {}
     for key, given in entry.attributes.items():
         held = known.attributes.get(key, [])

@@ -1,23 +1,18 @@
 """vCards (2.1, 3.0, 4.0) and what they say of people: pure reading. ``vcard_writer`` is the
 way back.
 
-Lines are read by ``vobject``: unfolding, parameters, groups, quoted-printable. What they mean
+Parameters and quoted-printable are read by ``vobject``; lines are unfolded and split here, since it
+takes exponential time for some. What they mean
 follows RFC 2426 (3.0), RFC 6350 (4.0) and Apple's X-AB properties. What a vCard has no
 property for (relationship, other attributes, namesakes) travels as X-MIO-….
 """
 
-import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from vobject.base import (
-    ContentLine,
-    VObjectError,
-    getLogicalLines,
-    parseLine,
-)
+from vobject.base import ContentLine, VObjectError, parseParams
 
 from accounts.reasons import Reason
 from contacts.address_books import entries
@@ -37,6 +32,12 @@ _SIMPLE = {"TITLE": "job_title", "ANNIVERSARY": "anniversary", "HOBBY": "interes
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
 _LABEL = re.compile(r"^_\$!<(.*)>!\$_$")
 _CHARSET = re.compile(rb"CHARSET=\"?([A-Za-z0-9_-]+)", re.IGNORECASE)
+# [GROUP.]NAME;PARAMETER=VALUE,"VALUE":VALUE (RFC 6350, 3.3). Possessive, so that no line is tried twice.
+_LINE = re.compile(
+    r"(?:(?P<group>[a-zA-Z0-9_-]++)\.)?+(?P<name>[a-zA-Z0-9_-]++)(?:;(?=[;:]))?+"
+    r'(?P<params>(?:;[a-zA-Z0-9_-]++(?:[=,](?:"[^"]*+"|[^";:,]*+))*+)*+):(?P<value>.*)',
+    re.DOTALL,
+)
 # Pictures, sounds and keys: nine tenths of a telephone's export, and nothing of it is kept.
 _MEDIA = re.compile(
     rb"(?im)^(?:[a-z0-9-]+\.)?(?:PHOTO|LOGO|SOUND|KEY)[;:][^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z)"
@@ -86,7 +87,7 @@ def _decoded(raw: bytes) -> str:
 def _cards(text: str) -> Iterator[_Card]:
     card: _Card | None = None
     count = depth = 0
-    for logical, number in getLogicalLines(io.StringIO(text)):
+    for logical, number in _logical_lines(text):
         where = (
             Reason("book_in_entry" if depth else "book_after_entry", number=count)
             if count
@@ -112,9 +113,34 @@ def _cards(text: str) -> Iterator[_Card]:
         raise NotAnAddressBook("book_no_end", number=count)
 
 
+def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
+    """The lines of a file without their folds, each with its number. A quoted-printable one goes on
+    after "=" (vCard 2.1)."""
+    parts: list[str] = []
+    begun, quoted, goes_on = 1, False, False
+    for number, physical in enumerate(text.split("\n"), 1):
+        line = physical.rstrip("\r")
+        if line.strip() and goes_on:
+            parts += ["\n", line]
+        elif line.strip() and line[0] in " \t":
+            parts.append(line[1:])
+        else:
+            if parts:
+                yield "".join(parts), begun
+            parts, begun, quoted = [line] if line.strip() else [], number, False
+        quoted = quoted or "quoted-printable" in line.lower()
+        goes_on = quoted and line.endswith("=")
+    if parts:
+        yield "".join(parts), begun
+
+
 def _line(logical: str, number: int, where: Reason) -> ContentLine:
+    parts = _LINE.fullmatch(logical)
+    if parts is None:
+        raise NotAnAddressBook("book_line", where=where, line=number)
+    name, params = parts["name"].replace("_", "-"), parseParams(parts["params"])
     try:
-        return ContentLine(*parseLine(logical, number))
+        return ContentLine(name, params, parts["value"], parts["group"])
     except (VObjectError, ValueError, LookupError) as error:
         raise NotAnAddressBook("book_line", where=where, line=number) from error
 
@@ -122,14 +148,15 @@ def _line(logical: str, number: int, where: Reason) -> ContentLine:
 def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
     name, *aliases = _names(card) or [""]
     related, notes = [], []
-    values: dict[str, list[str]] = {}
+    values: dict[str, dict[str, None]] = {}
+    labels = _labels(card)
     rest = {"relationship": "", "gender": "", "namesake": "0"}
     for line in card.lines:
         text = _plain(line)
         if line.name == "NOTE" and text:
             notes.append(_text(line.value).strip())
         elif line.name in ("RELATED", "X-ABRELATEDNAMES") and text:
-            related.append(Related(by_uid.get(text, text), _kind_of(card, line)))
+            related.append(Related(by_uid.get(text, text), _kind_of(line, labels)))
         elif line.name == "GENDER":
             rest["gender"] = GENDERS.get(line.value[:1].upper(), "")
         elif line.name == "X-MIO-RELATIONSHIP":
@@ -138,11 +165,11 @@ def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
             rest["namesake"] = text
         else:
             for key, value in _attributes(line):
-                if value and value not in values.setdefault(key, []):
-                    values[key].append(value)
+                if value:
+                    values.setdefault(key, {})[value] = None
     return Entry(
         card.number, name, tuple(aliases),
-        {key: tuple(held) for key, held in values.items() if held},
+        {key: tuple(held) for key, held in values.items()},
         rest["relationship"], rest["gender"], tuple(related),
         tuple(dict.fromkeys(filter(None, notes))), min(int(rest["namesake"][:4]), 1000),
     )  # fmt: skip
@@ -197,16 +224,20 @@ def _address(parts: list[str]) -> Iterator[tuple[str, str]]:
     yield "location", locality
 
 
-def _kind_of(card: _Card, line: ContentLine) -> str:
+def _labels(card: _Card) -> dict[str, str]:
+    """The first label of each group of lines."""
+    found: dict[str, str] = {}
+    for line in card.lines:
+        if line.name == "X-ABLABEL" and line.group:
+            found.setdefault(line.group, _plain(line))
+    return found
+
+
+def _kind_of(line: ContentLine, labels: Mapping[str, str]) -> str:
+    if line.group in labels:
+        builtin = _LABEL.match(labels[line.group])
+        return builtin[1].lower() if builtin else labels[line.group]
     types = [kind.lower() for kind in (*line.params.get("TYPE", ()), *line.singletonparams)]
-    labels = [
-        _plain(other)
-        for other in card.lines
-        if other.name == "X-ABLABEL" and line.group and other.group == line.group
-    ]
-    for label in labels:
-        builtin = _LABEL.match(label)
-        return builtin[1].lower() if builtin else label
     return next((kind for kind in types if kind in RELATIONS), types[0] if types else "contact")
 
 

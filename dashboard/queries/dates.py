@@ -17,11 +17,12 @@ MOST_PEOPLE = 500  # to choose from in the form
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A date in the reader's language: ``said`` as it is kept; ``on`` the day when it comes next,
+    """A date in the reader's language, ``key`` the attribute it is of: ``said`` as it is kept; ``on`` the day when it comes next,
     in so many ``days``, ``elsewhere`` where that is another one (of a lunar day, or 29 February)."""
 
     id: UUID
     contact: Contact | None
+    key: str
     kind: str
     birthday: bool
     said: str
@@ -39,6 +40,7 @@ def rows_of(dates: Sequence[ImportantDate], today: date) -> list[Row]:
         Row(
             id=one.id,
             contact=one.contact,
+            key=one.kind,
             kind=label(one.kind, language),
             birthday=one.kind == "birthday",
             said=text(one.day, language),

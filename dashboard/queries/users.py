@@ -100,5 +100,5 @@ def _row_size(model: Any, end_user: EndUser) -> float:
 def with_keys(apps: QuerySet[App]) -> QuerySet[App]:
     """Apps with their keys, where their chats go, and how many end users they have."""
     users = Count("placements" if cells.several() else "end_users")
-    counted = apps.annotate(users=users).select_related("upstream")
-    return counted.prefetch_related("keys")
+    # The role that reads end users may not read upstreams: these have a statement of their own.
+    return apps.annotate(users=users).prefetch_related("keys", "upstream")

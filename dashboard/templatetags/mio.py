@@ -20,13 +20,16 @@ from django.utils.timesince import timesince
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext_lazy
 
+from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import partial_dates
 from contacts.models import Contact, Relation, Suggestion
 from contacts.text import initial, truncate, visible
+from contacts.types import Person
 from dashboard import state_tokens, words
 from dashboard.state_tokens import SAW, SAW_CHOICE
-from memories.models import Memory, Message
+from memories.graph import Step
+from memories.models import Edge, Link, Memory, Message
 
 register = template.Library()
 
@@ -285,6 +288,43 @@ def saw_pair(suggestion: Suggestion | None, one: Contact, other: Contact) -> Saf
     first, second = sorted((one.pk, other.pk))
     label = Suggestion._meta.label_lower
     return _saw(SAW, state_tokens.token(label, suggestion, first=first, second=second))
+
+
+@register.simple_tag
+def saw_all(end_user: EndUser, model: str, columns: str, **where: Any) -> SafeString:
+    """What it saw of all rows of a model that ``where`` finds; ``columns`` by blanks."""
+    return _saw(SAW, state_tokens.token_of_all(end_user, model, columns.split(), **where))
+
+
+@register.simple_tag
+def saw_latest(end_user: EndUser) -> SafeString:
+    """Up to which change of an end user's rows it saw them."""
+    latest = Change.objects.of(end_user).only("undone_at", "end_user").first()
+    return _saw(SAW, state_tokens.token("accounts.change", latest, end_user=end_user.pk))
+
+
+@register.simple_tag
+def saw_names(end_user: EndUser, person: Person) -> SafeString:
+    """What somebody is called."""
+    of = {"pk": person.id, "end_user": end_user.pk}
+    return _saw(SAW, state_tokens.token("contacts.contact", person, ("name", "aliases"), **of))
+
+
+@register.simple_tag
+def saw_link(memory: Memory, person: Contact) -> SafeString:
+    """That a memory, one of several to choose, is about a person."""
+    link = Link(end_user_id=memory.end_user_id, contact=person, rejected=False)
+    of = {"memory": memory.pk, "contact": person.pk}
+    columns = ("contact_id", "rejected")
+    return _saw(SAW_CHOICE, state_tokens.token("memories.link", link, columns, **of))
+
+
+@register.simple_tag
+def saw_edge(end_user: EndUser, step: Step) -> SafeString:
+    """How two memories stand to each other."""
+    ends = [step.target, step.source] if step.inverse else [step.source, step.target]
+    edge = Edge(end_user=end_user, kind=step.kind, source_id=ends[0], target_id=ends[1])
+    return _saw(SAW, state_tokens.token("memories.edge", edge, pk=step.edge))
 
 
 def _saw(name: str, token: str) -> SafeString:

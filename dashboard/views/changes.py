@@ -54,6 +54,7 @@ def later(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 @access.action
+@access.needs_no_token
 def undo(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpResponse:
     """Takes a change back."""
     row = get_object_or_404(Change.objects.of(end_user), pk=change)
@@ -61,6 +62,7 @@ def undo(request: HttpRequest, end_user: EndUser, change: UUID) -> HttpResponse:
 
 
 @access.action
+@access.needs_no_token
 def undo_all(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Takes back the changes that one action made, all or none; ``with_later`` also the later
     ones that touched the same rows."""

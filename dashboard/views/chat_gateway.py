@@ -106,6 +106,7 @@ def _problems(found: Upstream | None, url: str, key: str | None) -> dict[str, st
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 def test(request: HttpRequest, app: int) -> HttpResponse:
     """Asks the model server for its models, and shows what it says."""
@@ -147,6 +148,7 @@ def trust(request: HttpRequest, key: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 @sensitive_variables("secret")
 def new_key(request: HttpRequest, app: int) -> HttpResponse:

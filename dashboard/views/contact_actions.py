@@ -60,6 +60,7 @@ def show_new(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 @access.action
+@access.needs_no_token
 def create(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Adds a person."""
     form = PersonForm(request.POST)

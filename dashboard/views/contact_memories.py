@@ -17,9 +17,10 @@ from accounts.models import Change
 from contacts import store
 from contacts.merge import InvalidMerge
 from contacts.models import Contact
-from dashboard import access, feedback, pager, words
+from dashboard import access, feedback, pager, state_tokens, words
 from dashboard.forms import SplitForm
 from dashboard.queries import contact as queries
+from dashboard.state_tokens import SAW
 from dashboard.views.contact_actions import to_tab
 from dashboard.views.picking import picker
 from memories import queue
@@ -123,7 +124,12 @@ def _move_page(request: HttpRequest, person: Contact, memories: Sequence[Memory]
         "next": back_to,
         "problem": _("Choose a person.") if status != 200 else "",
         **picker(request, person.end_user, person.pk),
-        "kept": [("next", back_to), (ASK, "1"), *(("memory", one.pk) for one in memories)],
+        "kept": [
+            ("next", back_to),
+            (ASK, "1"),
+            *(("memory", one.pk) for one in memories),
+            *((SAW, state_tokens.token("memories.memory", one)) for one in memories),
+        ],
     }
     return render(request, "contacts/move.html", context, status=status)
 

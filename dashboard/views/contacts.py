@@ -54,6 +54,7 @@ def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 @access.action
+@access.needs_no_token
 def merge_chosen(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Two people chosen in the list are compared before they become one."""
     chosen = access.valid_ids(request.POST.getlist("contact"))

@@ -75,6 +75,7 @@ def _work(request: HttpRequest, kind: str, pk: int) -> Work:
 
 
 @access.action
+@access.needs_no_token
 def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     """Sends failed work round again from the start."""
     work: Any = _work(request, kind, pk)
@@ -90,6 +91,7 @@ def retry(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
 
 
 @access.action
+@access.needs_no_token
 def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
     """Leaves work undone; a retry brings it back."""
     if run.cancel(_work(request, kind, pk)):
@@ -100,6 +102,7 @@ def cancel(request: HttpRequest, kind: str, pk: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.needs_no_token
 def run_job(request: HttpRequest, job: str) -> HttpResponse:
     """Hands a job to the workers now."""
     if job not in schedules.JOBS:

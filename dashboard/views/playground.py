@@ -69,6 +69,7 @@ def _page(
 
 
 @access.action
+@access.needs_no_token
 def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHttpResponse:
     """The model's reply with what is injected: line by line as it is written for a script
     that asks so, else on the page when it is complete. It costs money, so not for viewers."""

@@ -148,6 +148,7 @@ def _choice(request: HttpRequest, stays: Contact, goes: Contact) -> Choice:
 
 
 @access.action
+@access.needs_no_token
 def preview(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> HttpResponse:
     """The card after a merge with what is chosen: the part of the page."""
     stays, goes = access.get_contact(end_user, one), access.get_contact(end_user, other)

@@ -82,6 +82,7 @@ def user_time_zone(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 
 
 @access.action
+@access.needs_no_token
 def read_now(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Has the workers read and distil what waits, whatever the cadence."""
     queue.enqueue("process", end_user.pk)
@@ -150,6 +151,7 @@ def apps(request: HttpRequest, app: int = 0) -> HttpResponse:  # noqa: ARG001
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 def new_app(request: HttpRequest) -> HttpResponse:
     """Makes an app with its first key, which is shown this once."""
@@ -210,6 +212,7 @@ def archive_app(request: HttpRequest, app: int) -> HttpResponse:
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 def new_key(request: HttpRequest, app: int) -> HttpResponse:
     """Makes another key of an app, or of one of its users, shown this once."""

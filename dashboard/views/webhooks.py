@@ -37,7 +37,7 @@ def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpRespon
     hooks = list(_visible(request))
     chosen = access.valid_ids([request.GET.get("webhook", "")])
     shown = [hook for hook in hooks if not chosen or hook.pk == chosen[0]]
-    log = Delivery.objects.filter(endpoint__in=shown).select_related("endpoint")
+    log = Delivery.objects.filter(endpoint__in=shown).with_endpoint()
     with cells.everywhere():
         page = pager.page_of(request, log, ["-created_at", "id"])
     context = {
@@ -52,6 +52,7 @@ def _page(request: HttpRequest, status: int = 200, **more: object) -> HttpRespon
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 @sensitive_variables("secret")
 def new(request: HttpRequest) -> HttpResponse:
@@ -100,6 +101,7 @@ def switch(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
     """Sends an event that tells of nothing."""
@@ -113,12 +115,13 @@ def test(request: HttpRequest, webhook: UUID) -> HttpResponse:
 
 
 @access.admin_action
+@access.needs_no_token
 @access.of_all_cells
 def resend(request: HttpRequest, delivery: UUID) -> HttpResponse:
     """Sends an event once more."""
     rows = Delivery.objects.filter(endpoint__in=list(_visible(request)), pk=delivery)
     with cells.everywhere():
-        found = next(iter(of_cells(rows.select_related("endpoint"), list)), None)
+        found = next(iter(of_cells(rows.with_endpoint(), list)), None)
     if found is None:
         raise Http404
     if found.endpoint.disabled_at is None:

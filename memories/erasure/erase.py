@@ -7,6 +7,7 @@ from uuid import UUID
 
 from django.contrib.admin.models import LogEntry
 from django.db import IntegrityError
+from django.db.models import QuerySet
 from django.utils import timezone
 from django_q.models import Failure, OrmQ, Success
 
@@ -14,6 +15,7 @@ from accounts import placement
 from accounts.cells import atomic, connection
 from accounts.models import ApiKey, Change, EndUser
 from accounts.reasons import CodedError, Reason
+from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact, Relation
 from memories import queue, remote_batches
@@ -33,7 +35,6 @@ from memories.models import (
     Injected,
     Link,
     Memory,
-    MemoryQuerySet,
     Message,
     MessageQuerySet,
     ModelCall,
@@ -83,7 +84,8 @@ def _erase_user(end_user: EndUser) -> Forgotten:
     people = Contact.objects.of(held).values_list("pk", flat=True)
     _erase_tasks({str(held.pk), *map(str, people)})
     remote_batches.withdraw(held)
-    ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
+    with all_users():
+        ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
     with placement.forgetting(held):
         EndUser.objects.filter(pk=held.pk).delete()
         connection.check_constraints()
@@ -104,7 +106,7 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     """
     held = _held(end_user)
     people, linked, naming = about(held, contact_id)
-    memories = {*linked.values_list("pk", flat=True), *naming}
+    memories = {*linked, *naming}
     ids, names = [person.pk for person in people], names_of(people)
     told, now = told_of(held, people), timezone.now()
     report = Erasure.objects.create(
@@ -124,18 +126,19 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
     return replace(gone, report=report.pk, unsure=len(told.unsure) + len(told.alike))
 
 
-def about(end_user: EndUser, contact_id: UUID) -> tuple[list[Contact], MemoryQuerySet, set[UUID]]:
-    """A contact with all that was merged into it, the memories that are linked to one of these,
-    and the ids of others that name one. Raises NothingToForget."""
+def about(
+    end_user: EndUser, contact_id: UUID
+) -> tuple[list[Contact], QuerySet[Link, UUID], set[UUID]]:
+    """A contact with all that was merged into it, the ids of the memories that are linked to one
+    of these, as a query, and the ids of others that name one. Raises NothingToForget."""
     contact = store.survivor(end_user, contact_id)
     if contact is None:
         raise NothingToForget(Reason("no_such_contact"))
     people = [contact, *end_user.contacts.all_merged_into([contact.id])]
     ids = [person.pk for person in people]
     links = Link.objects.of(end_user).standing().filter(contact__in=ids)
-    rows = Memory.objects.of(end_user)
-    linked = rows.filter(pk__in=links.values("memory"))
-    others = rows.exclude(pk__in=links.values("memory"))
+    linked = links.values_list("memory", flat=True)
+    others = Memory.objects.of(end_user).exclude(pk__in=linked)
     naming = left_of(end_user, names_of(people), ids).named_in(others)
     return people, linked, set(naming)
 
@@ -254,9 +257,11 @@ def _erase_changes(end_user: EndUser, ids: Collection[UUID]) -> None:
         doomed.delete()
     scrub(end_user, gone)
     # What an operator did to them at /admin/ is logged with their words.
-    LogEntry.objects.filter(object_id__in=[str(pk) for pk in ids]).delete()
+    with all_users():  # not of end users, so not of the role of their scope
+        LogEntry.objects.filter(object_id__in=[str(pk) for pk in ids]).delete()
 
 
+@all_users()
 def _erase_tasks(markers: Collection[str]) -> None:
     """Removes the tasks about these ids from the queue and its logs: their payloads are only
     ids, but complete means complete."""

@@ -2,8 +2,10 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import cached_property
 from uuid import UUID
 
+from django.contrib.postgres.aggregates import BoolAnd
 from django.db.models import Func, Q
 
 from accounts.models import EndUser
@@ -18,16 +20,34 @@ from memories.models import Entity, EntityLink, Memory, MemoryQuerySet, Message
 READ = 100
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Preview:
-    """How many rows of each kind an erasure takes, as ``erase.Forgotten`` counts them. Where
-    ``at_least``, it may empty more messages. ``rows`` are the memories."""
+    """How many contacts and memories an erasure takes, as ``erase.Forgotten`` counts them. The
+    memories are ``gone``: those ``stated``, with those that any was merged into."""
 
+    end_user: EndUser
     contacts: int
     memories: int
-    messages: int
-    at_least: bool
-    rows: MemoryQuerySet
+    gone: Q
+    stated: Q
+    people: Collection[Contact]
+
+    @property
+    def rows(self) -> MemoryQuerySet:
+        """The memories."""
+        return Memory.objects.of(self.end_user).filter(self.gone).defer("tokens")
+
+    @cached_property
+    def at_least(self) -> bool:
+        """Whether it may empty more messages than ``messages``."""
+        return self.memories > READ or _naming(self.end_user, self.people) > READ
+
+    @cached_property
+    def messages(self) -> int:
+        """How many messages it empties."""
+        if self.at_least:
+            return _resting_on_these_alone(self.end_user, self.gone)
+        return _emptied(self.end_user, self.rows.filter(self.stated), self.rows, self.people)
 
 
 def of_contact(end_user: EndUser, contact_id: UUID) -> Preview:
@@ -35,7 +55,7 @@ def of_contact(end_user: EndUser, contact_id: UUID) -> Preview:
     people, linked, naming = erase.about(end_user, contact_id)
     stated = same_statement.below(end_user, naming) | same_statement.added_below(end_user, linked)
     united = same_statement.above(end_user, stated) | same_statement.above(end_user, linked)
-    return _preview(end_user, Q(pk__in=linked.values("pk")) | Q(pk__in=stated), united, people)
+    return _preview(end_user, Q(pk__in=linked) | Q(pk__in=stated), united, people)
 
 
 def of_memories(end_user: EndUser, memory_ids: Collection[UUID]) -> Preview:
@@ -49,21 +69,9 @@ def _preview(
 ) -> Preview:
     """Of the memories ``stated`` with those that any was merged into."""
     gone = Q(stated | Q(pk__in=united), kind=Memory.Kind.FACT)
-    rows = Memory.objects.of(end_user).filter(gone)
-    count = rows.count()
-    few = count <= READ and _naming(end_user, people) <= READ
-    messages = (
-        _emptied(end_user, rows.filter(stated), rows, people)
-        if few
-        else _resting_on_these_alone(end_user, gone)
-    )
-    return Preview(
-        contacts=sum(person.merged_into_id is None for person in people),
-        memories=count,
-        messages=messages,
-        at_least=not few,
-        rows=rows.defer("tokens"),
-    )
+    count = Memory.objects.of(end_user).filter(gone).count()
+    merged = sum(person.merged_into_id is not None for person in people)
+    return Preview(end_user, len(people) - merged, count, gone, stated, people)
 
 
 def _naming(end_user: EndUser, people: Collection[Contact]) -> int:
@@ -93,10 +101,8 @@ def _emptied(
 
 def _resting_on_these_alone(end_user: EndUser, gone: Q) -> int:
     """How many messages only these memories rest on."""
-    memories = Memory.objects.of(end_user).order_by()
-    going, staying = (
-        rows.annotate(said=Func("source_message_ids", function="unnest")).values("said")
-        for rows in (memories.filter(gone), memories.exclude(gone))
-    )
+    resting = Memory.objects.of(end_user).order_by()
+    said = resting.values(said=Func("source_message_ids", function="unnest"))
+    alone = said.alias(alone=BoolAnd(gone)).filter(alone=True)
     messages = Message.objects.of(end_user).exclude(content="")
-    return messages.filter(pk__in=going).exclude(pk__in=staying).count()
+    return messages.filter(pk__in=alone).count()

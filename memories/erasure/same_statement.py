@@ -6,11 +6,13 @@ Callers of ``of`` hold the end user's lock.
 from collections.abc import Collection, Iterable
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from accounts.models import Change, EndUser
 from accounts.rollback import CannotUndo
 from contacts import store
 from memories.corrections.undo import undo_change
-from memories.models import Edge, Link, Memory, MemoryQuerySet
+from memories.models import Edge, Link, Memory
 
 ACTOR = "forgetting"
 
@@ -32,12 +34,12 @@ def below(end_user: EndUser, ids: set[UUID]) -> set[UUID]:
     return ids | added_below(end_user, ids)
 
 
-def added_below(end_user: EndUser, ids: set[UUID] | MemoryQuerySet) -> set[UUID]:
+def added_below(end_user: EndUser, ids: set[UUID] | QuerySet[Link, UUID]) -> set[UUID]:
     """What ``below`` adds to these memories, some of them perhaps among it."""
     parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF)
     wholes = set(parts.filter(source__in=ids).values_list("target", flat=True))
     found: set[UUID] = set()
-    level: set[UUID] | MemoryQuerySet = ids
+    level: set[UUID] | QuerySet[Link, UUID] = ids
     while True:
         merged = Memory.objects.of(end_user).filter(merged_into__in=level)
         pieces = parts.filter(target__in=level).values_list("source", flat=True)
@@ -47,16 +49,16 @@ def added_below(end_user: EndUser, ids: set[UUID] | MemoryQuerySet) -> set[UUID]
         found |= level
 
 
-def above(end_user: EndUser, ids: set[UUID] | MemoryQuerySet) -> set[UUID]:
+def above(end_user: EndUser, ids: set[UUID] | QuerySet[Link, UUID]) -> set[UUID]:
     """What any of these was merged into, and that again, up to the last."""
     found: set[UUID] = set()
-    level: set[UUID] | MemoryQuerySet = ids
+    level: set[UUID] | QuerySet[Link, UUID] = ids
     while level := _merged_into(end_user, level) - found:
         found |= level
     return found
 
 
-def _merged_into(end_user: EndUser, ids: set[UUID] | MemoryQuerySet) -> set[UUID]:
+def _merged_into(end_user: EndUser, ids: set[UUID] | QuerySet[Link, UUID]) -> set[UUID]:
     merged = Memory.objects.of(end_user).filter(pk__in=ids).exclude(merged_into=None)
     return {pk for pk in merged.values_list("merged_into", flat=True) if pk}
 

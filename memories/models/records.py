@@ -50,6 +50,7 @@ class Outage(models.Model):
     """A model whose server refuses whatever is asked, from the first refusal until it takes a
     request again."""
 
+    scoped_rights = ("SELECT", "INSERT")
     provider = models.CharField(max_length=50)
     model = models.CharField(max_length=100)
     error = models.TextField()

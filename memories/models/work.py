@@ -219,6 +219,8 @@ class Work(models.Model):
 class RemoteBatch(models.Model):
     """A file of requests handed to a model server's batch API, which answers within a day."""
 
+    scoped_rights = ("SELECT", "INSERT", "UPDATE")
+
     class State(models.TextChoices):
         OPEN = "open"  # the server works on it
         DONE = "done"  # every answer that came was taken in

@@ -14,16 +14,20 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management import call_command
 from django.db import Error, connections
+from django.db.models import F
 
 from accounts import cells, scope
 from accounts.models import Placement
 from memories import portability
+from memories.models import Memory, Vector
 from mio_site import cell_check, cell_schema
 from mio_site.backups import backup_file
 from mio_site.backups.backup_file import Held, Manifest
 from mio_site.cell_check import Problem
 from mio_site.postgres import dump
 from mio_site.postgres.dump import DumpError, Load
+
+VECTORS = Vector._meta.db_table
 
 
 class PartlyReplaced(Exception):
@@ -96,9 +100,11 @@ def _users(cell: str) -> int:
     return int(count)
 
 
-def put_back(file: Path, manifest: Manifest) -> None:
-    """Puts the databases of a backup in the place of those that are there. Raises DumpError, after
-    which nothing is changed, or PartlyReplaced."""
+def put_back(file: Path, manifest: Manifest) -> list[Held]:
+    """Puts the databases of a backup in the place of those that are there. Returns those whose dump
+    has no vectors though the manifest counts some: older versions of Mio left them out. Raises
+    DumpError, after which nothing is changed, or PartlyReplaced."""
+    without_vectors = []
     with ExitStack() as stack:
         loads: dict[str, Load] = {}
         for held in manifest.databases:
@@ -107,13 +113,18 @@ def put_back(file: Path, manifest: Manifest) -> None:
                 with backup_file.dumped(file, held) as dumped:
                     loading = dump.loaded(connections[held.name], dumped, held.schema_name)
                     load = loads[held.name] = stack.enter_context(loading)
-                dump.check_counts(held.rows, load.count_rows(held.schema_name))
+                rows = load.count_rows(held.schema_name)
+                if held.rows.get(VECTORS) and not rows.get(VECTORS):
+                    without_vectors.append(held)
+                    rows[VECTORS] = held.rows[VECTORS]
+                dump.check_counts(held.rows, rows)
         for name, load in loads.items():
             with _told_of(name):
                 load.check()
         commit(loads)
     for held in manifest.databases:
         connections[held.name].close()  # what it knew of types is of those that are gone
+    return without_vectors
 
 
 def commit(loads: Mapping[str, Load]) -> None:
@@ -160,3 +171,11 @@ def bring_up(manifest: Manifest) -> list[Problem]:
     was wrong there."""
     call_command("migrate", interactive=False, verbosity=0)
     return settle() if manifest.cells else []
+
+
+def fill_vectors(cell: str) -> int:
+    """Makes the vectors of a cell that has none, from the embeddings of its memories. Returns how
+    many."""
+    with cells.entered(cell), scope.all_users():
+        Memory.objects.exclude(embedding=None).update(embedding=F("embedding"))  # by a trigger
+        return Vector.objects.count()

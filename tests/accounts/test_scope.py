@@ -8,17 +8,21 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth import get_user_model
+from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.core.management.base import CommandError
-from django.db import Error, connection, transaction
+from django.db import Error, ProgrammingError, connection, transaction
 
-from accounts import row_security, scope
-from accounts.models import EndUser
+from accounts import encryption, row_security, scope
+from accounts.models import ApiKey, App, EndUser
 from contacts.models import Contact
+from gateway.models import Upstream
 from memories import tasks
 from memories.doctor import isolation
 from memories.models import Memory, Vector
 from tests.factories import make_contact, make_end_user, make_memory, make_message
+from webhooks.models import Endpoint
 
 pytestmark = pytest.mark.django_db
 
@@ -143,6 +147,75 @@ def test_every_table_with_an_end_user_has_its_policy() -> None:
     assert row_security.login_of(connection).role == "mio_app"
 
 
+RIGHTS = """
+SELECT relname, attname, string_agg(granted, ' ' ORDER BY place)
+FROM pg_class c JOIN pg_attribute a ON attrelid = c.oid AND attnum > 0 AND NOT attisdropped,
+    unnest(ARRAY['SELECT', 'INSERT', 'UPDATE', 'REFERENCES']) WITH ORDINALITY asked(granted, place)
+WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+    AND has_column_privilege('mio_app', c.oid, attnum, granted)
+GROUP BY 1, 2
+"""
+REMOVABLE = """
+SELECT relname FROM pg_class WHERE relkind IN ('r', 'p') AND relnamespace = 'public'::regnamespace
+    AND has_table_privilege('mio_app', oid, 'DELETE')
+"""
+OTHER_RIGHTS = {
+    "accounts_app": "SELECT",
+    "accounts_cell": "SELECT UPDATE",
+    "accounts_placement": "SELECT UPDATE",
+    "dashboard_operator": "SELECT",
+    "dashboard_operator_apps": "SELECT",
+    "django_q_ormq": "SELECT INSERT",
+    "memories_outage": "SELECT INSERT",
+    "memories_remotebatch": "SELECT INSERT UPDATE",
+    "webhooks_endpoint": "SELECT",
+}
+
+
+def test_the_role_of_a_scope_may_do_nothing_with_what_is_not_of_end_users() -> None:
+    users = row_security.user_tables()
+    expected = dict.fromkeys(users, "SELECT INSERT UPDATE") | OTHER_RIGHTS
+    secret = {(model._meta.db_table, name) for model, name in encryption.columns()}
+    columns = rows(
+        "SELECT table_name, column_name FROM information_schema.columns "
+        "WHERE table_schema = 'public'"
+    )
+    allowed = {(table, column): rights for table, column, rights in rows(RIGHTS)}
+    assert allowed == {
+        (table, column): expected[table]
+        for table, column in columns
+        if table in expected and (table, column) not in secret
+    }
+    assert {table for (table,) in rows(REMOVABLE)} == set(users)
+
+
+FORBIDDEN = {
+    "hashes of keys": lambda: list(ApiKey.objects.values_list("digest")),
+    "a user of the dashboard": lambda: get_user_model().objects.update(is_superuser=True),
+    "sessions": lambda: list(Session.objects.all()),
+    "secrets of webhooks": lambda: list(Endpoint.objects.values_list("secret")),
+    "keys of upstreams": lambda: list(Upstream.objects.all()),
+    "an app": lambda: App.objects.update(time_zone="Asia/Tokyo"),
+}
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN.values(), ids=FORBIDDEN)
+def test_what_is_not_of_end_users_is_refused_in_a_scope(
+    two: tuple[EndUser, EndUser], statement: Callable[[], object]
+) -> None:
+    with (
+        scope.user_scope(two[0]),
+        pytest.raises(ProgrammingError, match="permission denied"),
+        transaction.atomic(),
+    ):
+        statement()
+    statement()  # outside, in the same transaction, it is the owner's
+    with scope.all_users():
+        statement()
+        with pytest.raises(ProgrammingError, match="permission denied"):
+            list(EndUser.objects.values_list("app__keys__digest"))
+
+
 def test_a_table_without_its_policy_is_found_and_mended() -> None:
     table = Vector._meta.db_table
     with connection.cursor() as cursor:
@@ -165,6 +238,8 @@ def test_a_database_whose_role_may_make_none_works_without_and_says_so(
     two: tuple[EndUser, EndUser], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ownerless = row_security.Login("", apart=False)
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL ROLE NONE")
     key = ("default", connection.settings_dict["NAME"])
     monkeypatch.setattr(row_security, "_logins", {key: ownerless})
     with scope.all_users():

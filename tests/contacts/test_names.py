@@ -172,6 +172,7 @@ def test_a_role_fits_only_what_does_not_contradict_it() -> None:
         ("my new boss is strict", "boss", "own"),
         ("their boss is strict", "boss", "other"),
         ("a boss should listen", "boss", "generic"),
+        ("the tiger mom drives", "mom", "generic"),
         ("Grandpa naps all day", "grandpa", "bare"),
         ("Nadia's uncle naps all day", "uncle", "other"),
     ],

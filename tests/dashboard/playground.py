@@ -19,7 +19,8 @@ def at(user: EndUser, path: str = "") -> str:
 
 
 def ask(client: Client, user: EndUser, message: str = SHE, **fields: Any) -> Any:
-    return client.post(at(user), {"message": message, "before": "session:", **OPTIONS, **fields})
+    sent = {"message": message, "before": "session:", **OPTIONS, **fields}
+    return Client.post(client, at(user), sent)  # a question: it carries nothing of what was shown
 
 
 def text(response: Any) -> str:

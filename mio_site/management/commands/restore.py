@@ -44,19 +44,22 @@ class Command(BaseCommand):
                     self._verify(file, manifest)
                     return
             others = restore.check_others(manifest)
-            restore.put_back(file, manifest)
+            without_vectors = restore.put_back(file, manifest)
         except (DumpError, OSError, Error) as error:
             raise CommandError(f"{str(error).strip()} Nothing was changed.") from error
         except restore.PartlyReplaced as error:
             raise CommandError(str(error)) from error
-        self._finish(file, manifest, others)
+        self._finish(file, manifest, others, without_vectors)
 
-    def _finish(self, file: Path, manifest: Manifest, others: list[str]) -> None:
+    def _finish(
+        self, file: Path, manifest: Manifest, others: list[str], without_vectors: list[Held]
+    ) -> None:
         try:
             if backup_file.restore_key(file):
                 self.stdout.write("The secret key of the backup is in MIO_HOME: start Mio anew.")
             with cells.only([held.name for held in manifest.cells]):
                 found = restore.bring_up(manifest)
+                self._fill_vectors(without_vectors)
         except (CommandError, OSError, Error) as error:
             raise CommandError(
                 f"All that the backup holds was put back; then: {str(error).strip()} Run `migrate` "
@@ -70,13 +73,22 @@ class Command(BaseCommand):
         if left := _left(found):
             raise CommandError(f"All that the backup holds was put back. {left}")
 
+    def _fill_vectors(self, without_vectors: list[Held]) -> None:
+        for held in without_vectors:
+            made, counted = restore.fill_vectors(held.name), held.rows[restore.VECTORS]
+            self.stdout.write(
+                f"Warning: the backup lacks the {counted} vectors of {held.name}, as those of older "
+                f"versions do. {made} were made from the memories; run `reembed` for those without."
+            )
+
     def _verify(self, file: Path, manifest: Manifest) -> None:
         with ExitStack() as scratch:
             for held in manifest.databases:
                 scratch.enter_context(dump.scratch_database(held.name))
-            restore.put_back(file, manifest)
+            without_vectors = restore.put_back(file, manifest)
             if left := _left(restore.bring_up(manifest)):
                 raise DumpError(left)
+            self._fill_vectors(without_vectors)
             for held in manifest.databases:
                 self._doctor(held)
         tables = sum(len(held.rows) for held in manifest.databases)

@@ -34,6 +34,7 @@ SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
         ("生日是9月9号", "生日是9月9日"),
         ("每周二开例会", "每周二开例会"),
         ("周五见", "2025-06-06见"),
+        ("周末去爬山", "2025-06-07的周末去爬山"),
     ],
 )
 def test_chinese_dates_are_written_out(text: str, written: str):

@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from accounts.reasons import read
+from accounts.scope import all_users
 from memories.doctor import work
 from memories.jobs import job_runs, runner, schedules
 from memories.models import JobRun
@@ -37,8 +38,8 @@ def status(name: str = "visit") -> runner.JobStatus:
 
 def test_the_overview_tells_how_each_job_stands(visits, monkeypatch) -> None:
     assert (status().state, status().last_run, status().next_due) == ("never", None, None)
-    visits.then = lambda _pk, _budget: visits.states.append(status().state)
     visits.states = []
+    visits.then = lambda _pk, _budget: visits.states.append(all_users()(status)().state)
     runner.run("visit")
     assert set(visits.states) == {"running"}
     done = status()

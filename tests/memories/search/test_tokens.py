@@ -64,6 +64,11 @@ def test_repeats_count_in_documents_and_not_in_queries() -> None:
     assert query_tokens("tea tea tea") == ["tea"]
 
 
+def test_a_number_counts_once_and_a_date_beside_its_parts() -> None:
+    assert tokenise("Room 42") == ["room", "42"]
+    assert tokenise("Room 42-43") == ["room", "42-43", "42", "43"]
+
+
 def test_question_words_stay_in_documents_and_leave_queries() -> None:
     assert "谁" in tokenise("谁动了奶酪")
     assert query_tokens("谁动了奶酪") == query_tokens("动了奶酪")

@@ -24,6 +24,8 @@ def test_a_backup_put_back_elsewhere_has_every_row_and_finds_the_same(
     installation: Installation,
 ) -> None:
     first, second = installation.folder / "a.backup", installation.folder / "b.backup"
+    # Other tests of the package talk to the same installation.
+    installation.call("process", {"wait": True})
     before = ranks(installation.call("search", QUESTION))
     assert any(rank for _, rank in before)
     installation.mio("backup a.backup --verify")

@@ -92,9 +92,9 @@ def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Extr
 def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
     """The user's own where they are its subject, or it is about them beside somebody. Of nobody
     who is a contact it is as of whom it speaks, so that it is linked once they are one."""
-    own = draft.subject is None and draft.explicit
+    own = draft.subject is None and (draft.explicit or draft.judged.about_user >= OWN)
     about = people or draft.people()
-    if not about or own or (people and draft.judged.about_user >= OWN):
+    if not about or (people and own):
         return Subtype.SELF
     return next((one for one in about if one is draft.subject), about[0]).subtype
 

@@ -1,0 +1,76 @@
+"""Weights belong to the evidence that they were learned from: where what is read off a text changes,
+they are to be learned anew (``python -m tools train``), and its fingerprint here is another."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from contacts.matching.evidence import Evidence
+from contacts.matching.mentions import entries_of, hits_of
+from contacts.tagging import span_evidence, span_features
+from contacts.tagging.person_tagger import person_spans
+from contacts.types import Person
+from memories.text.forget_reading import evidence_of
+
+ENGLISH = (
+    "my older sister Anneliese met Dave O'Brien, the dentist from Leeds; Ryan's girlfriend said "
+    '"call Grandma" and their dog Rex wasnt zylkov. BOB and Mary Ann left with an old friend.'
+)
+CHINESE = (
+    "我同桌杜若生了，她老公孟川是护士。“小狗豆豆”跟李阿姨的儿子去了温哥华，王总和Tom哥都说好。"
+)
+PEOPLE = [
+    Person("sister", "Anneliese", ("Anne",), "older sister", "female"),
+    Person("friend", "Dave O'Brien", (), "friend", "male"),
+    Person("mate", "杜若", ("小若",), "同桌", "female"),
+    Person("boss", "王建国", (), "老板", "male"),
+    Person("rain", "Rex", (), "colleague", "male"),
+]
+
+
+def fingerprint(evidence: Any) -> int:
+    return crc32(json.dumps(evidence, ensure_ascii=False, sort_keys=True).encode())
+
+
+def rounded(features: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(value, 4) for name, value in features.items() if value}
+
+
+@pytest.mark.parametrize(("text", "expected"), [(ENGLISH, 3775713928), (CHINESE, 1488999318)])
+def test_of_tokens(text: str, expected: int) -> None:
+    _, rows = span_evidence.evidence(text, ["Mary Ann", "小若"])
+    assert fingerprint([sorted(row) for row in rows]) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [(ENGLISH, 2383897748), (CHINESE, 837995378)])
+def test_of_spans_and_pairs_of_them(text: str, expected: int) -> None:
+    spans = person_spans(text)
+    kinds = [span_features.kind_features(text, span.start, span.end) for span in spans]
+    pairs = [span_features.pair_features(text, spans, at, at + 1) for at in range(len(spans) - 1)]
+    assert fingerprint([rounded(features) for features in [*kinds, *pairs]]) == expected
+
+
+@pytest.mark.parametrize(("text", "expected"), [(ENGLISH, 581620238), (CHINESE, 314981831)])
+def test_of_mentions(text: str, expected: int) -> None:
+    found = [
+        (hit.start, hit.end, hit.person.id, rounded(evidence.of(hit)))
+        for _, reading, hits in hits_of(text, entries_of(PEOPLE))
+        for evidence in [Evidence(reading, hits)]
+        for hit in hits
+    ]
+    assert found
+    assert fingerprint(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Please forget what I said last about my sister: her salary, ok?", 2847579787),
+        ("别记我刚才说的了，把前男友的事都删掉吧，好吗？", 3931354340),
+    ],
+)
+def test_of_requests_to_forget(text: str, expected: int) -> None:
+    assert fingerprint([rounded(features) for features in evidence_of(text)]) == expected
