@@ -88,9 +88,11 @@ def render(
         lines += line(caption, [str(value["value"]) for value in values[:MAX_VALUES]])
     lines += line(words["relations"], relations[:MAX_VALUES])
     lines += line(words["personality"], [personality], MAX_PERSONALITY)
+    events = [_event(event) for event in timeline[-MAX_EVENTS:]]
+    told = [str(event["text"]) for event in timeline[-MAX_EVENTS:]]
     for caption, items in (
-        (words["timeline"], [_event(event) for event in timeline[-MAX_EVENTS:]]),
-        (words["notes"], list(notes)),
+        (words["timeline"], events),
+        (words["notes"], [note for note in notes if not any(text in note for text in told)]),
     ):
         bullets = [f"- {text}" for item in items if (text := one_line(item, MAX_VALUE))]
         if bullets:

@@ -20,7 +20,7 @@ from memories.text.quotes import attributed
 
 # So many memories of a person that no profile speaks for yet stand on their card.
 CARD_NOTES = 6
-MAX_QUOTE = 100  # graphemes of a quote on a card
+MAX_QUOTE = 80  # graphemes of a quote on a card
 CARD_PLANS = 8
 
 # The array of Mio v2 is derived from the links by the database itself, so no code path
@@ -232,7 +232,7 @@ def card_note(
     if brackets is None:
         return what_stands(said, facts, contact)
     words = attributed(one_line(said, MAX_QUOTE), speaker, contact.end_user.reads)
-    return f"[{said_on.isoformat()}] {words}"
+    return f"{said_on.isoformat()} {words}"
 
 
 def what_stands(said: str, facts: list[dict[str, Any]], contact: Contact) -> str:

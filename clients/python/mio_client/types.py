@@ -238,6 +238,7 @@ class ChangedMemory(TypedDict):
     confidence: float
     speaker: str
     quote: str
+    brackets: list[list[int]] | None
     source_message_ids: list[int]
     contacts: list[str]
     people: list[Named]
@@ -646,6 +647,7 @@ class Found(TypedDict):
     confidence: float
     speaker: str
     quote: str
+    brackets: list[list[int]] | None
     source_message_ids: list[int]
     contacts: list[str]
     people: list[Named]
@@ -713,6 +715,7 @@ class Memory(TypedDict):
     confidence: float
     speaker: str
     quote: str
+    brackets: list[list[int]] | None
     source_message_ids: list[int]
     contacts: list[str]
     people: list[Named]
