@@ -229,7 +229,7 @@ def card_note(
     said_on: date,
 ) -> str:
     """A memory as the card of the contact says it: a quote with who said it and when."""
-    if brackets is None:
+    if brackets is None or any("outdated_at" in fact for fact in facts):
         return what_stands(said, facts, contact)
     words = attributed(one_line(said, MAX_QUOTE), speaker, contact.end_user.reads)
     return f"{said_on.isoformat()} {words}"

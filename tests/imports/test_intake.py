@@ -58,8 +58,8 @@ def test_what_a_friend_writes_of_herself_lands_on_her_and_nothing_on_the_user(zo
     assert anna.attributes["location"][0]["value"] == "Lisbon"
     hers = Memory.objects.of(zoe).facts().about(anna.pk)
     assert {(m.content, m.speaker) for m in hers} == {
-        ("Anna just moved to Lisbon", "Anna"),
-        ("Anna is allergic to peanuts", "Anna"),
+        ("I just moved to Lisbon", "Anna"),
+        ("I'm allergic to peanuts", "Anna"),
     }
     own = Memory.objects.of(zoe).facts().filter(links=None)
     assert [(m.content, m.speaker) for m in own] == [

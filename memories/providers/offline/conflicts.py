@@ -1,7 +1,8 @@
 """How a new quote stands to known memories: what it ends of them are facts, and nothing else.
 
-A fact ends another of the same key of the same person, of which only one holds at a time. All
-else is kept: what a sentence takes back or changes is for a reader to say.
+A fact ends another of the same key of the same person, of which only one holds at a time, and a
+taste the opposite taste for the same. All else is kept: what a sentence takes back or changes is
+for a reader to say.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,8 +10,10 @@ from uuid import UUID
 
 from accounts.reasons import Reason
 from contacts.text import letters
-from memories.fact_conflicts import FORMER, contradicted
+from memories.fact_conflicts import contradicted, opposites
 from memories.types import ConflictCase, Resolution, Resolutions, StoredFact, StoredMemory, Verdict
+
+_TURNED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislikes": "now_likes"}
 
 
 def resolve(cases: Sequence[ConflictCase]) -> Resolutions:
@@ -48,6 +51,8 @@ def _over(case: ConflictCase, memory: StoredMemory) -> Mapping[StoredFact, Reaso
     for new, old in contradicted(case.facts, case.said_at, memory.current):
         if new.key == old.key and not new.over(case.said_at):
             found[old] = Reason("value_changed", attribute=new.key, new=new.value, old=old.value)
-        elif FORMER.get(new.key) == old.key or new.key == old.key:
+        elif old.key in opposites(new.key):
+            found[old] = Reason(_TURNED[old.key], new=new.value)
+        else:
             found[old] = Reason("left_place", company=old.value)
     return found

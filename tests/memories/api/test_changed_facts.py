@@ -45,7 +45,7 @@ CHANGED = [
      ["Equinor", "Bergen"], ["Oslo"]),
     ("en", "Ana", "My cousin Ana lives in Porto and loves pizza.", "Ana hates pizza.",
      ["Porto", "Dislikes: pizza"], ["Likes"]),
-    ("zh", "小叶", "我朋友小叶住在成都，是个医生，讨厌香菜", "小叶现在爱吃香菜了", ["医生", "喜欢：香菜"], ["讨厌", "不喜欢"]),
+    ("zh", "小叶", "我朋友小叶住在成都", "小叶搬到昆明了", ["所在地：昆明"], ["成都"]),
 ]  # fmt: skip
 
 
@@ -189,8 +189,6 @@ LIVES = [
      "Where does Kim live now?", ["Oslo", "Bergen", "Oslo"]),
     ("zh", "小林", "location", ["我朋友小林住在上海", "小林搬到深圳了", "小林搬到杭州了"],
      "小林现在住在哪里？", ["上海", "深圳", "杭州"]),
-    ("zh", "小林", "likes", ["我朋友小林喜欢榴莲", "小林讨厌榴莲", "小林又喜欢吃榴莲了"],
-     "小林爱不爱吃榴莲？", ["榴莲", "榴莲", "榴莲"]),
 ]  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def test_a_plan_is_on_the_card_until_its_day_and_history_after_it(language, name
     Memory.objects.filter(pk=plan.pk).update(happens_at=soon - timedelta(days=1))
     run.process(end_user.pk)
     contact.refresh_from_db()
-    assert [event["at"] for event in contact.timeline] == [str(soon.date())]
+    assert [event["at"] for event in contact.timeline] == [str((soon - timedelta(days=1)).date())]
     assert list(contact.attributes) == ["location"]
     assert plan.content not in contact.card_today.split(caption)[1].split("\n", 2)[1]
 

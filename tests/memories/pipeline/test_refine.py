@@ -28,7 +28,15 @@ def refined(end_user, calls=100):
     return refine.refine_user(end_user.pk, Budget(calls, 10_000))
 
 
-def test_a_long_memory_is_split_and_stays(end_user):
+PIECES = [
+    "Nora works at Brightwater as a nurse on the night shift and teaches on Mondays.",
+    "Nora lives in Ghent with two cats and a very old piano.",
+    "The user met Nora at a concert in the botanical garden and goes hiking with her.",
+]
+
+
+def test_a_long_memory_is_split_and_stays(end_user, server):
+    server.reply_json({"refinements": [{"id": "m1", "pieces": PIECES}]})
     nora = make_contact(end_user, "Nora")
     memory = read_often(end_user, LONG, nora)
     assert refine.users_due() == [end_user.pk]
@@ -36,22 +44,24 @@ def test_a_long_memory_is_split_and_stays(end_user):
     memory.refresh_from_db()
     assert (memory.status, memory.content) == ("active", LONG)
     pieces = set(Edge.objects.filter(target=memory).values_list("source__content", flat=True))
-    assert pieces == {
-        "Nora works at Brightwater as a nurse on the night shift and teaches on Mondays.",
-        "Nora lives in Ghent with two cats and a very old piano.",
-        "The user met Nora at a concert in the botanical garden and goes hiking with her.",
-    }
+    assert pieces == set(PIECES)
     assert Change.objects.get().actor == "refiner"
     assert_sound(end_user)
 
 
-def test_chinese_is_measured_in_characters(end_user):
-    read_often(end_user, LONG_ZH, make_contact(end_user, "小红"))
-    assert refined(end_user)["split"] == 1
-    assert Memory.objects.filter(content="小红养了两只从街上捡来的橘猫，都很胖。").exists()
+def test_chinese_is_measured_in_characters_and_stays_as_it_is_without_a_model(end_user):
+    memory = read_often(end_user, LONG_ZH, make_contact(end_user, "小红"))
+    done = refined(end_user)
+    assert (done["looked_at"], done["split"], done["trimmed"]) == (1, 0, 0)
+    assert Memory.objects.get().content == memory.content
 
 
-def test_a_wordy_memory_is_said_in_fewer_words(end_user):
+def test_a_wordy_memory_is_said_in_fewer_words(end_user, server):
+    fewer = (
+        "Nora likes long hikes in the hills around Ghent at weekends, and rain never stops her; "
+        "she likes hikes in the rain"
+    )
+    server.reply_json({"refinements": [{"id": "m1", "trimmed": fewer}]})
     wordy = (
         "To be honest, needless to say, Nora, as I said before, likes long hikes in the hills "
         "around Ghent at weekends, you know, and it should be noted that rain never stops her; "
@@ -60,8 +70,7 @@ def test_a_wordy_memory_is_said_in_fewer_words(end_user):
     memory = read_often(end_user, wordy)
     assert refined(end_user)["trimmed"] == 1
     memory.refresh_from_db()
-    assert len(memory.content) < 0.8 * len(wordy)
-    assert "needless" not in memory.content
+    assert memory.content == fewer
 
 
 @pytest.mark.parametrize(

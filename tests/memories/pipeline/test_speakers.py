@@ -33,7 +33,7 @@ def test_a_friend_in_a_chat_becomes_a_contact_with_what_she_says_of_herself():
     [anna] = Contact.objects.of(zoe)
     assert (anna.name, anna.attributes["location"][0]["value"]) == ("Anna", "Lisbon")
     hers = Memory.objects.of(zoe).facts().about(anna.pk)
-    assert [(m.content, m.speaker) for m in hers] == [("Anna just moved to Lisbon", "Anna")]
+    assert [(m.content, m.speaker) for m in hers] == [("I just moved to Lisbon", "Anna")]
     own = Memory.objects.of(zoe).facts().exclude(links__contact=anna)
     assert [m.speaker for m in own] == ["user"]
     assert not any(word in m.content for m in own for word in ("Lisbon", "Rome"))

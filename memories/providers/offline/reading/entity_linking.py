@@ -56,7 +56,7 @@ def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
     met in ``circle``."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
     mentions = circle.mentions(text)
-    seen = _as_known(person_spans(text, known), mentions)
+    seen = _with_relatives(text, _as_known(person_spans(text, known), mentions))
     joined = same_person(text, seen)
     beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
     found = [
@@ -112,6 +112,52 @@ def _as_known(spans: Sequence[PersonSpan], mentions: Sequence[Mention]) -> list[
             span = PersonSpan(mention.start, mention.end, "name", mention.confidence)
             found[span.start, span.end] = span
     return sorted(found.values())
+
+
+def _with_relatives(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
+    """The spans, with the role words that directly follow whose they are (Brenda's sister,
+    我同事) where the tagger saw none."""
+    owners_at = [(span.end, True) for span in spans if span.kind != "role"]
+    owners_at += [(match.end(), False) for match in _OWN.finditer(text)]
+    found = list(spans)
+    for at, named in owners_at:
+        role = _role_from(text, at, named=named)
+        if role is None or any(s.start < role.end and role.start < s.end for s in found):
+            continue
+        found.append(role)
+    return sorted(found)
+
+
+def _role_from(text: str, at: int, *, named: bool) -> PersonSpan | None:
+    """The longest word for a role right behind whose it is, which ends at ``at``."""
+    genitive = (_GENITIVE_NAME if named else _GENITIVE_OWN).match(text, at)
+    if genitive is None:
+        return None
+    start = genitive.end()
+    ends = (
+        [start + n for n in range(LONGEST_ROLE, 0, -1) if start + n <= len(text)]
+        if HAN.match(text, start)
+        else [m.end() for m in reversed(list(_WORD_ENDS.finditer(text, start, start + 24)))]
+    )
+    for end in ends:
+        if any(
+            role.level != "common" or named for role in terms().get(normalise(text[start:end]), ())
+        ):
+            return PersonSpan(start, end, "role", FOLLOWS)
+    return None
+
+
+LONGEST_ROLE = 4
+# How likely a role word right behind whose it is means a person of theirs.
+FOLLOWS = 0.9
+_OWN = re.compile(r"(?<![\w])(?:my|our)(?=\s)|我(?:们|們)?", re.I)
+_GENITIVE_NAME = re.compile(
+    r"['’]s?\s(?:(?:older|younger|big|little|elder|new|ex)\s)?|[的嘅](?=[\u4e00-\u9fff])"
+)
+_GENITIVE_OWN = re.compile(
+    r"\s(?:(?:older|younger|big|little|elder)\s)?|[的嘅]?(?=[\u4e00-\u9fff])"
+)
+_WORD_ENDS = re.compile(r"(?<=\w)(?!\w)")
 
 
 def _is_anothers(text: str, span: PersonSpan) -> bool:

@@ -10,6 +10,11 @@ from memories.text.negation import NOT_EN, NOT_ZH
 RE = patterns(__file__, NOT_EN=NOT_EN, NOT_ZH=NOT_ZH)
 
 
+def unsettled(language: str) -> re.Pattern[str]:
+    """Words beside which nothing is a fact, in en or zh."""
+    return RE.unsettled_zh if language == "zh" else RE.unsettled_en
+
+
 @dataclass(frozen=True, slots=True)
 class Value:
     """One attribute value, where its words stand in the clause, and the row that gave it."""
@@ -25,11 +30,10 @@ def stated(
     text: str,
     rows: Iterable[Row],
     stronger: Mapping[str, frozenset[str]],
-    unsettled: re.Pattern[str],
+    language: str,
     written: Callable[[str, re.Match[str]], str],
 ) -> list[Value]:
-    """What the group v of the rows finds in ``text``, unless words of ``unsettled`` stand around
-    it, or it has been read already under this key or a ``stronger`` one. ``written`` gives a value
+    """What the group v of the rows finds in ``text``, unless unsettled words stand around it, or it has been read already under this key or a ``stronger`` one. ``written`` gives a value
     its usual form, or nothing where it is none."""
     found: list[Value] = []
     for row in rows:
@@ -40,6 +44,6 @@ def stated(
             if any(v.key in shut and v.start < end and start < v.end for v in found):
                 continue
             rest = f"{text[: match.start()]} {match.group('v')} {text[match.end() :]}"
-            if not unsettled.search(rest) and (value := written(key, match)):
+            if not unsettled(language).search(rest) and (value := written(key, match)):
                 found.append(Value(key, value, start, end, row["name"]))
     return found

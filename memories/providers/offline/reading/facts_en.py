@@ -4,7 +4,6 @@ import re
 from functools import cache
 
 from contacts.lexicon import alternation, mapping, rows, rules, words
-from memories.providers.offline.reading.facts import RE as AROUND
 from memories.providers.offline.reading.facts import Value, stated
 
 RE = rules.patterns(__file__)
@@ -16,7 +15,7 @@ _CALENDAR = alternation(
 
 def facts(text: str) -> list[Value]:
     """The attribute values that ``text`` (one English clause) states."""
-    return stated(text, _rules(), _STRONGER, AROUND.unsettled_en, _written)
+    return stated(text, _rules(), _STRONGER, "en", _written)
 
 
 def _written(key: str, match: re.Match[str]) -> str:

@@ -7,7 +7,6 @@ from contacts.lexicon import alternation, words
 from contacts.lexicon.rules import Row, patterns, rows, sets
 from contacts.segmentation import tag, tagged
 from memories.dates.date_words import chinese_number
-from memories.providers.offline.reading.facts import RE as AROUND
 from memories.providers.offline.reading.facts import Value, stated
 
 RE = patterns(__file__)
@@ -21,7 +20,7 @@ def facts(text: str) -> list[Value]:
     """The attribute values that ``text`` (one clause, subject included or not) states."""
     places = _places(text)
     rules = _rules(places, _firms(text, places))
-    return stated(text, rules, _STRONGER, AROUND.unsettled_zh, partial(_written, places))
+    return stated(text, rules, _STRONGER, "zh", partial(_written, places))
 
 
 def _written(places: tuple[str, ...], key: str, match: re.Match[str]) -> str:

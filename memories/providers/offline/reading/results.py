@@ -21,6 +21,8 @@ from memories.types import (
 )
 
 MAX_NAMES = 5
+# What a sentence does whose words need not be true.
+UNTRUE_ACTS = ("ask", "request", "forget", "paste", "fiction", "joke", "suppose")
 
 
 def extraction_of(
@@ -101,8 +103,8 @@ def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
 
 def _facts(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Iterator[Fact]:
     """Those of a statement that is sure to be one of fact."""
-    states = draft.judged.act["state"] >= choices.states
-    if not states or draft.judged.modality["fact"] < choices.fact or draft.before is not None:
+    untrue = sum(draft.judged.act[act] for act in UNTRUE_ACTS) >= choices.untrue
+    if untrue or draft.judged.modality["fact"] < choices.fact or draft.before is not None:
         return
     for value, subject in dict.fromkeys(draft.values):
         if subject is None or subject in contacts:

@@ -108,10 +108,10 @@ def test_nothing_alike_is_new():
     assert resolve("孙悦养了一只兔子", [("pet", "兔子", YUE)]).verdict is Verdict.NEW
 
 
-def test_values_that_collect_and_tastes_end_nothing():
+def test_values_that_collect_end_nothing_and_a_taste_ends_the_opposite_one():
     old = stored("孙悦喜欢爬山", ("likes", "爬山", YUE))
-    for new in (("likes", "摄影", YUE), ("dislikes", "爬山", YUE)):
-        assert resolve("孙悦变了", [new], old).verdict is Verdict.NEW
+    assert resolve("孙悦变了", [("likes", "摄影", YUE)], old).verdict is Verdict.NEW
+    assert resolve("孙悦变了", [("dislikes", "爬山", YUE)], old).verdict is Verdict.SUPERSEDES
 
 
 def test_what_somebody_left_ends_there():
