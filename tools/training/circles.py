@@ -64,7 +64,9 @@ def _circle(cases: list[by_author.Case]) -> Circle:
         for one in case["contacts"]:
             values = one.get("attributes", {}).items()
             attributes[keys[one["key"]]] |= {key: [{"value": value}] for key, value in values}
-        said = case["said"] if "said" in case else [(case["message"], key) for key in case["expect"]]
+        said = (
+            case["said"] if "said" in case else [(case["message"], key) for key in case["expect"]]
+        )
         for text, key in said:
             if key in keys:
                 messages[keys[key]].append(text)

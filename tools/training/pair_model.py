@@ -71,7 +71,8 @@ def pairs() -> Authors:
     """The features of the pairs that are scored: those that careful people would decide."""
     return {
         name: [
-            {"same": case["same"], **_row(_signs_of(case))} for case in cases
+            {"same": case["same"], **_row(_signs_of(case))}
+            for case in cases
             if case["confidence"] != "ambiguous"
         ]
         for name, cases in by_author.authors("aliases").items()
@@ -82,8 +83,7 @@ def apart() -> Authors:
     """The features of the pairs of different people in each author's circle."""
     return {
         name: [
-            {"same": False, "weight": _BESIDE, **_row(circle.signs(*pair))}
-            for pair in circle.pairs
+            {"same": False, "weight": _BESIDE, **_row(circle.signs(*pair))} for pair in circle.pairs
         ]
         for name, circle in circles.circles().items()
     }
@@ -100,7 +100,9 @@ def fit(data: Authors) -> Logistic:
     table = DictVectorizer(sparse=False)
     matrix = table.fit_transform([case["features"] for case in cases])
     learned = LogisticRegression(C=_C, max_iter=2000)
-    learned.fit(matrix, [case["same"] for case in cases], [case.get("weight", 1.0) for case in cases])
+    learned.fit(
+        matrix, [case["same"] for case in cases], [case.get("weight", 1.0) for case in cases]
+    )
     names = table.get_feature_names_out()
     return Logistic(
         float(learned.intercept_[0]), dict(zip(names, map(float, learned.coef_[0]), strict=True))
@@ -115,7 +117,10 @@ def _row(signs: Sequence[Sign]) -> Case:
     """What is learned from a pair, and what the signs add that are weighed by hand."""
     return {
         "features": {
-            name: x for sign in signs if sign.code not in SETTLED for name, x in sign.features.items()
+            name: x
+            for sign in signs
+            if sign.code not in SETTLED
+            for name, x in sign.features.items()
         },
         "asked": worth_asking({sign.code for sign in signs}),
         "settled": sum(SETTLED.get(sign.code, 0.0) * sign.strength for sign in signs),
