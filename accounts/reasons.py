@@ -74,6 +74,7 @@ TEMPLATES: dict[str, str] = {
     "short_form": _("{first} may be short for {second}, or the other way round."),
     "shared_given": _("{first} and {second} have different surnames."),
     "shared_surname": _("{first} and {second} share the surname alone."),
+    "different_name": _("{first} and {second} are plainly different names."),
     "other_full_name": _("{first} and {second} are different full names."),
     "other_name": _("{first} and {second} are different names."),
     "other_byname": _("{first} and {second} have nothing in common."),

@@ -111,7 +111,7 @@ def _links(end_user: EndUser) -> None:
         INSERT INTO memories_link
             (end_user_id, contact_id, memory_id, made_by, confidence, rejected, created_at)
         SELECT %(user)s, people.id, facts.id, 'extractor',
-            CASE WHEN facts.place %% %(doubtful)s = 0 THEN 0.6 ELSE 0.9 END, false, now()
+            CASE WHEN facts.place %% %(doubtful)s = 0 THEN 0.5 ELSE 0.9 END, false, now()
         FROM facts JOIN people ON people.place =
             CASE WHEN facts.place %% %(known)s = 0 THEN 0 ELSE facts.place %% %(size)s END
         """,

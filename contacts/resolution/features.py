@@ -14,19 +14,20 @@ from contacts.resolution.text_overlap import Words, read, shared
 # How two names stand, as far as it changes what everything else says: the same role and town say
 # nothing of two who have different full names, and much of one who has only a role for a name.
 _STANDS = {
-    "full": "other_full_name shared_given shared_surname",
+    "full": "other_full_name different_name shared_given shared_surname",
     "unlike": "other_name other_title relative_of",
     "open": "other_byname other_script unnamed both_unnamed same_role_word",
 }
-# Of two full names one part or both differ.
-FULL_NAMES = frozenset(_STANDS["full"].split())
 _STAND_OF = {how: stand for stand, hows in _STANDS.items() for how in hows.split()}
 # Signs that say something else by how the names stand.
 _BY_NAMES = frozenset("words bond_same bond_near bond_other bond_opposed bond_alone".split())
-# Attributes that a person keeps; of the others a person has one after the other.
+# Attributes that a person keeps, and those of which a person has one after the other.
 _LASTING = frozenset("birthday hometown zodiac height gender".split())
-# A sign that the corpus doesn't show (its records have no attributes) counts as this one does.
-COUNTS_AS = {"attribute_other": "age"}
+_CHANGING = frozenset("location company school".split())
+# What a difference in the latter counts of one in the former.
+_CHANGED = 0.4
+# Two relationships that fit one person: what their words say again counts no second time.
+SHARED_ROLE = frozenset("bond_same bond_near bond_alone".split())
 # Shared words weigh by the smaller record, so that two long ones are not alike by length.
 _LEAST_WORDS, _MOST_WORDS = 0.5, 2.0
 
@@ -44,9 +45,8 @@ class Sign:
     @property
     def features(self) -> dict[str, float]:
         """The features of the model that this sign is."""
-        name = COUNTS_AS.get(self.code, self.code)
-        beside = {f"{name}, {self.names}": self.strength} if self.names else {}
-        return {name: self.strength, **beside}
+        beside = {f"{self.code}, {self.names}": self.strength} if self.names else {}
+        return {self.code: self.strength, **beside}
 
 
 def signs(
@@ -62,12 +62,10 @@ def signs(
     else:
         claimed.append(Sign(how, 1.0, {"first": name.first, "second": name.second}))
     stand = _STAND_OF.get(how, "alike")
-    found = [
-        *claimed,
-        *_ties(first, second, crowd),
-        *_traits(first, second),
-        *_facts(first, second, rarity),
-    ]
+    ties = list(_ties(first, second, crowd))
+    role_shared = any(sign.code in SHARED_ROLE for sign in ties)
+    facts = _facts(first, second, rarity, role_shared=role_shared)
+    found = [*claimed, *ties, *_traits(first, second), *facts]
     return [replace(s, names=stand) if s.code in _BY_NAMES else s for s in found]
 
 
@@ -76,11 +74,10 @@ def _ties(first: Record, second: Record, crowd: Mapping[str, float]) -> Iterator
     params = {"first": bond.first, "second": bond.second}
     told = min(crowd.get(key, 1.0) for key in (first.relationship, second.relationship))
     if bond.how in ("same", "near"):
-        yield Sign(f"bond_{bond.how}", told, params)
+        # One sign, however many there are of what both relationships say.
+        yield Sign("bond_alone" if bond.alone else f"bond_{bond.how}", told, params)
     elif bond.how != "unknown":
         yield Sign(f"bond_{bond.how}", 1.0, params)
-    if bond.how in ("same", "near") and bond.alone:
-        yield Sign("bond_alone", 1.0, params)
     if bond.former:
         yield Sign("bond_former", 1.0, params)
 
@@ -104,26 +101,30 @@ def _traits(first: Record, second: Record) -> Iterator[Sign]:
     genders = demographics.gender(first), demographics.gender(second)
     if all(genders) and genders[0] != genders[1]:
         yield Sign("gender")
-    other = _other_attributes(first, second)
+    other = [key for key in sorted(_LASTING | _CHANGING) if _differs(key, first, second)]
     if other:
-        yield Sign("attribute_other", 1.0, {"keys": other})
+        strength = 1.0 if _LASTING.intersection(other) else min(1.0, _CHANGED * len(other))
+        yield Sign("attribute_other", strength, {"keys": other})
 
 
-def _other_attributes(first: Record, second: Record) -> list[str]:
-    """Lasting attributes that differ. What changes in life (job, place) says little by that."""
-    return [
-        key
-        for key in sorted(first.attributes.keys() & second.attributes.keys())
-        if key in _LASTING
-        and not read(first.attributes[key]).keys() & read(second.attributes[key]).keys()
-    ]
+def _differs(key: str, first: Record, second: Record) -> bool:
+    """Whether both have values of ``key``, written in one script, that share no word."""
+    sides = [read(one.attributes.get(key, ())).keys() for one in (first, second)]
+    scripts = [{word.isascii() for word in side} for side in sides]
+    return all(sides) and scripts[0] == scripts[1] and not sides[0] & sides[1]
 
 
-def _facts(first: Record, second: Record, rarity: Mapping[str, float]) -> Iterator[Sign]:
+def _facts(
+    first: Record, second: Record, rarity: Mapping[str, float], *, role_shared: bool
+) -> Iterator[Sign]:
     # A memory of both says that they met, not that they are alike.
     of_both = set(first.facts) & set(second.facts)
     told = [r.words_beside(of_both) if of_both else r.words for r in (first, second)]
-    roles = [r.role_words for r in (first, second)]
+    roles: list[Words] = [r.role_words for r in (first, second)]
+    if role_shared:
+        spent = roles[0].keys() | roles[1].keys()
+        told = [{word: x for word, x in words.items() if word not in spent} for words in told]
+        roles = [{}, {}]
     named = [read(name for name in r.names if is_role(name)) for r in (first, second)]
     about = [{**role, **facts} for role, facts in zip(roles, told, strict=True)]
     for code, sides in (

@@ -12,12 +12,17 @@ from contacts.resolution.similarity_zh import both_chinese
 from contacts.roles import roles_of, terms
 from contacts.text import HAN, is_han
 
+# Names that no two words for one person would be: only a statement makes one person of two who
+# bear them.
+PLAINLY_DIFFERENT: frozenset[How] = frozenset({"different_name", "other_full_name"})
+# What an alias can't outweigh where another pair of names is plainly different.
+_UNRELATED: frozenset[How] = frozenset({"other_byname", "other_script", "other_name"})
 # From what says most for one person to what says least; the first that holds is taken.
 STRENGTH: tuple[How, ...] = (
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
     "spelling", "short_form", "transliteration", "homophone", "same_role_word", "unnamed", "both_unnamed",
     "other_byname", "other_script", "other_title", "shared_surname", "shared_given", "other_name",
-    "other_full_name", "relative_of",
+    "different_name", "other_full_name", "relative_of",
 )  # fmt: skip
 _BRACKET = re.compile(r"[()（）]")
 _LATIN_PART = re.compile(r"[A-Za-z]{3,}(?: [A-Za-z]+)*")
@@ -47,6 +52,9 @@ def relate(first: tuple[str, ...], second: tuple[str, ...]) -> Naming:
         return related
     # A record that has a name is not unnamed for having a role as an alias.
     strong = min(pairs, key=lambda pair: STRENGTH.index(pair.how))
+    different = next((pair for pair in pairs if pair.how in PLAINLY_DIFFERENT), None)
+    if different and strong.how in _UNRELATED:
+        return different
     if strong.how in ("unnamed", "both_unnamed"):
         named = [p for p in pairs if p.how not in ("unnamed", "both_unnamed")]
         return min(named, key=lambda pair: STRENGTH.index(pair.how)) if named else strong
@@ -65,7 +73,8 @@ def _spellings(name: str) -> tuple[str, ...]:
 def _relate(first: str, second: str) -> How:
     spelt = product(_spellings(first), _spellings(second))
     how = min((_of_spellings(a, b) for a, b in spelt), key=STRENGTH.index)
-    return "other_full_name" if how == "other_name" and is_full(first) and is_full(second) else how
+    unrelated = how in ("other_name", "different_name")
+    return "other_full_name" if unrelated and is_full(first) and is_full(second) else how
 
 
 @lru_cache(maxsize=65536)

@@ -14,7 +14,7 @@ How = Literal[
     "same_name", "same_byname", "pinyin", "part_of_name", "nickname", "diminutive", "titled_name",
     "spelling", "homophone", "transliteration", "other_name", "other_byname", "other_script", "other_title",
     "relative_of", "unnamed", "both_unnamed", "same_role_word", "short_form", "shared_given", "shared_surname",
-    "other_full_name",
+    "other_full_name", "different_name",
 ]  # fmt: skip
 # What stands before a character of the name, or before the surname (the first three).
 PREFIXES = "小阿老大胖瘦黑"

@@ -6,7 +6,7 @@ merge is right.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,23 +14,35 @@ from accounts.reasons import Reason
 from contacts.learned import logistic, model, sigmoid
 from contacts.resolution import features
 from contacts.resolution.features import Sign
-from contacts.resolution.name_similarity import STRENGTH
+from contacts.resolution.name_similarity import PLAINLY_DIFFERENT, STRENGTH
 from contacts.resolution.records import Record
 
 __all__ = ["Comparison", "Evidence", "Record", "compare"]
 
 Verdict = Literal["certain", "likely", "ambiguous", "none"]
 
-# What the corpus can't show, or too rarely to learn from. Somebody said that the two are two, which
-# nothing outweighs; that they are one (7 of 7 pairs of the corpus are), which with one more sign
-# for it is certain; or named the one beside the other (2 of 9 are). Of r + 1 who are equally likely
-# to be the one, each has that share of the odds, by the logarithm.
+# What the corpus can't show, or too rarely to learn from. Somebody said that the two are two, or
+# their names are plainly different, which only a statement outweighs; that they are one (7 of 7
+# pairs of the corpus are), which with one more sign for it is certain; or named the one beside the
+# other (2 of 9 are). A birthday that differs says as much. Of r + 1 who are equally likely to be
+# the one, each has that share of the odds, by the logarithm.
 SETTLED: Mapping[str, float] = {
     "together": -9.0,
     "stated_apart": -9.0,
+    **dict.fromkeys(PLAINLY_DIFFERENT, -9.0),
+    "attribute_other": -3.0,
     "stated_name": 4.0,
     "named_beside": -3.0,
     "rivals": -1.0,
+}
+# Names that are no reason to ask by themselves, and what has to speak for one person beside them:
+# something that is known of both, a role that one person at a time has or, of a nickname or of who
+# has only a role for a name, any role.
+_KNOWN = frozenset({"words", "role_told", "name_told", "stated_name"})
+_NEEDS: Mapping[str, Set[str]] = {
+    "homophone": _KNOWN,
+    **dict.fromkeys(("other_name", "other_byname", "other_script"), _KNOWN | {"bond_alone"}),
+    **dict.fromkeys(("unnamed", "nickname"), _KNOWN | features.SHARED_ROLE),
 }
 # Below the second not one in three is worth a question.
 LIKELY, AMBIGUOUS = 0.5, 0.35
@@ -70,7 +82,7 @@ class Comparison:
 def codes() -> frozenset[str]:
     """Of every sign that a comparison may show."""
     weighed = {name.split(", ")[0] for name in logistic(__file__, "pair_model").weights}
-    return frozenset({*weighed, *STRENGTH, *features.COUNTS_AS, *SETTLED})
+    return frozenset({*weighed, *STRENGTH, *SETTLED})
 
 
 def certain_from() -> float:
@@ -107,7 +119,7 @@ def _judged(found: list[Sign]) -> Comparison:
     evidence = [Evidence(sign, _weight(sign)) for sign in found]
     score = sigmoid(learned.bias + sum(e.weight for e in evidence))
     evidence.sort(key=lambda e: -abs(e.weight))
-    return Comparison(score, _verdict(score), tuple(evidence))
+    return Comparison(score, _verdict(score, {e.sign.code for e in evidence}), tuple(evidence))
 
 
 def _weight(sign: Sign) -> float:
@@ -116,7 +128,16 @@ def _weight(sign: Sign) -> float:
     return sum(logistic(__file__, "pair_model").parts(sign.features).values())
 
 
-def _verdict(score: float) -> Verdict:
-    if score >= certain_from():
+def worth_asking(codes: Set[str]) -> bool:
+    """Whether more than the names speaks for one person, where names like these need that."""
+    return not any(name in codes and not codes & needed for name, needed in _NEEDS.items())
+
+
+def _verdict(score: float, codes: Set[str]) -> Verdict:
+    """Chinese names of one sound are two names: such a pair is never certain without a
+    statement."""
+    if not worth_asking(codes):
+        return "none"
+    if score >= certain_from() and ("homophone" not in codes or "stated_name" in codes):
         return "certain"
     return "likely" if score >= LIKELY else "ambiguous" if score >= AMBIGUOUS else "none"

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from itertools import product
 from uuid import UUID
 
 from contacts import names
-from contacts.lexicon import titles
+from contacts.lexicon import titles, words
 from contacts.names import readings
-from contacts.resolution.name_types import How, Kind, names_in, title_of
+from contacts.resolution.name_types import How, Kind, is_given, names_in, title_of
 from contacts.resolution.phonetic_zh import same_nickname
 from contacts.types import Person
 
@@ -51,7 +52,25 @@ def both_latin(a: str, b: str, kinds: set[Kind]) -> How:
     found = [how for word in two if (how := _related(one[0], word))]
     if found:
         return min(found, key=("diminutive", "spelling", "short_form").index)
-    return "other_name"
+    return "other_name" if title_a or title_b or _may_be_byname(one, two) else "different_name"
+
+
+def _may_be_byname(one: Sequence[str], two: Sequence[str]) -> bool:
+    """Whether one of two unrelated names may be what the other is called for fun: an initial, a
+    word (Biscuit), or what shares letters with it (Gazza, Gary) and is no name of its own."""
+    pairs = list(product(one, two))
+    words_ = {word for word in (*one, *two) if not is_given(word)}
+    if any(len(word) < 3 or word in words("english_words") for word in words_):
+        return True
+    return any(_shares_letters(a, b) for a, b in pairs if not (is_given(a) and is_given(b)))
+
+
+def _shares_letters(a: str, b: str) -> bool:
+    """Whether both begin with one letter, share three letters in a row, or one is spelt within the other."""
+    short, long = sorted((a, b), key=len)
+    rest = iter(long)
+    runs = (short[at : at + 3] for at in range(len(short) - 2))
+    return a[0] == b[0] or any(run in long for run in runs) or all(x in rest for x in short)
 
 
 def _two_full(a: Sequence[str], b: Sequence[str]) -> How:

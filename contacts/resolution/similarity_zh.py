@@ -1,7 +1,7 @@
 """How two Chinese names stand to one another."""
 
 from contacts import names
-from contacts.lexicon import titles
+from contacts.lexicon import titles, words
 from contacts.names import readings
 from contacts.resolution.name_types import PREFIXES, How, is_word, kind_of, title_of
 
@@ -33,7 +33,7 @@ def both_chinese(a: str, b: str) -> How:
 def _apart(a: str, b: str) -> How:
     """How names differ of which none is made from the other."""
     if {kind_of(a), kind_of(b)} != {"full"}:
-        return "other_name" if _same_byname_pattern(a, b) else "other_byname"
+        return "different_name" if _same_byname_pattern(a, b) else "other_byname"
     first, second = names.surname_of(a), names.surname_of(b)
     if first == second:
         return "shared_surname"
@@ -42,7 +42,7 @@ def _apart(a: str, b: str) -> How:
 
 def _two_titles(head_a: str, title_a: str, head_b: str, title_b: str) -> How:
     if readings(head_a) != readings(head_b):
-        return "other_name"
+        return "different_name" if _is_surname(head_a) and _is_surname(head_b) else "other_name"
     first, second = titles("zh").get(title_a), titles("zh").get(title_b)
     apart = (
         first
@@ -58,9 +58,15 @@ def _title_and_name(head: str, name: str) -> How:
         return "titled_name"
     if surname == head and len(name) > len(head):
         return "titled_name"
-    if head in name[len(surname) :]:
+    if set(head) & set(name[len(surname) :]):
         return "nickname"
-    return "other_name" if surname and not is_word(name) else "other_byname"
+    if not surname or is_word(name):
+        return "other_byname"
+    return "different_name" if _is_surname(head) else "other_name"
+
+
+def _is_surname(head: str) -> bool:
+    return head in words("surnames", "single", "compound")
 
 
 def _nickname(short: str, full: str) -> How | None:

@@ -16,11 +16,11 @@ from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
 from memories import queue
 from memories.corrections import derived, edit_memories, merge_contacts
-from memories.corrections.review_links import SURE
+from memories.corrections.review_links import DOUBTFUL
 from memories.models import Link, Memory
 
-# How certain it is that a memory is about the one of the two with whom it stays.
-UNSURE = 0.5
+# A mention that tells the two apart is at least so sure.
+SURE = 0.8
 
 
 def give_each_their_own(end_user: EndUser, merge: Change) -> set[UUID]:
@@ -41,7 +41,7 @@ def give_each_their_own(end_user: EndUser, merge: Change) -> set[UUID]:
     doubted = Link.objects.filter(pk__in=[link.pk for link in unsure])
     # Who stated it said so of both.
     doubted.filter(made_by=Link.MadeBy.OPERATOR).update(made_by=Link.MadeBy.EXTRACTOR)
-    doubted.filter(confidence__gte=SURE).update(confidence=UNSURE)
+    doubted.filter(confidence__gt=DOUBTFUL).update(confidence=DOUBTFUL)
     if theirs:
         _give(end_user, theirs, survivor, other)
     return {link.memory_id for link in theirs}

@@ -1,4 +1,4 @@
-"""Links that a person should look at: guesses of the machine, and people of one name."""
+"""Links that a person should look at: those more likely wrong than right, and people of one name."""
 
 from uuid import UUID
 
@@ -14,19 +14,22 @@ from memories.corrections import derived
 from memories.corrections.edit_memories import InvalidCorrection, locked
 from memories.models import Link, Memory
 
-# What extraction read itself is surer than this; hearsay and later guesses (the text
-# fallback's) are not. The index ``link_doubtful`` covers exactly these.
-SURE = 0.8
+# A link that is no surer than this may as well be wrong: its confidence is calibrated (a pronoun
+# between two people). The index ``link_doubtful`` covers all below 0.8.
+DOUBTFUL = 0.5
 
 
 def doubtful() -> QuerySet[Link]:
-    """Standing links to current facts that no person has confirmed, of low confidence."""
-    return Link.objects.filter(
-        Q(confidence__lt=SURE),
-        ~Q(made_by=Link.MadeBy.OPERATOR),
-        rejected=False,
-        memory__status=Memory.Status.ACTIVE,
-        memory__kind=Memory.Kind.FACT,
+    """Standing links to current facts that no person has confirmed, of low confidence: one of
+    each memory at a time."""
+    guesses = Link.objects.filter(
+        Q(confidence__lte=DOUBTFUL), ~Q(made_by=Link.MadeBy.OPERATOR), rejected=False
+    )
+    earlier = guesses.filter(
+        end_user=OuterRef("end_user"), memory=OuterRef("memory"), pk__lt=OuterRef("pk")
+    )
+    return guesses.filter(
+        ~Exists(earlier), memory__status=Memory.Status.ACTIVE, memory__kind=Memory.Kind.FACT
     )
 
 

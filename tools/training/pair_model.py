@@ -6,12 +6,13 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from contacts.learned import Logistic
+from contacts.learned import Logistic, sigmoid
 from contacts.resolution import features
-from contacts.resolution.pair_scoring import LIKELY, NOTHING_KNOWN, SETTLED
+from contacts.resolution.features import Sign
+from contacts.resolution.pair_scoring import LIKELY, NOTHING_KNOWN, SETTLED, worth_asking
 from memories.bench.aliases import described
 from memories.bench.metrics import f1
-from tools.training import by_author
+from tools.training import by_author, circles
 from tools.training.by_author import ROOT, Authors, Case
 
 WEIGHTS = ROOT / "contacts" / "resolution" / "pair_model.json"
@@ -20,18 +21,25 @@ _C = 1.0
 # Certain is what is right this often on authors that were held out.
 CERTAIN = 0.98
 _FEWEST = 100
-# Two full names that differ are rare in the corpus, whose pairs are all worth a thought, and nearly
-# all that a list of people holds: what differs there counts this often (a shift of the prior, which
-# case weights correct: Elkan, "The foundations of cost-sensitive learning", IJCAI 2001).
-_IN_A_LIST = 20
+# The pairs of ``aliases`` are all worth a thought, and half of them are one person. Of a user's
+# people nearly all pairs are two: those that stand in one circle are learned from as well, each
+# counting this much (case weights shift the prior: Elkan, "The foundations of cost-sensitive
+# learning", IJCAI 2001).
+_BESIDE = 0.1
+# People of a circle who are met a second time under another name, for the precision among all pairs.
+MET_TWICE = 0.1
+# Evidence that leaves nothing to weigh.
+_APART = -9.0
 
 
 def train(*, write: bool) -> None:
     """Prints how the model does on authors that it was not shown, and the learning curve."""
-    data = pairs()
+    data, people = pairs(), apart()
     probabilities: dict[str, list[float]] = {}
-    for name, learned in by_author.held_out(data, fit):
+    asked = 0
+    for name, learned in by_author.held_out(with_circles(data, people), fit):
         probabilities[name] = judged(learned, data[name])
+        asked += sum(p >= LIKELY for p in judged(learned, people[name]))
     truths = {name: [case["same"] for case in cases] for name, cases in data.items()}
     said = [p for name in data for p in probabilities[name]]
     was = [same for name in data for same in truths[name]]
@@ -40,14 +48,20 @@ def train(*, write: bool) -> None:
     pooled = figures(said, was, certain)
     print("pooled", {key: value and round(value, 4) for key, value in pooled.items()})
     print(f"certain from {certain}")
+    size = sum(len(circle.records) for circle in circles.circles().values())
+    twice = size * MET_TWICE * (pooled["recall"] or 0.0)
+    print(
+        f"of {sum(map(len, people.values()))} pairs of different people {asked} are suggested: "
+        f"precision {twice / (twice + asked):.3f} where {MET_TWICE:.0%} are met twice"
+    )
     print(by_author.reliability(said, was))
     print("f1 by authors learned from", by_author.learning_curve(data, fit, _f1))
     if write:
-        learned = fit(data)
+        learned = fit(with_circles(data, people))
         weights = {name: round(x, 4) for name, x in sorted(learned.weights.items())}
         by_author.write(
             WEIGHTS,
-            ["aliases"],
+            ["aliases", *circles.FILES],
             "python -m tools train pair_model --write",
             {"certain": certain, "bias": round(learned.bias, 4), "weights": weights},
         )
@@ -57,7 +71,7 @@ def pairs() -> Authors:
     """The features of the pairs that are scored: those that careful people would decide."""
     return {
         name: [
-            {"same": case["same"], "features": features_of(case)}
+            {"same": case["same"], **_row(_signs_of(case))}
             for case in cases
             if case["confidence"] != "ambiguous"
         ]
@@ -65,34 +79,59 @@ def pairs() -> Authors:
     }
 
 
+def apart() -> Authors:
+    """The features of the pairs of different people in each author's circle."""
+    return {
+        name: [
+            {"same": False, "weight": _BESIDE, **_row(circle.signs(*pair))} for pair in circle.pairs
+        ]
+        for name, circle in circles.circles().items()
+    }
+
+
+def with_circles(data: Authors, people: Authors) -> Authors:
+    """Both sorts of pairs of each author."""
+    return {name: [*cases, *people[name]] for name, cases in data.items()}
+
+
 def fit(data: Authors) -> Logistic:
     """The weights learned from some authors."""
-    cases = [case for cases in data.values() for case in cases]
+    cases = [case for cases in data.values() for case in cases if case["settled"] > _APART]
     table = DictVectorizer(sparse=False)
     matrix = table.fit_transform([case["features"] for case in cases])
     learned = LogisticRegression(C=_C, max_iter=2000)
-    learned.fit(matrix, [case["same"] for case in cases], [_weight(case) for case in cases])
+    learned.fit(
+        matrix, [case["same"] for case in cases], [case.get("weight", 1.0) for case in cases]
+    )
     names = table.get_feature_names_out()
     return Logistic(
         float(learned.intercept_[0]), dict(zip(names, map(float, learned.coef_[0]), strict=True))
     )
 
 
-def _weight(case: Case) -> int:
-    apart = features.FULL_NAMES & case["features"].keys()
-    return _IN_A_LIST if apart and not case["same"] else 1
+def _signs_of(case: Case) -> list[Sign]:
+    return features.signs(described(case["a"]), described(case["b"]), NOTHING_KNOWN, NOTHING_KNOWN)
 
 
-def features_of(case: Case) -> dict[str, float]:
-    """The features of a pair, as the product weighs them."""
-    found = features.signs(described(case["a"]), described(case["b"]), NOTHING_KNOWN, NOTHING_KNOWN)
+def _row(signs: Sequence[Sign]) -> Case:
+    """What is learned from a pair, and what the signs add that are weighed by hand."""
     return {
-        name: x for sign in found if sign.code not in SETTLED for name, x in sign.features.items()
+        "features": {
+            name: x
+            for sign in signs
+            if sign.code not in SETTLED
+            for name, x in sign.features.items()
+        },
+        "asked": worth_asking({sign.code for sign in signs}),
+        "settled": sum(SETTLED.get(sign.code, 0.0) * sign.strength for sign in signs),
     }
 
 
 def judged(learned: Logistic, cases: Sequence[Case]) -> list[float]:
-    return [learned.probability(case["features"]) for case in cases]
+    return [
+        case["asked"] * sigmoid(learned.log_odds(case["features"]) + case["settled"])
+        for case in cases
+    ]
 
 
 def threshold(said: Sequence[float], was: Sequence[bool]) -> float:

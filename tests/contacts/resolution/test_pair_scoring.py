@@ -62,9 +62,13 @@ def codes(found: Comparison, *, against: bool = False) -> set[str]:
         ("林浩", "浩子", "nickname"),
         ("肥May", "May", "same_name"),
         ("韩东升", "冬升", "homophone"),
-        ("Nora", "Nadine", "other_name"),
-        ("小丽", "小梅", "other_name"),
-        ("大宝", "小宝", "other_name"),
+        ("Nora", "Nadine", "different_name"),
+        ("Torvald", "Ysolde", "different_name"),
+        ("Nora", "Moose", "other_name"),
+        ("小丽", "小梅", "different_name"),
+        ("大宝", "小宝", "different_name"),
+        ("谢总", "苏老师", "different_name"),
+        ("谢总", "苏梅", "different_name"),
     ],
 )
 def test_two_names_relate_the_same_way_whichever_comes_first(
@@ -237,6 +241,41 @@ def test_lasting_attributes_that_differ_speak_against() -> None:
     one = who("小丽", "朋友", attributes={"hometown": ("厦门",), "birthday": ("3月4日",)})
     other = who("丽丽", "朋友", attributes={"birthday": ("9月9日",)})
     assert "attribute_other" in codes(compare(one, other), against=True)
+
+
+def test_plainly_different_names_are_not_suggested_however_much_else_is_shared() -> None:
+    facts = ("my friend from the choir, plays chess, lives by the harbour",)
+    one = who("Torvald", "friend from the choir", *facts)
+    assert compare(one, who("Ysolde", "friend from the choir", *facts)).verdict == "none"
+    assert compare(one, who("the tenor", "friend from the choir", *facts)).verdict in SUGGESTED
+    named = who("Torvald", "friend", "her real name is Ysolde", *facts)
+    assert compare(named, who("Ysolde", "friend", *facts)).verdict == "certain"
+
+
+def test_a_shared_role_counts_once() -> None:
+    said = "my friend from the choir"
+    found = compare(who("Nora", said, said), who("Nora Lindqvist", said, said))
+    assert codes(found) == {"part_of_name", "bond_same"}
+
+
+def test_names_of_one_sound_are_two_people_unless_something_says_otherwise() -> None:
+    one = who("谢丽", "同事", "在采购部，养了一只鹦鹉")
+    alike = who("谢莉", "同事", "采购部的，家里有只鹦鹉会说话")
+    stated = who("谢莉", "同事", "谢莉也叫谢丽", "采购部的，家里有只鹦鹉会说话")
+    assert compare(who("谢丽", "同事"), who("谢莉", "同事")).verdict == "none"
+    assert compare(one, alike).verdict == "likely"
+    assert compare(one, stated).verdict == "certain"
+
+
+def test_a_city_that_differs_speaks_less_against_than_a_birthday() -> None:
+    def pair(key: str, *values: str) -> Comparison:
+        sides = (who("Nora", "friend", attributes={key: (value,)}) for value in values)
+        return compare(*sides)
+
+    alike, other_city = (pair("location", "Oslo", city) for city in ("Oslo", "Bergen"))
+    other_birthday = pair("birthday", "May 3", "June 4")
+    assert other_birthday.score < other_city.score < alike.score
+    assert "attribute_other" not in codes(pair("location", "Oslo", "奥斯陆"), against=True)
 
 
 def test_a_word_that_everyone_shares_counts_for_nothing() -> None:

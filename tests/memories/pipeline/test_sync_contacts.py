@@ -7,6 +7,8 @@ from hypothesis.extra.django import TestCase
 
 from accounts.models import EndUser
 from contacts.models import Contact, Relation
+from memories.corrections import review_links
+from memories.models import Link
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from tests.factories import make_app
@@ -70,6 +72,25 @@ def test_both_people_of_a_relation_have_it_on_their_cards(text, subject, other):
     assert other in relation.object.name.lower()
     assert relation.object.name in Contact.objects.get(pk=relation.subject_id).card
     assert relation.subject.name in Contact.objects.get(pk=relation.object_id).card
+
+
+@pytest.mark.django_db
+def test_a_person_is_asked_about_whom_a_pronoun_means_and_not_about_hearsay():
+    said = [
+        "My friend Nadia and my cousin Lena came by.",
+        "She said she wants to move to Bergen with my boss Tom.",
+        "Tom is getting divorced, or so people say.",
+    ]
+    user = receive(make_app(), "ann", [Incoming("user", text) for text in said]).end_user
+    run.process(user.pk)
+    doubts = review_links.doubtful().values_list("memory__content", flat=True)
+    assert list(doubts) == [said[1]]
+    links = Link.objects.of(user).filter(memory__content=said[1])
+    assert {link.contact.name: link.confidence < 0.5 for link in links} == {
+        "Nadia": True,
+        "Lena": True,
+        "Tom": False,
+    }
 
 
 class AfterAnyTalk(TestCase):

@@ -86,6 +86,18 @@ class Draft:
             told.append(self.goes_on or self.heard.dropped_confidence)
         return min(told, default=1.0)
 
+    def sure_of(self, one: Someone) -> float:
+        """How sure it is that somebody is meant: as sure as the surest word for them."""
+        spots = (*self.spots, *(self.before.spots if self.before else ()))
+        told = [
+            spot.confidence if spot.how in ("pronoun", "several") else 1.0
+            for spot in spots
+            if one in spot.people
+        ]
+        if one is self.subject and not self.explicit:
+            told.append(self.goes_on or self.heard.dropped_confidence)
+        return max(told, default=1.0)
+
     def words(self) -> str:
         """The user's words as they were typed, with the sign that ends them."""
         text = self.sentence.text

@@ -88,6 +88,7 @@ def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Extr
         happens_until=_last_day(hits[0]) if hits else None,
         expires_at=_expiry(judgement.type, hits),
         confidence=round(draft.sure() if people else 1.0, 3),
+        sure_of={one.ref: round(draft.sure_of(one), 3) for one in people},
     )
 
 

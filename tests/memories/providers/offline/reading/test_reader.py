@@ -1,7 +1,9 @@
 """What the offline reader learns from conversations in Chinese and in English, and what it never does."""
 
 from datetime import UTC, datetime
+from uuid import UUID, uuid4
 
+from contacts.types import Person
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import Extraction, ExtractionRequest, Turn
 from tests.memories.providers.offline.talks import NOON, contents, talk
@@ -56,6 +58,17 @@ def test_somebody_elses_partner_is_related_to_them_and_not_to_the_user():
     assert [(ref[r.subject], r.kind, ref[r.object]) for r in found.relations] == [
         ("小韩", "男朋友", "陈佳")
     ]
+
+
+def test_a_name_that_only_sounds_like_a_known_one_is_somebody_elses():
+    known = Person(uuid4(), "张伟", (), "同事")
+
+    def met(line: str) -> set[UUID | None]:
+        return {person.contact_id for person in talk(line, people=(known,)).people}
+
+    assert known.id in met("昨天碰到张伟了，他现在在厦门")
+    assert known.id not in met("昨天碰到张玮了，他现在在厦门")
+    assert known.id not in met("张玮昨天搬到厦门了。")
 
 
 def test_what_the_assistant_claims_is_not_a_memory():
