@@ -171,7 +171,7 @@ def _is_anothers(text: str, span: PersonSpan) -> bool:
 
 
 _SENTENCE = re.compile(r"[。！？!?；;\n]")
-_OF_ANOTHER = re.compile(r"[^我咱俺]*[他她佢][^我咱俺]*")
+_OF_ANOTHER = re.compile(r"[^我咱俺他她佢]*[他她佢][^我咱俺]*")
 
 
 def _counts(span: PersonSpan, text: str, circle: Circle, *, with_name: bool) -> bool:
