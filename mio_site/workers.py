@@ -34,6 +34,8 @@ from mio_site.still_queue import still_seconds
 log = logging.getLogger(__name__)
 
 SCHEDULES_EVERY = 30.0  # seconds
+# Seconds that a process keeps a session of the database.
+KEPT_S = 60
 LOOK_EVERY = 1.0  # seconds between looks at the clock of the schedules, and at the queue
 BEAT_EVERY = 1.0  # seconds
 SPARE = 30.0  # seconds after its time limit in which a task can still end
@@ -211,6 +213,8 @@ class Member:
 
     def _begin(self, pulse: Pulse) -> None:
         stop = Stop()
+        for database in connections.all():  # one session for many tasks and looks at the queue
+            database.settings_dict["CONN_MAX_AGE"] = KEPT_S
         signal.signal(signal.SIGTERM, lambda *_: stop.request())
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's goes to the supervisor too
         pulse.start()
