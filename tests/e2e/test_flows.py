@@ -112,9 +112,9 @@ def test_a_fact_is_corrected_and_the_correction_taken_back(household: Household)
     value.fill("字节跳动")
     value.press("Enter")
     expect(page.locator("#the-card")).to_contain_text("字节跳动")
-    expect(page.locator("#the-card")).not_to_contain_text("腾讯")
+    expect(page.locator("#the-card")).not_to_contain_text("公司：腾讯")
     page.locator(".toast").get_by_role("button", name="Undo").click()
-    expect(page.locator("#the-card")).to_contain_text("腾讯")
+    expect(page.locator("#the-card")).to_contain_text("公司：腾讯")
     expect(page.locator("#the-card")).not_to_contain_text("字节跳动")
 
 
