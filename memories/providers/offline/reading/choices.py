@@ -22,7 +22,7 @@ class Choices:
     role: float
 
 
-CHOICES = Choices(keep=0.05, other=0.85, untrue=0.4, fact=0.7, name=0.8, borne_out=0.5, role=0.7)
+CHOICES = Choices(keep=0.05, other=0.85, untrue=0.4, fact=0.5, name=0.8, borne_out=0.5, role=0.7)
 
 # From which probability a memory is the user's own, whoever else it is about.
 OWN = 0.5

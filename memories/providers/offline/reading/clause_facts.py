@@ -10,12 +10,18 @@ from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
 from memories.providers.offline.reading.subjects import owns_next
 
+# From which confidence on whom a pronoun means is certain.
+CERTAIN = 0.9
+
 
 def facts_of(text: str, spots: Sequence[Spot], subject: Someone | None) -> list[Value]:
     """What ``text`` states of ``subject``: Chinese rows where there are Han characters, English
-    ones where Latin words remain. Nothing where it speaks of somebody besides."""
+    ones where Latin words remain. Nothing where it speaks of somebody besides, or it isn't certain
+    whom a pronoun means."""
     for spot in spots:
-        if (spot.who is not subject or spot.others) and not owns_next(text, spot, spots):
+        anothers = spot.who is not subject or spot.others
+        unsure = spot.how == "pronoun" and spot.confidence < CERTAIN
+        if unsure or (anothers and not owns_next(text, spot, spots)):
             return []
     masked = list(text)
     for spot in spots:

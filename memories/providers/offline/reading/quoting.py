@@ -11,7 +11,7 @@ from contacts.text import HAN, is_chinese
 from memories.dates import find_dates
 from memories.providers.offline.heads.judge import Judgement
 from memories.providers.offline.reading.circle import Someone
-from memories.providers.offline.reading.clause_facts import facts_of
+from memories.providers.offline.reading.clause_facts import CERTAIN, facts_of
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
@@ -25,8 +25,6 @@ FRAGMENT = 6
 LONGEST = 300  # characters of sentences quoted together
 # What is glued to a pronoun (she's).
 _SHORT_VERB = re.compile(r"['’]\w+")
-# From which confidence on a pronoun, or nobody's being named, gets a name in brackets.
-CERTAIN = 0.9
 # How sure a sentence that speaks of nobody goes on about whom the one before it is about.
 GOES_ON = 0.8
 

@@ -117,9 +117,13 @@ def _keep(book: DraftBook, choices: Choices) -> None:
 
 def _tells(draft: Draft, judgement: Judgement, choices: Choices) -> bool:
     """Whether a sentence may tell something of a life; the answer to a question does, which its
-    few words alone don't show."""
+    few words alone don't show, and so does what says whom it is about and hardly does anything
+    else."""
     other = sum(judgement.act[act] for act in OTHER_ACTS)
-    return draft.before is not None or (judgement.keep >= choices.keep and other < choices.other)
+    # What begins with whom it is about is no greeting.
+    states = draft.explicit and other - judgement.act["greet"] < choices.untrue
+    likely = judgement.keep >= choices.keep and other < choices.other
+    return draft.before is not None or states or likely
 
 
 def _right_before(drafts: Sequence[Draft], draft: Draft) -> Draft | None:
