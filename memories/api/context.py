@@ -90,6 +90,9 @@ Context = inline_serializer(
                 "outdated_on": serializers.DateField(
                     allow_null=True, help_text="Since then it is no longer true."
                 ),
+                "speaker": serializers.CharField(
+                    allow_blank=True, help_text="Who said it, where it is a quote."
+                ),
                 "ended": serializers.ListField(
                     child=serializers.CharField(), help_text="What of it is no longer true."
                 ),

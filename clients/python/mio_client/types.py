@@ -339,6 +339,7 @@ class InjectedMemory(TypedDict):
     reason: str
     said_on: str
     outdated_on: str | None
+    speaker: str
     ended: list[str]
 
 
