@@ -149,7 +149,7 @@ class ExtractedMemory:
     claimed it. Times are aware: ``happens_at`` when the event takes place, ``happens_until`` the
     beginning of its last day where all that is known is a longer time (in August), ``expires_at``
     when it stops to matter, ``valid_from``/``valid_to`` when the fact holds.
-    ``confidence`` is in 0..1; hearsay is below 0.6. ``sure_of`` says of people, by ref, how sure
+    ``confidence`` is in 0..1; hearsay is below 0.6. ``link_confidence`` says of people, by ref, how sure
     it is that they are meant (0..1), where that is in doubt.
     """
 
@@ -168,7 +168,7 @@ class ExtractedMemory:
     valid_from: datetime | None = None
     valid_to: datetime | None = None
     confidence: float = 1.0
-    sure_of: Mapping[str, float] = field(default_factory=dict)
+    link_confidence: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

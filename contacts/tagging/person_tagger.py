@@ -29,7 +29,6 @@ _CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]")
 _SELF = re.compile(r"(?i)[我咱俺]|\b(?:i|me|my|we|us|our)\b")
 _OF_USER = " 们們的"
-_MINE = re.compile(r"(?i)\b(?:my|our|his|her|their|your|['’]s)\s+$")
 _GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
 
 
@@ -62,31 +61,38 @@ def person_spans(text: str, known: Collection[str] = ()) -> list[PersonSpan]:
 
 def _is_given_name(text: str, start: int, end: int) -> bool:
     """Whether a word for a role is written as a given name that it is as well (Anna, an elder
-    brother in Tamil), and nobody's."""
-    said = text[start:end]
-    return said[:1].isupper() and is_given(normalise(said)) and not _MINE.search(text[:start])
+    brother in Tamil), and is nobody's."""
+    said, ahead = text[start:end], tokens(text[:start])
+    whose = before(ahead[-1].norm) if ahead else ""
+    return said[:1].isupper() and is_given(normalise(said)) and whose not in ("own", "others")
 
 
 def _with_particles(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
-    """The spans, names on both sides of a particle (João da Silva) as one."""
+    """The spans, names on both sides of particles (João da Silva) as one."""
     out: list[PersonSpan] = []
-    for span in spans:
-        if out and out[-1].kind != "role" and span.kind != "role":
-            between = text[out[-1].end : span.start].split()
-            if between and all(normalise(word) in words("name_particles") for word in between):
-                first = out.pop()
-                surer = max(first.probability, span.probability)
-                span = PersonSpan(first.start, span.end, first.kind, surer)
-        elif (
-            out
-            and span.kind == "role"
-            and normalise(text[span.start : span.end]) in words("name_particles")
-            and out[-1].kind != "role"
-            and text[span.end + 1 : span.end + 2].isupper()
-        ):
-            continue
+    for at, span in enumerate(spans):
+        if _is_particle(text, span) and _stands_between_names(spans, at):
+            continue  # it is a word for a role as well
+        first = out[-1] if out else span
+        between = text[first.end : span.start].split()
+        parted = between and all(normalise(word) in _particles() for word in between)
+        if parted and first.kind != "role" and span.kind != "role":
+            surer = max(first.probability, span.probability)
+            span = out.pop()._replace(end=span.end, probability=surer)
         out.append(span)
     return out
+
+
+def _is_particle(text: str, span: PersonSpan) -> bool:
+    return normalise(text[span.start : span.end]) in _particles()
+
+
+def _stands_between_names(spans: Sequence[PersonSpan], at: int) -> bool:
+    return 0 < at < len(spans) - 1 and "role" not in (spans[at - 1].kind, spans[at + 1].kind)
+
+
+def _particles() -> frozenset[str]:
+    return words("name_particles")
 
 
 def same_person(text: str, spans: Sequence[Placed]) -> list[int]:

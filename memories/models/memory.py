@@ -378,8 +378,8 @@ class Memory(Tracked):
         return f"memory {self.pk}"
 
     @property
-    def told(self) -> str:
-        """The content as it is shown: in quotation marks where it is a quote."""
+    def displayed_content(self) -> str:
+        """The content as a page shows it: in quotation marks where it is a quote."""
         return self.content if self.brackets is None else f"“{self.content}”"
 
     def say(self, at: datetime) -> None:

@@ -160,7 +160,7 @@ def link_drafts(
     ``memory_ids`` maps a draft's key to the row that says it; returns the new links.
     """
     wanted = [
-        (memory_ids[draft.key], contacts[ref], draft.extracted.sure_of.get(ref, 1.0))
+        (memory_ids[draft.key], contacts[ref], draft.extracted.link_confidence.get(ref, 1.0))
         for draft in drafts
         for ref in draft.extracted.people
         if ref in contacts

@@ -10,8 +10,9 @@ import pytest
 
 from contacts.matching.evidence import Evidence
 from contacts.matching.mentions import entries_of, hits_of
+from contacts.roles import terms
 from contacts.tagging import span_evidence, span_features
-from contacts.tagging.person_tagger import person_spans
+from contacts.tagging.person_tagger import PersonSpan
 from contacts.types import Person
 from memories.text.forget_reading import evidence_of
 
@@ -45,9 +46,21 @@ def test_of_tokens(text: str, expected: int) -> None:
     assert fingerprint([sorted(row) for row in rows]) == expected
 
 
-@pytest.mark.parametrize(("text", "expected"), [(ENGLISH, 3272027011), (CHINESE, 1524050885)])
-def test_of_spans_and_pairs_of_them(text: str, expected: int) -> None:
-    spans = person_spans(text)
+@pytest.mark.parametrize(
+    ("text", "people", "expected"),
+    [
+        (ENGLISH, "sister Anneliese Dave+O'Brien dentist Ryan girlfriend Grandma BOB Mary+Ann", 854986619),
+        (CHINESE, "同桌 杜若 老公 孟川 李阿姨 儿子 王总 Tom哥", 851203086),
+    ],
+)
+def test_of_spans_and_pairs_of_them(text: str, people: str, expected: int) -> None:
+    said = [one.replace("+", " ") for one in people.split()]
+    spans = [
+        PersonSpan(
+            text.index(one), text.index(one) + len(one), "role" if terms().get(one) else "name", 1.0
+        )
+        for one in said
+    ]
     kinds = [span_features.kind_features(text, span.start, span.end) for span in spans]
     pairs = [span_features.pair_features(text, spans, at, at + 1) for at in range(len(spans) - 1)]
     assert fingerprint([rounded(features) for features in [*kinds, *pairs]]) == expected

@@ -33,8 +33,9 @@ def stated(
     language: str,
     written: Callable[[str, re.Match[str]], str],
 ) -> list[Value]:
-    """What the group v of the rows finds in ``text``, unless unsettled words stand around it, or it has been read already under this key or a ``stronger`` one. ``written`` gives a value
-    its usual form, or nothing where it is none."""
+    """What the group v of the rows finds in ``text``, unless unsettled words stand around it, or it
+    has been read already under this key or a ``stronger`` one. ``written`` gives a value its usual
+    form, or nothing where it is none."""
     found: list[Value] = []
     for row in rows:
         key = row["key"]

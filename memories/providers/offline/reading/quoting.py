@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from contacts.lexicon.rules import patterns
@@ -171,10 +171,9 @@ def joined(first: Draft, second: Draft) -> Draft | None:
     if heard is not second.heard or apart or end - start > LONGEST:
         return None
     whole = Sentence(heard.text[start:end], start, second.sentence.end_mark)
-    return Draft(
-        heard, whole, _within(heard.spots, whole), first.subject, first.explicit,
-        first.values, first.judgement, first.extra_turns, first.before,
-    )  # fmt: skip
+    judgement = first.judgement or second.judgement
+    spots = _within(heard.spots, whole)
+    return replace(first, sentence=whole, spots=spots, judgement=judgement)
 
 
 def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from contacts.tagging.secrets import holds_phone, holds_secret
 from memories.providers.embeddings import LocalEmbedder
-from memories.providers.offline.heads.judge import Judgement, judge
-from memories.providers.offline.reading.choices import CHOICES, Choices
+from memories.providers.offline.heads.judge import judge
+from memories.providers.offline.reading.choices import ELSEWHERE, KEEP, OTHER, UNTRUE
 from memories.providers.offline.reading.discourse_reading import Heard, understand
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.forget_in_batch import forget_asked
@@ -22,8 +22,6 @@ from memories.text.sentences import sentences
 from memories.text.small_talk import greets
 from memories.types import Extraction, ExtractionRequest
 
-# What a sentence does that tells nothing of a life.
-OTHER_ACTS = ("ask", "request", "greet", "forget", "paste", "fiction", "joke")
 _EMBEDDER = LocalEmbedder()
 
 
@@ -36,7 +34,7 @@ def _extracted(request: ExtractionRequest) -> Extraction:
     return extraction_of(read(request), request)
 
 
-def read(request: ExtractionRequest, choices: Choices = CHOICES) -> DraftBook:
+def read(request: ExtractionRequest) -> DraftBook:
     """What is quoted of a batch."""
     discourse = understand(request)
     book = DraftBook(discourse)
@@ -49,7 +47,7 @@ def read(request: ExtractionRequest, choices: Choices = CHOICES) -> DraftBook:
             asked = None
         else:
             asked = heard
-    _keep(book, choices)
+    _keep(book)
     return book
 
 
@@ -84,7 +82,7 @@ def _question(asked: Heard, answer: str) -> Before | None:
     return Before(asked.text[at : end + 1].rstrip(), spots, asked.turn.said_at)
 
 
-def _keep(book: DraftBook, choices: Choices) -> None:
+def _keep(book: DraftBook) -> None:
     """Leaves out what tells nothing of a life for sure, and what is private; what can't stand
     alone is quoted with the sentence before it."""
     book.drafts = [d for d in book.drafts if any(map(str.isalnum, d.text()))]
@@ -96,39 +94,34 @@ def _keep(book: DraftBook, choices: Choices) -> None:
         draft.judgement = found
     kept: list[Draft] = []
     for draft in book.drafts:
-        judgement = draft.judgement
-        if judgement is None or not _tells(draft, judgement, choices) or _is_private(draft.text()):
+        if draft.judgement is None or not _tells(draft) or _is_private(draft.content()[0]):
             continue
-        before = _right_before(book.drafts, draft) if draft.is_fragment() else None
-        whole = joined(before, draft) if before is not None else None
-        if whole is None:
-            kept.append(draft)
-            continue
-        whole.judgement = whole.judgement or judgement
-        if (
-            kept
-            and kept[-1].heard is draft.heard
-            and kept[-1].sentence.start == whole.sentence.start
-        ):
+        whole = _with_what_it_leans_on(draft, kept, book.drafts)
+        if whole is not draft and kept and kept[-1].sentence.start == whole.sentence.start:
             kept.pop()
         kept.append(whole)
     book.drafts = kept
 
 
-def _tells(draft: Draft, judgement: Judgement, choices: Choices) -> bool:
+def _tells(draft: Draft) -> bool:
     """Whether a sentence may tell something of a life; the answer to a question does, which its
     few words alone don't show, and so does what says whom it is about and hardly does anything
     else."""
-    other = sum(judgement.act[act] for act in OTHER_ACTS)
-    # What begins with whom it is about is no greeting.
-    states = draft.explicit and other - judgement.act["greet"] < choices.untrue
-    likely = judgement.keep >= choices.keep and other < choices.other
+    acts = draft.judged.act
+    other = sum(acts[act] for act in ELSEWHERE)
+    states = draft.explicit and other < UNTRUE  # what begins with somebody is no greeting
+    likely = draft.judged.keep >= KEEP and other + acts["greet"] < OTHER
     return draft.before is not None or states or likely
 
 
-def _right_before(drafts: Sequence[Draft], draft: Draft) -> Draft | None:
-    at = drafts.index(draft) - 1
-    return drafts[at] if at >= 0 and not _is_private(drafts[at].text()) else None
+def _with_what_it_leans_on(draft: Draft, kept: Sequence[Draft], drafts: Sequence[Draft]) -> Draft:
+    """A sentence that can't stand alone together with the one right before it, kept or not; itself
+    where it can, or there is none that may be quoted."""
+    if not draft.is_fragment():
+        return draft
+    before = [*kept[-1:], *drafts[: drafts.index(draft)][-1:]]
+    wholes = (joined(one, draft) for one in before if not _is_private(one.content()[0]))
+    return next((whole for whole in wholes if whole is not None), draft)
 
 
 def _is_private(text: str) -> bool:

@@ -6,7 +6,15 @@ from datetime import datetime, timedelta
 from contacts.text import is_chinese
 from memories.dates import find_dates
 from memories.dates.date_words import DateHit
-from memories.providers.offline.reading.choices import CHOICES, OWN, Choices
+from memories.providers.offline.reading.choices import (
+    BORNE_OUT,
+    ELSEWHERE,
+    FACT,
+    NAME,
+    OWN,
+    ROLE,
+    UNTRUE,
+)
 from memories.providers.offline.reading.circle import Someone, in_order
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.quoting import Draft
@@ -21,19 +29,15 @@ from memories.types import (
 )
 
 MAX_NAMES = 5
-# What a sentence does whose words need not be true.
-UNTRUE_ACTS = ("ask", "request", "forget", "paste", "fiction", "joke", "suppose")
 
 
-def extraction_of(
-    book: DraftBook, request: ExtractionRequest, choices: Choices = CHOICES
-) -> Extraction:
+def extraction_of(book: DraftBook, request: ExtractionRequest) -> Extraction:
     """What the drafts amount to, and who was met."""
     wanted = {turn.id for turn in request.turns}
-    contacts = _contacts(book, wanted, choices)
+    contacts = _contacts(book, wanted)
     return Extraction(
         people=tuple(one.extracted() for one in contacts),
-        memories=tuple(_memory(draft, contacts, choices) for draft in book.drafts),
+        memories=tuple(_memory(draft, contacts) for draft in book.drafts),
         relations=tuple(_relations(contacts)),
         retracted_turn_ids=tuple(book.retracted),
         user_names=tuple(book.discourse.user_names[:MAX_NAMES]),
@@ -41,20 +45,36 @@ def extraction_of(
     )
 
 
-def _contacts(book: DraftBook, wanted: set[int], choices: Choices) -> list[Someone]:
+def _contacts(book: DraftBook, wanted: set[int]) -> list[Someone]:
     """Whom the batch speaks of as people of the user's life, and whose relatives they are."""
+    _forget_unsaid_roles(book)
     told = {one.ref for draft in book.drafts for one in draft.people()}
     found = [
         one
         for one in book.discourse.circle.people
-        if set(one.turns) & wanted and is_contact(one, one.ref in told, choices)
+        if set(one.turns) & wanted and is_contact(one, one.ref in told)
     ]
     owners = [one.owner for one in found if one.owner is not None and one.owner.owner is None]
     owners += [owner for one in found for _, owner in one.ties if owner.named]
     return [one for one in in_order(found) if one in found or one in owners]
 
 
-def is_contact(one: Someone, told: bool, choices: Choices) -> bool:
+def _forget_unsaid_roles(book: DraftBook) -> None:
+    """Whoever is new and has a name is in no role that no kept sentence gives them: what a dream or
+    a joke made of them is none."""
+    said = {
+        one.ref
+        for draft in book.drafts
+        for spot in draft.spots
+        if spot.how == "role"
+        for one in spot.people
+    }
+    for one in book.discourse.circle.people:
+        if one.contact_id is None and one.named and one.ref not in said:
+            one.role, one.owner = "", None
+
+
+def is_contact(one: Someone, told: bool) -> bool:
     """Whether somebody is a person of the user's life: a contact, somebody whose name is sure,
     was used twice or stands beside what they are to somebody, or a relative or other role of the
     user's own of whom something is told."""
@@ -64,11 +84,11 @@ def is_contact(one: Someone, told: bool, choices: Choices) -> bool:
         return False
     if one.named:
         borne_out = len(one.turns) > 1 or one.role
-        return one.certainty >= (choices.borne_out if borne_out else choices.name)
-    return told and one.owner is None and bool(one.role) and one.certainty >= choices.role
+        return one.certainty >= (BORNE_OUT if borne_out else NAME)
+    return told and one.owner is None and bool(one.role) and one.certainty >= ROLE
 
 
-def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> ExtractedMemory:
+def _memory(draft: Draft, contacts: Sequence[Someone]) -> ExtractedMemory:
     judgement = draft.judged
     said_at = draft.heard.turn.said_at
     content, brackets = draft.content()
@@ -83,12 +103,12 @@ def _memory(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Extr
         people=tuple(one.ref for one in people),
         quote=words,
         brackets=tuple(brackets),
-        facts=tuple(_facts(draft, contacts, choices)),
+        facts=tuple(_facts(draft, contacts)),
         happens_at=hits[0].at if hits else None,
         happens_until=_last_day(hits[0]) if hits else None,
         expires_at=_expiry(judgement.type, hits),
         confidence=round(draft.sure() if people else 1.0, 3),
-        sure_of={one.ref: round(draft.sure_of(one), 3) for one in people},
+        link_confidence={one.ref: round(draft.sure_of(one), 3) for one in people},
     )
 
 
@@ -102,10 +122,11 @@ def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
     return next((one for one in about if one is draft.subject), about[0]).subtype
 
 
-def _facts(draft: Draft, contacts: Sequence[Someone], choices: Choices) -> Iterator[Fact]:
+def _facts(draft: Draft, contacts: Sequence[Someone]) -> Iterator[Fact]:
     """Those of a statement that is sure to be one of fact."""
-    untrue = sum(draft.judged.act[act] for act in UNTRUE_ACTS) >= choices.untrue
-    if untrue or draft.judged.modality["fact"] < choices.fact or draft.before is not None:
+    acts = draft.judged.act
+    untrue = acts["suppose"] + sum(acts[act] for act in ELSEWHERE) >= UNTRUE
+    if untrue or draft.judged.modality["fact"] < FACT or draft.before is not None:
         return
     for value, subject in dict.fromkeys(draft.values):
         if subject is None or subject in contacts:
