@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
-from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -150,13 +149,6 @@ class Viterbi:
 def tagged(text: str) -> tuple[tuple[str, str], ...]:
     """``text`` as (word, part of speech) pairs, words unknown to the dictionary included."""
     return tuple((pair.word, pair.flag) for pair in _tagger().cut(text))
-
-
-@lru_cache(maxsize=256)
-def tagged_by_start(text: str) -> Mapping[int, tuple[str, str]]:
-    """The pairs of :func:`tagged` by where the word starts."""
-    pairs = tagged(text)
-    return dict(zip(accumulate((len(word) for word, _ in pairs), initial=0), pairs, strict=False))
 
 
 def cut(text: str, names: Mapping[str, float] | None = None) -> list[Word]:

@@ -22,7 +22,7 @@ from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.tagging.secrets import holds_phone, masked
 from contacts.text import clean, is_chinese, one_line, quotations
 from contacts.types import Person, Utterance
-from memories.dates import find_dates, write_dates
+from memories.dates import find_dates
 from memories.entities.tagger import tag
 from memories.pipeline.buffer import detect_language
 from memories.providers.offline.offline_provider import OfflineProvider
@@ -128,7 +128,6 @@ READERS: dict[str, Callable[[str], Any]] = {
     "forget": forget,
     "secrets": lambda text: (masked(text), holds_phone(text[:MEMORY]), negations(text)),
     "dates": _both(find_dates),
-    "written dates": _both(write_dates),
     "entities": lambda text: tag(text[:MEMORY], {"小红": "王小红", "Ann": "Ann"}),
     "mentions": lambda text: (candidate_keys(text), find_mentions(text, ENTRIES)),
     "descriptions": lambda text: keys_of(describe(text)),

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from contacts.lexicon import titles, words
 from contacts.lexicon.rules import patterns
-from contacts.roles import Role, groups, roles_of
+from contacts.roles import Role, roles_of
 from contacts.types import Person
 
 _LEX = patterns(__file__)
@@ -23,11 +23,6 @@ def gender_of(word: str) -> str:
     """The gender that a role word implies, or nothing."""
     genders = {role.gender for role in roles_of(word)}
     return genders.pop() if len(genders) == 1 else ""
-
-
-def names_several(text: str) -> bool:
-    """Whether ``text`` is a word for several people at once: 公公婆婆, my parents."""
-    return _OWN.sub("", text.lower()) in groups()
 
 
 def is_called(person: Person, word: str) -> bool:

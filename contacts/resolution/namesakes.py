@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from contacts.lexicon import words
-from contacts.lexicon.rules import patterns, rows
+from contacts.lexicon.rules import patterns
 from contacts.resolution.relationships import may_be_one
 from contacts.roles import is_anothers, roles_of
 
@@ -15,7 +15,6 @@ _SIBLINGS = frozenset("哥哥 姐姐 弟弟 妹妹".split())
 _LIKE_KIN = frozenset("roommate neighbor deskneighbor bestfriend childhoodfriend nanny".split())
 
 lex = patterns(__file__)
-_PLACES = rows(__file__, "places")
 
 
 def says_another(text: str, start: int, end: int) -> bool:
@@ -28,11 +27,6 @@ def says_another(text: str, start: int, end: int) -> bool:
         return True
     found = lex.before_en.search(before)
     return bool(found and not lex.like_en.search(before) and lex.after_en.match(after))
-
-
-def role_by_place(text: str) -> str:
-    """What somebody in ``text`` is to the user by where they are from (我公司: 同事), or ""."""
-    return next((row["role"] for row in _PLACES if row["pattern"].search(text)), "")
 
 
 def is_someone_else(said: str, known: str) -> bool:

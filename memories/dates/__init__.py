@@ -44,27 +44,3 @@ def _read(finder: Finder, match: re.Match[str], said_at: datetime, chinese: bool
         if moment is not None and moment.year not in _YEARS:
             raise ValueError(moment.year)
     return hit
-
-
-def write_dates(text: str, said_at: datetime, chinese: bool) -> str:
-    """``text`` with every relative date written out as an absolute one."""
-    for hit in reversed(find_dates(text, said_at, chinese)):
-        before, after = text[: hit.start], text[hit.end :]
-        if hit.text.isascii() and not chinese:
-            if re.match(r"\d{4}|the ", hit.text) and re.search(r"\b(?:on|in|at|this)\s$", before):
-                before = re.sub(r"\bthis\s$", "", before)
-            elif hit.text[:1].isdigit() and before.endswith(" ") and hit.exact is False:
-                before += _preposition(before, hit)
-        text = before + hit.text + after
-    return text
-
-
-def _preposition(before: str, hit: DateHit) -> str:
-    """ "moved yesterday" needs "on" before an ISO day; a day that follows one does not."""
-    if re.search(
-        r"\b(?:on|by|until|till|since|from|before|after|to|is|was|for|of|and|the|around|at|starts?|starting)\s$",
-        before,
-        re.I,
-    ):
-        return ""
-    return "on " if re.fullmatch(r"\d{4}-\d\d-\d\d.*", hit.text) else ""

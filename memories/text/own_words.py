@@ -54,12 +54,6 @@ def unquoted(content: str) -> str:
     return _blanked(own, quotations(own))
 
 
-def quoted_parts(content: str) -> str:
-    """The bracketed or quoted passages of ``content``: a pasted text."""
-    spans = _bracketed(content) + enclosed(content, _PASTE, _PASTED)
-    return "\n".join(content[start:end] for start, end in spans)
-
-
 def _bracketed(content: str) -> list[_Span]:
     return enclosed(content, _BRACKET, {}, to_the_end="「『")
 

@@ -49,7 +49,11 @@ def test_of_tokens(text: str, expected: int) -> None:
 @pytest.mark.parametrize(
     ("text", "people", "expected"),
     [
-        (ENGLISH, "sister Anneliese Dave+O'Brien dentist Ryan girlfriend Grandma BOB Mary+Ann", 854986619),
+        (
+            ENGLISH,
+            "sister Anneliese Dave+O'Brien dentist Ryan girlfriend Grandma BOB Mary+Ann",
+            854986619,
+        ),
         (CHINESE, "同桌 杜若 老公 孟川 李阿姨 儿子 王总 Tom哥", 851203086),
     ],
 )

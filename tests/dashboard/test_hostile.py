@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 import pytest
 from django.http import HttpResponse
 from django.urls import reverse
+from django.utils import translation
 
 from accounts.models import EndUser
 from contacts.models import Contact, Relation
@@ -217,6 +218,7 @@ def test_a_message_of_what_was_done_shows_a_name_as_a_name(hostile: EndUser) -> 
         ("", "?", ""),
     ],
 )
+@translation.override("en")
 def test_a_name_is_seen_as_what_it_is(name: str, letter: str, seen: str) -> None:
     assert mio.letter(name) == letter
     assert mio.seen(name) == seen

@@ -7,9 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.dates import find_dates, write_dates
+from memories.dates import find_dates
 
 SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
+
+
+def _written(text: str, said_at: datetime, chinese: bool) -> str:
+    """The text with each date as it is written for certain."""
+    for hit in reversed(find_dates(text, said_at, chinese)):
+        text = text[: hit.start] + hit.text + text[hit.end :]
+    return text
 
 
 @pytest.mark.parametrize(
@@ -38,15 +45,15 @@ SAID = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
     ],
 )
 def test_chinese_dates_are_written_out(text: str, written: str):
-    assert write_dates(text, SAID, chinese=True) == written
+    assert _written(text, SAID, chinese=True) == written
 
 
 @pytest.mark.parametrize(
     ("text", "written"),
     [
-        ("she left yesterday", "she left on 2025-06-03"),
+        ("she left yesterday", "she left 2025-06-03"),
         ("the exam is tomorrow at 3pm", "the exam is 2025-06-05 15:00"),
-        ("see you next Friday", "see you on 2025-06-13"),
+        ("see you next Friday", "see you 2025-06-13"),
         ("the gig is on saturday the 14th", "the gig is on 2025-06-14"),
         ("it is on the 22nd", "it is on 2025-06-22"),
         ("moved there last month", "moved there in May 2025"),
@@ -64,12 +71,12 @@ def test_chinese_dates_are_written_out(text: str, written: str):
     ],
 )
 def test_english_dates_are_written_out(text: str, written: str):
-    assert write_dates(text, SAID, chinese=False) == written
+    assert _written(text, SAID, chinese=False) == written
 
 
 def test_a_month_without_a_year_is_the_next_one_to_come():
-    assert write_dates("2月去滑雪", SAID, chinese=True) == "2026年2月去滑雪"
-    assert write_dates("十月生孩子", SAID, chinese=True) == "2025年10月生孩子"
+    assert _written("2月去滑雪", SAID, chinese=True) == "2026年2月去滑雪"
+    assert _written("十月生孩子", SAID, chinese=True) == "2025年10月生孩子"
 
 
 def test_a_date_carries_the_time_it_means():
@@ -137,10 +144,10 @@ def test_what_no_calendar_holds_is_no_date(text: str, said_at: datetime):
 def test_what_no_calendar_holds_is_left_as_it_was_said_in_all_its_parts(text: str, day: int):
     said_at = SAID.replace(month=11, day=day)
     for chinese in (True, False):
-        assert write_dates(text, said_at, chinese) == text
+        assert _written(text, said_at, chinese) == text
 
 
 @given(st.lists(st.one_of(NUMBERS, UNITS, st.text(max_size=3)), max_size=8), st.booleans())
 def test_no_number_of_any_unit_is_too_much(parts: list[str], chinese: bool):
-    write_dates("".join(parts), SAID, chinese)
-    write_dates(" ".join(parts), SAID, chinese)
+    _written("".join(parts), SAID, chinese)
+    _written(" ".join(parts), SAID, chinese)

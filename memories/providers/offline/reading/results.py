@@ -123,14 +123,16 @@ def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
 
 
 def _facts(draft: Draft, contacts: Sequence[Someone]) -> Iterator[Fact]:
-    """Those of a statement that is sure to be one of fact."""
-    acts = draft.judged.act
-    untrue = acts["suppose"] + sum(acts[act] for act in ELSEWHERE) >= UNTRUE
-    if untrue or draft.judged.modality["fact"] < FACT or draft.before is not None:
-        return
-    for value, subject in dict.fromkeys(draft.values):
+    for value, subject in dict.fromkeys(draft.values) if is_believed(draft) else ():
         if subject is None or subject in contacts:
             yield Fact(value.key, value.value, subject.ref if subject else "")
+
+
+def is_believed(draft: Draft) -> bool:
+    """Whether a sentence is told as a fact, stands alone, and hardly does what need not be true."""
+    acts = draft.judged.act
+    untrue = acts["suppose"] + sum(acts[act] for act in ELSEWHERE)
+    return draft.before is None and untrue < UNTRUE and draft.judged.modality["fact"] >= FACT
 
 
 def _last_day(hit: DateHit) -> datetime | None:
