@@ -9,6 +9,8 @@ OTHER = 0.85
 # It is believed where it is less likely than this to do what need not be true, and its attributes
 # are taken where it is as likely as this to be told as a fact.
 UNTRUE, FACT = 0.4, 0.5
+# As likely as this to be fiction or supposed, it puts nobody in a role.
+IMAGINED = 0.3
 # What a sentence does that tells nothing of a life, and whose words need not be true.
 ELSEWHERE = ("ask", "request", "forget", "paste", "fiction", "joke")
 

@@ -171,9 +171,7 @@ def joined(first: Draft, second: Draft) -> Draft | None:
     if heard is not second.heard or apart or end - start > LONGEST:
         return None
     whole = Sentence(heard.text[start:end], start, second.sentence.end_mark)
-    judgement = first.judgement or second.judgement
-    spots = _within(heard.spots, whole)
-    return replace(first, sentence=whole, spots=spots, judgement=judgement)
+    return replace(first, sentence=whole, spots=_within(heard.spots, whole))
 
 
 def _within(spots: Sequence[Spot], part: Sentence) -> list[Spot]:

@@ -4,8 +4,6 @@ Turns are understood first (who is meant where) and cut into sentences. A classi
 each does: what is no statement of a life for sure is left out, all else is quoted.
 """
 
-from collections.abc import Sequence
-
 from contacts.tagging.secrets import holds_phone, holds_secret
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.offline.heads.judge import judge
@@ -92,36 +90,37 @@ def _keep(book: DraftBook) -> None:
     vectors = dict(zip(each, _EMBEDDER.embed_passages(each) if each else [], strict=True))
     for draft, found in zip(wanted, judge(texts, [vectors[t] for t in texts]), strict=True):
         draft.judgement = found
-    kept: list[Draft] = []
-    for draft in book.drafts:
-        if draft.judgement is None or not _tells(draft) or _is_private(draft.content()[0]):
-            continue
-        whole = _with_what_it_leans_on(draft, kept, book.drafts)
-        if whole is not draft and kept and kept[-1].sentence.start == whole.sentence.start:
-            kept.pop()
-        kept.append(whole)
-    book.drafts = kept
+    units: list[tuple[Draft, bool]] = []
+    for draft in wanted:
+        tells = _tells(draft)
+        before = units[-1] if units and draft.is_fragment() and not _does_else(draft) else None
+        whole = joined(before[0], draft) if before else None
+        if before is None or whole is None:
+            units.append((draft, tells))
+        else:
+            whole.judgement = draft.judgement if tells and not before[1] else whole.judgement
+            units[-1] = whole, tells or before[1]
+    book.drafts = [unit for unit, tells in units if tells and not _is_private(unit.content()[0])]
 
 
 def _tells(draft: Draft) -> bool:
     """Whether a sentence may tell something of a life; the answer to a question does, which its
     few words alone don't show, and so does what says whom it is about and hardly does anything
     else."""
-    acts = draft.judged.act
-    other = sum(acts[act] for act in ELSEWHERE)
-    states = draft.explicit and other < UNTRUE  # what begins with somebody is no greeting
-    likely = draft.judged.keep >= KEEP and other + acts["greet"] < OTHER
+    states = (
+        draft.explicit and _elsewhere(draft) < UNTRUE
+    )  # what begins with somebody is no greeting
+    likely = draft.judged.keep >= KEEP and not _does_else(draft)
     return draft.before is not None or states or likely
 
 
-def _with_what_it_leans_on(draft: Draft, kept: Sequence[Draft], drafts: Sequence[Draft]) -> Draft:
-    """A sentence that can't stand alone together with the one right before it, kept or not; itself
-    where it can, or there is none that may be quoted."""
-    if not draft.is_fragment():
-        return draft
-    before = [*kept[-1:], *drafts[: drafts.index(draft)][-1:]]
-    wholes = (joined(one, draft) for one in before if not _is_private(one.content()[0]))
-    return next((whole for whole in wholes if whole is not None), draft)
+def _does_else(draft: Draft) -> bool:
+    """Whether it is as good as certain that a sentence does something else than to tell."""
+    return _elsewhere(draft) + draft.judged.act["greet"] >= OTHER
+
+
+def _elsewhere(draft: Draft) -> float:
+    return sum(draft.judged.act[act] for act in ELSEWHERE)
 
 
 def _is_private(text: str) -> bool:

@@ -10,6 +10,7 @@ from memories.providers.offline.reading.choices import (
     BORNE_OUT,
     ELSEWHERE,
     FACT,
+    IMAGINED,
     NAME,
     OWN,
     ROLE,
@@ -60,18 +61,22 @@ def _contacts(book: DraftBook, wanted: set[int]) -> list[Someone]:
 
 
 def _forget_unsaid_roles(book: DraftBook) -> None:
-    """Whoever is new and has a name is in no role that no kept sentence gives them: what a dream or
-    a joke made of them is none."""
+    """Whoever is new and has a name is in no role that only sentences give them which imagine: what
+    a dream made of them is none."""
     said = {
         one.ref
         for draft in book.drafts
         for spot in draft.spots
-        if spot.how == "role"
+        if spot.how == "role" and not _imagines(draft)
         for one in spot.people
     }
     for one in book.discourse.circle.people:
         if one.contact_id is None and one.named and one.ref not in said:
             one.role, one.owner = "", None
+
+
+def _imagines(draft: Draft) -> bool:
+    return draft.judged.act["fiction"] + draft.judged.act["suppose"] >= IMAGINED
 
 
 def is_contact(one: Someone, told: bool) -> bool:

@@ -350,3 +350,19 @@ def test_without_its_brackets_a_memory_is_a_piece_of_one_turn(lines: list[str]):
         words += memory.content[at:]
         assert words == memory.quote
         assert words.strip() in lines[memory.turn_ids[0] - 1]
+
+
+def test_what_is_dreamt_of_somebody_gives_them_no_role():
+    found = talk("昨晚梦见孟川当了我老板", "孟川搬到西安了。", "孟川今天请客。")
+    assert [(person.name, person.relationship) for person in found.people] == [("孟川", "")]
+
+
+def test_what_cannot_stand_alone_is_quoted_once_with_what_stands_before_it():
+    found = talk("我同事孙悦搬到厦门了。租了个小房子。养了猫。")
+    quotes = [memory.quote for memory in found.memories]
+    assert quotes == ["我同事孙悦搬到厦门了。租了个小房子。养了猫。"]
+
+
+def test_a_secret_in_a_question_is_not_quoted_with_its_answer():
+    found = talk("My friend Nadia is back.", "A: Is Nadia's password Qw7!zz?", "yes", language="en")
+    assert "Qw7" not in contents(found)
