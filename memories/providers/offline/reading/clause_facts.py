@@ -3,15 +3,22 @@
 import re
 from collections.abc import Sequence
 
+from contacts.tagging.person_tagger import is_own_family
 from contacts.text import HAN
 from memories.providers.offline.reading import facts_en, facts_zh
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
-from memories.providers.offline.reading.subjects import owns_next
+from memories.providers.offline.reading.subjects import is_users_own, owns_next
 
 # From which confidence on whom a pronoun means is certain.
 CERTAIN = 0.9
+
+
+def _is_told_whose(text: str, spot: Spot) -> bool:
+    """Whether a partner or child is named, somebody's who is known, or said to be the user's."""
+    who = spot.who
+    return who is None or who.named or who.owner is not None or is_users_own(text, spot)
 
 
 def facts_of(text: str, spots: Sequence[Spot], subject: Someone | None) -> list[Value]:
@@ -22,6 +29,8 @@ def facts_of(text: str, spots: Sequence[Spot], subject: Someone | None) -> list[
         anothers = spot.who is not subject or spot.others
         unsure = spot.how == "pronoun" and spot.confidence < CERTAIN
         if unsure or (anothers and not owns_next(text, spot, spots)):
+            return []
+        if spot.how == "role" and is_own_family(spot.text) and not _is_told_whose(text, spot):
             return []
     masked = list(text)
     for spot in spots:

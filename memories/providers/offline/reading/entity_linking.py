@@ -360,7 +360,7 @@ def in_place(spots: Iterable[Spot]) -> list[Spot]:
 
 # What stands before the relative of somebody meant by a pronoun.
 ANOTHERS = re.compile(
-    r"(?:[他她你妳您佢]|人家|对方|對方)(?:们|們|哋)?(?:的|嘅|家)?(?:的)?\s?$"
+    r"(?:[他她你妳您佢]|自己|人家|对方|對方)(?:们|們|哋)?(?:的|嘅|家)?(?:的)?\s?$"
     r"|\b(?:his|her|their|your|its)\s(?:[\w'’-]+\s){0,2}$",
     re.I,
 )

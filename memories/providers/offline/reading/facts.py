@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from contacts.lexicon.rules import Row, patterns
+from contacts.segmentation import tagged
+from contacts.text import simplified
 from memories.text.negation import NOT_EN, NOT_ZH
 
 RE = patterns(__file__, NOT_EN=NOT_EN, NOT_ZH=NOT_ZH)
@@ -44,7 +46,15 @@ def stated(
             start, end = match.span("v")
             if any(v.key in shut and v.start < end and start < v.end for v in found):
                 continue
-            rest = f"{text[: match.start()]} {match.group('v')} {text[match.end() :]}"
-            if not unsettled(language).search(rest) and (value := written(key, match)):
+            before = text[: match.start()]
+            rest = simplified(f"{before} {match.group('v')} {text[match.end() :]}")
+            if unsettled(language).search(rest) or (row.get("direct") and _has_noun(before)):
+                continue
+            if value := written(key, match):
                 found.append(Value(key, value, start, end, row["name"]))
     return found
+
+
+def _has_noun(text: str) -> bool:
+    """Whether a noun or a genitive stands in Chinese words."""
+    return any(tag[:1] == "n" or word == "的" for word, tag in tagged(text.strip()))

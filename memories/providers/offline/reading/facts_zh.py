@@ -26,9 +26,9 @@ def facts(text: str) -> list[Value]:
 def _written(places: tuple[str, ...], key: str, match: re.Match[str]) -> str:
     """A value in its usual form; nothing where its words are none of this key."""
     value = match.group("v").strip(" ，,的了")
-    if RE.not_value.search(value) and key not in {"age", "habit"}:
+    if RE.not_value.search(value) and key != "age":
         return ""
-    if key == "former_company" and value in places and not RE.leaves.search(match.group()):
+    if key == "company" and value in places:
         return ""
     employs = _employs(key, value, match.string[match.end("v") :])
     return _tidy(key, value) if value and employs else ""
@@ -36,10 +36,8 @@ def _written(places: tuple[str, ...], key: str, match: re.Match[str]) -> str:
 
 def _employs(key: str, value: str, after: str) -> bool:
     """Whether a value can be an organisation, if ``key`` asks for one."""
-    if key not in {"company", "school", "former_company"}:
+    if key != "company":
         return True
-    if key == "former_company" and RE.job.fullmatch(value):
-        return False
     if value in {"银行", "医院"} and re.match(r"上班|工作|任职|就职", after):
         return True
     return not RE.not_org.search(value)

@@ -155,7 +155,7 @@ def _draft(heard: Heard, sentence: Sentence) -> Draft:
         if number == 0:
             explicit = says
             subject = who if says else heard.dropped if sentence.start == 0 else None
-        if says:
+        if says and not RE.reports.search(sentence.text[: part.start - sentence.start]):
             values += [(value, who) for value in facts_of(part.text, here, who)]
     return Draft(heard, sentence, spots, subject, explicit, values)
 

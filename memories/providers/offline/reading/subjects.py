@@ -1,8 +1,11 @@
 """Whom a clause is about."""
 
+import re
 from collections.abc import Sequence
 
+from contacts import segmentation
 from contacts.lexicon.rules import patterns, sets
+from contacts.roles import groups, terms
 from contacts.segmentation import tagged
 from contacts.text import HAN
 from memories.providers.offline.reading.circle import Someone
@@ -19,6 +22,8 @@ def subject_of(text: str, spots: Sequence[Spot]) -> tuple[Someone | None, bool]:
     for spot in spots:
         if owns_next(text, spot, spots):
             continue
+        if spot.how == "user" and _owns_word(text, spot):
+            return None, False
         if _leads(text[: spot.start]):
             return spot.who, True
         return None, False
@@ -40,6 +45,20 @@ def owns_next(text: str, spot: Spot, spots: Sequence[Spot]) -> bool:
         and (spot.text.lower() in ("my", "our") or HAN.search(spot.text))
         for other in spots
     )
+
+
+def _owns_word(text: str, spot: Spot) -> bool:
+    """Whether the user is only the one whose something is that nobody was seen in: my sub, 我爸妈."""
+    if HAN.search(spot.text):
+        behind = re.match("[\u3400-\u9fff]+", text[spot.end :])
+        first = segmentation.cut(behind[0])[0].text if behind else ""
+        return first == "的" or bool(terms().get(first) or groups().get(first))
+    return spot.text.lower() in ("my", "our")
+
+
+def is_users_own(text: str, spot: Spot) -> bool:
+    """Whether it is said that a role is the user's: my son, 我家儿子."""
+    return bool(RE.users_own.search(text[: spot.start]))
 
 
 def _leads(before: str) -> bool:
