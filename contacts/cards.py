@@ -9,7 +9,8 @@ from contacts import important_dates, partial_dates
 from contacts.attributes import ATTRIBUTES, label
 from contacts.text import names_role, one_line
 
-MAX_VALUE = 120  # graphemes of one value or event
+MAX_VALUE = 120  # graphemes of one value
+MAX_NOTE = 220  # graphemes of an event or a note
 MAX_PERSONALITY = 400
 MAX_VALUES = 6  # of one attribute
 MAX_EVENTS = 12
@@ -94,7 +95,7 @@ def render(
         (words["timeline"], events),
         (words["notes"], [note for note in notes if not any(text in note for text in told)]),
     ):
-        bullets = [f"- {text}" for item in items if (text := one_line(item, MAX_VALUE))]
+        bullets = [f"- {text}" for item in items if (text := one_line(item, MAX_NOTE))]
         if bullets:
             lines += [caption + words["colon"].rstrip(), *bullets]
     return "\n".join(lines)

@@ -57,6 +57,16 @@ class CollectorAway(logging.Filter):
         return True
 
 
+class ProbeAnswered(logging.Filter):
+    """Leaves out that ``/readyz`` answered 503: whoever asks is told, and asks every moment while
+    the server starts."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        request = getattr(record, "request", None)
+        unready = getattr(record, "status_code", None) == 503
+        return not (unready and getattr(request, "path", "") == "/readyz")
+
+
 class Line(logging.Formatter):
     """A line of text, with the request and the trace at its end where there are such."""
 

@@ -354,6 +354,7 @@ LOGGING = {
     "filters": {
         "database_away": {"()": "mio_site.logs.DatabaseAway"},
         "collector_away": {"()": "mio_site.logs.CollectorAway"},
+        "probe_answered": {"()": "mio_site.logs.ProbeAnswered"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
         "trace_id": {"()": "accounts.tracing.TraceId"},
     },
@@ -361,7 +362,13 @@ LOGGING = {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": MIO_LOG_FORMAT,
-            "filters": ["database_away", "collector_away", "request_id", "trace_id"],
+            "filters": [
+                "database_away",
+                "collector_away",
+                "probe_answered",
+                "request_id",
+                "trace_id",
+            ],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

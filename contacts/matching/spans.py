@@ -7,9 +7,19 @@ from functools import lru_cache
 from uuid import UUID
 
 from accounts.reasons import Reason
+from contacts.lexicon import titles, words
 from contacts.matching.annotation import Reading
 from contacts.matching.spellings import Spelling
-from contacts.names import HAN_KEY_LENGTH, SOUND, TYPO, diminutives, name_key, one_edit
+from contacts.names import (
+    HAN_KEY_LENGTH,
+    SOUND,
+    TITLE,
+    TYPO,
+    diminutives,
+    name_key,
+    one_edit,
+    surname_of,
+)
 from contacts.roles import Role, RoleWord, groups, roles_of
 from contacts.text import is_cjk, is_han
 from contacts.types import Entry, How, Person
@@ -109,6 +119,8 @@ def _hit(reading: Reading, entry: Entry, place: Spelling) -> Hit | None:
         mine = _met(place.role, text, key.partition(":")[2])
         hit = Hit(entry.person, start, end, "kinship", text, "role", place.role, mine)
         return hit if mine else None
+    if key.startswith(TITLE) and _is_called_otherwise(entry.person, place.title):
+        return None
     if place.title:
         return Hit(entry.person, start, end, "title", text, place.title)
     if key.startswith((SOUND, TYPO)) or place.form == "nick":
@@ -118,7 +130,29 @@ def _hit(reading: Reading, entry: Entry, place: Spelling) -> Hit | None:
         kind = _kind(entry, key, name_key(text)) if key else ""
         if place.form and kind in _INEXACT.get(place.form, ()):
             return None
+        if kind == "given name" and _has_another_surname(reading, start, name_key(text)):
+            return None
     return Hit(entry.person, start, end, kind, text, place.form) if kind else None
+
+
+def _is_called_otherwise(person: Person, title: str) -> bool:
+    """Whether somebody of whom only a surname with another Chinese title is known is not called
+    by ``title``, or by none: who is 王总 is no 王姐, since one of both addresses somebody
+    familiar, and no 小王."""
+    every = titles("zh")
+    own = {name_key(name)[1:] for name in (person.name, *person.aliases)}
+    if not own <= every.keys() or title in own or (title and title not in every):
+        return False
+    told = (every[one] for one in (title, *own) if one)
+    return not title or any(one.gender and "peer" not in one.kinds for one in told)
+
+
+def _has_another_surname(reading: Reading, start: int, name: str) -> bool:
+    """Whether a given name stands behind another surname than that of ``name``: 李子涵 is not
+    张子涵."""
+    ahead, own = reading.norm[:start][-1:], surname_of(name)
+    another = ahead in words("surnames", "single") - words("surnames", "weak")
+    return bool(own) and another and ahead != own and reading.norm[:start][-2:] != own
 
 
 def _guessed(key: str, piece: str, name: str) -> str:
@@ -128,6 +162,8 @@ def _guessed(key: str, piece: str, name: str) -> str:
         same = is_han(name[0]) and (len(piece) > len(name) or name.endswith(piece))
         return "" if same else "sound"
     if key.startswith(TYPO):
+        if piece in words("given_names"):  # another name is no slip: Marina is not Marian
+            return ""
         near = (piece[0] == word[0] and one_edit(piece, word) for word in name.split(" "))
         return "fuzzy" if any(near) else ""
     return "nick"

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+# A token with this feature is in no segment.
+OUTSIDE = "outside"
 # A segment that begins with less is not followed.
 _LEAST = 0.02
 
@@ -86,6 +88,7 @@ class Chain:
         weights, none = self.weights, np.zeros(len(self.first))
         scores = np.array([sum((weights[f] for f in row if f in weights), none) for row in rows])
         factors: Floats = np.exp(scores - scores.max(axis=1, keepdims=True))
+        factors[[OUTSIDE in row for row in rows], 1:] = 0
         return factors
 
     def _forward(self, factors: Floats) -> tuple[Floats, Floats]:

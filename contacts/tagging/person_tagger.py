@@ -15,9 +15,9 @@ from contacts.learned import Logistic, model, sigmoid
 from contacts.lexicon import words
 from contacts.roles import groups, terms
 from contacts.tagging.chain import Chain, Segment
-from contacts.tagging.span_evidence import before, evidence, is_given
+from contacts.tagging.span_evidence import before, begins_word, evidence, is_given, is_word
 from contacts.tagging.span_features import Placed, kind_features, pair_features
-from contacts.tagging.word_tokens import tokens
+from contacts.tagging.word_tokens import Token, tokens
 from contacts.text import normalise
 
 Kind = Literal["name", "nickname", "title", "role"]
@@ -42,21 +42,63 @@ class PersonSpan(NamedTuple):
     probability: float
 
 
-def person_spans(text: str, known: Collection[str] = ()) -> list[PersonSpan]:
+def person_spans(
+    text: str, known: Collection[str] = (), again: Mapping[str, float] | None = None
+) -> list[PersonSpan]:
     """Who is spoken of by name, nickname, title or role, from left to right, none within
-    another. ``known`` are names of the user's people, as they would be written."""
-    learned = model(__file__, "span_tagger")
-    toks, rows = evidence(text, known)
+    another. ``known`` are names of the user's people, as they would be written; ``again`` those
+    that other texts beside this one bear out (``recurring``)."""
+    least = model(__file__, "span_tagger")["threshold"]
     spans = []
-    for segment in sorted(apart(_chain().segments(rows, _LEAST))):
-        start, end = toks[segment.start].start, toks[segment.end - 1].end
-        probability = calibrated(segment, learned["calibration"])
-        if probability >= learned["threshold"][segment.kind]:
-            kind: Any = segment.kind
-            if kind == "name" or _is_given_name(text, start, end):
+    for start, end, found, probability in _segments(text, known):
+        kind: Any = found
+        if found == "name":
+            probability = max(probability, (again or {}).get(normalise(text[start:end]), 0.0))
+        if probability >= least[found]:
+            if found == "name" or _is_given_name(text, start, end):
                 kind = likeliest(_kinds(), kind_features(text, start, end))
             spans.append(PersonSpan(start, end, kind, probability))
     return _with_particles(text, spans)
+
+
+def recurring(texts: Iterable[str]) -> dict[str, float]:
+    """The words that may be a name in several of ``texts`` and are no words of a dictionary, in
+    their normal form, with how likely they are one: as if each text were a witness of its own
+    (noisy-or: Pearl 1988)."""
+    doubts: dict[str, list[float]] = {}
+    for text in texts:
+        here: dict[str, float] = {}
+        for start, end, kind, probability in _segments(text, ()):
+            name = normalise(text[start:end])
+            if kind == "name" and not is_word(name):
+                here[name] = max(here.get(name, 0.0), probability)
+        for name, probability in here.items():
+            doubts.setdefault(name, []).append(1 - probability)
+    return {name: 1 - math.prod(each) for name, each in doubts.items() if len(each) > 1}
+
+
+def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, float]]:
+    """Where somebody may be spoken of, by name or in a role, and how likely."""
+    scales = model(__file__, "span_tagger")["calibration"]
+    toks, rows = evidence(text, known)
+    found = _chain().segments(rows, _LEAST)
+    return [
+        (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
+        for one in sorted(apart(_within_words(toks, found)))
+    ]
+
+
+def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
+    """The segments, surest first, where one that cuts a common Chinese word in two gives what it
+    has to the one that ends before that word (高澜住|在: 高澜)."""
+    by_place = {(one.start, one.end, one.kind): one for one in segments}
+    for one in segments:
+        shorter = by_place.get((one.start, one.end - 1, one.kind))
+        if shorter is not None and one.kind == "name" and begins_word(toks, one.end - 1):
+            del by_place[one.start, one.end, one.kind]
+            both = min(one.probability + shorter.probability, 1.0)
+            by_place[one.start, one.end - 1, one.kind] = shorter._replace(probability=both)
+    return sorted(by_place.values(), key=lambda one: -one.probability)
 
 
 def _is_given_name(text: str, start: int, end: int) -> bool:

@@ -15,14 +15,17 @@ import faker.providers.person
 from contacts import segmentation
 from contacts.lexicon import words
 from contacts.roles import groups, terms
+from contacts.tagging.chain import OUTSIDE
 from contacts.tagging.word_tokens import Token, tokens
-from contacts.text import normalise, quotations
+from contacts.text import is_han, normalise, quotations
 
 Row = list[str]
 
 # An entry of the lexicons of more tokens than this is no role and no name.
 _LONGEST = 6
 _JOINTS = frozenset("-·・.'")
+# Signs that stand in nobody's name.
+_NO_NAME = frozenset('，。！？、；：,!?;:…“”"()（）「」《》【】[]~～—@#')
 _SENTENCE_END = frozenset(".!?。！？…:：")
 _GLUE = re.compile(r"[\s\-·・.']+")
 # Endings that are typed on words of the dictionary (sayin, theres, dont).
@@ -55,7 +58,12 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     cased = _cased(toks, shapes)
     quoted = quotations(text)
     chinese = _chinese_words(toks)
-    marks = _marks(toks, chinese, known)
+    marks = [
+        [*said, *windows]
+        for said, windows in zip(
+            _marks(toks, chinese, known), _name_windows(toks, chinese), strict=True
+        )
+    ]
     own = [
         _of_token(token, shape, chinese[at], marks[at], cased[at])
         for at, (token, shape) in enumerate(zip(toks, shapes, strict=True))
@@ -64,10 +72,14 @@ def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[
     rows = [_around(toks, own, at) for at in range(len(toks))]
     for at, (token, row) in enumerate(zip(toks, rows, strict=True)):
         row += own[at]
+        if shapes[at][0] in _NO_NAME:
+            row.append(OUTSIDE)
         if framed:
             row.append(f"framed&{own[at][0]}")
         if any(a < token.start < b for a, b in quoted):
             row += ["quoted", f"quoted&{own[at][0]}"]
+        row += _beside_window(toks, own, marks[at], at)
+        row += _word_edges(toks, at)
         near = marks[max(0, at - 3) : at] + marks[at + 1 : at + 4]
         if any(_is(mark, "pet") for others in near for mark in others):
             row.append(f"pet&{own[at][0]}")
@@ -93,7 +105,7 @@ def _of_token(
     """Features of one token, the most telling first: these are joined with others."""
     if token.han:
         tag, place, word = chinese
-        often = _bucket(segmentation.frequency(word), 0, 30, 300, 3000, 30000)
+        often = _often(word)
         given = _bucket(_given_characters().get(token.norm, 0.0), -1.5, -0.5, 0.3, 1.0, 1.7)
         surname = "+" if token.norm in words("surnames") else ""
         first = [f"t={tag}{place}", f"fq={often}{place}", f"gc={given}", f"sn={surname}{given}"]
@@ -206,6 +218,13 @@ def is_given(name: str) -> bool:
     return _given().get(name, 0) > 1
 
 
+def is_word(name: str) -> bool:
+    """Whether what may be a name, in its normal form, is a word of the dictionaries."""
+    if all(map(is_han, name)):
+        return segmentation.tag(name)[:2] not in ("", "nr")
+    return name in words("english_words") or name in words("places_en")
+
+
 @cache
 def _given() -> Mapping[str, int]:
     """Given names in Latin letters, with in how many countries' lists they stand."""
@@ -313,6 +332,105 @@ def _marks(
                     for at in range(start, end):
                         out[at].append(f"{name}={_place(at, start, end)}")
     return out
+
+
+def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]) -> list[Row]:
+    """For each Chinese character the forms of a name that it may be part of, with its place in it:
+    a surname with one or two characters (fn), a nickname of two (nk), one character twice (rd);
+    whether it is a word of the dictionary, how like a given name its characters are, and whether
+    words begin and end with it."""
+    out: list[Row] = [[] for _ in toks]
+    for start in range(len(toks)):
+        for size in (2, 3):
+            window = toks[start : start + size]
+            if len(window) < size or not all(t.han for t in window):
+                break
+            if any(a.end != b.start for a, b in pairwise(window)):
+                break
+            end = start + size
+            if form := _name_form([t.norm for t in window]):
+                edges = (
+                    f"{chinese[start][1] in tuple('BS'):d}{chinese[end - 1][1] in tuple('ES'):d}"
+                )
+                for at in range(start, end):
+                    out[at].append(f"{form}{edges}={_place(at, start, end)}")
+    return out
+
+
+def _name_form(characters: Sequence[str]) -> str:
+    """The form of name that characters have, with what the dictionary says of them and their
+    likeness to a given name; or nothing."""
+    first, *rest = characters
+    like = sum(_given_characters().get(c, 0.0) for c in rest) / len(rest)
+    odds = _bucket(like, -1.0, -0.3, 0.2, 0.8, 1.5)
+    tag = segmentation.tag("".join(characters))
+    listed = "0" if not tag else "n" if tag.startswith("nr") else "w"
+    if len(rest) == 1 and first == rest[0]:
+        return f"rd2{listed}{odds}"
+    if len(rest) == 1 and first in _NICKNAME_BEGINS:
+        return f"nk{first}{listed}{odds}"
+    if first in words("surnames"):
+        return f"fn{len(rest)}{listed}{odds}{_bucket(_surnames()[first], 0.0, 1.5, 3.0)}"
+    return ""
+
+
+_NICKNAME_BEGINS = "小阿老大"
+
+
+@cache
+def _surnames() -> Mapping[str, float]:
+    """How much likelier a surname begins a name than another word of jieba's dictionary, as a
+    logarithm."""
+    named: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    for word, tag in segmentation.entries():
+        surname = tag.startswith("nr") and len(word) in (2, 3)
+        (named if surname else every).update(word[0])
+    return {c: math.log((named[c] + 1) / (every[c] + 1)) for c in words("surnames")}
+
+
+def _beside_window(
+    toks: Sequence[Token], own: Sequence[Row], marks: Sequence[str], at: int
+) -> Iterator[str]:
+    """What stands right before and behind a form of a name, at its first and last character."""
+    forms = {(mark[:4], mark[-1]) for mark in marks if _is(mark, *_FORMS)}
+    for form, place in sorted(forms):
+        if place == "B":
+            yield f"{form}<{_first(own, at - 1)}"
+            yield f"{form}<w={toks[at - 1].norm if at else 'none'}"
+        elif place == "E":
+            yield f"{form}>{_first(own, at + 1)}"
+            yield f"{form}>w={toks[at + 1].norm if at + 1 < len(toks) else 'none'}"
+
+
+_FORMS = ("fn", "nk", "rd")
+
+
+def _word_edges(toks: Sequence[Token], at: int) -> Iterator[str]:
+    """How common the words are that a Chinese character makes by itself, with the one behind it and
+    with the one before it: where a name ends, a word may begin (高澜|住在)."""
+    token = toks[at]
+    if token.han:
+        yield f"s1={_often(token.norm)}"
+        for side, pair in (("nx", toks[at : at + 2]), ("pv", toks[max(0, at - 1) : at + 1])):
+            if len(pair) == 2 and pair[0].han and pair[1].han and pair[0].end == pair[1].start:
+                yield f"{side}={_often(pair[0].norm + pair[1].norm)}"
+
+
+def begins_word(toks: Sequence[Token], at: int) -> bool:
+    """Whether a Chinese character begins a common word: with the one behind it, or alone, where it
+    rarely is part of a given name."""
+    if not toks[at].han:
+        return False
+    alone, pair = toks[at].norm, toks[at : at + 2]
+    if _often(alone) > 2 and _given_characters().get(alone, 0.0) < -1:
+        return True
+    glued = len(pair) == 2 and pair[1].han and pair[0].end == pair[1].start
+    return glued and _often(alone + pair[1].norm) > 1
+
+
+def _often(word: str) -> int:
+    return _bucket(segmentation.frequency(word), 0, 30, 300, 3000, 30000)
 
 
 def _whole(chinese: Sequence[tuple[str, str, str]], start: int, end: int) -> bool:

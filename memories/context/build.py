@@ -189,10 +189,13 @@ def trace(
         resolved, begun = opinion.resolved, time.perf_counter()
     contacts = _contacts(mentions, known)
     meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
-    of_people, hits = None, []
+    about, hits = None, []
     if "linked" in include and meant:
-        people_meant = {m.person.id: m.person for m in mentions if m.person.id in meant}
-        of_people = linked.about_people(end_user, list(people_meant.values()), message, limit)
+        with clock.step("linked"):
+            people_meant = {m.person.id: m.person for m in mentions if m.person.id in meant}
+            about = linked.about_people(end_user, list(people_meant.values()), message, limit)
+    # Where little is known of those who are meant, what is asked for may be told of others.
+    among = [] if about and len(about.found) < limit else meant
     searched = "no"
     if embedding is not None:
         embedding.until = _until(begun, deadline_ms)
@@ -204,12 +207,11 @@ def trace(
                 embedder=embedder(),
                 embedding=embedding,
                 limit=limit,
-                contact_ids=meant,
+                contact_ids=among,
                 statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
                 heal=heal,
                 floor=relevance.FLOOR,
                 with_people=not meant,
-                along=of_people,
             )
             searched = "words" if embedding.failed else "yes"
             # Where somebody is named, others in what is known of the matter are not meant.
@@ -222,13 +224,6 @@ def trace(
                 known |= lookup.cards_of(end_user, {voted.mention.person.id: voted.known})
                 contacts = _contacts(mentions, known)
         clock.split("search", "embedding", embedding.waited)
-    about = None
-    if of_people is not None and of_people.sent:
-        about = of_people.result()
-        clock.split("search", "linked", of_people.ms)
-    elif of_people is not None:
-        with clock.step("linked"):
-            about = of_people.result()
     with clock.step("prompt"):
         shown = contacts if "cards" in include else []
         # Whoever has a card has it on the card, but for a compact one.

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from contacts.types import Person
 from memories import queue
 from memories.models import Link, Memory, Retrieval
 from memories.search import concepts
-from memories.search.sql import Along
+from memories.search.sql import fetch
 from memories.search.tokens import own, query_tokens, tokenise
 
 # How many of a contact's latest memories compete for a place in the prompt: bounds the cost
@@ -44,11 +43,8 @@ class About:
     unlinked: tuple[UUID, ...]
 
 
-def about_people(
-    end_user: EndUser, people: Sequence[Person], message: str, limit: int
-) -> Along[About]:
-    """The memories about these people that fit the message best, at most ``limit``: asked for along
-    with the next statement.
+def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
+    """The memories about these people that fit the message best, at most ``limit``.
 
     Phase one follows the links. Only where they give fewer than ``limit`` does phase two
     look for memories that name the contact and are not linked yet, by a statement each.
@@ -58,14 +54,8 @@ def about_people(
         "contacts": [person.id for person in people],
         "window": WINDOW,
     }
-    return Along(_LATEST, params, partial(_about, end_user, people, message, limit))
-
-
-def _about(
-    end_user: EndUser, people: Sequence[Person], message: str, limit: int, rows: list[Any]
-) -> About:
     linked: dict[UUID, Memory] = {}
-    for *columns, supersedes in rows:
+    for *columns, supersedes in fetch(_LATEST, params):
         memory = Memory.shown(columns)
         memory.supersedes = supersedes
         linked[memory.pk] = memory

@@ -20,7 +20,7 @@ from memories.text.quotes import attributed
 
 # So many memories of a person that no profile speaks for yet stand on their card.
 CARD_NOTES = 6
-MAX_QUOTE = 80  # graphemes of a quote on a card
+MAX_QUOTE = 160  # graphemes of a quote on a card
 CARD_PLANS = 8
 
 # The array of Mio v2 is derived from the links by the database itself, so no code path

@@ -109,7 +109,7 @@ def search(scope: Scope, questions: Sequence[Question], limit: int) -> list[Foun
         inside=scope.inside.sql if scope.inside else "SELECT NULL::uuid WHERE false",
         among_inside=hashed("id", "SELECT id FROM inside") if scope.inside else "false",
     )
-    rows = fetch(sql, params, scope.along)
+    rows = fetch(sql, params)
     for part, inside, pk, score, tokens, corpus, rarity, all_inside in rows:
         if inside:
             found[part].inside.append(pk)

@@ -20,7 +20,7 @@ from memories.search.outdated_weight import asks_past
 from memories.search.query import WEIGHTS, Intent, infer, parts
 from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Found, Hit, ordered
-from memories.search.sql import Along, Scope, Subset
+from memories.search.sql import Scope, Subset
 from memories.search.time_range import Span, span
 from memories.search.tokens import query_weights
 from memories.search.vectors import space
@@ -76,7 +76,6 @@ def search(
     floor: float = 0.0,
     least: float = 0.0,
     with_people: bool = False,
-    along: Along[Any] | None = None,
 ) -> list[Hit]:
     """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
 
@@ -116,7 +115,7 @@ def search(
     if (asked := understood.span) and not (since or until):
         told = _in_days(narrowed, asked).values("id")
         inside = Subset.of(told, "inside", among=about)
-    scope = Scope(end_user, statuses, within, inside, limit, with_people, along)
+    scope = Scope(end_user, statuses, within, inside, limit, with_people)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
     found = _found(scope, query, understood, max(DEPTH, limit), space(embedder), vectors)
     seeds = found.best(SEEDS) if hops else []

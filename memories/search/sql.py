@@ -1,11 +1,10 @@
 """Hand-written statements: read from files, and with QuerySets inside."""
 
-import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -42,52 +41,18 @@ class Subset:
         return cls(f"SELECT unnest(%({name})s::uuid[])", {name: list(ids)})
 
 
-class Along(Generic[T]):
-    """A SELECT that goes to the server in the round trip of another (``fetch``), and by itself where
-    there is none before its ``result`` is wanted. ``ms`` is what it took to ``read`` its rows."""
-
-    def __init__(self, sql: str, params: dict[str, Any], read: Callable[[list[Any]], T]) -> None:
-        self.sql, self.params, self._read = sql, params, read
-        self.ms = 0.0
-        self._results: list[T] = []
-
-    @property
-    def sent(self) -> bool:
-        return bool(self._results)
-
-    def receive(self, rows: list[Any]) -> None:
-        started = time.perf_counter()
-        self._results = [self._read(rows)]
-        self.ms = (time.perf_counter() - started) * 1000
-
-    def result(self) -> T:
-        if not self.sent:
-            self.receive(fetch(self.sql, self.params))
-        return self._results[0]
-
-
-def fetch(sql: str, params: dict[str, Any], along: Along[Any] | None = None) -> list[Any]:
-    """The rows of a SELECT; in the same round trip those of what goes along, unless it was sent.
-    Parameters of one name are the same in both."""
-    together = along is not None and not along.sent
+def fetch(sql: str, params: dict[str, Any]) -> list[Any]:
+    """The rows of a SELECT."""
     with connection.cursor() as cursor:
-        if along is None or not together:
-            cursor.execute(sql, params)
-            return cursor.fetchall()
-        cursor.execute(f"{along.sql}; {sql}", along.params | params)
-        first = cursor.fetchall()
-        cursor.nextset()
-        rows = cursor.fetchall()
-    along.receive(first)
-    return rows
+        cursor.execute(sql, params)
+        return cursor.fetchall()
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The memories that a search may find: an end user's of these ``statuses``, and where given
     only those ``within``. Of those ``inside``, a part of them, the best ``inside_limit`` are
-    ranked besides. ``with_people``: whom each is about is read with it. ``along``: what else is
-    wanted of the database, as soon as it can be had."""
+    ranked besides. ``with_people``: whom each is about is read with it."""
 
     end_user: EndUser
     statuses: Collection[str]
@@ -95,7 +60,6 @@ class Scope:
     inside: Subset | None = None
     inside_limit: int = 0
     with_people: bool = False
-    along: Along[Any] | None = None
 
     @property
     def params(self) -> dict[str, Any]:

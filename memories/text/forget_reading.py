@@ -289,6 +289,8 @@ def content_words(topic: str) -> tuple[str, ...]:
         if (len(word) > 1 and (flag[0] in "nvaijelxmt" or flag == "eng") and word.strip())
         or (flag[0] == "n" and word not in _vague() and is_han(word[0]))
     ]
+    # The tagger takes a particle for the last character of a name that it doesn't know.
+    found = [w[:-1] if len(w) > 2 and w[-1] == "的" else w for w in found]
     found = [w for w in found if any(map(str.isalnum, w)) and w.lower() not in _empty()]
     return tuple(dict.fromkeys(found))
 

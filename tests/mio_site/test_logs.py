@@ -5,9 +5,11 @@ import logging
 import sys
 
 import pytest
-from django.test import Client
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
+from django.utils.log import log_response
 
-from mio_site.logs import Json, Line
+from mio_site.logs import Json, Line, ProbeAnswered
 from mio_site.request_id import RequestId
 
 
@@ -62,3 +64,14 @@ def test_what_is_logged_during_a_request_has_its_id(
     assert record.__dict__["request_id"] == "a-1"
     RequestId().filter(record)
     assert record.__dict__["request_id"] == ""
+
+
+def test_a_probe_that_finds_nothing_ready_is_no_line_and_any_other_failure_is(caplog) -> None:
+    quiet = ProbeAnswered()
+    asked = RequestFactory()
+    for path, kept in (("/readyz", False), ("/api/v1/users/", True)):
+        caplog.clear()
+        log_response(
+            "Service Unavailable", response=HttpResponse(status=503), request=asked.get(path)
+        )
+        assert [quiet.filter(record) for record in caplog.records] == [kept]

@@ -306,3 +306,17 @@ def test_evidence_names_features_of_the_model() -> None:
             assert hits
             evidence = Evidence(reading, hits)
             assert all(evidence.of(hit).keys() <= learned.weights.keys() for hit in hits)
+
+
+@pytest.mark.parametrize(
+    ("known", "another", "own"),
+    [
+        ("孙总", "还是孙姐心软", "孙总说可以"),
+        ("潘师傅", "小潘来了", "潘师傅来了"),
+        ("陈小雨", "马小雨今天来了", "小雨今天来了"),
+        ("Lena", "Lea rang me", "Lena rang me"),
+    ],
+)
+def test_whose_name_only_resembles_anothers_is_not_meant(known, another, own):
+    assert named(another, [person(known)]) == []
+    assert named(own, [person(known)]) == [known]

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from contacts.coreference.discourse import Relation
 from contacts.coreference.resolve import resolve_all
+from contacts.tagging.person_tagger import recurring
 from contacts.types import How, Mention, Utterance
 from memories.providers.offline.reading.circle import Circle, Someone
 from memories.providers.offline.reading.entity_linking import (
@@ -86,9 +87,10 @@ def understand(request: ExtractionRequest) -> Discourse:
             text, added = with_apostrophes(_words(turn, chats))
             in_chat = turn.session_id in chats
             turns.append(Heard(turn, text, turn.id in wanted, added, in_chat=in_chat))
+    again = recurring(heard.text for heard in turns if heard.by_user)
     for heard in turns:
         if heard.by_user:
-            heard.spots = link_spans(circle, heard.text, heard.turn.id)
+            heard.spots = link_spans(circle, heard.text, heard.turn.id, again)
     names = _learn_own_names(circle, turns)
     _refer(circle, turns)
     merged = [

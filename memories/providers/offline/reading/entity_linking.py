@@ -1,7 +1,7 @@
 """Words for people in a turn, each with whom it means: known ones, and those met here."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from contacts import segmentation
@@ -51,12 +51,14 @@ class Spot:
         return replace(self, start=self.start + by, end=self.end + by)
 
 
-def link_spans(circle: Circle, text: str, turn_id: int) -> list[Spot]:
+def link_spans(
+    circle: Circle, text: str, turn_id: int, again: Mapping[str, float] | None = None
+) -> list[Spot]:
     """The words of ``text`` for people, in order and apart, each with whom it means; who is new is
-    met in ``circle``."""
+    met in ``circle``. ``again`` are names that other turns bear out."""
     known = [name for one in circle.people for name in one.known_as() if one.named]
     mentions = circle.mentions(text)
-    seen = _with_relatives(text, _as_known(person_spans(text, known), mentions))
+    seen = _with_relatives(text, _as_known(person_spans(text, known, again), mentions))
     joined = same_person(text, seen)
     beside_name = {g for g, s in zip(joined, seen, strict=True) if s.kind != "role"}
     found = [

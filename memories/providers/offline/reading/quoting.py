@@ -23,6 +23,8 @@ RE = patterns(__file__)
 # is about can't stand alone.
 FRAGMENT = 6
 LONGEST = 300  # characters of sentences quoted together
+NOTED = 0.95  # how sure it is whom a pronoun means that is said to mean somebody
+NEAR_DAYS = 90  # a month without a year that is nearer is the one that is meant
 # What is glued to a pronoun (she's).
 _SHORT_VERB = re.compile(r"['’]\w+")
 # How sure a sentence that speaks of nobody goes on about whom the one before it is about.
@@ -194,15 +196,21 @@ def _notes(
         named.add(dropped)
     for spot in spots:
         one = spot.who
-        certain = spot.how == "pronoun" and spot.confidence >= CERTAIN
+        certain = spot.how == "pronoun" and spot.confidence >= NOTED
         if certain and one is not None and one.named and one not in named:
             verb = _SHORT_VERB.match(text, spot.end)
             found.append((verb.end() if verb else spot.end, one.name))
             named.add(one)
+    dates = find_dates(text, said_at, chinese)
+    begins = [hit.start for hit in dates]
     found += [
         (hit.end, note)
-        for hit in find_dates(text, said_at, chinese)
-        if hit.at is not None and (note := _date_note(text[hit.start : hit.end], hit.text))
+        for hit in dates
+        # Of two dates together, the one behind says more of the first (January of last year).
+        if hit.at is not None
+        and not any(hit.end <= at <= hit.end + len(" of ") for at in begins)
+        and (note := _date_note(text[hit.start : hit.end], hit.text))
+        and _is_certain(text[hit.start : hit.end], hit.at, said_at)
     ]
     form = "（{}）" if chinese else " [{}]"
     placed = [(at, form.format(note)) for at, note in sorted(found, key=lambda each: each[0])]
@@ -217,6 +225,15 @@ def _date_note(said: str, written: str) -> str:
     if written.lower().startswith(plain):
         return written[len(plain) :].strip(" ,")
     return "" if re.search(r"(?:19|20)\d\d", said) else written
+
+
+def _is_certain(said: str, at: datetime, said_at: datetime) -> bool:
+    """Whether the words of a date say which one it is: by their direction (last, next, 昨, 下),
+    or, of a month without a year, where the nearest is meant and not far off. A weekday alone may
+    be the last or the next one."""
+    if RE.directed.search(said):
+        return not RE.length.search(said)
+    return bool(RE.month.search(said)) and abs((at - said_at).days) <= NEAR_DAYS
 
 
 def _with_notes(text: str, notes: Sequence[tuple[int, str]]) -> tuple[str, list[tuple[int, int]]]:

@@ -366,3 +366,24 @@ def test_what_cannot_stand_alone_is_quoted_once_with_what_stands_before_it():
 def test_a_secret_in_a_question_is_not_quoted_with_its_answer():
     found = talk("My friend Nadia is back.", "A: Is Nadia's password Qw7!zz?", "yes", language="en")
     assert "Qw7" not in contents(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "quote"),
+    [
+        ("我姐上周二搬家了。", "zh", "我姐上周二（2025-05-27）搬家了。"),
+        ("我姐周二搬家。", "zh", "我姐周二搬家。"),
+        ("我姐住8号。", "zh", "我姐住8号。"),
+        ("My sister moved yesterday.", "en", "My sister moved yesterday [2025-06-03]."),
+        ("My sister moves on Tuesday.", "en", "My sister moves on Tuesday."),
+        (
+            "My sister waits since May of last year.",
+            "en",
+            "My sister waits since May of last year [2024].",
+        ),
+        ("My sister hasn't sung in nine years.", "en", "My sister hasn't sung in nine years."),
+    ],
+)
+def test_a_date_is_given_in_brackets_where_its_words_say_which_one(text, language, quote):
+    [memory] = talk(text, language=language).memories
+    assert memory.content == quote
