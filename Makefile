@@ -7,6 +7,8 @@ PIP := $(PYTHON) -m pip install -qq --no-input --disable-pip-version-check --roo
 
 # One thread for local embeddings: more of them wait for each other on a busy machine.
 export OMP_NUM_THREADS ?= 1
+# Compiled modules are kept: else every process, and tests start many, compiles all of them anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help run dev setup demo test test-system chaos lint bench
 

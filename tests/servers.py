@@ -156,13 +156,14 @@ class FakeOpenAI:
     def fail(
         self,
         status: int,
-        retry_after: float | str | None = None,
+        retry_after: float | str | None = 0,
         times: int | None = 1,
         message: str = "It failed.",
         code: str | None = None,
         on: Endpoint = "chat",
     ) -> None:
-        """An error of the protocol. ``retry_after`` is in seconds, or a header as it is."""
+        """An error of the protocol. ``retry_after`` is in seconds, or a header as it is; None: no
+        header, and whoever tries again waits as long as they like."""
         headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
         body = {"error": {"message": message, "type": "error", "code": code, "param": None}}
         self._add(on, Step(status, body, headers), times)

@@ -4,7 +4,7 @@ A check returns one Finding for each thing that is wrong. Its fix repairs derive
 the same verbs that made it; what a machine can't know how to repair is only reported.
 """
 
-from memories.doctor import contacts, graph, index, isolation, work
+from memories.doctor import contacts, graph, index, isolation, kept_secrets, work
 from memories.doctor.findings import Check, Fix
 
 # In the order in which repairs rest on each other.
@@ -14,4 +14,5 @@ CHECKS: dict[Check, Fix | None] = {
     **index.CHECKS,
     **graph.CHECKS,
     **work.CHECKS,
+    **kept_secrets.CHECKS,
 }

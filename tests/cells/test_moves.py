@@ -23,7 +23,7 @@ from tests.cells.blocked_moves import BLOCKED, MOVE
 from tests.cells.filled import SAID, a_user, placed, rows_of
 from tests.cells.reached import cells_setting
 from tests.commands import run, run_json
-from tests.factories import make_app
+from tests.factories import LIFE, make_app, make_life
 from tests.processes import end_other_sessions, start, wait_until_blocked
 
 
@@ -39,9 +39,12 @@ def app() -> App:
 
 
 def test_every_row_moves_as_it_is_and_none_stays(app: App) -> None:
+    with cells.entered("c1"):
+        make_life(app, "ann", LIFE[2:])
     end_user = a_user(app, "c1")
     with cells.entered("c1"):
         before, counts = portability.export_user(end_user), rows_of("c1", end_user.pk)
+    assert counts["memories_vector"] > 0
     users = dict(Cell.objects.values_list("name", "users"))
     told = run_json("cells", "move-user", app.name, "ann", "c2")
     assert told["rows"] == sum(counts.values()) > 20
@@ -51,7 +54,7 @@ def test_every_row_moves_as_it_is_and_none_stays(app: App) -> None:
     with cells.entered("c2"):
         moved = EndUser.objects.get(pk=end_user.pk)
         after = portability.export_user(moved)
-        held = Batch.objects.get(end_user=moved)
+        held = Batch.objects.filter(end_user=moved).latest("first_seq")
         assert (held.state, held.remote) == (Batch.State.PENDING, None)
     for document in (before, after):
         for batch in document["batches"]:

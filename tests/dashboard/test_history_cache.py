@@ -28,11 +28,11 @@ def test_no_page_stays_in_the_browser(reviewer: Client, user: EndUser) -> None:
     make_contact(user, "小明")
     make_memory(user, "小红会弹琴", one)
     pages = addresses(user)
+    answers = {kind: reviewer.get(pages[kind]) for kind in KINDS}
     kept = [
         kind
-        for kind in KINDS
-        if "no-store" not in reviewer.get(pages[kind]).get("Cache-Control", "")
-        and reviewer.get(pages[kind]).status_code == 200
+        for kind, answer in answers.items()
+        if answer.status_code == 200 and "no-store" not in answer.get("Cache-Control", "")
     ]
     assert kept == []
 

@@ -13,8 +13,8 @@ MOST = 65
 
 def test_no_page_asks_the_database_more_of_a_larger_end_user() -> None:
     app = make_app()
-    small = large_end_user.crowd(app, "small", 60, 200, progress=False)
-    large = large_end_user.crowd(app, "large", 120, 600, progress=False)
+    small = large_end_user.crowd(app, "small", 60, 120, progress=False)
+    large = large_end_user.crowd(app, "large", 120, 360, progress=False)
     asked = {user.external_id: statements(user) for user in (small, large)}
     more = {what: (asked["small"][what], sql) for what, sql in asked["large"].items()
             if sql > SLACK + asked["small"][what]}  # fmt: skip

@@ -1,8 +1,6 @@
 """Store, supersede, merge memories, split, archive and undo in any order: no edge dangles where
 anyone sees it, nothing that was said is lost, and the doctor finds nothing wrong."""
 
-import os
-
 from hypothesis import HealthCheck, Phase, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.extra.django import TestCase
@@ -110,7 +108,7 @@ STEPS = st.lists(
     st.tuples(st.sampled_from(EVENTS), NUMBERS, NUMBERS, NUMBERS), min_size=3, max_size=12
 )
 STRICT = settings(
-    max_examples=int(os.environ.get("MIO_TEST_EXAMPLES", "6")),
+    max_examples=settings().max_examples // 10,
     derandomize=True,
     phases=[Phase.explicit, Phase.generate, Phase.shrink],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -9,6 +9,9 @@ from contacts.learned import Logistic
 from contacts.resolution.pair_scoring import LIKELY, certain_from
 from tools.training import by_author, pair_model
 
+# Together: the weights are learned once in a process.
+pytestmark = pytest.mark.xdist_group("pair_model")
+
 
 @pytest.fixture(scope="module")
 def learned() -> dict[str, Logistic]:

@@ -224,7 +224,7 @@ def test_the_queries_do_not_grow_with_the_contacts(end_user: EndUser) -> None:
     assert len(many) <= len(few) + 1
 
 
-def address_book(end_user: EndUser, language: str, people: int = 300) -> None:
+def address_book(end_user: EndUser, language: str, people: int = 200) -> None:
     """Contacts as an import leaves them: usual names, few cities and employers, mostly colleagues."""
     faker = Faker("zh_CN" if language == "zh" else "en_US")
     faker.seed_instance(7)
@@ -247,7 +247,7 @@ def test_people_of_different_names_in_one_address_book_are_hardly_asked_about(
 ) -> None:
     end_user = make_end_user(language=language)
     address_book(end_user, language)
-    assert suggest(end_user, newest_facts).suggested <= 10
+    assert suggest(end_user, newest_facts).suggested <= 5
 
 
 def test_a_nickname_in_an_address_book_is_asked_about_where_the_facts_agree(

@@ -1,6 +1,5 @@
 """Whatever is done to memories, nothing dangles, nothing is lost, and the doctor is content."""
 
-import os
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -237,7 +236,7 @@ def assert_whole(world: World) -> None:
 
 # An example is hundreds of statements: to shrink a failing one would take many minutes.
 FEW = settings(
-    max_examples=int(os.environ.get("MIO_TEST_EXAMPLES", "6")),
+    max_examples=settings().max_examples // 10,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

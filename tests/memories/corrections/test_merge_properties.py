@@ -1,7 +1,6 @@
 """Random corrections, undone newest first: exactly what was; and nothing that machines learnt
 meanwhile is lost or doubled."""
 
-import os
 from contextlib import suppress
 from copy import copy
 from typing import Any
@@ -248,7 +247,7 @@ def assert_nothing_twice(world: World) -> None:
 
 # An example is hundreds of statements: to shrink a failing one would take many minutes.
 FEW = settings(
-    max_examples=int(os.environ.get("MIO_TEST_EXAMPLES", "10")),
+    max_examples=settings().max_examples // 10,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

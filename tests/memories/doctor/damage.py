@@ -9,7 +9,7 @@ from django.db import connection
 from django.utils import timezone
 from django_q.models import Schedule
 
-from contacts.models import Contact, ContactKey
+from contacts.models import Contact, ContactKey, json_value
 from memories.models import Batch, Corpus, Edge, JobRun, Link, Memory, Message, Posting, Vector
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -214,6 +214,17 @@ def merge_in_a_circle() -> None:
     Contact.objects.filter(name="Greta").update(merged_into=gretel())
 
 
+def keep_a_password() -> None:
+    Memory.objects.filter(content="Greta hums.").update(
+        quote="The password of the wifi is hunter2."
+    )
+
+
+def know_a_pin() -> None:
+    known = greta().attributes | {"pin": [json_value("4711")]}
+    Contact.objects.filter(name="Greta").update(attributes=known)
+
+
 def reject_a_source() -> None:
     Link.objects.filter(memory__content="Greta lives in Oslo.").update(rejected=True)
 
@@ -256,4 +267,6 @@ DAMAGE: dict[Callable[[], None], tuple[set[str], bool]] = {
     abandon_a_job: ({"no_job_is_abandoned"}, True),
     lose_the_schedules: ({"schedules_are_installed"}, True),
     change_a_schedule: ({"schedules_are_installed"}, True),
+    keep_a_password: ({"nothing_tells_a_secret"}, False),
+    know_a_pin: ({"nothing_tells_a_secret"}, False),
 }

@@ -22,6 +22,8 @@ from tests.memories.doctor.damage import (
     LONG_AGO,
     abandon_a_batch,
     greta,
+    hums,
+    keep_a_password,
     lose_a_profile_memory,
 )
 from tests.queue import queued
@@ -122,6 +124,17 @@ def test_superseded_memories_do_not_trouble_the_doctor(healthy: EndUser) -> None
     new = Memory.objects.get(content="Greta hums.")
     Edge.objects.create(end_user=healthy, source=new, target=old, kind="supersedes")
     assert found() == set()
+
+
+def test_a_secret_is_named_by_its_row_and_never_shown(
+    healthy: EndUser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep_a_password()
+    with pytest.raises(CommandError):
+        call_command("doctor")
+    shown = capsys.readouterr().out
+    assert f"user {healthy.pk}, {hums().pk}: memory tells a secret: erase it" in shown
+    assert "hunter2" not in shown
 
 
 def test_a_model_whose_cosines_nobody_measured_is_named(

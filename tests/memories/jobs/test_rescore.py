@@ -74,7 +74,7 @@ ROWS = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@settings(max_examples=40,
+@settings(max_examples=settings().max_examples // 3,
           suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
 @given(st.lists(ROWS, min_size=1, max_size=6), st.integers(0, 40_000))
 def test_the_database_computes_what_the_formula_says(rows: list[dict], days: int) -> None:

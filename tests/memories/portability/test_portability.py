@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 from django.apps import apps
 
+from accounts import scope
 from accounts.changes import recording
 from accounts.models import App, Change, EndUser
 from contacts import store
@@ -19,13 +20,15 @@ from memories.corrections.undo import undo_change
 from memories.doctor import CHECKS
 from memories.erasure.erase import forget_everything
 from memories.jobs import schedules
-from memories.models import Batch, Edge, Link, Memory
+from memories.models import Batch, Edge, Link, Memory, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder
+from memories.search import recall
 from tests.factories import (
     make_app,
     make_contact,
     make_end_user,
+    make_life,
     make_memory,
     make_message,
     make_suggestion,
@@ -101,6 +104,34 @@ def test_a_forgotten_user_comes_back_without_loss(zoe: EndUser) -> None:
     assert all(card == cards[pk] for pk, card in standing.values_list("pk", "card"))
     assert not Memory.objects.of(back).filter(vectors=None).exists()
     assert_healthy()
+
+
+def test_what_was_learnt_from_a_talk_is_searched_and_shown_in_a_copy_as_in_the_original() -> None:
+    end_user = make_life()
+    schedules.install()
+
+    copied = portability.import_user(
+        make_app(), json.loads(json.dumps(portability.export_user(end_user)))
+    )
+
+    assert_healthy()
+    for model in (Memory, Contact, Link, Vector, Batch):
+        assert model.objects.of(copied).count() == model.objects.of(end_user).count() > 0
+    found, there = (searched(user) for user in (copied, end_user))
+    assert found == there
+    assert any(rank for _, rank in found)
+    cards = [
+        list(Contact.objects.of(user).order_by("name").values_list("name", "card"))
+        for user in (copied, end_user)
+    ]
+    assert cards[0] == cards[1]
+
+
+def searched(end_user: EndUser) -> list[tuple[str, int | None]]:
+    """What a search finds, each with its place among vectors."""
+    with scope.user_scope(end_user):
+        hits = recall.search(end_user, "小红的猫", embedder=embedder())
+    return [(hit.memory.content, hit.vector_rank) for hit in hits]
 
 
 def test_a_copy_beside_the_original_has_ids_of_its_own(zoe: EndUser) -> None:

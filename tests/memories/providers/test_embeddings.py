@@ -65,7 +65,7 @@ class TestLocal:
             assert all(isinstance(value, float) for value in vector)
 
     def test_results_keep_the_order_of_the_texts_across_batches(self, local):
-        texts = [f"{number} " + "long text " * (number % 4 * 20) for number in range(14)]
+        texts = [f"{number} " + "long text " * (number % 4 * 6) for number in range(14)]
         together = local.embed_passages(texts)
         for text, vector in zip(texts, together, strict=True):
             assert cosine(local.embed_passages([text])[0], vector) > 0.9999
