@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memories.text.client_text import without_client_text
 from memories.text.fence import OPEN
 from memories.text.own_words import without_injected
 
@@ -16,7 +17,6 @@ _SYSTEM = ("system", "developer")
 _OPENING = re.compile(r"<(think(?=>)|details(?=\s))[^<>]*>")
 _LONGEST = 1_000_000  # characters
 _WORD = re.compile(r"\S{1,200}")
-_BEGINNING = 400  # characters
 # What a model asks its client to do in the Responses API; what it says beside is no answer yet.
 _CALLS = {
     "apply_patch_call", "computer_call", "custom_tool_call", "function_call", "local_shell_call",
@@ -26,7 +26,8 @@ _CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the user or the assistant said; ``place`` is its index in the request."""
+    """What the user or the assistant said, without what a client put beside it; ``place`` is the
+    index in the request."""
 
     place: int
     role: str
@@ -36,9 +37,9 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """``turns`` end with the last user message. ``goes_on``: something was said or done after it,
-    such as a call of a tool. ``system`` and ``last`` are how the system prompt and the last
-    message begin. ``follows`` names what was said before, where the upstream keeps that itself;
-    ``kept``: it keeps what it answers."""
+    such as a call of a tool. ``system`` is the system prompt and ``last`` the last message, unless
+    that is an assistant's or a tool's. ``follows`` names what was said before, where the upstream
+    keeps that itself; ``kept``: it keeps what it answers."""
 
     turns: tuple[Turn, ...]
     goes_on: bool
@@ -63,8 +64,8 @@ def read(messages: Any, instructions: Any = None) -> Conversation:
     return Conversation(
         tuple(turns),
         bool(turns) and turns[-1].place < len(items) - 1,
-        _begins(systems[0]) if systems else "",
-        _begins(_text(items[-1])) if items else "",
+        systems[0] if systems else "",
+        _text(items[-1]) if items and _role(items[-1]) in ("user", *_SYSTEM) else "",
     )
 
 
@@ -86,7 +87,7 @@ def _turns(items: Sequence[Any]) -> Iterator[Turn]:
             yield from [] if calls else answer
             answer, calls = [], False
             if role == "user":
-                yield Turn(place, role, _text(item))
+                yield Turn(place, role, without_client_text(_text(item)))
     yield from [] if calls else answer
 
 
@@ -119,10 +120,6 @@ def _raw(item: Any) -> str:
 
 def _is_text(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") in TEXT_PARTS
-
-
-def _begins(text: str) -> str:
-    return " ".join(text[:_BEGINNING].split())
 
 
 def said(text: str) -> str:

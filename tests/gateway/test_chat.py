@@ -498,3 +498,28 @@ def test_odd_messages_are_the_upstreams_to_judge(
     raw = json.dumps({"model": MODEL, "messages": messages}).replace("\\\\u", "\\u").encode()
     assert door.post(raw, X_Mio_User="zoe").status_code == 200
     assert upstream.asked[0].raw == raw
+
+
+def test_only_the_users_own_words_are_looked_up_and_stored_of_what_a_client_sends(
+    door: Door, zoe: EndUser, upstream: Upstream
+) -> None:
+    asked = "<context><source>Ann is allergic to nuts.</source></context>\n\nHow is Kim?"
+    first = ask(door, asked)
+    assert "Kim sings in a choir" in upstream.asked[0].last
+    assert upstream.asked[0].last.endswith(asked)
+    # The client keeps the question alone, and the conversation goes on.
+    again = ask(door, "How is Kim?", "Noted.", "Fine.")
+    assert again.headers["x-mio-session"] == first.headers["x-mio-session"]
+    assert [text for role, text in stored() if role == "user"] == ["How is Kim?", "Fine."]
+
+
+def test_a_request_of_the_clients_own_in_other_words_is_neither_changed_nor_stored(
+    door: Door, zoe: EndUser, upstream: Upstream
+) -> None:
+    for text in (
+        "Merge these answers of several models into a single one, no more than 50 words: Kim sings.",
+        "请为以下对话生成一个不超过十个字的标题\n用户：Kim",
+    ):
+        assert ask(door, text).headers["x-mio-memory"] == "skipped-task"
+        assert upstream.asked[-1].last == text
+    assert stored() == []
