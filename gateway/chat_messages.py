@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from contacts import store
+from contacts.text import names_role
 from memories.text.client_text import without_client_text
 from memories.text.fence import OPEN
 from memories.text.own_words import without_injected
@@ -27,11 +29,12 @@ _CALLS = {
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What the user or the assistant said, without what a client put beside it; ``place`` is the
-    index in the request."""
+    index in the request. ``speaker`` is the name that the request gives to who wrote it."""
 
     place: int
     role: str
     text: str
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def _turns(items: Sequence[Any]) -> Iterator[Turn]:
             yield from [] if calls else answer
             answer, calls = [], False
             if role == "user":
-                yield Turn(place, role, without_client_text(_text(item)))
+                yield Turn(place, role, without_client_text(_text(item)), _speaker(item))
     yield from [] if calls else answer
 
 
@@ -97,6 +100,17 @@ def _kind(item: Any) -> str:
 
 def _role(item: Any) -> str:
     return str(item.get("role") or "") if isinstance(item, dict) else ""
+
+
+def _speaker(item: Mapping[str, Any]) -> str:
+    """The participant that a user message names; "" for none, and for a mere role."""
+    name = item.get("name")
+    if not isinstance(name, str) or names_role(name):
+        return ""
+    try:
+        return store.clean_name(storable(name).replace("_", " "))
+    except store.InvalidContact:
+        return ""
 
 
 def _text(item: Any) -> str:

@@ -43,7 +43,7 @@ _HAN = re.compile(r"[^\W\d_a-zA-Z]")
 _LONGEST_NAME = 6  # words
 _OPEN = 40  # marks that may wait for their end at a time
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
-_QUOTE = re.compile("[“\"「]")
+_QUOTE = re.compile('[“"「]')
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.S)
 _READ = 20_000  # characters of a message that are looked at for what it asks
 
@@ -166,7 +166,9 @@ def _parts(content: str) -> list[_Part]:
         name = token["tag"]
         if name is None:
             if opened := _opened(token, marks):
-                found.append(_Part(opened.start(), token.end(), (opened.end(), token.start()), "attached"))
+                found.append(
+                    _Part(opened.start(), token.end(), (opened.end(), token.start()), "attached")
+                )
         elif not token["close"]:
             tags.append(token)
             waiting[name] = waiting.get(name, 0) + 1
@@ -221,14 +223,18 @@ def _opened(
     """The mark that this one closes; None where it is itself one that may be closed."""
     text = next(text for text in token.group("square", "lens", "comment", "rule") if text)
     closes = text.lstrip().startswith("/") or _NAMES.ends.search(text)
-    words = {word.lower() for word in _WORDS.findall(_NAMES.begins.sub(" ", _NAMES.ends.sub(" ", text)))}
+    words = {
+        word.lower() for word in _WORDS.findall(_NAMES.begins.sub(" ", _NAMES.ends.sub(" ", text)))
+    }
     if not closes:
         marks.append((token, words))
         del marks[:-_OPEN]
         return None
     for place in range(len(marks) - 1, -1, -1):
         opener, named = marks[place]
-        plain = opener.group("square", "lens") != (None, None) and not _NAMES.begins.search(opener[0])
+        plain = opener.group("square", "lens") != (None, None) and not _NAMES.begins.search(
+            opener[0]
+        )
         if words <= named and (words or not plain):
             del marks[place:]
             return opener
@@ -239,7 +245,9 @@ def _kind_of_tag(name: str) -> str:
     if _NAMES.plain.match(name):
         return "plain"
     words = _PARTS.sub(" ", name)
-    own, *others = (_last(pattern, words) for pattern in (_NAMES.own, _NAMES.attached, _NAMES.orders))
+    own, *others = (
+        _last(pattern, words) for pattern in (_NAMES.own, _NAMES.attached, _NAMES.orders)
+    )
     return "own" if own > max(others) else "attached"
 
 
@@ -274,7 +282,9 @@ def _kind_of_label(name: str) -> str:
         return ""
     kinds = {"own": _NAMES.own, "attached": _NAMES.attached, "orders": _NAMES.orders}
     places = {
-        kind: (-found[-1].end() if _HAN.search(name) and " " not in name.strip() else found[0].start())
+        kind: (
+            -found[-1].end() if _HAN.search(name) and " " not in name.strip() else found[0].start()
+        )
         for kind, pattern in kinds.items()
         if (found := list(pattern.finditer(name)))
     }

@@ -523,3 +523,14 @@ def test_a_request_of_the_clients_own_in_other_words_is_neither_changed_nor_stor
         assert ask(door, text).headers["x-mio-memory"] == "skipped-task"
         assert upstream.asked[-1].last == text
     assert stored() == []
+
+
+def test_a_user_message_with_a_name_is_told_by_its_speaker(door: Door, zoe: EndUser) -> None:
+    zoe.names = ["Zoë"]
+    zoe.save()
+    for name in ("Anna", "Li_Wei", "小红", "Zoë", "zoe", "user", "", 3):
+        said = {"role": "user", "content": f"I am a nurse, {name}", "name": name}
+        assert door.post({"model": MODEL, "messages": [said]}, X_Mio_User="zoe").status_code == 200
+    COUNTED.wait()
+    told = Message.objects.filter(role="user").order_by("seq").values_list("speaker", flat=True)
+    assert list(told) == ["Anna", "Li Wei", "小红", None, None, None, None, None]
