@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from accounts.models import App, EndUser
+from contacts import store
 from contacts.text import normalise
 from gateway.chat_messages import Conversation, Turn, normalised
 from memories.erasure.name_hashes import hash_of
@@ -80,10 +81,15 @@ def chain_ids(end_user: EndUser, turns: Iterable[Turn], before: str = "") -> lis
 
 
 def speaker_of(chat: Chat, end_user: EndUser | None, turn: Turn) -> str | None:
-    """Who else than the end user wrote a turn; None where it is their own name that a client gives."""
+    """Who else than the end user wrote a turn; None where it is their own name that a client gives,
+    or nobody's."""
     own = [chat.external_id, *(end_user.names if end_user else ())]
-    others = turn.speaker and normalise(turn.speaker) not in map(normalise, own)
-    return turn.speaker if others else None
+    if not turn.speaker or normalise(turn.speaker) in map(normalise, own):
+        return None
+    try:
+        return store.clean_name(turn.speaker)
+    except store.InvalidContact:
+        return None
 
 
 def kept_id(end_user: EndUser, name: str) -> str:

@@ -8,7 +8,7 @@ does not carry yet.
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -113,9 +113,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
 
 
-def _trace(
-    chat: Chat, end_user: EndUser, session_id: str, search_until: float
-) -> build.Trace:
+def _trace(chat: Chat, end_user: EndUser, session_id: str, search_until: float) -> build.Trace:
     turns = chat.talk.turns
     left_ms = max(1, round((search_until - time.perf_counter()) * 1000))  # 0 would be no limit
     history = [

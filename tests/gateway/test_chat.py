@@ -2,6 +2,7 @@
 is remembered."""
 
 import asyncio
+import gzip
 import json
 from typing import Any
 from uuid import UUID
@@ -22,7 +23,7 @@ from memories.portability import export_user, import_user
 from memories.text.fence import CLOSE, OPEN
 from tests.factories import make_memory
 from tests.gateway.conftest import COUNTED, Door
-from tests.gateway.upstream import MODEL, Step, Upstream, chunk, stream_of
+from tests.gateway.upstream import MODEL, Step, Upstream, chunk, stream_of, whole
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -228,6 +229,16 @@ def test_many_chats_of_the_async_client_run_at_once(
         '<details type="reasoning" done="true"><summary>Thought</summary>hm</details>Fine.',
         '<details open type="reasoning">a < b</details>Fine.<details type="reasoning">hm',
         '<details type="reasoning"><think>hm</details>Fine.',
+        "hm, the user</think>Fine.",
+        "<Thinking>hm</thinking>\n\nFine.",
+        '<reasoning effort="low">hm</reasoning>Fine.',
+        "[THINK]hm[/THINK]Fine.",
+        "◁think▷hm◁/think▷Fine.",
+        "<|begin_of_thought|>hm<|end_of_thought|>Fine.",
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Fine.",
+        "<seed:think>hm</seed:think>Fine.",
+        ":::thinking\nhm\n:::\nFine.",
+        "Thinking...\nhm\n...done thinking.\n\nFine.",
     ],
 )
 def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
@@ -237,6 +248,8 @@ def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
 def test_details_of_another_kind_are_said() -> None:
     text = "<details><summary>More</summary>Kim</details> <detailsx> <think >"
     assert chat_messages.said(text) == text
+    about = "Models put `<think>` before a thought and `</think>` behind it."
+    assert chat_messages.said(about) == about
 
 
 def test_the_system_prompt_as_the_place_of_memory(
@@ -534,3 +547,26 @@ def test_a_user_message_with_a_name_is_told_by_its_speaker(door: Door, zoe: EndU
     COUNTED.wait()
     told = Message.objects.filter(role="user").order_by("seq").values_list("speaker", flat=True)
     assert list(told) == ["Anna", "Li Wei", "小红", None, None, None, None, None]
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("kind", ["text/plain", "application/json", "text/event-stream", ""])
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_an_answer_is_stored_whole_and_passed_byte_by_byte_however_it_is_sent(
+    door: Door, zoe: EndUser, upstream: Upstream, streams: bool, kind: str, encoding: str
+) -> None:
+    text = "Noted — 𠮷!"
+    pieces = stream_of(text) if streams else [whole({"role": "assistant", "content": text})]
+    if encoding == "gzip":
+        pieces = [gzip.compress(b"".join(pieces))]
+    upstream.script.append(Step(pieces, content_type=kind, headers={"content-encoding": encoding}))
+    headers = {"Authorization": f"Bearer {door.secret}", "X-Mio-User": "zoe"}
+    body = {"model": MODEL, "messages": says("Hello."), "stream": streams}
+    with (
+        httpx2.Client(trust_env=False, timeout=30) as http,
+        http.stream(
+            "POST", f"{door.address}/chat/completions", json=body, headers=headers
+        ) as answer,
+    ):
+        assert b"".join(answer.iter_raw()) == b"".join(pieces)
+    assert stored() == [("user", "Hello."), ("assistant", text)]
