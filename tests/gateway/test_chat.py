@@ -63,7 +63,7 @@ def test_who_is_mentioned_stands_before_the_words_of_the_user_and_both_sides_are
     assert [UUID(pk) for pk in answer.headers["x-mio-people"].split(",")] == [
         Contact.objects.get().pk
     ]
-    assert answer.headers["x-request-id"] == "up-1"
+    assert answer.headers["x-request-id"] not in ("", "up-1")
     assert stored() == [("user", "How is Kim?"), ("assistant", "Noted.")]
     assert set(Message.objects.values_list("session_id", flat=True)) == {
         answer.headers["x-mio-session"]
