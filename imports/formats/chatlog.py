@@ -1,12 +1,11 @@
 """WeChat by chatlog: JSON, CSV, or a text."""
 
-import csv
 import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from imports.formats.json_stream import moment, objects, text_of
-from imports.formats.text_lines import Header, is_placeholder, lines, messages, visible
+from imports.formats.text_lines import Header, is_placeholder, lines, messages, table_rows, visible
 from imports.source import Source, decoded
 from imports.types import NotReadable, Turn
 
@@ -61,16 +60,12 @@ def _of_json(source: Source) -> Iterator[Turn]:
 
 
 def _of_table(source: Source) -> Iterator[Turn]:
-    with source.text() as stream:
-        try:
-            for row in csv.DictReader(stream, restval=""):
-                text, talker = (row.get("Content") or "").strip(), row.get("Talker") or ""
-                name = row.get("SenderName") or row.get("Sender") or ""
-                if name and not is_placeholder(text) and not talker.startswith(_OFFICIAL):
-                    at = moment(row.get("Time"))
-                    yield Turn(name, text, at, talker, key=row.get("Sender") or name)
-        except csv.Error as error:
-            raise NotReadable("chat_damaged", name=source.name) from error
+    for row in table_rows(source):
+        text, talker = (row.get("Content") or "").strip(), row.get("Talker") or ""
+        name = row.get("SenderName") or row.get("Sender") or ""
+        if name and not is_placeholder(text) and not talker.startswith(_OFFICIAL):
+            at = moment(row.get("Time"))
+            yield Turn(name, text, at, talker, key=row.get("Sender") or name)
 
 
 def _of_text(source: Source) -> Iterator[Turn]:

@@ -1,13 +1,13 @@
 """What chat exports in plain text have in common: invisible marks, times, placeholders of media,
 messages of several lines."""
 
+import csv
 import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from typing import NamedTuple
 
 from imports.source import Source
-from imports.types import NotReadable
 
 # Of a line; a longer one is no chat.
 LONGEST = 1_000_000
@@ -31,13 +31,39 @@ class Header(NamedTuple):
 
 
 def lines(source: Source) -> Iterator[str]:
-    """The lines of a text, of whatever system. Raises NotReadable where one is too long."""
+    """The lines of a text, of whatever system."""
+    return (line for _, line in numbered_lines(source))
+
+
+def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """The same with their numbers. Those that are too long are skipped."""
     with source.text() as stream:
+        number = 0
         while line := stream.readline(LONGEST):
+            number += 1
             if len(line) == LONGEST:
-                raise NotReadable("chat_long_line", name=source.name)
+                source.skipped.add("chat_long_line", name=source.name, number=number)
+                while len(line) == LONGEST:
+                    line = stream.readline(LONGEST)
+                continue
+            if "\ufffd" in line:
+                source.skipped.add("chat_bad_letters", name=source.name, number=number)
             # A carriage return alone ended lines once; a form feed never did.
-            yield from line.rstrip("\r\n").split("\r")
+            for part in line.rstrip("\r\n").split("\r"):
+                yield number, part
+
+
+def table_rows(source: Source) -> Iterator[dict[str, str]]:
+    """The rows of a CSV by the names in its first; those that can't be read are skipped."""
+    with source.text() as stream:
+        table = csv.DictReader(stream, restval="")
+        while True:
+            try:
+                yield next(table)
+            except StopIteration:
+                return
+            except csv.Error:
+                source.skipped.add("chat_bad_line", name=source.name, number=table.line_num)
 
 
 def visible(text: str) -> str:

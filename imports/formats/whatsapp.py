@@ -5,11 +5,12 @@ Neither the order of day and month nor the zone is told: the order is found in t
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import NamedTuple
 
-from imports.formats.text_lines import Header, clock, lines, messages, visible
+from accounts.reasons import Skipped
+from imports.formats.text_lines import Header, clock, lines, messages, numbered_lines, visible
 from imports.source import Source
 from imports.types import DayOrderUnknown, Turn
 
@@ -64,12 +65,15 @@ def parse(source: Source) -> Iterator[Turn]:
     day_first = chosen if chosen is not None else order.day_first is not False
 
     def headed() -> Iterator[tuple[Header | None, str]]:
-        for line in lines(source):
+        for number, line in numbered_lines(source):
             dated = _dated(line)
-            day = _day(dated.numbers, day_first) if dated else None
-            at = clock(dated.time) if dated else None
-            if dated is None or day is None or at is None:
+            if dated is None:
                 yield None, visible(line)
+                continue
+            day, at = _day(dated.numbers, day_first), clock(dated.time)
+            if day is None or at is None:
+                source.skipped.add("chat_bad_date", name=source.name, number=number)
+                yield Header("", datetime.min), ""
                 continue
             name, text = _said(dated)
             yield Header(name, datetime.combine(day, at)), text
@@ -149,7 +153,7 @@ class DayOrder:
 def day_order(source: Source) -> DayOrder:
     """By all dates of the file."""
     order = DayOrder()
-    for line in lines(source):
+    for line in lines(replace(source, skipped=Skipped())):
         if (dated := _dated(line)) is not None:
             order.add(dated.numbers)
     order.decide()

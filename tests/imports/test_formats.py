@@ -111,12 +111,48 @@ def test_an_export_of_nothing_is_no_success(tmp_path: Path) -> None:
         look(write(tmp_path, "a.json", empty), UTC)
 
 
-@pytest.mark.parametrize("case", ["chatgpt", "telegram", "weflow", "chatlab jsonl"])
-def test_a_file_that_is_cut_off_is_refused(case: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", ["telegram", "weflow", "chatlab jsonl"])
+def test_of_a_file_that_is_cut_off_what_is_whole_is_read(case: str, tmp_path: Path) -> None:
     name, content, *_ = CASES[case]
-    path = write(tmp_path, name, as_text(content)[:-5])
+    whole = look(write(tmp_path, name, as_text(content)), UTC)
+    cut = look(write(tmp_path, name, as_text(content)[:-5]), UTC)
+    assert 0 < cut.messages <= whole.messages
+    assert (whole.skipped.count, cut.skipped.count) == (0, 1)
+
+
+def test_a_file_of_which_nothing_is_whole_is_refused(tmp_path: Path) -> None:
+    name, content, *_ = CASES["chatgpt"]
     with pytest.raises(NotReadable, match="damaged"):
-        look(path, UTC)
+        look(write(tmp_path, name, as_text(content)[:-5]), UTC)
+
+
+@pytest.mark.parametrize(
+    ("case", "bad", "said"),
+    [
+        ("sillytavern", "{broken", "is no object of JSON"),
+        ("chatlab jsonl", "[1]", "is no object of JSON"),
+        ("whatsapp android", "99/99/2024, 20:28 - Anna: hi", "no date that can be"),
+        ("memotrace csv", "x" * 200_000, "can't be read"),
+        ("line", "21:07\tAnna\t" + "x" * 1_000_001, "longer than any message"),
+    ],
+)
+def test_a_bad_line_is_named_and_all_else_is_read(
+    case: str, bad: str, said: str, tmp_path: Path
+) -> None:
+    name, content, *_ = CASES[case]
+    whole = look(write(tmp_path, name, as_text(content)), UTC)
+    found = look(write(tmp_path, name, f"{as_text(content).rstrip()}\n{bad}\n"), UTC)
+    assert found.messages == whole.messages
+    assert (found.skipped.count, said in str(found.skipped.named[0])) == (1, True)
+
+
+def test_bytes_that_are_no_text_cost_their_line_alone(tmp_path: Path) -> None:
+    path = tmp_path / "WhatsApp Chat with Anna.txt"
+    said = "14/10/2021, 15:34 - Anna: 我搬到深圳了\n15/10/2021, 15:35 - Ben: hm\n".encode()
+    path.write_bytes(said + b"16/10/2021, 15:35 - Ben: \xff\xfe\n" + said.replace(b"14/", b"17/"))
+    found = look(path, UTC)
+    assert (found.messages, found.skipped.count) == (5, 1)
+    assert "line 3" in str(found.skipped.named[0])
 
 
 def test_an_archive_that_leads_out_of_it_is_refused(tmp_path: Path) -> None:

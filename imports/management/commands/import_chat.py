@@ -17,6 +17,7 @@ from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
 from imports import dumps, intake, overview, people_intake
 from imports.formats import TITLES
+from imports.management.skipped_lines import tell_skipped
 from imports.models import Import
 from imports.people_plan import plan
 from imports.types import DayOrderUnknown, Dump, NotReadable, Options
@@ -80,7 +81,8 @@ class Command(MioCommand):
         except NotReadable as error:
             hint = " (--day-first, --no-day-first)" if isinstance(error, DayOrderUnknown) else ""
             raise CommandError(f"{error}{hint} Nothing was imported.") from error
-        figures = _figures(found)
+        guessed = found.guess.key if found.guess else ""
+        figures = _figures(found, choice.me if choice else guessed)
         if dry_run or choice is None:
             self.report(json, dry_run=True, **figures)
             return
@@ -121,6 +123,7 @@ class Command(MioCommand):
         dry_run: bool, json: bool,
     ) -> None:  # fmt: skip
         """Takes in people and memories, once somebody said who of them is the user."""
+        tell_skipped(self, dump.skipped)
         for one in dump.owners:
             self.stderr.write(f"{one.memories:>8}  {one.key}")
         if dry_run:
@@ -145,16 +148,21 @@ class Command(MioCommand):
             guessed = found.guess is not None and found.guess.key == speaker.key
             note = f"  maybe the user ({found.guess.reason})" if guessed and found.guess else ""
             self.stderr.write(f"{speaker.messages:>8}  {speaker.name}{note}")
+        tell_skipped(self, found.skipped)
         if found.day_first is not None:
             self.stderr.write(f"Dates are read as {'D/M/Y' if found.day_first else 'M/D/Y'}.")
 
 
-def _figures(found: overview.Overview) -> dict[str, Any]:
+def _figures(found: overview.Overview, me: str) -> dict[str, Any]:
+    """What a file holds; ``left_out`` are the messages of those who become nobody when ``me`` is
+    the user."""
     batch = cadence.longest_batch()
     return {
         "format": found.format,
         "messages": found.messages,
         "undated": found.undated,
+        "left_out": found.left_out(me),
+        "unreadable": found.skipped.count,
         "speakers": {one.name: one.messages for one in intake.most_first(found.speakers.values())},
         "first": found.first,
         "last": found.last,
