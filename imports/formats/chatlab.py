@@ -11,7 +11,7 @@ from imports.source import Source, decoded
 from imports.types import Turn
 
 NAME = "chatlab"
-_TEXT = 0
+_TEXTS = (0, 25)  # what was written, and what was written in reply
 
 
 def sniff(head: str) -> float:
@@ -29,7 +29,7 @@ def parse(source: Source) -> Iterator[Turn]:
         text = text_of(row.get("content")).strip()
         name = text_of(row.get("groupNickname")) or text_of(row.get("accountName"))
         sender = str(row.get("sender") or "")
-        if row.get("type") == _TEXT and (name or sender) and not is_placeholder(text):
+        if row.get("type") in _TEXTS and (name or sender) and not is_placeholder(text):
             account = text_of(row.get("accountName"))
             aliases = (account,) if account and account != name else ()
             yield Turn(

@@ -16,7 +16,7 @@ _HEADER = re.compile(
     r"(?P<year>\d{4}-)?(?P<day>\d{2}-\d{2} \d{2}:\d{2}:\d{2})"
 )
 _SELF = "我"
-_TEXT = 1
+_TEXT, _REPLY = 1, (49, 57)
 _OFFICIAL = "gh_"
 
 
@@ -47,7 +47,8 @@ def _of_json(source: Source) -> Iterator[Turn]:
         text, talker = text_of(message.get("content")).strip(), text_of(message.get("talker"))
         sender, at = text_of(message.get("sender")), moment(message.get("time"))
         official = talker.startswith(_OFFICIAL) or sender.startswith(_OFFICIAL)
-        if message.get("type") != _TEXT or is_placeholder(text) or official:
+        kind = (message.get("type"), message.get("subType"))
+        if (kind[0] != _TEXT and kind != _REPLY) or is_placeholder(text) or official:
             continue
         if message.get("isSelf") is True:
             yield Turn("user", text, at, talker, "user")

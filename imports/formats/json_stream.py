@@ -42,6 +42,11 @@ def objects(
         source.skipped.add("chat_cut_off", name=source.name)
 
 
+def root(source: Source) -> str:
+    """Where the objects of a document stand that is a list of them, or one alone."""
+    return "item" if source.head().removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[" else ""
+
+
 def without_mark(stream: Any) -> Any:
     """The stream behind its byte order mark."""
     head = stream.peek(3)[:3] if hasattr(stream, "peek") else b""

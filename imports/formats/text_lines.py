@@ -20,6 +20,11 @@ _CLOCK = re.compile(
     r"\s*(?P<after>[^\W\d_][^\d\n]{0,24})?"
 )
 # What stands for what is no text: [图片], <Media omitted>.
+# As LINE and WeChat write them.
+_CALL = re.compile(
+    r"☎.{0,60}|(?:(?:视频|語音|语音)?(?:通话|通話|聊天)(?:时长|時間|时间))[\s:：]*[\d:]{4,8}"
+    r"|(?:对方|已)?(?:已取消|已拒绝|无应答|忙线中|未应答)"
+)
 _PLACEHOLDER = re.compile(r"(?:\[[^\[\]\n]{1,30}\]|<[^<>\n]{2,200}>)")
 
 
@@ -95,8 +100,9 @@ def ascii_digits(text: str) -> str:
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether all of ``text`` stands for a picture, a sound, a card."""
-    return not text.strip() or _PLACEHOLDER.fullmatch(text.strip()) is not None
+    """Whether all of ``text`` stands for a picture, a sound, a card or a call."""
+    seen = visible(text).strip()
+    return not seen or any(one.fullmatch(seen) for one in (_PLACEHOLDER, _CALL))
 
 
 def messages(

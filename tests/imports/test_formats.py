@@ -257,3 +257,61 @@ def test_what_is_written_in_a_form_is_read_again(said: list[tuple[str, str]], ip
     with TemporaryDirectory() as folder:
         path = write(Path(folder), "_chat.txt", text)
         assert written(list(turns(path, UTC))) == said
+
+
+def _parsed(
+    tmp_path: Path, content: object, name: str = "conversations.json"
+) -> list[tuple[str, str]]:
+    path = write(tmp_path, name, content)
+    return [(turn.speaker, turn.text) for turn in turns(path, UTC)]
+
+
+def _node(parent: str | None, role: str, *parts: object) -> dict[str, object]:
+    content = {"content_type": "multimodal_text", "parts": list(parts)}
+    message = {"author": {"role": role}, "create_time": 1.7e9, "content": content}
+    return {"parent": parent, "message": message, "children": []}
+
+
+def _heard(text: str) -> dict[str, str]:
+    return {"content_type": "audio_transcription", "text": text, "direction": "in"}
+
+
+def test_what_was_spoken_is_what_was_said(tmp_path: Path) -> None:
+    sound = {"content_type": "real_time_user_audio_video_asset_pointer", "frames": []}
+    nodes = {
+        "a": _node(None, "user", _heard("My sister Eva is a nurse"), sound),
+        "b": _node("a", "assistant", _heard("Nice"), {"content_type": "audio_asset_pointer"}),
+        "c": _node("b", "user", "She lives in Rome", _heard("and sings")),
+    }
+    alone = {"title": "t", "create_time": 1.7e9, "mapping": nodes, "current_node": "c"}
+    told = [
+        ("user", "My sister Eva is a nurse"),
+        ("assistant", "Nice"),
+        ("user", "She lives in Rome\nand sings"),
+    ]
+    assert _parsed(tmp_path, [alone]) == told
+    assert _parsed(tmp_path, alone) == told
+
+
+def test_of_a_chat_with_claude_the_branch_that_was_seen_last_is_read(tmp_path: Path) -> None:
+    def message(name: str, parent: str, sender: str, *content: dict[str, str]) -> dict[str, object]:
+        return {"uuid": name, "parent_message_uuid": parent, "sender": sender, "text": "",
+                "content": list(content), "created_at": "2025-01-02T03:04:05Z"}  # fmt: skip
+
+    chat = {"uuid": "1", "current_leaf_message_uuid": "c", "chat_messages": [
+        message("a", "", "human", {"type": "voice_note", "text": "I sing"}),
+        message("b", "a", "assistant", {"type": "text", "text": "Old"}),
+        message("c", "a", "assistant", {"type": "thinking", "text": "hm"}, {"type": "text", "text": "New"}),
+    ]}  # fmt: skip
+    assert _parsed(tmp_path, chat) == [("user", "I sing"), ("assistant", "New")]
+
+
+def test_calls_are_no_words_and_replies_are(tmp_path: Path) -> None:
+    line = "[LINE] chat\n\n2022/11/17（四）\n21:07\t小紅\thi\n21:08\t小紅\t☎ 通話時間 0:32\n"
+    assert _parsed(tmp_path, line, "line.txt") == [("小紅", "hi")]
+    reply = {"seq": 1, "time": "2022-11-17T21:07:03+08:00", "talker": "a", "talkerName": "小红",
+             "isChatRoom": False, "sender": "a", "senderName": "小红", "isSelf": False, "type": 49,
+             "subType": 57, "content": "好的"}  # fmt: skip
+    assert _parsed(
+        tmp_path, [reply, reply | {"type": 50, "content": "通话时长 01:23"}], "b.json"
+    ) == [("小红", "好的")]

@@ -130,7 +130,8 @@ class Command(MioCommand):
             wanted = plan(held or EndUser(app=App(name=app), external_id=user), dump)
             for entry in wanted.matched:
                 self.stderr.write(f"{entry.outcome:>10}  {entry.entry.name}  {entry.why or ''}")
-            self.report(json, dry_run=True, **wanted.figures)
+            calls = len(wanted.memories) if _asks_model() else 0
+            self.report(json, dry_run=True, **wanted.figures, model_calls=calls)
             return
         if dump.owners and me is None:
             asked = NotReadable("dump_says_not_who", owners=", ".join(o.key for o in dump.owners))
@@ -153,6 +154,11 @@ class Command(MioCommand):
             self.stderr.write(f"Dates are read as {'D/M/Y' if found.day_first else 'M/D/Y'}.")
 
 
+def _asks_model() -> bool:
+    """Whether a model will read what is taken in; the offline provider asks none."""
+    return bool(settings.MIO_LLM != "offline")
+
+
 def _figures(found: overview.Overview, me: str) -> dict[str, Any]:
     """What a file holds; ``left_out`` are the messages of those who become nobody when ``me`` is
     the user."""
@@ -167,6 +173,6 @@ def _figures(found: overview.Overview, me: str) -> dict[str, Any]:
         "first": found.first,
         "last": found.last,
         "day_first": found.day_first,
-        "model_calls": found.calls(batch),
-        "model_tokens": found.model_tokens(batch),
+        "model_calls": found.calls(batch) if _asks_model() else 0,
+        "model_tokens": found.model_tokens(batch) if _asks_model() else 0,
     }

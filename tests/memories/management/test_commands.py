@@ -262,3 +262,8 @@ def test_doctor_says_what_is_wrong_in_json_and_in_its_exit_code() -> None:
     assert body["ok"] is False
     assert list(body["findings"]) == ["schedules_are_installed"]
     assert run_json("doctor", "--fix")["ok"] is True
+
+
+def test_no_progress_bar_is_drawn_where_nobody_looks(capfd: pytest.CaptureFixture[str]) -> None:
+    run("doctor", "--json")
+    assert capfd.readouterr().err == ""
