@@ -96,6 +96,7 @@ API_MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
 ]
 
+MIO_VERSION = "0.1.0"  # as in pyproject.toml
 ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
