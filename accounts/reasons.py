@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, ClassVar
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -127,7 +127,12 @@ TEMPLATES: dict[str, str] = {
         "Say who the user is (--me NAME); the file does not. Writers: {writers}."
     ),
     "chat_damaged": _("{name} is damaged or cut off: export it again."),
-    "chat_damaged_line": _("{name}, line {number}, is no JSON: the file is damaged."),
+    "chat_cut_off": _("{name} is damaged behind what was read: export it again for the rest."),
+    "chat_long_line": _("{name}, line {number}, is longer than any message."),
+    "chat_bad_line": _("{name}, line {number}, can't be read."),
+    "chat_bad_date": _("{name}, line {number}, has no date that can be."),
+    "chat_bad_letters": _("{name}, line {number}, has characters that can't be read."),
+    "chat_damaged_line": _("{name}, line {number}, is no object of JSON."),
     "chat_no_text": _("{name} is no text in UTF-8, UTF-16 or GB 18030: save it as UTF-8."),
     "chat_too_large": _("The file holds more than {limit}."),
     "chat_no_file": _("{name} can't be read."),
@@ -139,7 +144,6 @@ TEMPLATES: dict[str, str] = {
     ),
     "chat_several_kinds": _("The archive holds several kinds of exports ({formats}): give one."),
     "chat_no_year": _("{name} has dates without a year. Export it as JSON."),
-    "chat_long_line": _("{name} has a line that is too long: it is no chat."),
     "chat_empty": _("Nobody wrote a text in this file: there is nothing to import."),
     "chat_crowd": _("More than {limit} people write in this file: it is no private chat."),
     "chat_day_order": _(
@@ -147,8 +151,8 @@ TEMPLATES: dict[str, str] = {
     ),
     # Why the memories of another program can't be read.
     "dump_empty": _("Nothing is in this file: there is nothing to import."),
-    "dump_row": _("Memory {number} of the file has no text: the file is damaged."),
-    "dump_line": _("Line {number} is neither an entity nor a relation: the file is damaged."),
+    "dump_row": _("Memory {number} of the file has no text."),
+    "dump_line": _("Line {number} is neither an entity nor a relation."),
     "dump_crowd": _("The file holds more than {limit} memories: split it."),
     "dump_no_such_owner": _("Nobody in this file is called {name}. Say who the user is: {owners}."),
     "dump_says_not_who": _(
@@ -171,9 +175,10 @@ TEMPLATES: dict[str, str] = {
     "book_at_start": _("At the start"),
     "book_in_entry": _("Entry {number}"),
     "book_after_entry": _("After entry {number}"),
-    "book_outside": _("{where}, line {line}, stands outside a vCard: the file is damaged."),
-    "book_line": _("{where}, line {line}, can't be read: the file is damaged."),
-    "book_no_end": _("Entry {number} has no END:VCARD: the file is cut off."),
+    "book_outside": _("{where}, line {line}, stands outside a vCard."),
+    "book_line": _("{where}, line {line}, can't be read."),
+    "book_letters": _("Line {line} has characters that can't be read."),
+    "book_no_end": _("Entry {number} has no END:VCARD: what there is of it was read."),
     "book_row": _("Row {number} can't be read: a quotation mark is open, or a cell is too long."),
     "book_row_too_long": _("Row {number} has more cells than the first row names columns."),
     # Who of those who wrote in a chat history may be the user.
@@ -364,6 +369,21 @@ class Reason:
     def stored(self) -> str:
         """The reason as a column of text keeps it."""
         return json.dumps(self.as_json, ensure_ascii=False)
+
+
+@dataclass(slots=True)
+class Skipped:
+    """What of a file can't be read and is left out: how much, and where the first of it stands."""
+
+    MOST: ClassVar[int] = 100
+
+    count: int = 0
+    named: list[Reason] = field(default_factory=list)
+
+    def add(self, code: str, **params: Any) -> None:
+        self.count += 1
+        if len(self.named) < self.MOST:
+            self.named.append(Reason(code, **params))
 
 
 class CodedError(Exception):

@@ -1,4 +1,4 @@
-"""Whether a request is a client's own, for a title or tags, and no word of the user's."""
+"""Whether a request is a client's own, for a title, tags or a summary, and no word of the user's."""
 
 import tomllib
 from collections.abc import Mapping
@@ -7,15 +7,23 @@ from pathlib import Path
 
 from gateway.chat_messages import Conversation
 from gateway.identity import given
+from memories.text.client_text import instructs_for_client, requests_for_client
 
 TASK = "x-mio-task"
+_BEGINNING = 400  # characters
+_LONGEST = 1500  # characters of a system prompt that is for one request; an application's is longer
 
 
 def is_background(headers: Mapping[str, str], talk: Conversation) -> bool:
-    """By the header in which a client names its task, else by how the last message or the system
-    prompt begins."""
-    said = (talk.system, talk.last)
-    return bool(given(headers, TASK)) or any(text.startswith(_beginnings()) for text in said)
+    """By the header in which a client names its task, else by what the last message or the system
+    prompt asks for, or by how it begins."""
+    if given(headers, TASK):
+        return True
+    instructed = len(talk.turns) < 2 and len(talk.system) < _LONGEST
+    if requests_for_client(talk.last) or (instructed and instructs_for_client(talk.system)):
+        return True
+    begun = (" ".join(text[:_BEGINNING].split()) for text in (talk.system, talk.last))
+    return any(text.startswith(_beginnings()) for text in begun)
 
 
 @cache

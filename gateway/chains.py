@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from accounts.models import App, EndUser
+from contacts import store
+from contacts.text import normalise
 from gateway.chat_messages import Conversation, Turn, normalised
 from memories.erasure.name_hashes import hash_of
 from memories.models import GatewayTurn
@@ -72,9 +74,22 @@ def chain_ids(end_user: EndUser, turns: Iterable[Turn], before: str = "") -> lis
     """Of each turn a hash of it and of all before it, that only this installation can make."""
     ids = []
     for turn in turns:
-        before = hash_of(end_user, f"{before}\n{turn.role}\n{normalised(turn.text)}")
+        by = f"{turn.role} {turn.speaker}" if turn.speaker else turn.role
+        before = hash_of(end_user, f"{before}\n{by}\n{normalised(turn.text)}")
         ids.append(before)
     return ids
+
+
+def speaker_of(chat: Chat, end_user: EndUser | None, turn: Turn) -> str | None:
+    """Who else than the end user wrote a turn; None where it is their own name that a client gives,
+    or nobody's."""
+    own = [chat.external_id, *(end_user.names if end_user else ())]
+    if not turn.speaker or normalise(turn.speaker) in map(normalise, own):
+        return None
+    try:
+        return store.clean_name(turn.speaker)
+    except store.InvalidContact:
+        return None
 
 
 def kept_id(end_user: EndUser, name: str) -> str:

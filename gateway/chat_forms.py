@@ -17,14 +17,14 @@ RESPONSE, CONVERSATION = "response ", "conversation "  # before the id that the 
 class Form:
     """``path`` is below /v1/. ``field`` of a body has the messages. ``read`` returns the conversation of a body; ``with_blocks`` and
     ``with_system`` the fields of it that change when something is added; ``answer_of`` what the
-    bytes of an answer say, which is streamed or not; ``error_event`` an error within a stream."""
+    bytes of an answer say, streamed or not; ``error_event`` an error within a stream."""
 
     path: str
     field: str
     read: Callable[[Body], Conversation]
     with_blocks: Callable[[Body, Mapping[int, str]], Body]
     with_system: Callable[[Body, str], Body]
-    answer_of: Callable[[bytes, bool], sse.Answer]
+    answer_of: Callable[[bytes], sse.Answer]
     error_event: Callable[[str, str], bytes]
 
 

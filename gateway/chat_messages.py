@@ -7,16 +7,34 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from contacts.text import clean, names_role
+from memories.text.client_text import without_client_text
 from memories.text.fence import OPEN
 from memories.text.own_words import without_injected
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 _SYSTEM = ("system", "developer")
-# Tags behind which a thought may stand.
-_OPENING = re.compile(r"<(think(?=>)|details(?=\s))[^<>]*>")
+# How models mark their thoughts: as what they begin, and what closes that.
+_TAGS = (
+    "think|thinking|thoughts?|reasoning|reason|reflection|analysis|scratchpad|inner_monologue"
+    "|antthinking|(?:seed|ant):think(?:ing)?"
+)
+_OPENING = re.compile(
+    rf"(?<!`)(?:<(?P<tag>{_TAGS}|details)(?:\s+[\w:-][^<>]{{0,500}})?>|\[(?P<square>think|thinking)\]"
+    r"|◁(?P<moon>think)▷|<\|(?P<token>begin_of_(?:thought|thinking|reasoning))\|>"
+    r"|<\|(?P<channel>channel)\|>\s*(?:analysis|commentary|thought)[^<>]{0,200}<\|message\|>"
+    r"|^:::(?P<colons>thinking|reasoning)\b|\A\s*(?P<plain>Thinking\.\.\.)$)",
+    re.I | re.M,
+)
+_CLOSING = re.compile(rf"(?<!`)(?:</(?:{_TAGS})>|\[/think(?:ing)?\]|◁/think▷)", re.I)
+_CLOSED_BY = {
+    "tag": "</{}>", "square": "[/{}]", "moon": "◁/{}▷", "channel": "<|end|>", "colons": "\n:::",
+    "plain": "...done thinking.",
+}  # fmt: skip
+_TOKENS = re.compile(r"<\|(?:start\|>assistant|channel\|>final|message\|>|end\|>|return\|>)")
 _LONGEST = 1_000_000  # characters
+_LONGEST_NAME = 100
 _WORD = re.compile(r"\S{1,200}")
-_BEGINNING = 400  # characters
 # What a model asks its client to do in the Responses API; what it says beside is no answer yet.
 _CALLS = {
     "apply_patch_call", "computer_call", "custom_tool_call", "function_call", "local_shell_call",
@@ -26,19 +44,21 @@ _CALLS = {
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the user or the assistant said; ``place`` is its index in the request."""
+    """What the user or the assistant said, without what a client put beside it; ``place`` is the
+    index in the request. ``speaker`` is the name that the request gives to who wrote it."""
 
     place: int
     role: str
     text: str
+    speaker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
     """``turns`` end with the last user message. ``goes_on``: something was said or done after it,
-    such as a call of a tool. ``system`` and ``last`` are how the system prompt and the last
-    message begin. ``follows`` names what was said before, where the upstream keeps that itself;
-    ``kept``: it keeps what it answers."""
+    such as a call of a tool. ``system`` is the system prompt and ``last`` the last message, unless
+    that is an assistant's or a tool's. ``follows`` names what was said before, where the upstream
+    keeps that itself; ``kept``: it keeps what it answers."""
 
     turns: tuple[Turn, ...]
     goes_on: bool
@@ -63,8 +83,8 @@ def read(messages: Any, instructions: Any = None) -> Conversation:
     return Conversation(
         tuple(turns),
         bool(turns) and turns[-1].place < len(items) - 1,
-        _begins(systems[0]) if systems else "",
-        _begins(_text(items[-1])) if items else "",
+        systems[0] if systems else "",
+        _text(items[-1]) if items and _role(items[-1]) in ("user", *_SYSTEM) else "",
     )
 
 
@@ -86,7 +106,7 @@ def _turns(items: Sequence[Any]) -> Iterator[Turn]:
             yield from [] if calls else answer
             answer, calls = [], False
             if role == "user":
-                yield Turn(place, role, _text(item))
+                yield Turn(place, role, _own(_text(item)), _speaker(item))
     yield from [] if calls else answer
 
 
@@ -96,6 +116,21 @@ def _kind(item: Any) -> str:
 
 def _role(item: Any) -> str:
     return str(item.get("role") or "") if isinstance(item, dict) else ""
+
+
+def _speaker(item: Mapping[str, Any]) -> str:
+    """The participant that a user message names; "" for none, and for a mere role."""
+    name = item.get("name")
+    if not isinstance(name, str) or names_role(name):
+        return ""
+    return clean(storable(name).replace("_", " "), _LONGEST_NAME)
+
+
+def _own(text: str) -> str:
+    """What the user wrote of a message. Of a very long one the beginning and the end are read."""
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
+    return without_client_text(text)
 
 
 def _text(item: Any) -> str:
@@ -113,31 +148,45 @@ def _raw(item: Any) -> str:
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else []
+    return "\n".join(texts_in(parts))
+
+
+def texts_in(parts: Sequence[Any]) -> list[str]:
+    """The texts of the parts of a content that are text."""
     texts = [part.get("text") for part in parts if _is_text(part)]
-    return "\n".join(text for text in texts if isinstance(text, str))
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _is_text(part: Any) -> bool:
     return isinstance(part, dict) and part.get("type") in TEXT_PARTS
 
 
-def _begins(text: str) -> str:
-    return " ".join(text[:_BEGINNING].split())
-
-
 def said(text: str) -> str:
-    """``text`` without the thoughts of a model: ``<think>`` and ``<details type="reasoning">`` with
-    what stands in them, up to the end of the text where they are not closed."""
-    parts, at = [], 0
-    for tag in _OPENING.finditer(text):
-        thinks = tag[1] == "think" or 'type="reasoning"' in tag[0]
-        if not thinks or tag.start() < at:
+    """``text`` without the thoughts of a model: what stands between their marks, up to the end of
+    the text where they are not closed, and up to a mark that closes what was begun unseen."""
+    lower, parts, at = text.lower(), list[str](), 0
+    closes, opens = _CLOSING.search(text), _OPENING.search(text)
+    if closes and (not opens or closes.start() < opens.start()):
+        at = closes.end()
+    for mark in _OPENING.finditer(text):
+        thinks = mark["tag"] != "details" or 'type="reasoning"' in mark[0]
+        if not thinks or mark.start() < at:
             continue
-        parts.append(text[at : tag.start()])
-        closing = f"</{tag[1]}>"
-        end = text.find(closing, tag.end())
+        parts.append(text[at : mark.start()])
+        closing = _closing(mark)
+        end = lower.find(closing, mark.end())
         at = end + len(closing) if end >= 0 else len(text)
-    return "".join([*parts, text[at:]]).strip()
+    return _TOKENS.sub("", "".join([*parts, text[at:]])).strip()
+
+
+def _closing(mark: re.Match[str]) -> str:
+    kind = str(mark.lastgroup)
+    name = mark[kind].lower()
+    return (
+        f"<|{name.replace('begin', 'end', 1)}|>"
+        if kind == "token"
+        else _CLOSED_BY[kind].format(name)
+    )
 
 
 def normalised(text: str) -> str:

@@ -90,18 +90,24 @@ class Memory:
 @dataclass(frozen=True, slots=True)
 class Passed:
     """What goes to the upstream; the answer goes back with what is ``told`` in headers, and what
-    came of it is ``heard``. The id of a response is ``named`` before it is passed on."""
+    came of it is ``heard``. The id of a response is ``named`` before it is passed on.
+    ``asks_stream``: the body asks for a stream."""
 
     form: Form = chat_forms.CHAT
     body: bytes | AsyncIterator[bytes] = b""
     told: Mapping[str, str] = field(default_factory=dict)
     named: Callable[[str], Awaitable[None]] | None = None
     heard: bytearray = field(default_factory=bytearray)
+    asks_stream: bool = False
 
-    async def answer(self, *, streamed: bool) -> Answer:
+    async def answer(self) -> Answer:
         """What was heard."""
-        read = partial(self.form.answer_of, bytes(self.heard), streamed)
-        return await bodies.aside(len(self.heard), read)
+        return await bodies.aside(len(self.heard), partial(self.form.answer_of, bytes(self.heard)))
+
+    async def decode(self, encoding: str) -> None:
+        """Decompresses what was heard."""
+        read = partial(relay.plain, bytes(self.heard), encoding)
+        self.heard[:] = await bodies.aside(len(self.heard), read)
 
 
 async def models(http: relay.Client, request: Request, name: str, send: Send) -> None:
@@ -129,15 +135,16 @@ async def chat(http: relay.Client, request: Request, form: Form, send: Send) -> 
         placing.append(asyncio.create_task(_note_place(memory, noting, response_id)))
         await asyncio.wait(placing, timeout=settings.MIO_GATEWAY_BUDGET_MS / 1000)
 
-    passed = Passed(form, sent, memory.headers, named if memory.kept_by_upstream else None)
-    streamed = False
+    name = named if memory.kept_by_upstream else None
+    streams = body.get("stream") is True
+    passed = Passed(form, sent, memory.headers, name, asks_stream=streams)
     try:
-        streamed = await _pass(http, caller, request, form.path, passed, send)
+        await _pass(http, caller, request, form.path, passed, send)
     finally:
         await asyncio.gather(*placing)
         noted = await noting
     if memory.chat and noted:
-        await _note_answer(memory.chat, noted, await passed.answer(streamed=streamed))
+        await _note_answer(memory.chat, noted, await passed.answer())
 
 
 async def response(http: relay.Client, request: Request, name: str, send: Send) -> None:
@@ -152,8 +159,8 @@ async def response(http: relay.Client, request: Request, name: str, send: Send) 
         raise ApiError(404, "not_found", "This user has no such response.")
     asked, noted = found
     passed = Passed(chat_forms.RESPONSES)
-    streamed = await _pass(http, caller, request, name, passed, send)
-    answer = await passed.answer(streamed=streamed)
+    await _pass(http, caller, request, name, passed, send)
+    answer = await passed.answer()
     if answer.in_background:
         await _note_answer(asked, noted, answer)
 
@@ -244,8 +251,8 @@ def _sent(raw: bytes, body: chat_forms.Body, memory: Memory, form: Form, placeme
 
 async def _pass(
     http: relay.Client, caller: Caller, request: Request, path: str, passed: Passed, send: Send
-) -> bool:
-    """Sends a request on and its answer back; returns whether it was a stream."""
+) -> None:
+    """Sends a request on and its answer back."""
     query = f"?{request.url.query}" if request.url.query else ""
     headers = relay.headers_for(caller.upstream, request.headers)
     if not isinstance(passed.body, bytes) and "content-length" in request.headers:
@@ -258,13 +265,17 @@ async def _pass(
     )
     more = {**passed.told, **(caller.quota.headers if caller.quota else {})}
     async with relay.answer_of(http, asked, request.receive) as answer:
+        streams = relay.is_stream(answer, passed.asks_stream)
+        encoding = answer.headers.get("content-encoding", "identity")
         response = await relay.response_of(
-            answer, more, passed.heard, passed.form.error_event, request.receive
+            answer, more, passed.heard, passed.form.error_event, request.receive, streams=streams
         )
         if isinstance(response, StreamingResponse):
             response.body_iterator = _naming(response.body_iterator, passed)
-        elif passed.named and (found := (await passed.answer(streamed=False)).id):
-            await passed.named(found)
+        else:
+            await passed.decode(encoding)
+            if passed.named and (found := (await passed.answer()).id):
+                await passed.named(found)
         try:
             await response(request.scope, request.receive, send)
         except ClientDisconnect:
@@ -273,7 +284,9 @@ async def _pass(
             # The server ends the connection, since the response is not complete.
             kind = type(error).__name__
             log.warning("gateway: an upstream of app %d broke off: %s", caller.key.app_id, kind)
-        return relay.is_stream(answer)
+        finally:
+            if isinstance(response, StreamingResponse):
+                await passed.decode(encoding)
 
 
 async def _naming(pieces: AsyncIterable[Any], passed: Passed) -> AsyncIterator[Any]:
@@ -283,7 +296,7 @@ async def _naming(pieces: AsyncIterable[Any], passed: Passed) -> AsyncIterator[A
     async for piece in pieces:
         if passed.named and events < _FIRST:
             events += piece.count(b"data:")
-            read = partial(passed.form.answer_of, piece, True)
+            read = partial(passed.form.answer_of, piece)
             if found := (await bodies.aside(len(piece), read)).id:
                 events = _FIRST
                 await passed.named(found)

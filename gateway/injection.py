@@ -8,7 +8,7 @@ does not carry yet.
 
 import hashlib
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
@@ -29,6 +29,7 @@ from memories.api.messages import MAX_CONTENT
 from memories.context import build, measures
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
+from memories.types import CONTACT
 
 # Of what a conversation carries that the upstream keeps, so much is known; more is told again.
 MOST_CARRIED = 20_000
@@ -98,7 +99,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     elif chat.talk.goes_on or not turns[-1].text.strip():
         block = ""
     else:
-        traced = _trace(end_user, place.session_id, turns, search_until)
+        traced = _trace(chat, end_user, place.session_id, search_until)
         block = traced.injection.system_prompt
         if chat.placement == Upstream.Placement.TAIL:
             carried = place.kept.injected if place.kept else ""
@@ -112,11 +113,14 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
 
 
-def _trace(
-    end_user: EndUser, session_id: str, turns: Sequence[Turn], search_until: float
-) -> build.Trace:
+def _trace(chat: Chat, end_user: EndUser, session_id: str, search_until: float) -> build.Trace:
+    turns = chat.talk.turns
     left_ms = max(1, round((search_until - time.perf_counter()) * 1000))  # 0 would be no limit
-    history = [(turn.role, turn.text[:MAX_CONTENT]) for turn in turns[:-1] if turn.text.strip()]
+    history = [
+        (CONTACT if chains.speaker_of(chat, end_user, turn) else turn.role, turn.text[:MAX_CONTENT])
+        for turn in turns[:-1]
+        if turn.text.strip()
+    ]
     return measures.measured_trace(
         end_user,
         turns[-1].text[:MAX_CONTENT],
@@ -171,7 +175,8 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         maker = EndUser(app=chat.app, external_id=chat.external_id)
         chain_id = chains.chain_ids(maker, chat.talk.turns, prepared.place.before)[-1]
-        incoming = _incoming("user", last.text, chain_id, session_id, chat.began)
+        speaker = chains.speaker_of(chat, chains.known_user(chat), last) if last.speaker else None
+        incoming = _incoming("user", last.text, chain_id, session_id, chat.began, speaker)
         received = buffer.receive(chat.app, chat.external_id, incoming)
         end_user = received.end_user
         with user_scope(end_user):
@@ -281,11 +286,17 @@ def find_kept(app: App, external_id: str, name: str) -> tuple[Chat, Noted] | Non
 
 
 def _incoming(
-    role: str, text: str, chain_id: str, session_id: str, at: datetime
+    role: str,
+    text: str,
+    chain_id: str,
+    session_id: str,
+    at: datetime,
+    speaker: str | None = None,
 ) -> list[buffer.Incoming]:
     """A message to store, none where nothing is said in it. The same turn of the same session has
     the same id, however often it is sent."""
     if not text.strip():
         return []
     key = hashlib.sha256(f"{session_id}\n{chain_id}".encode()).hexdigest()
-    return [buffer.Incoming(role, text[:MAX_CONTENT], f"gw:{key}", at, session_id)]
+    said = text[:MAX_CONTENT]
+    return [buffer.Incoming(role, said, f"gw:{key}", at, session_id, speaker=speaker)]

@@ -1,6 +1,7 @@
 """The way to the upstream and back: bytes as they come, and an error in their place when none do."""
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from http.cookiejar import CookieJar, DefaultCookiePolicy
@@ -61,7 +62,7 @@ def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str
         for name, value in headers.items()
         if name in _PASSED or name.startswith(_PASSED_BEGINNINGS)
     }
-    passed["accept-encoding"] = "identity"  # what is compressed could not be remembered
+    passed["accept-encoding"] = "identity"  # not every encoding can be read
     if upstream.key:
         try:
             passed["authorization"] = f"Bearer {decrypt(upstream.key)}"
@@ -125,6 +126,8 @@ async def response_of(
     heard: bytearray,
     error_event: Callable[[str, str], bytes],
     receive: Receive,
+    *,
+    streams: bool,
 ) -> Response:
     """The answer for the client, with ``more`` headers. A stream of events ends with an
     ``error_event`` where it breaks off. Of others up to MOST_HEARD bytes are read first, so that
@@ -132,7 +135,7 @@ async def response_of(
     TransportError. What is sent is ``heard``, unless it is longer or no text."""
     headers = {name: value for name, value in answer.headers.items() if _is_passed_back(name)}
     headers |= more
-    if is_stream(answer):
+    if streams:
         headers["X-Accel-Buffering"] = "no"
         return StreamingResponse(_lines(answer, heard, error_event), answer.status_code, headers)
     pieces = answer.aiter_raw()
@@ -151,9 +154,23 @@ def _is_passed_back(name: str) -> bool:
     return name not in _KEPT_BACK and not name.startswith(_KEPT_BACK_BEGINNINGS)
 
 
-def is_stream(answer: httpx2.Response) -> bool:
-    """Whether it is one of events."""
-    return answer.headers.get("content-type", "").startswith("text/event-stream")
+def is_stream(answer: httpx2.Response, asked: bool) -> bool:
+    """Whether it is one of events: it says so, or one was ``asked`` for and it is no JSON."""
+    kind = answer.headers.get("content-type", "")
+    return kind.startswith("text/event-stream") or (
+        asked and answer.is_success and not kind.startswith("application/json")
+    )
+
+
+def plain(heard: bytes, encoding: str) -> bytes:
+    """``heard`` decompressed, as far as it goes and up to MOST_HEARD bytes: some servers compress
+    what nobody asked them to. b"" where nothing here reads the encoding."""
+    if encoding == "identity":
+        return heard
+    try:
+        return zlib.decompressobj(wbits=zlib.MAX_WBITS | 32).decompress(heard, MOST_HEARD)
+    except zlib.error:
+        return b""
 
 
 async def _fill(heard: bytearray, pieces: AsyncIterator[bytes]) -> bool:
@@ -194,6 +211,8 @@ async def _lines(
             yield bytes(begun) + piece[:end]
             begun = bytearray(piece[end:])
     except httpx2.TransportError as error:
+        if "content-encoding" in answer.headers:
+            raise
         told = unreached(error)
         yield error_event(str(told.get_codes()), str(told.detail))
         return

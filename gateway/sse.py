@@ -1,12 +1,15 @@
 """What an assistant said, read from a copy of the bytes of its answer."""
 
+import codecs
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from gateway.chat_messages import answer_in, said, storable
+from gateway.chat_messages import answer_in, said, storable, texts_in
 
+_LINE_END = re.compile(rb"\r\n|\n|\r")
 _ENDED = ("response.completed", "response.incomplete", "response.failed")
 
 
@@ -21,49 +24,39 @@ class Answer:
     in_background: bool = False
 
 
-def completion_in(heard: bytes, streamed: bool) -> Answer:
+def completion_in(heard: bytes) -> Answer:
     """The first choice of a chat completion."""
-    if not streamed:
-        return Answer(_whole(_json(heard)))
     texts: list[str] = []
     for event in _events(heard):
         first = _first_choice(event)
-        delta = first.get("delta")
+        delta = first.get("delta") or first.get("message")
         if not isinstance(delta, dict):
             continue
-        if delta.get("tool_calls"):
+        if delta.get("tool_calls") or delta.get("function_call"):
             return Answer("")
-        if isinstance(delta.get("content"), str):
-            texts.append(delta["content"])
+        content = delta.get("content")
+        texts += [content] if isinstance(content, str) else texts_in(content or [])
     return Answer(said(storable("".join(texts))))
 
 
-def _whole(body: Any) -> str:
-    message = _first_choice(body).get("message")
-    if not isinstance(message, dict) or message.get("tool_calls"):
-        return ""
-    content = message.get("content")
-    return said(storable(content)) if isinstance(content, str) else ""
-
-
 def _first_choice(body: Any) -> dict[str, Any]:
-    """The choice with the index 0, of which there may be none in a chunk."""
+    """The choice with the index 0, or none; there may be no such in a chunk."""
     choices = body.get("choices") if isinstance(body, dict) else None
     for choice in choices if isinstance(choices, list) else []:
-        if isinstance(choice, dict) and choice.get("index", 0) == 0:
+        if isinstance(choice, dict) and not choice.get("index"):
             return choice
     return {}
 
 
-def response_in(heard: bytes, streamed: bool) -> Answer:
+def response_in(heard: bytes) -> Answer:
     """The output of a response."""
-    if not streamed:
-        return _response(_json(heard), whole=True)
     response: Any = None
     items: dict[Any, dict[str, Any]] = {}
     for event in _events(heard):
         if not isinstance(event, dict):
             continue
+        if "output" in event:
+            return _response(event, whole=True)
         if isinstance(event.get("response"), dict):
             response = event["response"]
         if event.get("type") in _ENDED:
@@ -100,9 +93,21 @@ def _response(body: Any, *, whole: bool) -> Answer:
 
 
 def _events(heard: bytes) -> Iterator[Any]:
-    for line in heard.split(b"\n"):
-        if line.startswith(b"data:"):
-            yield _json(line[5:])
+    """What the events of a stream carry, whatever it is called; a whole answer is one event. One
+    may have several lines of data, and a stream may be lines of JSON without a name."""
+    if heard.lstrip().startswith(b"{") and (whole := _json(heard)) is not None:
+        yield whole
+        return
+    begun = b""
+    for line in _LINE_END.split(heard.removeprefix(codecs.BOM_UTF8)):
+        if not line:
+            begun = b""
+        elif line.startswith((b"data:", b"{")):
+            begun += line.removeprefix(b"data:")
+            event = _json(begun)
+            if event is not None:
+                yield event
+                begun = b""
 
 
 def _json(text: bytes) -> Any:

@@ -28,6 +28,7 @@ EXAMPLES = {
     for form in FILES
 }
 OUTCOMES = ("new", "changed", "same", "undecided", "skipped")
+COUNTS = ("entries", *OUTCOMES, "relations", "memories", "unreadable")
 
 
 class BookForm(Strict):
@@ -81,10 +82,11 @@ BookImport = inline_serializer(
         "dry_run": serializers.BooleanField(),
         "counts": inline_serializer(
             "BookCounts",
-            {
-                name: serializers.IntegerField()
-                for name in ("entries", *OUTCOMES, "relations", "memories")
-            },
+            {name: serializers.IntegerField() for name in COUNTS},
+        ),
+        "unreadable": serializers.ListField(
+            child=serializers.CharField(),
+            help_text="What of the file can't be read and is left out, by its line; the first 100.",
         ),
         "entries": BookEntry,
         "change_id": serializers.UUIDField(
@@ -168,7 +170,8 @@ def _shown(wanted: Plan, *, dry_run: bool = False, change_id: Any = None) -> dic
     return {
         "format": wanted.dump.format,
         "dry_run": dry_run,
-        "counts": {name: counts[name] for name in ("entries", *OUTCOMES, "relations", "memories")},
+        "counts": {name: counts[name] for name in COUNTS},
+        "unreadable": [str(reason) for reason in wanted.dump.skipped.named],
         "entries": [_entry(one) for one in wanted.matched],
         "change_id": change_id,
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from accounts.reasons import Reason
+from accounts.reasons import Reason, Skipped
 from contacts.names import name_key
 from contacts.text import encodable, estimate_tokens
 from imports.formats import Format, recognised, whatsapp
@@ -50,7 +50,7 @@ class Guess:
 class Overview:
     """``stated``: how many messages the file itself gives to its owner or an assistant;
     ``undated``: how many have no time and are left out. ``day_first``: the order of the dates
-    that was found, None where there is nothing to ask."""
+    that was found, None where there is nothing to ask. What is ``skipped`` can't be read."""
 
     format: str
     messages: int = 0
@@ -63,6 +63,7 @@ class Overview:
     groups: dict[str, set[str]] = field(default_factory=dict)
     day_first: bool | None = None
     guess: Guess | None = None
+    skipped: Skipped = field(default_factory=Skipped)
 
     @property
     def asks(self) -> bool:
@@ -100,6 +101,11 @@ class Overview:
             and any(letter.isalpha() for letter in speaker.name)
             and (speaker.messages >= LEAST_LINES or self._alone(speaker, me))
         ]
+
+    def left_out(self, me: str) -> int:
+        """How many messages are of speakers who become nobody when ``me`` is the user."""
+        kept = {me, *(one.key for one in self.people(me))}
+        return sum(one.messages for one in self.speakers.values() if one.key not in kept)
 
     def _alone(self, speaker: Speaker, me: str) -> bool:
         """Whether they wrote in a chat of two."""
@@ -149,6 +155,7 @@ def look(
     found = Overview(form.NAME)
     for turn in _turns(form, sources, zone):
         _count(found, turn)
+    found.skipped = sources[0].skipped
     if not found.messages:
         raise NotReadable("chat_empty")
     if form.NAME == whatsapp.NAME and options.day_first is None:

@@ -61,6 +61,7 @@ class Plan:
             "memories": len(self.memories),
             "known_memories": self.known_memories,
             "left_out": self.dump.left_out,
+            "unreadable": self.dump.skipped.count,
         }
 
     @property
@@ -78,6 +79,7 @@ class Plan:
             "relations": counts["relations"],
             "notes": counts["memories"],
             "left_out": counts["left_out"],
+            "unreadable": counts["unreadable"],
         }
 
 

@@ -12,10 +12,11 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
+from accounts.reasons import Skipped
 from imports.types import NO_OPTIONS, NotReadable, Options
 
 # The largest exports that people have reported are of 1 GB.
@@ -33,12 +34,14 @@ _NO_PATH = re.compile(r"^[/\\]|^[A-Za-z]:|(?:^|[/\\])\.\.(?:[/\\]|$)")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One stream of text: a file, or a member of an archive; ``name`` without its folders."""
+    """One stream of text: a file, or a member of an archive; ``name`` without its folders. Whoever
+    reads it notes in ``skipped`` what can't be read."""
 
     path: Path
     name: str
     member: str = ""
     options: Options = NO_OPTIONS
+    skipped: Skipped = field(default_factory=Skipped, compare=False)
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -59,13 +62,10 @@ class Source:
 
     @contextmanager
     def text(self) -> Iterator[TextIO]:
-        """Its text without a byte order mark. Raises NotReadable where it is no text."""
-        encoding = _encoding(self.head())
-        try:
-            with self.open() as stream:
-                yield io.TextIOWrapper(stream, encoding=encoding, newline="")
-        except UnicodeError as error:
-            raise NotReadable("chat_no_text", name=self.name) from error
+        """Its text without a byte order mark, U+FFFD for what is none. Raises NotReadable."""
+        with self.open() as stream:
+            encoding = _encoding(self.head())
+            yield io.TextIOWrapper(stream, encoding=encoding, errors="replace", newline="")
 
     def head(self) -> bytes:
         """Its first bytes."""
@@ -106,7 +106,7 @@ def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Sou
         raise NotReadable("chat_damaged", name=name) from error
     if len(infos) > MAX_MEMBERS:
         raise NotReadable("chat_too_large", limit=f"{MAX_MEMBERS} files")
-    found = []
+    found, skipped = [], Skipped()
     for info in infos:
         if _NO_PATH.search(info.filename):
             raise NotReadable("chat_path_leads_out", name=name)
@@ -116,18 +116,18 @@ def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Sou
             raise NotReadable("chat_packed", name=name)
         if info.file_size > MAX_RATIO * max(info.compress_size, 1) + 1_000_000:
             raise NotReadable("chat_bomb", name=name)
-        found.append(Source(path, Path(info.filename).name, info.filename, options))
+        found.append(Source(path, Path(info.filename).name, info.filename, options, skipped))
     return sorted(found, key=lambda one: one.member)
 
 
 def _encoding(head: bytes) -> str:
+    """That in which most of a text's beginning can be read."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return "gb18030"
-    return "utf-8-sig"
+    read = head.decode("utf-8", errors="replace")
+    wrong = read.count("\ufffd")
+    right = sum(not char.isascii() for char in read) - wrong
+    return "gb18030" if wrong > 1 + right // 4 else "utf-8-sig"
 
 
 def decoded(head: bytes) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from accounts.reasons import CodedError, Reason
+from accounts.reasons import CodedError, Reason, Skipped
 from contacts.address_books.entries import Entry
 
 Role = Literal["user", "assistant", ""]
@@ -93,7 +93,8 @@ class Owner:
 class Dump:
     """People and memories of another program, as a file holds them. ``owners``: who may be the
     user, where somebody has to say so; ``may_be_none`` whether it may be none of them.
-    ``left_out`` counts memories of somebody else, or that have expired."""
+    ``left_out`` counts memories of somebody else, or that have expired; what is ``skipped`` can't
+    be read."""
 
     format: str
     entries: tuple[Entry, ...]
@@ -102,3 +103,4 @@ class Dump:
     owners: tuple[Owner, ...] = ()
     may_be_none: bool = False
     left_out: int = 0
+    skipped: Skipped = field(default_factory=Skipped)

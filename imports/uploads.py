@@ -15,7 +15,7 @@ from django.core.files.uploadedfile import UploadedFile
 from django.utils import timezone
 
 from accounts.models import EndUser
-from accounts.reasons import stored
+from accounts.reasons import Skipped, stored
 from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
 from contacts.text import estimate_tokens
 from imports import dumps, intake, overview, people_intake
@@ -40,7 +40,8 @@ class Found:
     messages; ``guess`` is a key, ``why`` and ``error`` are stored reasons. ``me`` is the answer, the
     key of the user, which ``actor`` gave. Of people and memories ``owners`` are those who may be
     the user (``may_be_none``: or none of them) until it is ``answered``; then ``counts`` and
-    ``entries`` say what would become of them, and ``choices`` what was chosen, by number."""
+    ``entries`` say what would become of them, and ``choices`` what was chosen, by number. ``left_out``
+    messages are of those who become nobody, by the guess who is the user. Of what can't be read ``unreadable`` is the count, ``skipped`` the first reasons, stored."""
 
     name: str
     format: str = ""
@@ -66,6 +67,9 @@ class Found:
     counts: dict[str, int] = field(default_factory=dict)
     entries: tuple[dict[str, Any], ...] = ()
     choices: dict[str, str] = field(default_factory=dict)
+    left_out: int = 0
+    unreadable: int = 0
+    skipped: tuple[str, ...] = ()
 
 
 def keep(end_user: EndUser, upload: UploadedFile, zone: str = "") -> Import:
@@ -92,7 +96,10 @@ def found_in(import_: Import) -> Found | None:
     except FileNotFoundError:
         return None
     return Found(
-        **{**held, **{name: tuple(held[name]) for name in ("speakers", "owners", "entries")}}
+        **{
+            **held,
+            **{name: tuple(held[name]) for name in ("speakers", "owners", "entries", "skipped")},
+        }
     )
 
 
@@ -129,6 +136,7 @@ def look(import_: Import) -> None:
             held.model_tokens(batch), _iso(held.first), _iso(held.last), held.asks, shown,
             len(speakers) - len(shown), held.guess.key if held.guess else "",
             stored(held.guess.reason) if held.guess else "", day_first,
+            left_out=held.left_out(held.guess.key if held.guess else ""), **_skipped(held.skipped),
         ),
     )  # fmt: skip
     Import.objects.filter(pk=import_.pk).update(
@@ -145,7 +153,7 @@ def _look_at_people(import_: Import, dump: Dump, told: Found) -> None:
     found = Found(
         told.name, dump.format, owners=tuple({"key": one.key, "memories": one.memories} for one in dump.owners[:SHOWN]),
         more=max(0, len(dump.owners) - SHOWN), may_be_none=dump.may_be_none,
-        me=told.me, answered=told.answered,
+        me=told.me, answered=told.answered, **_skipped(dump.skipped),
     )  # fmt: skip
     if told.answered or not dump.owners:
         wanted = plan(import_.end_user, dump)
@@ -161,6 +169,13 @@ def _look_at_people(import_: Import, dump: Dump, told: Found) -> None:
         total=len(dump.entries),
         looked_at=timezone.now(),
     )
+
+
+def _skipped(skipped: Skipped) -> dict[str, Any]:
+    return {
+        "unreadable": skipped.count,
+        "skipped": tuple(stored(one) for one in skipped.named[:SHOWN]),
+    }
 
 
 def _tokens(wanted: Plan) -> int:

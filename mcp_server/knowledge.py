@@ -56,7 +56,9 @@ def person(user: EndUser, person: str) -> dict[str, Any]:
 
 @atomic()
 def remember(user: EndUser, content: str, person: str, *, actor: str) -> dict[str, Any]:
-    """Stores a sentence, about somebody who is met by it where nobody of that name is known."""
+    """Stores a sentence, about somebody who is met by it where nobody of that name is known. One
+    call of a user's at a time: a model may send several about somebody new at once."""
+    EndUser.objects.lock(user.pk)
     people: list[Contact] = []
     if person:
         known = _known(user, person)
@@ -175,6 +177,10 @@ def _known(user: EndUser, person: str) -> Contact | None:
     if pk is not None:
         return store.survivor(user, pk)
     found = store.find(user, person)
+    if not found:
+        # By role, nickname or description, as in a message.
+        meant = build.trace(user, person, include=("cards",)).injection.contacts
+        found = list(Contact.objects.of(user).filter(pk__in=[one.id for one in meant]))
     if len(found) > 1:
         several = "; ".join(f"{one.pk}: {one.name}, {one.relationship}" for one in found)
         raise Unclear(Reason("several_called", name=person, several=several))

@@ -7,11 +7,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
+from django.conf import settings
 from django.urls import reverse
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
-from pydantic import Field
+from pydantic import BeforeValidator, Field, ValidationError
 
 from accounts import placement
 from accounts.cells import Moving, release
@@ -54,11 +55,73 @@ class Caller:
 
 caller: ContextVar[Caller] = ContextVar("caller")
 
-Person = Annotated[str, Field(max_length=200, description="A person's id or name.")]
-Words = Annotated[str, Field(min_length=1, max_length=2000)]
-Sentence = Annotated[str, Field(min_length=1, max_length=1000)]
 
-server = MCPServer("Mio", title="Mio, people memory", instructions=INSTRUCTIONS)
+def _text(value: Any) -> Any:
+    """A text as models and frameworks send it: null for none, a number, a list of one, an object
+    with a name."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, dict):
+        value = next(
+            (value[key] for key in ("id", "name", "text", "content") if key in value), value
+        )
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _bounded(least: int, most: int, usual: int) -> BeforeValidator:
+    """A number between these, whatever is asked for; ``usual`` for none."""
+
+    def near(value: Any) -> Any:
+        if value is None or value == "":
+            return usual
+        try:
+            return max(least, min(most, int(float(value))))
+        except (TypeError, ValueError, OverflowError):
+            return value
+
+    return BeforeValidator(near)
+
+
+def _flag(value: Any) -> Any:
+    return False if value is None or value == "" else value
+
+
+_TEXT = BeforeValidator(_text)
+Person = Annotated[
+    str,
+    Field(max_length=200, description="A person's id, name, nickname or role, such as my sister."),
+    _TEXT,
+]
+Words = Annotated[str, Field(min_length=1, max_length=2000), _TEXT]
+Limit = Annotated[int, Field(ge=1, le=50), _bounded(1, 50, 10)]
+Days = Annotated[int, Field(ge=1, le=366), _bounded(1, 366, 30)]
+Sentence = Annotated[str, Field(min_length=1, max_length=1000), _TEXT]
+
+
+class Server(MCPServer):
+    """Says what is wrong with arguments in words for a model, without addresses of pydantic's."""
+
+    async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+        try:
+            return await super().call_tool(name, arguments, context)
+        except ToolError as error:
+            if isinstance(error.__cause__, ValidationError):
+                raise ToolError(f"{name}: {_wrong(error.__cause__)}") from error.__cause__
+            raise
+
+
+def _wrong(error: ValidationError) -> str:
+    return "; ".join(
+        f"{'.'.join(map(str, one['loc']))}: {one['msg']}"
+        for one in error.errors(include_url=False, include_input=False, include_context=False)
+    )
+
+
+server = Server(
+    "Mio", title="Mio, people memory", instructions=INSTRUCTIONS, version=settings.MIO_VERSION
+)
 
 
 def _with_user(work: Callable[[EndUser], T]) -> T:
@@ -99,7 +162,7 @@ def remember(content: Sentence, person: Person = "") -> dict[str, Any]:
 
 
 @server.tool(annotations=READS)
-def recall(query: Words, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> dict[str, Any]:
+def recall(query: Words, limit: Limit = 10) -> dict[str, Any]:
     """Memories that have to do with a question, the best first."""
     return _with_user(
         lambda user: {"memories": knowledge.memories(user, knowledge.find(user, query, limit))}
@@ -108,13 +171,17 @@ def recall(query: Words, limit: Annotated[int, Field(ge=1, le=50)] = 10) -> dict
 
 @server.tool(annotations=CHANGES)
 def correct(
-    memory: Annotated[str, Field(description="The id of a memory to put right.")] = "",
+    memory: Annotated[str, Field(description="The id of a memory to put right."), _TEXT] = "",
     content: Annotated[
-        str, Field(max_length=1000, description="Its right wording; empty: it is no longer true.")
+        str,
+        Field(max_length=1000, description="Its right wording; empty: it is no longer true."),
+        _TEXT,
     ] = "",
     person: Person = "",
-    attribute: Annotated[str, Field(max_length=60, description="e.g. location, company")] = "",
-    value: Annotated[str, Field(max_length=200, description="Empty takes it away.")] = "",
+    attribute: Annotated[
+        str, Field(max_length=60, description="e.g. location, company"), _TEXT
+    ] = "",
+    value: Annotated[str, Field(max_length=200, description="Empty takes it away."), _TEXT] = "",
 ) -> dict[str, Any]:
     """Puts right a memory (by id), or an attribute of a person. Only when the user says so."""
     actor = caller.get().actor
@@ -142,7 +209,7 @@ def different_people(one: Person, other: Person) -> dict[str, Any]:
 
 
 @server.tool(annotations=READS)
-def upcoming_dates(days: Annotated[int, Field(ge=1, le=366)] = 30) -> dict[str, Any]:
+def upcoming_dates(days: Days = 30) -> dict[str, Any]:
     """Birthdays and other important dates of the next days."""
     return _with_user(lambda user: {"dates": knowledge.upcoming_dates(user, days)})
 
@@ -150,8 +217,10 @@ def upcoming_dates(days: Annotated[int, Field(ge=1, le=366)] = 30) -> dict[str, 
 @server.tool(annotations=CHANGES)
 def forget(
     person: Person = "",
-    memory: Annotated[str, Field(description="The id of a memory.")] = "",
-    confirmed: Annotated[bool, Field(description="False shows what would be forgotten.")] = False,
+    memory: Annotated[str, Field(description="The id of a memory."), _TEXT] = "",
+    confirmed: Annotated[
+        bool, Field(description="False shows what would be forgotten."), BeforeValidator(_flag)
+    ] = False,
 ) -> dict[str, Any]:
     """Forgets a person or one memory: call it first without confirmed and show the user what is
     meant; then with it. It can be undone for some days, then it is erased."""

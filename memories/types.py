@@ -67,7 +67,8 @@ class ExtractionRequest:
     """``turns`` are to be extracted; ``context`` are earlier turns, only to understand them.
 
     ``language`` is the end user's own (zh or en); ``user_names`` are the end user's own
-    names, which are never a contact. A known person's id is a contact's UUID. ``memories`` are
+    names, which are never a contact. A known person's id is a contact's UUID. ``earlier`` are the
+    roles of earlier messages in the sessions of the turns. ``memories`` are
     some that stand, which the turns may speak of, for providers that read them.
     """
 
@@ -77,14 +78,18 @@ class ExtractionRequest:
     language: str = "en"
     user_names: tuple[str, ...] = ()
     memories: tuple["StoredMemory", ...] = ()
+    earlier: frozenset[tuple[str, str]] = frozenset()
 
     @property
     def chats(self) -> frozenset[str]:
         """The sessions in which the user talks with people and with no assistant: "you" is one
         of them there, and what is asked is asked of them."""
-        turns = self.context + self.turns
-        answered = {turn.session_id for turn in turns if turn.role == "assistant"}
-        return frozenset({t.session_id for t in turns if t.role == CONTACT} - answered)
+        spoken = {(t.session_id, t.role) for t in self.context + self.turns} | self.earlier
+        return frozenset(
+            session
+            for session, role in spoken
+            if role == CONTACT and (session, "assistant") not in spoken
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,17 @@ def middleware(get_response: Callable[[HttpRequest], HttpResponse]) -> Callable[
     """Gives each request the id in its header X-Request-ID, or a new one, and answers with it."""
 
     def with_id(request: HttpRequest) -> HttpResponse:
-        chosen = request.headers.get(HEADER, "")
-        token = _current.set(chosen if _CHOSEN.fullmatch(chosen) else uuid.uuid4().hex)
-        try:
+        with continued(chosen_or_new(request.headers.get(HEADER, ""))):
             response = get_response(request)
-            response.headers[HEADER] = _current.get()
-        finally:
-            _current.reset(token)
+            response.headers[HEADER] = current()
         return response
 
     return with_id
+
+
+def chosen_or_new(chosen: str) -> str:
+    """The id that a client or a proxy chose, where it can be one."""
+    return chosen if _CHOSEN.fullmatch(chosen) else uuid.uuid4().hex
 
 
 def current() -> str:

@@ -96,10 +96,16 @@ API_MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
 ]
 
+MIO_VERSION = "0.1.0"  # as in pyproject.toml
 ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
-ASGI_GATES = ["mio_site.api_gate.Gate", "gateway.front.Gateway", "mcp_server.gate.Gate"]
+ASGI_GATES = [
+    "mio_site.request_id_gate.gate",
+    "mio_site.api_gate.Gate",
+    "gateway.front.Gateway",
+    "mcp_server.gate.Gate",
+]
 # What a web process does in the background when it starts.
 ASGI_WARM_UPS = ["memories.context.warm_up.warm_up"]
 TEMPLATES = [

@@ -166,6 +166,7 @@ def attempt(path: Path, me: str | None = None) -> Tried:
         dump = dumps.read(path, me)
         if dump is not None:
             held = len(dump.entries) + len(dump.statements) + len(dump.ties) + dump.left_out
+            held += dump.skipped.count
             return Tried("read" if held else "silent", dump.format)
         found = overview.look(path, ZONE)
         return Tried("read" if found.messages else "silent", found.format)

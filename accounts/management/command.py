@@ -113,11 +113,11 @@ class MioCommand(BaseCommand):
         return list(EndUser.objects.filter(app__name=app).order_by("pk"))
 
     def bar(self, total: int | None, unit: str, label: str = "") -> "tqdm":
-        """A progress bar on stderr."""
+        """A progress bar on stderr, drawn only where that is a terminal."""
         # Loaded at first use: most commands show none.
         from tqdm import tqdm
 
-        return tqdm(total=total, unit=unit, desc=label or None, file=sys.stderr, leave=True)
+        return tqdm(total=total, unit=unit, desc=label or None, file=sys.stderr, disable=None)
 
     def report(self, as_json: bool, **figures: Any) -> None:
         """The outcome: one JSON object, or a line of words."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 
+from accounts.reasons import Skipped
 from contacts.address_books import google_csv, vcard_reader
 from contacts.address_books.entries import Entry, NotAnAddressBook
 from contacts.address_books.vcard_writer import write as write_vcard
@@ -24,13 +25,14 @@ def format_of(head: str) -> str:
     return VCARD if "BEGIN:VCARD" in head.upper() else ""
 
 
-def read(raw: bytes) -> tuple[str, list[Entry]]:
-    """The format of a file and its people in its order. Raises NotAnAddressBook."""
+def read(raw: bytes, skipped: Skipped | None = None) -> tuple[str, list[Entry]]:
+    """The format of a file and its people in its order; what can't be read is ``skipped``. Raises
+    NotAnAddressBook."""
     utf16 = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
     found = format_of(raw[:_HEAD].decode("utf-16" if utf16 else "utf-8", errors="replace"))
     if not found:
         raise NotAnAddressBook("book_unknown")
-    return found, _READERS[found](raw)
+    return found, _READERS[found](raw, skipped)
 
 
 def write(entries: Iterable[Entry], form: str) -> str:

@@ -20,7 +20,10 @@ MAX_ALIASES = 50
 RELATIONS = mapping("vcard_relations", "zh")
 CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 DATE = re.compile(r"^(\d{4})-?(\d{2})-?(\d{2})(?:T.*)?$")
-_YEARLESS = re.compile(r"^--(\d{2})-?(\d{2})$")
+_WRITTEN = re.compile(r"^(\d{4})(?:-?(\d{2})-?(\d{2})|[-/.](\d{1,2})[-/.](\d{1,2}))(?:[T ].*)?$")
+_DAY_FIRST = re.compile(r"^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$")
+_YEARLESS = re.compile(r"^--(\d{1,2})-?(\d{1,2})(?:T.*)?$")
+_NO_YEAR = ("1604", "0000", "0001")
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,39}")
 GENDERS = {"F": "female", "M": "male"}
 
@@ -97,12 +100,15 @@ def family_and_given(name: str) -> tuple[str, str]:
 
 def birthday(text: str, omitted: Iterable[str] = ()) -> str:
     """A birthday as attributes have it: ``1992-08-03``, ``08-03`` without a year. Apple writes
-    an unknown year as 1604, or as one that the file names (``omitted``)."""
+    an unknown year as 1604, or as one that the file names (``omitted``), others as 0."""
     if found := _YEARLESS.match(text):
-        return f"{found[1]}-{found[2]}"
-    if found := DATE.match(text):
-        yearless = found[1] == "1604" or found[1] in omitted
-        return "-".join(found.groups()[1 if yearless else 0 :])
+        return "-".join(part.zfill(2) for part in found.groups())
+    if found := _DAY_FIRST.match(text):
+        return "-".join(part.zfill(2) for part in found.groups()[::-1])
+    if found := _WRITTEN.match(text):
+        year, *parts = filter(None, found.groups())
+        day = "-".join(part.zfill(2) for part in parts)
+        return day if year in (*_NO_YEAR, *omitted) else f"{year}-{day}"
     return text
 
 

@@ -8,7 +8,9 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 
+from accounts.reasons import Skipped
 from contacts.address_books import entries
 from contacts.address_books.entries import (
     CONTROLS,
@@ -22,6 +24,7 @@ from contacts.address_books.entries import (
 
 BETWEEN = " ::: "  # several values in one cell
 _OWN = "mio:"
+_MOST_LINES = 500  # of a row: in more a quotation mark was left open
 _NUMBERED = re.compile(r"^(\D+) (\d+) - (.+)$")
 # The columns of a person by their names today, with what they were called before.
 _OLDER = {
@@ -77,16 +80,17 @@ def _delimiter(line: str) -> str:
     return "\t" if line.count("\t") > line.count(",") else ","
 
 
-def read(raw: bytes) -> list[Entry]:
-    """The people of a table, in its order; rows without any value are none. Raises
-    NotAnAddressBook, with the number of the row that can't be read."""
+def read(raw: bytes, skipped: Skipped | None = None) -> list[Entry]:
+    """The people of a table, in its order; rows without any value are none, those that can't be
+    read are ``skipped``. Raises NotAnAddressBook."""
+    skipped = skipped or Skipped()
     if len(raw) > MAX_BYTES:
         raise NotAnAddressBook("book_too_large", limit=f"{MAX_BYTES // 1_000_000} MB")
-    text = _decoded(raw)
+    text = _decoded(raw, skipped)
     if not is_header(text):
         raise NotAnAddressBook("book_no_csv")
     found: list[Entry] = []
-    for number, row in enumerate(_rows(text), 1):
+    for number, row in _rows(text, skipped):
         if len(found) == MAX_ENTRIES:
             raise NotAnAddressBook("book_crowd", limit=MAX_ENTRIES)
         if any(row.values()):
@@ -96,32 +100,46 @@ def read(raw: bytes) -> list[Entry]:
     return found
 
 
-def _decoded(raw: bytes) -> str:
+def _decoded(raw: bytes, skipped: Skipped) -> str:
     utf16 = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
     for encoding in ["utf-16"] if utf16 else ["utf-8-sig", "gb18030"]:
         try:
             return raw.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise NotAnAddressBook("book_encoding")
+    text = raw.decode("utf-16" if utf16 else "utf-8-sig", errors="replace")
+    lines = text.splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        if "\ufffd" in line:
+            skipped.add("book_letters", line=number)
+    return "".join(line for line in lines if "\ufffd" not in line)
 
 
-def _rows(text: str) -> Iterator[dict[str, str]]:
-    delimiter = _delimiter(_first_line(text))
-    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    header: list[str] | None = None
-    number = 0
-    try:
-        for cells in table:
-            if header is None:
-                header = [cell.strip() for cell in cells]
-                continue
-            number += 1
-            if any(cell.strip() for cell in cells[len(header) :]):
-                raise NotAnAddressBook("book_row_too_long", number=number)
-            yield {name: _shown(cell) for name, cell in zip(header, cells, strict=False)}
-    except csv.Error as error:
-        raise NotAnAddressBook("book_row", number=number + 1) from error
+def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
+    """The rows by their numbers. Behind one that can't be read the next line begins another."""
+    first = _first_line(text)
+    delimiter = _delimiter(first)
+    lines = io.StringIO(text, newline="").readlines()
+    header = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter))]
+    at, number = 0, 0
+    while at < len(lines):
+        table = csv.reader(islice(lines, at, at + _MOST_LINES), delimiter=delimiter, strict=True)
+        try:
+            cells = next(table, [])
+        except csv.Error:
+            cells = None
+        used = table.line_num if cells is not None else 1
+        at += max(used, 1)
+        number += 1
+        if number == 1:
+            continue
+        if cells is None:
+            skipped.add("book_row", number=number - 1)
+        elif any(cell.strip() for cell in cells[len(header) :]):
+            skipped.add("book_row_too_long", number=number - 1)
+        else:
+            row = {name: _shown(cell) for name, cell in zip(header, cells, strict=False)}
+            yield number - 1, row
 
 
 def _shown(cell: str) -> str:
@@ -135,6 +153,8 @@ def _entry(number: int, row: Row) -> Entry:
     name, *aliases = entries.once([*called, *_several(_cell(row, "Nickname"))]) or [""]
     if not name:
         name = next(iter(entries.once([_one(row, "File As")])), "")
+    if not (first or last) and name.casefold() == _one(row, "Organization Name").casefold():
+        name = ""  # a company
     namesake = next(iter(own.get("namesake", ())), "")
     return Entry(
         number, name, tuple(aliases), _attributes(row, own),

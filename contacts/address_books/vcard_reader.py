@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from vobject.base import ContentLine, VObjectError, parseParams
 
-from accounts.reasons import Reason
+from accounts.reasons import Reason, Skipped
 from contacts.address_books import entries
 from contacts.address_books.entries import (
     CONTROLS,
@@ -28,7 +28,34 @@ from contacts.address_books.entries import (
     clean,
 )
 
-_SIMPLE = {"TITLE": "job_title", "ANNIVERSARY": "anniversary", "HOBBY": "interests", "INTEREST": "interests"}  # fmt: skip
+_SIMPLE = {"TITLE": "job_title", "HOBBY": "interests", "INTEREST": "interests"}  # fmt: skip
+_NICKNAMES = ("NICKNAME", "X-NICKNAME")
+# As Evolution, KDE, Outlook and older telephones write them.
+_ANNIVERSARIES = (
+    "ANNIVERSARY", "X-ANNIVERSARY", "X-MS-ANNIVERSARY", "X-EVOLUTION-ANNIVERSARY",
+    "X-KADDRESSBOOK-X-ANNIVERSARY",
+)  # fmt: skip
+_RELATIVES = {
+    f"X-{program}{kind}": kind.lower()
+    for program in ("", "MS-", "EVOLUTION-", "KADDRESSBOOK-X-")
+    for kind in ("SPOUSE", "ASSISTANT", "MANAGER", "CHILD")
+} | {"X-KADDRESSBOOK-X-SPOUSESNAME": "spouse", "X-KADDRESSBOOK-X-MANAGERSNAME": "manager"}
+_ANNIVERSARY = "_$!<anniversary>!$_"
+# The types of ContactsContract.CommonDataKinds.Event and Relation of Android.
+_ANDROID_EVENTS = {"1": "anniversary", "3": "birthday"}
+_ANDROID_RELATIONS = {
+    "1": "assistant", "2": "brother", "3": "child", "4": "partner", "5": "father", "6": "friend",
+    "7": "manager", "8": "mother", "9": "parent", "10": "partner", "13": "sister", "14": "spouse",
+}  # fmt: skip
+# Whom a card is of (RFC 6350, 6.1.4; RFC 6473 and 6869; Apple's of groups).
+_KINDS = ("KIND", "X-KIND", "X-ADDRESSBOOKSERVER-KIND")
+_NO_PERSON = {"org", "organization", "group", "location", "application", "device", "thing"}
+# The properties of RFC 2426, RFC 6350 and vCard 2.1.
+_KNOWN = frozenset(
+    "ADR AGENT ANNIVERSARY BDAY BEGIN CALADRURI CALURI CATEGORIES CLASS CLIENTPIDMAP EMAIL END FBURL FN"
+    " GENDER GEO HOBBY IMPP INTEREST KEY KIND LABEL LANG LOGO MAILER MEMBER N NAME NICKNAME NOTE ORG"
+    " PHOTO PRODID PROFILE RELATED REV ROLE SORT-STRING SOUND SOURCE TEL TITLE TZ UID URL VERSION XML".split()
+)
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
 _LABEL = re.compile(r"^_\$!<(.*)>!\$_$")
 _CHARSET = re.compile(rb"CHARSET=\"?([A-Za-z0-9_-]+)", re.IGNORECASE)
@@ -44,14 +71,15 @@ _MEDIA = re.compile(
 )
 
 
-def read(raw: bytes) -> list[Entry]:
-    """The people of a .vcf file, in its order. Raises NotAnAddressBook, with the number of the
-    entry that can't be read."""
+def read(raw: bytes, skipped: Skipped | None = None) -> list[Entry]:
+    """The people of a .vcf file, in its order. Lines that can't be read are ``skipped``. Raises
+    NotAnAddressBook."""
+    skipped = skipped or Skipped()
     # The lines stay, so that those after them keep their numbers.
     raw = _MEDIA.sub(lambda found: b"\n" * found[0].count(b"\n"), raw)
     if len(raw) > MAX_BYTES:
         raise NotAnAddressBook("book_too_large", limit=f"{MAX_BYTES // 1_000_000} MB")
-    cards = list(itertools.islice(_cards(_decoded(raw)), MAX_ENTRIES + 1))
+    cards = list(itertools.islice(_cards(_decoded(raw, skipped), skipped), MAX_ENTRIES + 1))
     if len(cards) > MAX_ENTRIES:
         raise NotAnAddressBook("book_crowd", limit=MAX_ENTRIES)
     if not cards:
@@ -69,7 +97,7 @@ class _Card:
     lines: list[ContentLine]
 
 
-def _decoded(raw: bytes) -> str:
+def _decoded(raw: bytes, skipped: Skipped) -> str:
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encodings = ["utf-16"]
     else:
@@ -81,10 +109,17 @@ def _decoded(raw: bytes) -> str:
                 return octets.decode(encoding)
             except (UnicodeDecodeError, LookupError):
                 continue
-    raise NotAnAddressBook("book_encoding")
+    lines = [octets.decode("utf-8", errors="replace") for octets in raw.split(b"\n")]
+    for number, line in enumerate(lines, 1):
+        if "\ufffd" in line:
+            skipped.add("book_letters", line=number)
+            lines[number - 1] = ""
+    return "\n".join(lines)
 
 
-def _cards(text: str) -> Iterator[_Card]:
+def _cards(text: str, skipped: Skipped) -> Iterator[_Card]:
+    """The cards of a file. One that begins before the last has ended ends that, unless it is a
+    card's AGENT; a line that is no property goes on with the note before it."""
     card: _Card | None = None
     count = depth = 0
     for logical, number in _logical_lines(text):
@@ -93,24 +128,46 @@ def _cards(text: str) -> Iterator[_Card]:
             if count
             else Reason("book_at_start")
         )
-        line = _line(logical, number, where)
-        mark = (line.name, line.value.strip().upper())
+        line = _line(logical)
+        mark = (line.name, line.value.strip().upper()) if line else ("", "")
         if mark == ("BEGIN", "VCARD"):
+            if card is not None and depth == 1 and not _has_agent(card):
+                skipped.add("book_no_end", number=count)
+                yield card
+                depth = 0
             depth += 1
             if depth == 1:
                 count += 1
                 card = _Card(count, [])
         elif card is None:
-            raise NotAnAddressBook("book_outside", where=where, line=number)
+            skipped.add("book_outside", where=where, line=number)
         elif mark == ("END", "VCARD"):
             depth -= 1
             if depth == 0:
                 yield card
                 card = None
-        elif depth == 1:
-            card.lines.append(line)
+        elif depth == 1 and not _added(card, line, logical):
+            skipped.add("book_line", where=where, line=number)
     if card is not None:
-        raise NotAnAddressBook("book_no_end", number=count)
+        skipped.add("book_no_end", number=count)
+        yield card
+
+
+def _has_agent(card: _Card) -> bool:
+    """Whether the card of somebody's agent may follow."""
+    return bool(card.lines) and card.lines[-1].name == "AGENT"
+
+
+def _added(card: _Card, line: ContentLine | None, logical: str) -> bool:
+    """Adds a line to a card; what is no property goes on with the note before it."""
+    last = card.lines[-1] if card.lines else None
+    if last is not None and last.name == "NOTE" and not _is_property(line):
+        last.value += f"\\n{logical}"
+    elif line is None:
+        return False
+    else:
+        card.lines.append(line)
+    return True
 
 
 def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
@@ -134,20 +191,26 @@ def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
         yield "".join(parts), begun
 
 
-def _line(logical: str, number: int, where: Reason) -> ContentLine:
+def _line(logical: str) -> ContentLine | None:
+    """The property in a line; None where there is none that can be read."""
     parts = _LINE.fullmatch(logical)
     if parts is None:
-        raise NotAnAddressBook("book_line", where=where, line=number)
+        return None
     name, params = parts["name"].replace("_", "-"), parseParams(parts["params"])
     try:
         return ContentLine(name, params, parts["value"], parts["group"])
-    except (VObjectError, ValueError, LookupError) as error:
-        raise NotAnAddressBook("book_line", where=where, line=number) from error
+    except (VObjectError, ValueError, LookupError):
+        return None
+
+
+def _is_property(line: ContentLine | None) -> bool:
+    """Whether it is one that cards have, and no word with a colon in a note."""
+    return line is not None and (bool(line.group) or line.name in _KNOWN or line.name[:2] == "X-")
 
 
 def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
-    name, *aliases = _names(card) or [""]
-    related, notes = [], []
+    name, *aliases = ([] if _is_no_person(card) else _names(card)) or [""]
+    related, notes = list[Related](), list[str]()
     values: dict[str, dict[str, None]] = {}
     labels = _labels(card)
     rest = {"relationship": "", "gender": "", "namesake": "0"}
@@ -155,18 +218,16 @@ def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
         text = _plain(line)
         if line.name == "NOTE" and text:
             notes.append(_text(line.value).strip())
-        elif line.name in ("RELATED", "X-ABRELATEDNAMES") and text:
-            related.append(Related(by_uid.get(text, text), _kind_of(line, labels)))
-        elif line.name == "GENDER":
+        elif line.name in ("GENDER", "X-GENDER"):
             rest["gender"] = GENDERS.get(line.value[:1].upper(), "")
         elif line.name == "X-MIO-RELATIONSHIP":
             rest["relationship"] = text
         elif line.name == "X-MIO-NAMESAKE" and text.isdecimal():
             rest["namesake"] = text
-        else:
-            for key, value in _attributes(line):
-                if value:
-                    values.setdefault(key, {})[value] = None
+        related += _related(line, text, labels, by_uid)
+        for key, value in (*_dates(line, labels), *_attributes(line)):
+            if value:
+                values.setdefault(key, {})[value] = None
     return Entry(
         card.number, name, tuple(aliases),
         {key: tuple(held) for key, held in values.items()},
@@ -175,17 +236,64 @@ def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
     )  # fmt: skip
 
 
+def _related(
+    line: ContentLine, text: str, labels: Mapping[str, str], by_uid: Mapping[str, str]
+) -> Iterator[Related]:
+    if line.name in ("RELATED", "X-ABRELATEDNAMES") and text:
+        yield Related(by_uid.get(text, text), _kind_of(line, labels))
+    elif line.name in _RELATIVES and text:
+        yield Related(text, _RELATIVES[line.name])
+    elif line.name == "X-ANDROID-CUSTOM":
+        kind, value, number = _android(line)
+        if kind == "relation" and value:
+            yield Related(value, _ANDROID_RELATIONS.get(number, "contact"))
+
+
+def _is_no_person(card: _Card) -> bool:
+    """Whether a card is a company's, a group's or a place's: it says so, or has no name but that of
+    its organisation."""
+    said = {(line.name, _plain(line).lower()) for line in card.lines}
+    kinds = {value for name, value in said if name in _KINDS}
+    if kinds & _NO_PERSON or ("X-ABSHOWAS", "company") in said:
+        return True
+    organisations = {
+        clean(_text(part)).casefold()
+        for line in card.lines
+        if line.name == "ORG"
+        for part in _split(line.value, ";")
+    }
+    parts = [_split(line.value, ";")[:2] for line in card.lines if line.name == "N"]
+    whole = any(len(part) == 2 and all(one.strip() for one in part) for part in parts)
+    return not whole and {name.casefold() for name in _names(card)} <= organisations
+
+
 def _names(card: _Card) -> list[str]:
-    """The formatted name, then the other ways in which the card names the person."""
-    formatted = [_plain(line) for line in card.lines if line.name == "FN"]
-    built = [name for line in card.lines if line.name == "N" for name in [_joined_name(line)]]
+    """The formatted name, then the other ways in which the card names the person. One with the
+    family's name before a comma is told by its parts."""
+    built = [name for line in card.lines if line.name == "N" if (name := _joined_name(line))]
+    formatted = [
+        text
+        for line in card.lines
+        if line.name == "FN" and not ("," in (text := _plain(line)) and built)
+    ]
     nick = [
         clean(_text(part))
         for line in card.lines
-        if line.name == "NICKNAME"
+        if line.name in _NICKNAMES
         for part in _split(line.value, ",")
     ]
-    return entries.once([*formatted, *built, *nick])
+    android = [value for kind, value, _ in _of_android(card) if kind == "nickname"]
+    return entries.once([*formatted, *built, *nick, *android])
+
+
+def _of_android(card: _Card) -> list[tuple[str, str, str]]:
+    return [_android(line) for line in card.lines if line.name == "X-ANDROID-CUSTOM"]
+
+
+def _android(line: ContentLine) -> tuple[str, str, str]:
+    """What Android has no property for: the kind, the value, and the number of its type."""
+    kind, value, number = ([clean(_text(part)) for part in _split(line.value, ";")] + [""] * 3)[:3]
+    return kind.rpartition("/")[2], value, number
 
 
 def _joined_name(line: ContentLine) -> str:
@@ -194,11 +302,22 @@ def _joined_name(line: ContentLine) -> str:
     return entries.joined_name(family, given, middle)
 
 
+def _dates(line: ContentLine, labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    if line.name == "BDAY":
+        yield "birthday", entries.birthday(_plain(line), line.params.get("X-APPLE-OMIT-YEAR", ()))
+    elif line.name in _ANNIVERSARIES or (
+        line.name == "X-ABDATE" and labels.get(line.group or "", "").lower() == _ANNIVERSARY
+    ):
+        yield "anniversary", entries.birthday(_plain(line))
+    elif line.name == "X-ANDROID-CUSTOM":
+        kind, value, number = _android(line)
+        if kind == "contact_event" and number in _ANDROID_EVENTS:
+            yield _ANDROID_EVENTS[number], entries.birthday(value)
+
+
 def _attributes(line: ContentLine) -> Iterator[tuple[str, str]]:
     if line.name in _SIMPLE:
         yield _SIMPLE[line.name], _plain(line)
-    elif line.name == "BDAY":
-        yield "birthday", entries.birthday(_plain(line), line.params.get("X-APPLE-OMIT-YEAR", ()))
     elif line.name == "ORG":
         company, *units = [clean(_text(part)) for part in _split(line.value, ";")]
         yield "company", company

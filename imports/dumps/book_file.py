@@ -1,5 +1,6 @@
 """Address books, as vCard or CSV of Google Contacts."""
 
+from accounts.reasons import Skipped
 from contacts.address_books import book_formats
 from contacts.address_books.entries import MAX_FILE, NotAnAddressBook
 from imports.source import Source
@@ -24,8 +25,9 @@ def read(source: Source, me: str | None) -> Dump:  # noqa: ARG001 nobody in it i
 
 def of_bytes(raw: bytes) -> Dump:
     """The people of an address book. Raises NotReadable."""
+    skipped = Skipped()
     try:
-        form, entries = book_formats.read(raw)
+        form, entries = book_formats.read(raw, skipped)
     except NotAnAddressBook as error:
         raise NotReadable(error.reason) from error
-    return Dump(form, tuple(entries))
+    return Dump(form, tuple(entries), skipped=skipped)

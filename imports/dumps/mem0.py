@@ -49,6 +49,8 @@ def read(source: Source, me: str | None) -> Dump:
     users = Counter(owner for row in rows if (owner := _owner(row)))
     if me is not None and users and me not in users:
         raise OwnerUnknown("dump_no_such_owner", name=me, owners=", ".join(users))
+    if not rows and source.skipped.count:
+        raise NotReadable(source.skipped.named[0])
     now = datetime.now(UTC)
     kept = [row for row in rows if _is_wanted(row, me, now)]
     people = _People(me or "")
@@ -56,11 +58,12 @@ def read(source: Source, me: str | None) -> Dump:
     return Dump(
         NAME, tuple(people.entries()), tuple(statements), (),
         tuple(Owner(key, count) for key, count in users.most_common()), False,
-        len(rows) - len(kept),
+        len(rows) - len(kept), source.skipped,
     )  # fmt: skip
 
 
 def _rows(source: Source) -> Iterator[Mapping[str, Any]]:
+    read = 0
     at = "item" if _starts_with_list(source) else "results.item"
     try:
         with source.open() as stream:
@@ -68,11 +71,15 @@ def _rows(source: Source) -> Iterator[Mapping[str, Any]]:
             for number, row in enumerate(items, 1):
                 if number > MAX_MEMORIES:
                     raise NotReadable("dump_crowd", limit=MAX_MEMORIES)
-                if not isinstance(row, dict) or not _text(row):
-                    raise NotReadable("dump_row", number=number)
-                yield row
+                if isinstance(row, dict) and _text(row):
+                    read += 1
+                    yield row
+                else:
+                    source.skipped.add("dump_row", number=number)
     except (ijson.JSONError, UnicodeError, RecursionError) as error:
-        raise NotReadable("chat_damaged", name=source.name) from error
+        if not read:
+            raise NotReadable("chat_damaged", name=source.name) from error
+        source.skipped.add("chat_cut_off", name=source.name)
 
 
 def _starts_with_list(source: Source) -> bool:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from contacts import names
@@ -18,15 +18,15 @@ from contacts.lexicon import rows, words
 from contacts.roles import roles_of
 from contacts.text import is_chinese
 from imports.dumps.mem0 import MAX_MEMORIES, clean_text
-from imports.formats.chatlab import read_line
+from imports.formats.chatlab import json_lines
 from imports.formats.json_stream import text_of
-from imports.formats.text_lines import lines
 from imports.source import Source
 from imports.types import Dump, NotReadable, Owner, OwnerUnknown, Statement, Tie
 
 NAME = "memory-graph"
 _KINDS = {row["type"]: row for row in rows("graph_relations")}
 _PERSON = words("person_types")
+_LOOKED_AT = 20  # lines
 _USER = 0  # in place of an entry's number
 _OF = re.compile(r"^(?:is |are |was )?(?:an? |the )?(.+?)(?: of| to)?$")
 _HAS = re.compile(r"^has (?:an? )?(.+)$")
@@ -50,15 +50,20 @@ class _Graph:
 
 
 def sniff(head: str) -> float:
-    line = head.lstrip().partition("\n")[0]
+    return 0.95 if any(map(_is_of_graph, head.splitlines()[:_LOOKED_AT])) else 0.0
+
+
+def _is_of_graph(line: str) -> bool:
     try:
-        row = json.loads(line)
+        row = json.loads(line) if line.startswith("{") else None
     except (ValueError, RecursionError):
-        return 0.0
+        return False
     if not isinstance(row, dict):
-        return 0.0
-    entity = row.get("type") == "entity" and "entityType" in row
-    return 0.95 if entity or (row.get("type") == "relation" and "relationType" in row) else 0.0
+        return False
+    kind = row.get("type")
+    return (kind == "entity" and "entityType" in row) or (
+        kind == "relation" and "relationType" in row
+    )
 
 
 def read(source: Source, me: str | None) -> Dump:
@@ -70,37 +75,33 @@ def read(source: Source, me: str | None) -> Dump:
     own = names.name_key(me) if me else ""
     if me and own not in {names.name_key(one.name) for one in people}:
         raise OwnerUnknown("dump_no_such_owner", name=me, owners=", ".join(o.key for o in owners))
-    return _Told(graph, own).dump(owners)
+    return replace(_Told(graph, own).dump(owners), skipped=source.skipped)
 
 
 def _graph(source: Source) -> _Graph:
     graph, said = _Graph(), 0
-    for number, line in enumerate(lines(source), start=1):
-        if not line.strip():
-            continue
-        row = read_line(source, number, line)
-        if row.get("type") == "entity":
-            said += _add_entity(graph, row, number)
-        elif row.get("type") == "relation":
+    for number, row in json_lines(source):
+        observed = _add_entity(graph, row) if row.get("type") == "entity" else None
+        parts = [clean(text_of(row.get(key))) for key in ("from", "relationType", "to")]
+        if observed is not None:
+            said += observed
+        elif row.get("type") == "relation" and all(parts):
             said += 1
-            parts = [clean(text_of(row.get(key))) for key in ("from", "relationType", "to")]
-            if not all(parts):
-                raise NotReadable("dump_line", number=number)
             graph.relations.append((parts[0], parts[1], parts[2]))
         else:
-            raise NotReadable("dump_line", number=number)
+            source.skipped.add("dump_line", number=number)
         if said > MAX_MEMORIES or len(graph.entities) > MAX_ENTRIES:
             raise NotReadable("dump_crowd", limit=MAX_MEMORIES)
     return graph
 
 
-def _add_entity(graph: _Graph, row: Mapping[str, Any], number: int) -> int:
-    """How many observations it brings. Raises NotReadable."""
+def _add_entity(graph: _Graph, row: Mapping[str, Any]) -> int | None:
+    """How many observations it brings; None where it is no entity."""
     name, kind = clean(text_of(row.get("name"))), clean(text_of(row.get("entityType")))
     observed = row.get("observations", [])
     key = names.name_key(name)
     if not key or not isinstance(observed, list) or not all(isinstance(o, str) for o in observed):
-        raise NotReadable("dump_line", number=number)
+        return None
     word = kind.casefold().replace("_", " ").replace("-", " ")
     role = word if roles_of(word) else ""
     entity = graph.entities.setdefault(key, _Entity(name, False))

@@ -1,24 +1,25 @@
-"""ChatGPT: ``conversations.json`` or ``conversations-000.json`` …, an array of conversations,
-each a tree of messages of which one branch was seen last."""
+"""ChatGPT: ``conversations.json`` or ``conversations-000.json`` …, an array of conversations, or one
+alone, each a tree of messages of which one branch was seen last."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from imports.formats.json_stream import moment, objects, text_of
+from imports.formats.json_stream import moment, objects, root, text_of
 from imports.source import Source
 from imports.types import Role, Turn
 
 NAME = "chatgpt"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
 _SPOKEN = ("text", "multimodal_text")
+_HEARD = "audio_transcription"
 
 
 def sniff(head: str) -> float:
-    return 0.95 if head.lstrip().startswith("[") and '"mapping"' in head else 0.0
+    return 0.95 if head.lstrip()[:1] in ("[", "{") and '"mapping"' in head else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    for _, conversation in objects(source, "item"):
+    for _, conversation in objects(source, root(source)):
         mapping = conversation.get("mapping")
         if not isinstance(mapping, dict):
             continue
@@ -73,4 +74,10 @@ def _text(message: dict[str, Any]) -> str:
     if not isinstance(content, dict) or content.get("content_type") not in _SPOKEN:
         return ""
     parts = content.get("parts")
-    return "\n".join(p for p in parts if isinstance(p, str)) if isinstance(parts, list) else ""
+    return "\n".join(filter(None, map(_part, parts))) if isinstance(parts, list) else ""
+
+
+def _part(part: Any) -> str:
+    """What was typed, or what was understood of what was spoken."""
+    spoken = isinstance(part, dict) and part.get("content_type") == _HEARD
+    return text_of(part["text"] if spoken and "text" in part else part).strip()

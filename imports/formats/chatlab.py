@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from imports.formats.json_stream import moment, objects, text_of
-from imports.formats.text_lines import is_placeholder, lines
+from imports.formats.text_lines import is_placeholder, numbered_lines
 from imports.source import Source, decoded
-from imports.types import NotReadable, Turn
+from imports.types import Turn
 
 NAME = "chatlab"
-_TEXT = 0
+_TEXTS = (0, 25)  # what was written, and what was written in reply
 
 
 def sniff(head: str) -> float:
@@ -29,7 +29,7 @@ def parse(source: Source) -> Iterator[Turn]:
         text = text_of(row.get("content")).strip()
         name = text_of(row.get("groupNickname")) or text_of(row.get("accountName"))
         sender = str(row.get("sender") or "")
-        if row.get("type") == _TEXT and (name or sender) and not is_placeholder(text):
+        if row.get("type") in _TEXTS and (name or sender) and not is_placeholder(text):
             account = text_of(row.get("accountName"))
             aliases = (account,) if account and account != name else ()
             yield Turn(
@@ -43,20 +43,19 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _lines(source: Source) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(lines(source), start=1):
+    return (row for _, row in json_lines(source) if row.get("_type") == "message")
+
+
+def json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a file with one in each line, by their lines; others are skipped."""
+    for number, line in numbered_lines(source):
         if not line.strip():
             continue
-        row = read_line(source, number, line)
-        if row.get("_type") == "message":
-            yield row
-
-
-def read_line(source: Source, number: int, line: str) -> dict[str, Any]:
-    """A line of JSON that is an object. Raises NotReadable."""
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise NotReadable("chat_damaged_line", name=source.name, number=number) from error
-    if not isinstance(row, dict):
-        raise NotReadable("chat_damaged_line", name=source.name, number=number)
-    return row
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if isinstance(row, dict):
+            yield number, row
+        else:
+            source.skipped.add("chat_damaged_line", name=source.name, number=number)

@@ -1,12 +1,11 @@
 """WeChat by chatlog: JSON, CSV, or a text."""
 
-import csv
 import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from imports.formats.json_stream import moment, objects, text_of
-from imports.formats.text_lines import Header, is_placeholder, lines, messages, visible
+from imports.formats.text_lines import Header, is_placeholder, lines, messages, table_rows, visible
 from imports.source import Source, decoded
 from imports.types import NotReadable, Turn
 
@@ -17,7 +16,7 @@ _HEADER = re.compile(
     r"(?P<year>\d{4}-)?(?P<day>\d{2}-\d{2} \d{2}:\d{2}:\d{2})"
 )
 _SELF = "我"
-_TEXT = 1
+_TEXT, _REPLY = 1, (49, 57)
 _OFFICIAL = "gh_"
 
 
@@ -48,7 +47,8 @@ def _of_json(source: Source) -> Iterator[Turn]:
         text, talker = text_of(message.get("content")).strip(), text_of(message.get("talker"))
         sender, at = text_of(message.get("sender")), moment(message.get("time"))
         official = talker.startswith(_OFFICIAL) or sender.startswith(_OFFICIAL)
-        if message.get("type") != _TEXT or is_placeholder(text) or official:
+        kind = (message.get("type"), message.get("subType"))
+        if (kind[0] != _TEXT and kind != _REPLY) or is_placeholder(text) or official:
             continue
         if message.get("isSelf") is True:
             yield Turn("user", text, at, talker, "user")
@@ -61,16 +61,12 @@ def _of_json(source: Source) -> Iterator[Turn]:
 
 
 def _of_table(source: Source) -> Iterator[Turn]:
-    with source.text() as stream:
-        try:
-            for row in csv.DictReader(stream, restval=""):
-                text, talker = (row.get("Content") or "").strip(), row.get("Talker") or ""
-                name = row.get("SenderName") or row.get("Sender") or ""
-                if name and not is_placeholder(text) and not talker.startswith(_OFFICIAL):
-                    at = moment(row.get("Time"))
-                    yield Turn(name, text, at, talker, key=row.get("Sender") or name)
-        except csv.Error as error:
-            raise NotReadable("chat_damaged", name=source.name) from error
+    for row in table_rows(source):
+        text, talker = (row.get("Content") or "").strip(), row.get("Talker") or ""
+        name = row.get("SenderName") or row.get("Sender") or ""
+        if name and not is_placeholder(text) and not talker.startswith(_OFFICIAL):
+            at = moment(row.get("Time"))
+            yield Turn(name, text, at, talker, key=row.get("Sender") or name)
 
 
 def _of_text(source: Source) -> Iterator[Turn]:

@@ -1,26 +1,25 @@
-"""Claude: ``conversations.json``, an array of conversations with their messages in order."""
+"""Claude: ``conversations.json``, an array of conversations, or one alone, with their messages in
+order. Where messages name the one before, the branch that was seen last is read."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from imports.formats.json_stream import moment, objects, text_of
+from imports.formats.json_stream import moment, objects, root, text_of
 from imports.source import Source
 from imports.types import Role, Turn
 
 NAME = "claude"
+_SAID = ("text", "voice_note")
 _ROLES: dict[str, Role] = {"human": "user", "assistant": "assistant"}
 
 
 def sniff(head: str) -> float:
-    return 0.95 if head.lstrip().startswith("[") and '"chat_messages"' in head else 0.0
+    return 0.95 if head.lstrip()[:1] in ("[", "{") and '"chat_messages"' in head else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    for _, conversation in objects(source, "item"):
-        messages = conversation.get("chat_messages")
-        for message in messages if isinstance(messages, list) else ():
-            if not isinstance(message, dict):
-                continue
+    for _, conversation in objects(source, root(source)):
+        for message in _branch(conversation):
             role = _ROLES.get(text_of(message.get("sender")), "")
             text = text_of(message.get("text")) or _blocks(message.get("content"))
             if role and text:
@@ -28,9 +27,21 @@ def parse(source: Source) -> Iterator[Turn]:
                 yield Turn(role, text, at, text_of(conversation.get("uuid")), role)
 
 
+def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
+    listed = conversation.get("chat_messages")
+    messages = [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []
+    by_id = {text_of(one.get("uuid")): one for one in messages}
+    at, found = text_of(conversation.get("current_leaf_message_uuid")), list[dict[str, Any]]()
+    while at in by_id and len(found) < len(messages):
+        found.append(by_id[at])
+        at = text_of(by_id[at].get("parent_message_uuid"))
+    return found[::-1] or messages
+
+
 def _blocks(content: Any) -> str:
+    """What was typed or spoken."""
     blocks = content if isinstance(content, list) else []
     texts = (
-        text_of(b.get("text")) for b in blocks if isinstance(b, dict) and b.get("type") == "text"
+        text_of(b.get("text")) for b in blocks if isinstance(b, dict) and b.get("type") in _SAID
     )
     return "\n".join(text for text in texts if text)

@@ -14,15 +14,18 @@ def objects(
     source: Source, at: str, beside: Collection[str] = ()
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Each object at the path ``at``, with the scalars that were read before it at the paths of
-    ``beside`` (in dots; ``item`` is that of a list). Raises NotReadable."""
+    ``beside`` (in dots; ``item`` is that of a list), up to where the file is damaged. Raises
+    NotReadable where nothing is before that."""
     held: dict[str, Any] = {}
     builder: Any = None
+    read = 0
     try:
         with source.open() as stream:
             for path, event, value in ijson.parse(without_mark(stream), use_float=True):
                 if builder is not None:
                     builder.event(event, value)
                     if path == at and event == "end_map":
+                        read += 1
                         yield held, builder.value
                         builder = None
                 elif path == at and event == "start_map":
@@ -34,7 +37,14 @@ def objects(
                 elif path in beside and event in ("string", "number", "boolean"):
                     held[path] = value
     except (ijson.JSONError, UnicodeError, RecursionError) as error:
-        raise NotReadable("chat_damaged", name=source.name) from error
+        if not read:
+            raise NotReadable("chat_damaged", name=source.name) from error
+        source.skipped.add("chat_cut_off", name=source.name)
+
+
+def root(source: Source) -> str:
+    """Where the objects of a document stand that is a list of them, or one alone."""
+    return "item" if source.head().removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[" else ""
 
 
 def without_mark(stream: Any) -> Any:

@@ -1,14 +1,13 @@
 """WeChat by MemoTrace (留痕): a CSV of messages, or a text."""
 
-import csv
 import re
 from collections.abc import Iterator
 from datetime import datetime
 
 from imports.formats.json_stream import moment
-from imports.formats.text_lines import Header, is_placeholder, lines, messages, visible
+from imports.formats.text_lines import Header, is_placeholder, lines, messages, table_rows, visible
 from imports.source import Source
-from imports.types import NotReadable, Turn
+from imports.types import Turn
 
 NAME = "memotrace"
 _COLUMNS = {"TalkerId", "Type", "IsSender", "StrContent"}
@@ -31,23 +30,19 @@ def parse(source: Source) -> Iterator[Turn]:
 
 def _of_table(source: Source) -> Iterator[Turn]:
     """Its rows; only those of ``Type`` 1 are typed text."""
-    with source.text() as stream:
-        try:
-            for row in csv.DictReader(stream, restval=""):
-                text, talker = (row.get("StrContent") or "").strip(), row.get("TalkerId") or ""
-                if row.get("Type") != _TEXT or is_placeholder(text) or talker.startswith("gh_"):
-                    continue
-                at = moment(row.get("CreateTime")) or moment(row.get("StrTime"))
-                if row.get("IsSender") == "1":
-                    yield Turn("user", text, at, talker, "user")
-                    continue
-                names = [row.get(key) or "" for key in ("Remark", "NickName", "Sender")]
-                name = next(filter(None, names), "")
-                if name:
-                    aliases = tuple(one for one in names[1:2] if one and one != name)
-                    yield Turn(name, text, at, talker, key=names[2] or name, aliases=aliases)
-        except csv.Error as error:
-            raise NotReadable("chat_damaged", name=source.name) from error
+    for row in table_rows(source):
+        text, talker = (row.get("StrContent") or "").strip(), row.get("TalkerId") or ""
+        if row.get("Type") != _TEXT or is_placeholder(text) or talker.startswith("gh_"):
+            continue
+        at = moment(row.get("CreateTime")) or moment(row.get("StrTime"))
+        if row.get("IsSender") == "1":
+            yield Turn("user", text, at, talker, "user")
+            continue
+        names = [row.get(key) or "" for key in ("Remark", "NickName", "Sender")]
+        name = next(filter(None, names), "")
+        if name:
+            aliases = tuple(one for one in names[1:2] if one and one != name)
+            yield Turn(name, text, at, talker, key=names[2] or name, aliases=aliases)
 
 
 def _of_text(source: Source) -> Iterator[Turn]:

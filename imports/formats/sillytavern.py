@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from imports.formats.chatlab import read_line
+from imports.formats.chatlab import json_lines
 from imports.formats.json_stream import moment, text_of
-from imports.formats.text_lines import lines
 from imports.source import Source
 from imports.types import Role, Turn
 
@@ -28,8 +27,7 @@ def sniff(head: str) -> float:
 
 
 def parse(source: Source) -> Iterator[Turn]:
-    for number, line in enumerate(lines(source), start=1):
-        row = read_line(source, number, line) if line.strip() else {}
+    for _, row in json_lines(source):
         text = text_of(row.get("mes")).strip()
         if text and row.get("is_system") is not True:
             role: Role = "user" if row.get("is_user") is True else "assistant"

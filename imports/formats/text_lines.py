@@ -1,25 +1,30 @@
 """What chat exports in plain text have in common: invisible marks, times, placeholders of media,
 messages of several lines."""
 
+import csv
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from typing import NamedTuple
 
+from imports.formats.day_parts import hour_of
 from imports.source import Source
-from imports.types import NotReadable
 
 # Of a line; a longer one is no chat.
 LONGEST = 1_000_000
 _MARKS = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000]")
 _CLOCK = re.compile(
-    r"(?P<before>上午|下午|凌晨|早上|中午|晚上|午前|午後|오전|오후)?\s*"
-    r"(?P<hour>\d{1,2})[:.](?P<minute>\d{2})(?:[:.](?P<second>\d{2}))?"
-    r"\s*(?P<after>[AaPp]\.?\s?[Mm]\.?)?"
+    r"(?P<before>[^\W\d_][^\d\n]{0,24})?(?P<hour>\d{1,2})[:.٫](?P<minute>\d{2})(?:[:.٫](?P<second>\d{2}))?"
+    r"\s*(?P<after>[^\W\d_][^\d\n]{0,24})?"
 )
-_AFTERNOON = ("下午", "晚上", "午後", "오후", "中午")
 # What stands for what is no text: [图片], <Media omitted>.
+# As LINE and WeChat write them.
+_CALL = re.compile(
+    r"☎.{0,60}|(?:(?:视频|語音|语音)?(?:通话|通話|聊天)(?:时长|時間|时间))[\s:：]*[\d:]{4,8}"
+    r"|(?:对方|已)?(?:已取消|已拒绝|无应答|忙线中|未应答)"
+)
 _PLACEHOLDER = re.compile(r"(?:\[[^\[\]\n]{1,30}\]|<[^<>\n]{2,200}>)")
 
 
@@ -31,13 +36,39 @@ class Header(NamedTuple):
 
 
 def lines(source: Source) -> Iterator[str]:
-    """The lines of a text, of whatever system. Raises NotReadable where one is too long."""
+    """The lines of a text, of whatever system."""
+    return (line for _, line in numbered_lines(source))
+
+
+def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
+    """The same with their numbers. Those that are too long are skipped."""
     with source.text() as stream:
+        number = 0
         while line := stream.readline(LONGEST):
+            number += 1
             if len(line) == LONGEST:
-                raise NotReadable("chat_long_line", name=source.name)
+                source.skipped.add("chat_long_line", name=source.name, number=number)
+                while len(line) == LONGEST:
+                    line = stream.readline(LONGEST)
+                continue
+            if "\ufffd" in line:
+                source.skipped.add("chat_bad_letters", name=source.name, number=number)
             # A carriage return alone ended lines once; a form feed never did.
-            yield from line.rstrip("\r\n").split("\r")
+            for part in line.rstrip("\r\n").split("\r"):
+                yield number, part
+
+
+def table_rows(source: Source) -> Iterator[dict[str, str]]:
+    """The rows of a CSV by the names in its first; those that can't be read are skipped."""
+    with source.text() as stream:
+        table = csv.DictReader(stream, restval="")
+        while True:
+            try:
+                yield next(table)
+            except StopIteration:
+                return
+            except csv.Error:
+                source.skipped.add("chat_bad_line", name=source.name, number=table.line_num)
 
 
 def visible(text: str) -> str:
@@ -46,27 +77,32 @@ def visible(text: str) -> str:
 
 
 def clock(text: str) -> time | None:
-    """A time of day as people write it: 15:34, 3:34:09 PM, 下午3:34."""
-    found = _CLOCK.fullmatch(visible(text).strip())
+    """A time of day as people write it, in any language: 15:34, 3:34:09 PM, 下午3:34, ٨:٢٨ م."""
+    found = _CLOCK.fullmatch(ascii_digits(visible(text)).strip())
     if found is None:
         return None
-    hour = int(found["hour"])
-    after = (found["after"] or "").lower()
-    if (found["before"] in _AFTERNOON or after.startswith("p")) and hour < 12:
-        hour += 12 if not (found["before"] == "中午" and hour == 11) else 0
-    elif (
-        found["before"] in ("上午", "午前", "오전", "凌晨") or after.startswith("a")
-    ) and hour == 12:
-        hour = 0
+    hour = hour_of(int(found["hour"]), found["before"] or "", found["after"] or "")
     try:
-        return time(hour, int(found["minute"]), int(found["second"] or 0))
+        return (
+            time(hour, int(found["minute"]), int(found["second"] or 0))
+            if hour is not None
+            else None
+        )
     except ValueError:
         return None
 
 
+def ascii_digits(text: str) -> str:
+    """``text`` with 0 to 9 for the digits of any script; nothing moves."""
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+
+
 def is_placeholder(text: str) -> bool:
-    """Whether all of ``text`` stands for a picture, a sound, a card."""
-    return not text.strip() or _PLACEHOLDER.fullmatch(text.strip()) is not None
+    """Whether all of ``text`` stands for a picture, a sound, a card or a call."""
+    seen = visible(text).strip()
+    return not seen or any(one.fullmatch(seen) for one in (_PLACEHOLDER, _CALL))
 
 
 def messages(

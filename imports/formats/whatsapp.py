@@ -4,43 +4,51 @@ Neither the order of day and month nor the zone is told: the order is found in t
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from typing import NamedTuple
 
-from imports.formats.text_lines import Header, clock, lines, messages, visible
+from convertdate import islamic, persian
+
+from accounts.reasons import Skipped
+from contacts.lexicon.rules import patterns
+from imports.formats.text_lines import (
+    Header,
+    ascii_digits,
+    clock,
+    lines,
+    messages,
+    numbered_lines,
+    visible,
+)
 from imports.source import Source
 from imports.types import DayOrderUnknown, Turn
 
 NAME = "whatsapp"
-_TIME = (
-    r"(?:(?:上午|下午|凌晨|早上|中午|晚上|午前|午後|오전|오후)\s?)?"
-    r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?:\s?[AaPp]\.?\s?[Mm]\.?)?"
-)
+_TIME = r"(?:[^\W\d_][^\d\[\]\n]{0,24})?\d{1,2}[:.٫]\d{2}(?:[:.٫]\d{2})?(?:\s?[^\W\d_][^\d\]\n–-]{0,24})?"
 _HEADER = re.compile(
-    r"(?P<bracket>\[)?(?P<a>\d{1,4})(?P<sep>[./-])\s?(?P<b>\d{1,2})(?P=sep)\s?(?P<c>\d{1,4})\.?"
-    rf"(?:,|،|\s+à|\s+kl\.?)?\s+(?P<time>{_TIME})"
-    r"(?(bracket)\]\s*|\s+[-–]\s)(?P<rest>.*)",
+    r"(?P<bracket>\[)?(?P<a>\d{1,4})\s?(?P<sep>[./年-])\s?(?P<b>\d{1,2})\s?(?:(?P=sep)|月)\s?(?P<c>\d{1,4})"
+    r"(?:\.|日|\s?г\.?)?(?:\s?[A-Za-z]{2}\b)?"
+    rf"(?:[,،、]?\s+|[,،、])(?P<time>{_TIME})"
+    r"(?(bracket)\s*\]\s*|\s+[-–—]\s)(?P<rest>.*)",
     re.DOTALL,
 )
 _NAMED = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*))?$", re.DOTALL)
-# A colon in the title of a group or what somebody set it to: no name stands before it.
-_NO_NAME = re.compile(r"[\"“”«»「」]|[.!?。]\s*\S.{12,}")
-_MEDIA = re.compile(
-    r"<[^<>]{3,200}>"
-    r"|(?:image|video|audio|sticker|gif|document|voice message|video note|contact card)s? omitted"
-    r"|.{0,120}(?:图片|圖片|照片|视频|視訊|影片|音频|音訊|语音|語音|贴图|貼圖|文件|檔案|名片|聯絡人|影音)\S{0,6}?(?:略去|忽略|省略)"
-    r"|\S.{0,200}\((?:file attached|文件附件|檔案附件|archivo adjunto|fichier joint|Datei angehängt)\)"
-    r"|\S.{0,200}（(?:文件附件|檔案附件)）"
-    r"|(?:this message was deleted|you deleted this message|null|waiting for this message.*)\.?"
-    r"|(?:您?你?已?(?:删除|刪除|撤回)了?(?:这|此|這)[条則则個个]?(?:消息|訊息|信息)|(?:此|这条|這則)(?:消息|訊息|信息)已(?:被)?(?:删除|刪除|撤回))。?"
-    r"|(?:missed (?:group )?(?:voice|video) call|(?:voice|video) call|POLL:|location: https?:).*",
-    re.IGNORECASE,
-)
-_EDITED = re.compile(r"<[^<>]{0,40}(?:edited|编辑|編輯)[^<>]{0,40}>\Z", re.IGNORECASE)
+# A colon in the title of a group or in what somebody set it to: a quotation or a sentence stands
+# before it, and no name.
+_NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』]|(?:^|\s)‘|[.!?。]\s*\S.{12,}|(?:\S+\s+){7,}\S")
+_TEXTS = patterns(__file__)
 # The mark before the text says on an iPhone that nobody typed it.
-_AUTOMATIC = re.compile(r"[^\]\n]*\][^:\n]{1,90}:\s\u200e")
+_AUTOMATIC = re.compile(r"[^\]\n]*\][^\n]{1,150}?:\s\u200e")
+_CLOCK_LIKE = re.compile(r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?")
+_EDIT_MARK = re.compile(r"\s*\u200e<[^<>\n]{3,80}>\s*\Z")
+# Years that only one calendar has while there is such a program: of Iran, of Islam, of Thailand.
+_CALENDARS: tuple[tuple[range, Callable[[int, int, int], tuple[int, int, int]]], ...] = (
+    (range(1388, 1420), persian.to_gregorian),
+    (range(1430, 1465), islamic.to_gregorian),
+    (range(2552, 2583), lambda year, month, day: (year - 543, month, day)),
+)
 
 
 class _Dated(NamedTuple):
@@ -64,12 +72,15 @@ def parse(source: Source) -> Iterator[Turn]:
     day_first = chosen if chosen is not None else order.day_first is not False
 
     def headed() -> Iterator[tuple[Header | None, str]]:
-        for line in lines(source):
+        for number, line in numbered_lines(source):
             dated = _dated(line)
-            day = _day(dated.numbers, day_first) if dated else None
-            at = clock(dated.time) if dated else None
-            if dated is None or day is None or at is None:
+            if dated is None:
                 yield None, visible(line)
+                continue
+            day, at = _day(dated.numbers, day_first), clock(dated.time)
+            if day is None or at is None:
+                source.skipped.add("chat_bad_date", name=source.name, number=number)
+                yield Header("", datetime.min), ""
                 continue
             name, text = _said(dated)
             yield Header(name, datetime.combine(day, at)), text
@@ -80,11 +91,14 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _dated(line: str) -> _Dated | None:
-    found = _HEADER.match(visible(line).lstrip()) if line[:1] not in " \t" else None
-    if found is None:
+    seen = visible(line).lstrip()
+    found = _HEADER.match(ascii_digits(seen)) if line[:1] not in " \t" else None
+    if found is None or (clock(found["time"]) is None and not _CLOCK_LIKE.fullmatch(found["time"])):
         return None
     automatic = found["bracket"] and _AUTOMATIC.match(line)
-    rest = "" if automatic else found["rest"]
+    if mark := _EDIT_MARK.search(line):
+        seen = visible(line[: mark.start()]).lstrip()
+    rest = "" if automatic else seen[found.start("rest") :]
     numbers = (int(found["a"]), int(found["b"]), int(found["c"]))
     return _Dated(numbers, found["time"], rest, bool(found["bracket"]))
 
@@ -100,8 +114,11 @@ def _said(dated: _Dated) -> tuple[str, str]:
 
 def _words(text: str) -> str:
     """What was typed: no media, no deleted message, no note that it was edited."""
-    first, _, rest = _EDITED.sub("", text.rstrip()).partition("\n")
-    kept = "" if _MEDIA.fullmatch(first.strip()) else first
+    first, _, rest = _TEXTS.edited.sub("", text.rstrip()).partition("\n")
+    line = first.strip()
+    if rest and _TEXTS.poll.fullmatch(line):
+        return ""
+    kept = "" if _TEXTS.media.fullmatch(line) or _TEXTS.deleted.fullmatch(line) else first
     return f"{kept}\n{rest}".strip()
 
 
@@ -109,8 +126,11 @@ def _day(numbers: tuple[int, int, int], day_first: bool) -> date | None:
     a, b, c = numbers
     year, month, day = (a, b, c) if a > 31 else (c, b, a) if day_first else (c, a, b)
     try:
+        for years, converted in _CALENDARS:
+            if year in years:
+                year, month, day = converted(year, month, day)
         return date(year + 2000 if year < 100 else year, month, day)
-    except ValueError:
+    except (ValueError, IndexError):
         return None
 
 
@@ -149,7 +169,7 @@ class DayOrder:
 def day_order(source: Source) -> DayOrder:
     """By all dates of the file."""
     order = DayOrder()
-    for line in lines(source):
+    for line in lines(replace(source, skipped=Skipped())):
         if (dated := _dated(line)) is not None:
             order.add(dated.numbers)
     order.decide()

@@ -15,6 +15,7 @@ from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet
 from accounts.reasons import Reason
 from contacts.models import Contact
+from memories.text.client_text import without_client_text
 from memories.types import CONTACT, Turn
 
 
@@ -107,11 +108,12 @@ class Message(models.Model):
         return time_zones.local(self.created_at, self.utc_offset, zone)
 
     def turn_in(self, zone: tzinfo) -> Turn:
-        """This message as steps and providers see it, by the same clock."""
+        """This message as steps and providers see it, by the same clock: of the user's, what
+        they wrote themselves."""
         return Turn(
             self.pk,
             CONTACT if self.speaker else self.role,
-            self.content,
+            without_client_text(self.content) if self.by_user else self.content,
             self.said_in(zone),
             self.session_id,
             self.speaker or "",

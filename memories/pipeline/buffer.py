@@ -25,9 +25,10 @@ from memories.erasure import name_hashes, redact_messages
 from memories.models import Batch, Message
 from memories.pipeline import cadence
 from memories.text import forget_reading
-from memories.types import ExtractionRequest, Turn
+from memories.types import CONTACT, ExtractionRequest, Turn
 
 CONTEXT_MESSAGES = 6
+RECENT_MESSAGES = 100  # of a session, that say who talks in it
 KNOWN_CONTACTS = 200  # beside those that are named
 LANGUAGE_SAMPLE = 50
 CLEAR_MAJORITY = 0.7
@@ -163,8 +164,8 @@ def _unless_forgotten(
 def says_the_same(end_user: EndUser, turns: Iterable[Turn]) -> bool:
     """Whether the messages still say what they said: nothing of them was erased since."""
     said = {turn.id: turn.content for turn in turns}
-    rows = Message.objects.of(end_user).filter(pk__in=said).values_list("pk", "content")
-    return dict(rows) == said
+    rows = Message.objects.of(end_user).filter(pk__in=said)
+    return {row.pk: row.turn_in(end_user.zone).content for row in rows} == said
 
 
 def _asks_to_forget(item: Incoming) -> bool:
@@ -248,6 +249,21 @@ def request_for(batch: Batch, shown: Sequence[UUID] | None = None) -> Extraction
         people=tuple(people),
         language=_language(end_user, batch.last_seq),
         user_names=tuple(end_user.names),
+        earlier=_roles_before(batch, {turn.session_id for turn in turns}),
+    )
+
+
+def _roles_before(batch: Batch, sessions: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Which roles spoke lately in these sessions before a batch, so that a chat with people is
+    one in every batch of it. Messages of no session are no chat of one."""
+    before = Message.objects.of(batch.end_user).filter(seq__lt=batch.first_seq)
+    return frozenset(
+        (session, CONTACT if speaker else role)
+        for session in sessions
+        if session
+        for role, speaker in before.filter(session_id=session)
+        .order_by("-seq")
+        .values_list("role", "speaker")[:RECENT_MESSAGES]
     )
 
 

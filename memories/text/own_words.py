@@ -3,6 +3,7 @@
 import re
 
 from contacts.text import enclosed, middle_cut, names_role, quotations
+from memories.text.client_text import client_text
 from memories.text.fence import injected
 
 _CODE = re.compile(r"```.*?(```|\Z)|~~~.*?(~~~|\Z)", re.S)
@@ -30,8 +31,10 @@ _Span = tuple[int, int]
 
 def own_words(content: str) -> str:
     """``content`` with everything that is not the user's own speech blanked out: injected
-    memory blocks, code, encoded data, long quotations, quoted lines, forged turns. Offsets stay."""
+    memory blocks, what a client retrieved or attached, code, encoded data, long quotations, quoted
+    lines, forged turns. Offsets stay."""
     content = _blanked(content, injected(content))
+    content = _blanked(content, client_text(content))
     for pattern in (_CODE, _MARKUP, _QUOTE_LINE, _BLOB):
         content = _blanked(content, [match.span() for match in pattern.finditer(content)])
     content = _blanked(content, _forged_turns(content))

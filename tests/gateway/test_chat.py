@@ -2,6 +2,7 @@
 is remembered."""
 
 import asyncio
+import gzip
 import json
 from typing import Any
 from uuid import UUID
@@ -22,7 +23,7 @@ from memories.portability import export_user, import_user
 from memories.text.fence import CLOSE, OPEN
 from tests.factories import make_memory
 from tests.gateway.conftest import COUNTED, Door
-from tests.gateway.upstream import MODEL, Step, Upstream, chunk, stream_of
+from tests.gateway.upstream import MODEL, Step, Upstream, chunk, stream_of, whole
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -62,7 +63,7 @@ def test_who_is_mentioned_stands_before_the_words_of_the_user_and_both_sides_are
     assert [UUID(pk) for pk in answer.headers["x-mio-people"].split(",")] == [
         Contact.objects.get().pk
     ]
-    assert answer.headers["x-request-id"] == "up-1"
+    assert answer.headers["x-request-id"] not in ("", "up-1")
     assert stored() == [("user", "How is Kim?"), ("assistant", "Noted.")]
     assert set(Message.objects.values_list("session_id", flat=True)) == {
         answer.headers["x-mio-session"]
@@ -228,6 +229,16 @@ def test_many_chats_of_the_async_client_run_at_once(
         '<details type="reasoning" done="true"><summary>Thought</summary>hm</details>Fine.',
         '<details open type="reasoning">a < b</details>Fine.<details type="reasoning">hm',
         '<details type="reasoning"><think>hm</details>Fine.',
+        "hm, the user</think>Fine.",
+        "<Thinking>hm</thinking>\n\nFine.",
+        '<reasoning effort="low">hm</reasoning>Fine.',
+        "[THINK]hm[/THINK]Fine.",
+        "◁think▷hm◁/think▷Fine.",
+        "<|begin_of_thought|>hm<|end_of_thought|>Fine.",
+        "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Fine.",
+        "<seed:think>hm</seed:think>Fine.",
+        ":::thinking\nhm\n:::\nFine.",
+        "Thinking...\nhm\n...done thinking.\n\nFine.",
     ],
 )
 def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
@@ -237,6 +248,8 @@ def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
 def test_details_of_another_kind_are_said() -> None:
     text = "<details><summary>More</summary>Kim</details> <detailsx> <think >"
     assert chat_messages.said(text) == text
+    about = "Models put `<think>` before a thought and `</think>` behind it."
+    assert chat_messages.said(about) == about
 
 
 def test_the_system_prompt_as_the_place_of_memory(
@@ -498,3 +511,62 @@ def test_odd_messages_are_the_upstreams_to_judge(
     raw = json.dumps({"model": MODEL, "messages": messages}).replace("\\\\u", "\\u").encode()
     assert door.post(raw, X_Mio_User="zoe").status_code == 200
     assert upstream.asked[0].raw == raw
+
+
+def test_only_the_users_own_words_are_looked_up_and_stored_of_what_a_client_sends(
+    door: Door, zoe: EndUser, upstream: Upstream
+) -> None:
+    asked = "<context><source>Ann is allergic to nuts.</source></context>\n\nHow is Kim?"
+    first = ask(door, asked)
+    assert "Kim sings in a choir" in upstream.asked[0].last
+    assert upstream.asked[0].last.endswith(asked)
+    # The client keeps the question alone, and the conversation goes on.
+    again = ask(door, "How is Kim?", "Noted.", "Fine.")
+    assert again.headers["x-mio-session"] == first.headers["x-mio-session"]
+    assert [text for role, text in stored() if role == "user"] == ["How is Kim?", "Fine."]
+
+
+def test_a_request_of_the_clients_own_in_other_words_is_neither_changed_nor_stored(
+    door: Door, zoe: EndUser, upstream: Upstream
+) -> None:
+    for text in (
+        "Merge these answers of several models into a single one, no more than 50 words: Kim sings.",
+        "请为以下对话生成一个不超过十个字的标题\n用户：Kim",
+    ):
+        assert ask(door, text).headers["x-mio-memory"] == "skipped-task"
+        assert upstream.asked[-1].last == text
+    assert stored() == []
+
+
+def test_a_user_message_with_a_name_is_told_by_its_speaker(door: Door, zoe: EndUser) -> None:
+    zoe.names = ["Zoë"]
+    zoe.save()
+    for name in ("Anna", "Li_Wei", "小红", "Zoë", "zoe", "user", "", 3):
+        said = {"role": "user", "content": f"I am a nurse, {name}", "name": name}
+        assert door.post({"model": MODEL, "messages": [said]}, X_Mio_User="zoe").status_code == 200
+    COUNTED.wait()
+    told = Message.objects.filter(role="user").order_by("seq").values_list("speaker", flat=True)
+    assert list(told) == ["Anna", "Li Wei", "小红", None, None, None, None, None]
+
+
+@pytest.mark.parametrize("streams", [True, False])
+@pytest.mark.parametrize("kind", ["text/plain", "application/json", "text/event-stream", ""])
+@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_an_answer_is_stored_whole_and_passed_byte_by_byte_however_it_is_sent(
+    door: Door, zoe: EndUser, upstream: Upstream, streams: bool, kind: str, encoding: str
+) -> None:
+    text = "Noted — 𠮷!"
+    pieces = stream_of(text) if streams else [whole({"role": "assistant", "content": text})]
+    if encoding == "gzip":
+        pieces = [gzip.compress(b"".join(pieces))]
+    upstream.script.append(Step(pieces, content_type=kind, headers={"content-encoding": encoding}))
+    headers = {"Authorization": f"Bearer {door.secret}", "X-Mio-User": "zoe"}
+    body = {"model": MODEL, "messages": says("Hello."), "stream": streams}
+    with (
+        httpx2.Client(trust_env=False, timeout=30) as http,
+        http.stream(
+            "POST", f"{door.address}/chat/completions", json=body, headers=headers
+        ) as answer,
+    ):
+        assert b"".join(answer.iter_raw()) == b"".join(pieces)
+    assert stored() == [("user", "Hello."), ("assistant", text)]

@@ -125,3 +125,13 @@ def test_an_absolute_address_is_none_of_the_gateways(door: Door, upstream: Upstr
     assert client.getresponse().status == 404
     client.close()
     assert upstream.asked == []
+
+
+def test_the_id_of_a_request_is_mios_whoever_answers_it(door: Door, upstream: Upstream) -> None:
+    upstream.script += [Step([b"{}"], content_type="application/json") for _ in range(3)]
+    chosen = send(door, "rerank", json={}, headers={"X-Request-ID": "mine-1"})
+    assert chosen.headers["x-request-id"] == upstream.asked[0].headers["x-request-id"] == "mine-1"
+    forged = [send(door, "rerank", json={}, headers={"X-Request-ID": "a b"}) for _ in range(2)]
+    refused = send(door, "nothing//here", json={})
+    ids = [answer.headers["x-request-id"] for answer in (*forged, refused)]
+    assert len(set(ids) - {"", "a b", "up-1"}) == 3

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.encryption import decrypt
-from accounts.models import ApiKey
+from accounts.models import ApiKey, App
 from gateway.models import Upstream
 from tests.factories import make_app
 
@@ -71,3 +71,14 @@ def test_a_key_is_made_trusted_by_the_command() -> None:
     call_command("create_app", "chats", "--trusted", stdout=StringIO())
     call_command("create_app", "chats", "--new-key", stdout=StringIO())
     assert list(ApiKey.objects.order_by("pk").values_list("trusted", flat=True)) == [True, False]
+
+
+@pytest.mark.django_db
+def test_an_app_is_made_with_its_upstream() -> None:
+    out = StringIO()
+    call_command("create_app", "one", "--upstream-url", "http://127.0.0.1:11434/v1/", stdout=out)
+    assert out.getvalue().startswith("mio_")
+    assert Upstream.objects.get(app__name="one").url == "http://127.0.0.1:11434/v1"
+    with pytest.raises(CommandError, match="begins with http:"):
+        call_command("create_app", "two", "--upstream-url", "localhost:11434")
+    assert not App.objects.filter(name="two").exists()

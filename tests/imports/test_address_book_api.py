@@ -62,8 +62,6 @@ def test_who_is_meant_is_chosen_by_id(api) -> None:
     ("body", "field", "said"),
     [
         ({"content": "hello"}, "content", "no address book"),
-        ({"content": "First Name,Last Name\nAnn,Lee\nBo,Li,x\n"}, "content", "Row 2"),
-        ({"content": "BEGIN:VCARD\nFN:A\nEND:VCARD\nBEGIN:VCARD\nx\n"}, "content", "Entry 2"),
         ({"content": TABLE, "choices": {"1": "nobody"}}, "choices.1", "no such choice"),
         ({"content": TABLE, "choices": {"9": "new"}}, "choices.9", "no entry 9"),
         ({"content": TABLE, "choices": {"x": "new"}}, "choices", "not the number"),
@@ -75,6 +73,13 @@ def test_what_cannot_be_taken_in_is_refused_with_its_place(api, body, field, sai
     error = assert_error(api.post(AT, body), 400, "invalid")
     assert said in error["fields"][field][0]
     assert not Contact.objects.exists()
+
+
+def test_a_row_that_can_not_be_read_is_named(api) -> None:
+    body = {"content": "First Name,Last Name\nAnn,Lee\nBo,Li,x\n"}
+    status, told = api.post(AT, body)
+    assert (status, told["counts"]["new"], told["counts"]["unreadable"]) == (200, 1, 1)
+    assert told["unreadable"] == ["Row 2 has more cells than the first row names columns."]
 
 
 def test_the_book_is_given_out_in_both_formats(api) -> None:

@@ -111,12 +111,48 @@ def test_an_export_of_nothing_is_no_success(tmp_path: Path) -> None:
         look(write(tmp_path, "a.json", empty), UTC)
 
 
-@pytest.mark.parametrize("case", ["chatgpt", "telegram", "weflow", "chatlab jsonl"])
-def test_a_file_that_is_cut_off_is_refused(case: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("case", ["telegram", "weflow", "chatlab jsonl"])
+def test_of_a_file_that_is_cut_off_what_is_whole_is_read(case: str, tmp_path: Path) -> None:
     name, content, *_ = CASES[case]
-    path = write(tmp_path, name, as_text(content)[:-5])
+    whole = look(write(tmp_path, name, as_text(content)), UTC)
+    cut = look(write(tmp_path, name, as_text(content)[:-5]), UTC)
+    assert 0 < cut.messages <= whole.messages
+    assert (whole.skipped.count, cut.skipped.count) == (0, 1)
+
+
+def test_a_file_of_which_nothing_is_whole_is_refused(tmp_path: Path) -> None:
+    name, content, *_ = CASES["chatgpt"]
     with pytest.raises(NotReadable, match="damaged"):
-        look(path, UTC)
+        look(write(tmp_path, name, as_text(content)[:-5]), UTC)
+
+
+@pytest.mark.parametrize(
+    ("case", "bad", "said"),
+    [
+        ("sillytavern", "{broken", "is no object of JSON"),
+        ("chatlab jsonl", "[1]", "is no object of JSON"),
+        ("whatsapp android", "99/99/2024, 20:28 - Anna: hi", "no date that can be"),
+        ("memotrace csv", "x" * 200_000, "can't be read"),
+        ("line", "21:07\tAnna\t" + "x" * 1_000_001, "longer than any message"),
+    ],
+)
+def test_a_bad_line_is_named_and_all_else_is_read(
+    case: str, bad: str, said: str, tmp_path: Path
+) -> None:
+    name, content, *_ = CASES[case]
+    whole = look(write(tmp_path, name, as_text(content)), UTC)
+    found = look(write(tmp_path, name, f"{as_text(content).rstrip()}\n{bad}\n"), UTC)
+    assert found.messages == whole.messages
+    assert (found.skipped.count, said in str(found.skipped.named[0])) == (1, True)
+
+
+def test_bytes_that_are_no_text_cost_their_line_alone(tmp_path: Path) -> None:
+    path = tmp_path / "WhatsApp Chat with Anna.txt"
+    said = "14/10/2021, 15:34 - Anna: 我搬到深圳了\n15/10/2021, 15:35 - Ben: hm\n".encode()
+    path.write_bytes(said + b"16/10/2021, 15:35 - Ben: \xff\xfe\n" + said.replace(b"14/", b"17/"))
+    found = look(path, UTC)
+    assert (found.messages, found.skipped.count) == (5, 1)
+    assert "line 3" in str(found.skipped.named[0])
 
 
 def test_an_archive_that_leads_out_of_it_is_refused(tmp_path: Path) -> None:
@@ -221,3 +257,61 @@ def test_what_is_written_in_a_form_is_read_again(said: list[tuple[str, str]], ip
     with TemporaryDirectory() as folder:
         path = write(Path(folder), "_chat.txt", text)
         assert written(list(turns(path, UTC))) == said
+
+
+def _parsed(
+    tmp_path: Path, content: object, name: str = "conversations.json"
+) -> list[tuple[str, str]]:
+    path = write(tmp_path, name, content)
+    return [(turn.speaker, turn.text) for turn in turns(path, UTC)]
+
+
+def _node(parent: str | None, role: str, *parts: object) -> dict[str, object]:
+    content = {"content_type": "multimodal_text", "parts": list(parts)}
+    message = {"author": {"role": role}, "create_time": 1.7e9, "content": content}
+    return {"parent": parent, "message": message, "children": []}
+
+
+def _heard(text: str) -> dict[str, str]:
+    return {"content_type": "audio_transcription", "text": text, "direction": "in"}
+
+
+def test_what_was_spoken_is_what_was_said(tmp_path: Path) -> None:
+    sound = {"content_type": "real_time_user_audio_video_asset_pointer", "frames": []}
+    nodes = {
+        "a": _node(None, "user", _heard("My sister Eva is a nurse"), sound),
+        "b": _node("a", "assistant", _heard("Nice"), {"content_type": "audio_asset_pointer"}),
+        "c": _node("b", "user", "She lives in Rome", _heard("and sings")),
+    }
+    alone = {"title": "t", "create_time": 1.7e9, "mapping": nodes, "current_node": "c"}
+    told = [
+        ("user", "My sister Eva is a nurse"),
+        ("assistant", "Nice"),
+        ("user", "She lives in Rome\nand sings"),
+    ]
+    assert _parsed(tmp_path, [alone]) == told
+    assert _parsed(tmp_path, alone) == told
+
+
+def test_of_a_chat_with_claude_the_branch_that_was_seen_last_is_read(tmp_path: Path) -> None:
+    def message(name: str, parent: str, sender: str, *content: dict[str, str]) -> dict[str, object]:
+        return {"uuid": name, "parent_message_uuid": parent, "sender": sender, "text": "",
+                "content": list(content), "created_at": "2025-01-02T03:04:05Z"}  # fmt: skip
+
+    chat = {"uuid": "1", "current_leaf_message_uuid": "c", "chat_messages": [
+        message("a", "", "human", {"type": "voice_note", "text": "I sing"}),
+        message("b", "a", "assistant", {"type": "text", "text": "Old"}),
+        message("c", "a", "assistant", {"type": "thinking", "text": "hm"}, {"type": "text", "text": "New"}),
+    ]}  # fmt: skip
+    assert _parsed(tmp_path, chat) == [("user", "I sing"), ("assistant", "New")]
+
+
+def test_calls_are_no_words_and_replies_are(tmp_path: Path) -> None:
+    line = "[LINE] chat\n\n2022/11/17（四）\n21:07\t小紅\thi\n21:08\t小紅\t☎ 通話時間 0:32\n"
+    assert _parsed(tmp_path, line, "line.txt") == [("小紅", "hi")]
+    reply = {"seq": 1, "time": "2022-11-17T21:07:03+08:00", "talker": "a", "talkerName": "小红",
+             "isChatRoom": False, "sender": "a", "senderName": "小红", "isSelf": False, "type": 49,
+             "subType": 57, "content": "好的"}  # fmt: skip
+    assert _parsed(
+        tmp_path, [reply, reply | {"type": 50, "content": "通话时长 01:23"}], "b.json"
+    ) == [("小红", "好的")]

@@ -84,8 +84,11 @@ def test_without_an_answer_who_the_user_is_nothing_is_imported(zoe, chat) -> Non
     assert not Contact.objects.exists()
 
 
-def test_a_dry_run_counts_and_takes_in_nothing(zoe, chat) -> None:
+def test_a_dry_run_counts_and_takes_in_nothing(zoe, chat, settings) -> None:
     told = StringIO()
+    offline = imported(chat, dry_run=True, stderr=StringIO())
+    assert (offline["model_calls"], offline["model_tokens"]) == (0, 0)
+    settings.MIO_LLM = "openai"
     counted = imported(chat, dry_run=True, stderr=told)
     assert (counted["messages"], counted["speakers"]) == (6, {"Anna": 4, "Ben": 2})
     assert (counted["model_calls"], counted["first"][:16]) == (1, "2021-10-14 15:34")

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from accounts.management.command import MioCommand
 from accounts.models import App
 from gateway import upstreams
+from gateway.management.upstream import URL_HELP, set_upstream
 from gateway.models import Upstream
 
 FILE = "a file with nothing else in it, - for standard input; an empty one takes it away"
@@ -20,11 +21,7 @@ class Command(MioCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("app", help="the app's name")
-        parser.add_argument(
-            "--upstream-url",
-            help="a server of the OpenAI protocol, such as https://api.openai.com/v1 or "
-            "http://127.0.0.1:11434/v1",
-        )
+        parser.add_argument("--upstream-url", metavar="URL", help=URL_HELP)
         # Not as arguments: those of a process are anybody's to read.
         parser.add_argument(
             "--upstream-key-file",
@@ -54,7 +51,13 @@ class Command(MioCommand):
         found = Upstream.objects.filter(app=held).first()
         url = options["upstream_url"] or (found.url if found else "")
         if url and not options["remove"]:
-            found = self._configure(held, url, options)
+            found = set_upstream(
+                held,
+                url,
+                key=_secret(options["upstream_key_file"]),
+                open_webui_secret=_secret(options["open_webui_secret_file"]),
+                placement=options["placement"],
+            )
         self.report(
             json,
             app=held.name,
@@ -62,23 +65,6 @@ class Command(MioCommand):
             key="kept" if found and found.key else "passed through",
             placement=found.placement if found else None,
         )
-
-    def _configure(self, app: App, url: str, options: dict[str, Any]) -> Upstream:
-        try:
-            return upstreams.configure(
-                app,
-                url,
-                key=_secret(options["upstream_key_file"]),
-                open_webui_secret=_secret(options["open_webui_secret_file"]),
-                placement=options["placement"],
-            )
-        except upstreams.NotAnUpstream as error:
-            raise CommandError(
-                "Give an address that begins with http:// or https://, without a user, a query or "
-                "a blank, and ends where /chat/completions begins."
-            ) from error
-        except upstreams.NotASecret as error:
-            raise CommandError("A key is one word of ASCII characters.") from error
 
 
 def _secret(file: str | None) -> str | None:

@@ -17,6 +17,7 @@ from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
 from imports import dumps, intake, overview, people_intake
 from imports.formats import TITLES
+from imports.management.skipped_lines import tell_skipped
 from imports.models import Import
 from imports.people_plan import plan
 from imports.types import DayOrderUnknown, Dump, NotReadable, Options
@@ -80,7 +81,8 @@ class Command(MioCommand):
         except NotReadable as error:
             hint = " (--day-first, --no-day-first)" if isinstance(error, DayOrderUnknown) else ""
             raise CommandError(f"{error}{hint} Nothing was imported.") from error
-        figures = _figures(found)
+        guessed = found.guess.key if found.guess else ""
+        figures = _figures(found, choice.me if choice else guessed)
         if dry_run or choice is None:
             self.report(json, dry_run=True, **figures)
             return
@@ -121,13 +123,15 @@ class Command(MioCommand):
         dry_run: bool, json: bool,
     ) -> None:  # fmt: skip
         """Takes in people and memories, once somebody said who of them is the user."""
+        tell_skipped(self, dump.skipped)
         for one in dump.owners:
             self.stderr.write(f"{one.memories:>8}  {one.key}")
         if dry_run:
             wanted = plan(held or EndUser(app=App(name=app), external_id=user), dump)
             for entry in wanted.matched:
                 self.stderr.write(f"{entry.outcome:>10}  {entry.entry.name}  {entry.why or ''}")
-            self.report(json, dry_run=True, **wanted.figures)
+            calls = len(wanted.memories) if _asks_model() else 0
+            self.report(json, dry_run=True, **wanted.figures, model_calls=calls)
             return
         if dump.owners and me is None:
             asked = NotReadable("dump_says_not_who", owners=", ".join(o.key for o in dump.owners))
@@ -145,20 +149,30 @@ class Command(MioCommand):
             guessed = found.guess is not None and found.guess.key == speaker.key
             note = f"  maybe the user ({found.guess.reason})" if guessed and found.guess else ""
             self.stderr.write(f"{speaker.messages:>8}  {speaker.name}{note}")
+        tell_skipped(self, found.skipped)
         if found.day_first is not None:
             self.stderr.write(f"Dates are read as {'D/M/Y' if found.day_first else 'M/D/Y'}.")
 
 
-def _figures(found: overview.Overview) -> dict[str, Any]:
+def _asks_model() -> bool:
+    """Whether a model will read what is taken in; the offline provider asks none."""
+    return bool(settings.MIO_LLM != "offline")
+
+
+def _figures(found: overview.Overview, me: str) -> dict[str, Any]:
+    """What a file holds; ``left_out`` are the messages of those who become nobody when ``me`` is
+    the user."""
     batch = cadence.longest_batch()
     return {
         "format": found.format,
         "messages": found.messages,
         "undated": found.undated,
+        "left_out": found.left_out(me),
+        "unreadable": found.skipped.count,
         "speakers": {one.name: one.messages for one in intake.most_first(found.speakers.values())},
         "first": found.first,
         "last": found.last,
         "day_first": found.day_first,
-        "model_calls": found.calls(batch),
-        "model_tokens": found.model_tokens(batch),
+        "model_calls": found.calls(batch) if _asks_model() else 0,
+        "model_tokens": found.model_tokens(batch) if _asks_model() else 0,
     }

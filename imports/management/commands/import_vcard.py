@@ -14,6 +14,7 @@ from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
 from imports import people_intake
 from imports.dumps import book_file
+from imports.management.skipped_lines import tell_skipped
 from imports.models import Import
 from imports.people_plan import plan
 from imports.types import NotReadable
@@ -45,6 +46,7 @@ class Command(MioCommand):
         except (APIException, NotReadable) as error:
             said = described(error) if isinstance(error, APIException) else str(error)
             raise CommandError(f"{said} Nothing was imported.") from error
+        tell_skipped(self, dump.skipped)
         if dry_run:
             held = EndUser.objects.filter(app__name=app, external_id=user).first()
             wanted = plan(held or EndUser(app=App(name=app), external_id=user), dump)

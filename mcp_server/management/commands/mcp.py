@@ -15,10 +15,15 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--app", required=True, help="the name of the app")
         parser.add_argument("--user", required=True, help="the app's own id for the end user")
+        parser.add_argument(
+            "--address",
+            default="http://127.0.0.1:8000",
+            help="where the dashboard is, for the links of what is found",
+        )
 
-    def handle(self, *, app: str, user: str, **_options: Any) -> None:
+    def handle(self, *, app: str, user: str, address: str, **_options: Any) -> None:
         held = App.objects.filter(name=app, archived_at=None).first()
         if held is None:
             raise CommandError(f"There is no app {app!r}. See: bin/mio create_app")
-        caller.set(Caller(held, user))
+        caller.set(Caller(held, user, address))
         server.run("stdio")

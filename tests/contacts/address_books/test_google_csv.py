@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from accounts.reasons import Skipped
 from contacts.address_books import book_formats, google_csv
 from contacts.address_books.entries import Entry, NotAnAddressBook, Related
 from contacts.names import name_key
@@ -92,15 +93,33 @@ def test_what_a_spreadsheet_saves_with_tabs_is_read():
         ("Name,Phone\nAnn,1\n", "does not name the columns"),
         ("First Name,Last Name\n", "Nobody is in this file"),
         ("First Name,Last Name\n,\n", "Nobody is in this file"),
-        ("First Name,Last Name\nAnn,Lee\nBo,Li,x\n", "Row 2 has more cells"),
-        ('First Name,Last Name\nAnn,Lee\n"Bo,Li\n', "Row 2 can't be read"),
-        (f"First Name,Last Name\nAnn,{'x' * 200_000}\n", "Row 1 can't be read"),
         pytest.param("First Name,Last Name\n" + "Ann,\n" * 20_001, "more than 20000", id="crowd"),
     ],
 )
 def test_what_is_no_such_table_is_refused_with_its_row(text, said):
     with pytest.raises(NotAnAddressBook, match=said):
         google_csv.read(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ("Bo,Li,x\n", "Row 2 has more cells than the first row names columns."),
+        ('"Bo,Li\n', "Row 2 can't be read"),
+        ('"B"o,Li\n', "Row 2 can't be read"),
+        (f"Bo,{'x' * 200_000}\n", "Row 2 can't be read"),
+    ],
+)
+def test_a_row_that_can_not_be_read_is_named_and_the_others_are_read(row, said):
+    skipped = Skipped()
+    found = google_csv.read(f"First Name,Last Name\nAnn,Lee\n{row}Eva,Berg\n".encode(), skipped)
+    assert [(one.number, one.name) for one in found] == [(1, "Ann Lee"), (3, "Eva Berg")]
+    assert (skipped.count, str(skipped.named[0])[: len(said)]) == (1, said)
+
+
+def test_a_row_with_a_company_alone_is_no_person():
+    text = "First Name,Last Name,File As,Organization Name\n,,Acme,Acme\nAnn,Acme,,Acme\n"
+    assert [one.name for one in google_csv.read(text.encode())] == ["", "Ann Acme"]
 
 
 @pytest.mark.parametrize("raw", [b"", b"hello", b"\xff\xfe\x00", b"PK\x03\x04", b"[{}]"])

@@ -1,6 +1,7 @@
 """Messages that people of the user's wrote, from the API to contacts, and their erasure."""
 
 import pytest
+from django.utils import timezone
 
 from accounts.models import EndUser
 from contacts.models import Contact
@@ -82,3 +83,35 @@ def test_who_is_forgotten_takes_what_they_wrote_along():
     hers.refresh_from_db()
     assert (hers.content, hers.speaker) == ("", None)
     assert Message.objects.get(pk=other.pk).speaker == "Ben"
+
+
+def test_a_chat_with_people_is_one_in_every_batch_of_it():
+    zoe = make_end_user()
+    make_message(zoe, "Hi!", speaker="Anna", session_id="chat")
+    for number in range(buffer.CONTEXT_MESSAGES):
+        make_message(zoe, f"Fine, {number}.", session_id="chat")
+    run.process(zoe.pk)
+    make_message(zoe, "Do you like tea?", session_id="chat")
+    make_message(zoe, "Hello.", session_id="other")
+    zoe.refresh_from_db()
+    batch = buffer.claim_next(zoe.pk, now=timezone.now(), everything=True)
+    assert batch is not None
+    assert buffer.request_for(batch).chats == {"chat"}
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "<source>My brother Viktor lives in Minsk and I am a welder.</source>\n\nWho is Viktor?",
+        "[letter begin]My brother Viktor lives in Minsk and I am a welder.[letter end] Who is he?",
+        "## References:\nMy brother Viktor lives in Minsk and I am a welder.\n\n## Question:\nWho is he?",
+        "<文档>我哥哥张伟住在上海，我对花生过敏。</文档>\n<提问>他是谁？</提问>",
+    ],
+)
+def test_what_a_client_attached_is_not_what_the_user_told(message):
+    client = ApiClient(make_app())
+    send(client, {"role": "user", "content": message}, {"role": "user", "content": "I like tea"})
+    zoe = EndUser.objects.get(external_id="zoe")
+    run.process(zoe.pk)
+    assert not Contact.objects.of(zoe).exists()
+    assert [memory.content for memory in Memory.objects.of(zoe)] == ["I like tea"]

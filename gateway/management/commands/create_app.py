@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 from accounts.cells import atomic
 from accounts.management.command import MioCommand
 from accounts.models import ApiKey, App
+from gateway.management.upstream import URL_HELP, set_upstream
 
 
 class Command(MioCommand):
@@ -26,11 +27,20 @@ class Command(MioCommand):
             action="store_true",
             help="the key's client may name end users by the plain headers of chat clients",
         )
+        parser.add_argument("--upstream-url", metavar="URL", help=URL_HELP)
         super().add_arguments(parser)
 
     @atomic()
     def handle(
-        self, *, name: str, new_key: bool, user: str, trusted: bool, json: bool, **_options: Any
+        self,
+        *,
+        name: str,
+        new_key: bool,
+        user: str,
+        trusted: bool,
+        json: bool,
+        upstream_url: str | None = None,
+        **_options: Any,
     ) -> None:
         name = name.strip()
         if not name or len(name) > 100 or not name.isprintable():
@@ -40,6 +50,8 @@ class Command(MioCommand):
         app, made = App.objects.get_or_create(name=name)
         if not made and not new_key:
             raise CommandError(f"There is an app {name!r}. Use --new-key for another key of it.")
+        if upstream_url is not None:
+            set_upstream(app, upstream_url)
         _, secret = ApiKey.issue(app, external_id=user, trusted=trusted)
         if json:
             self.report(json, app=name, key=secret)
