@@ -6,7 +6,7 @@ from contacts.text import clean
 from memories.providers.errors import OutputError
 from memories.providers.openai.extraction import to_json
 from memories.providers.openai.schemas import WhoOut
-from memories.types import Meant, WhoRequest
+from memories.types import Meant, ShownTurn, WhoRequest
 
 MAX_MESSAGE, MAX_TURN, MAX_LINE = 2000, 400, 200
 
@@ -27,21 +27,31 @@ class WhoPrompt:
                     {"id": short, "about": clean(line, MAX_LINE)}
                     for short, line in zip(self._people, lines, strict=True)
                 ],
-                "turns": [
-                    {"role": role, "text": masked(text)[:MAX_TURN]}
-                    for role, text in self._request.turns
-                ],
+                "turns": [self._turn(turn) for turn in self._request.turns],
                 "message": masked(self._request.message)[:MAX_MESSAGE],
             }
         )
 
+    def _turn(self, turn: ShownTurn) -> dict[str, str | bool]:
+        shown: dict[str, str | bool] = {"role": turn.role, "text": masked(turn.text)[:MAX_TURN]}
+        if turn.at:
+            shown["at"] = f"{turn.at.astimezone(self._request.zone):%Y-%m-%d %H:%M}"
+        if turn.earlier:
+            shown["another_conversation"] = True
+        return shown
+
     def read(self, out: WhoOut) -> list[Meant]:
         """Whom the model says, each person once. Raises OutputError for an answer that names
         people who were not shown."""
-        found: dict[str, Meant] = {}
+        found = list[Meant]()
+        said = set[str]()
         for item in out.meant:
-            if item.id not in self._people:
+            if not self._people.keys() >= set(item.ids):
                 raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
-            words = item.words if item.words in self._request.message else ""
-            found.setdefault(item.id, Meant(self._people[item.id], words, item.confidence))
-        return list(found.values())
+            fresh = [short for short in dict.fromkeys(item.ids) if short not in said]
+            if fresh:
+                words = item.words if item.words in self._request.message else ""
+                people = tuple(self._people[short] for short in fresh)
+                found.append(Meant(people, words, item.confidence))
+            said.update(fresh)
+        return found

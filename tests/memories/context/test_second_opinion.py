@@ -53,7 +53,7 @@ def meant(server: FakeOpenAI, name: str, words: str, confidence: float = 0.9) ->
     def answer(request: Any) -> Any:
         shown = {one["about"]: one["id"] for one in request.data["people"]}
         found = next(short for about, short in shown.items() if name in about)
-        return {"meant": [{"words": words, "id": found, "confidence": confidence}]}
+        return {"meant": [{"words": words, "ids": [found], "confidence": confidence}]}
 
     server.answer_with = answer
 
@@ -70,7 +70,7 @@ def test_the_model_says_who_is_meant_where_the_fast_path_is_unsure(
     assert (one["id"], one["matched_text"]) == (str(people["piet"].pk), "that grumpy man")
     assert "Piet" in answer["system_prompt"]
     call = ModelCall.objects.get()
-    assert (call.purpose, call.outcome, call.end_user_id) == ("who", "ok", zoe.pk)
+    assert (call.purpose, call.outcome, call.end_user_id) == ("who", "changed", zoe.pk)
     assert (call.tokens_in, call.tokens_out) == (11, 7)
     sent = server.requests[0].data
     assert [turn["text"] for turn in sent["turns"]] == [turn["content"] for turn in TURNS]
@@ -98,10 +98,11 @@ def test_a_model_that_hangs_costs_the_budget_and_changes_nothing(
     started = time.monotonic()
     answer = asked(client, resolve_budget_ms=150, history=TURNS)
     assert time.monotonic() - started < 3
-    assert 100 < answer["timing"]["model"] < 2000
+    assert answer["timing"]["model"] < 2000
     assert answer["resolved"] == "late"
     assert same(answer, fast(client, history=TURNS))
-    assert ModelCall.objects.get().outcome == "transient"
+    call = ModelCall.objects.get()
+    assert (call.outcome, call.latency_ms >= 150) == ("late", True)
 
 
 @pytest.mark.usefixtures("people")
@@ -114,7 +115,7 @@ def test_a_model_that_hangs_costs_the_budget_and_changes_nothing(
         lambda server: server.reply_text("It is surely Olaf."),
         lambda server: server.reply_text('{"meant": [[[['),
         lambda server: server.reply_text("[" * 5000 + "}"),
-        lambda server: server.reply_json({"meant": [{"words": "him", "id": "p99"}]}),
+        lambda server: server.reply_json({"meant": [{"words": "him", "ids": ["p99"]}]}),
         lambda server: server.reply_json({"people": "all"}),
         lambda server: server.reply_body("<html>gone</html>"),
         lambda server: server.fail(401),
@@ -179,7 +180,7 @@ def test_people_of_others_and_the_archived_are_not_shown(
 
 
 @pytest.mark.usefixtures("people")
-def test_without_a_model_and_by_default_nothing_is_asked_and_no_statement_more(
+def test_without_a_model_or_where_none_is_wanted_nothing_is_asked_and_no_statement_more(
     zoe: EndUser, server: FakeOpenAI, settings: Any
 ) -> None:
     history = [(turn["role"], turn["content"]) for turn in TURNS]
@@ -189,9 +190,10 @@ def test_without_a_model_and_by_default_nothing_is_asked_and_no_statement_more(
             build.trace(zoe, POINTS, history=history, include=["cards"], **options)
         return len(queries)
 
-    by_default = statements()
+    settings.MIO_RESOLVE = "fast"
+    unasked = statements()
     settings.MIO_LLM = "offline"
-    assert statements(resolve="model") == by_default
+    assert statements(resolve="model") == unasked
     assert server.requests == []
 
 
