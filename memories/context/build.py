@@ -188,6 +188,8 @@ def trace(
             opinion = model_resolution.ask(
                 end_user, message, people, turns, resolve_budget_ms, however_slow=how == "model"
             )
+        if not isinstance(opinion, Question):
+            clock.steps.pop()  # nobody was asked
     if embedding is not None:
         embedding.until = _until(started, deadline_ms)
     look = partial(_look, end_user, message, embedding, clock, limit, heal, "linked" in include)

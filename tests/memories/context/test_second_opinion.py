@@ -1,6 +1,7 @@
 """A second opinion on who is meant, by a real server of the OpenAI protocol."""
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from contacts.models import Contact
 from memories.context import build, model_resolution
 from memories.models import ModelCall, Outage
 from tests.api import ApiClient, assert_error
-from tests.factories import make_contact
+from tests.factories import make_contact, make_memory, make_message
 from tests.servers import FakeOpenAI
 
 POINTS = "What does that grumpy man want now?"
@@ -195,6 +196,90 @@ def test_without_a_model_or_where_none_is_wanted_nothing_is_asked_and_no_stateme
     settings.MIO_LLM = "offline"
     assert statements(resolve="model") == unasked
     assert server.requests == []
+
+
+@pytest.mark.usefixtures("people")
+def test_it_is_asked_by_default_where_a_dropped_subject_may_be_somebody_of_the_talk(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    meant(server, "Piet", "")
+    turns = [
+        {"role": "user", "content": "Piet moved the boat again, to the other pier."},
+        {"role": "assistant", "content": "Oh no."},
+    ]
+    body = {"message": "Says the water is too low here.", "history": turns}
+    _, answer = client.post("users/zoe/context/", body)
+    assert answer["resolved"] == "model"
+    assert [c["matched_by"] for c in answer["contacts"]] == ["model"]
+
+
+@pytest.mark.usefixtures("people")
+def test_either_of_several_is_an_answer(
+    client: ApiClient, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    def either(request: Any) -> Any:
+        ids = [one["id"] for one in request.data["people"]]
+        return {"meant": [{"words": "that grumpy man", "ids": ids, "confidence": 0.9}]}
+
+    server.answer_with = either
+    found = asked(client, history=TURNS)["contacts"]
+    assert {(c["name"], c["confidence"]) for c in found} == {("Olaf", 0.5), ("Piet", 0.5)}
+
+
+def test_memories_are_found_for_whom_the_model_says(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    make_memory(zoe, "Piet sold his tractor", people["piet"])
+    make_memory(zoe, "Olaf keeps bees", people["olaf"])
+    meant(server, "Piet", "that grumpy man")
+    answer = asked(client, history=TURNS, include=["cards", "linked"])
+    assert [one["content"] for one in answer["memories"]] == ["Piet sold his tractor"]
+
+
+def test_somebody_found_by_a_description_is_shown_and_a_pronoun_beside_it_is_doubted(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    rana = make_contact(zoe, "Rana", attributes={"company": [{"value": "Nordsee Kabel"}]})
+    for number in range(model_resolution.MOST_PEOPLE):
+        make_contact(zoe, f"Friend{number} Ostrom", last_mentioned_at=timezone.now())
+    meant(server, "Rana", "the guy who works at Nordsee Kabel")
+    turns = [{"role": "user", "content": "Olaf is ill."}]
+    message = "He sounded odd, the guy who works at Nordsee Kabel."
+    answer = asked(client, message, history=turns)
+    assert answer["resolved"] == "model"
+    assert [c["id"] for c in answer["contacts"]] == [str(rana.pk)]
+
+
+def test_turns_are_shown_with_their_time_and_marked_where_they_are_of_another_conversation(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    zoe.time_zone = "Asia/Tokyo"
+    zoe.save()
+    said = datetime(2026, 3, 1, 20, 5, tzinfo=UTC)
+    make_message(zoe, TURNS[0]["content"], session_id="old", created_at=said)
+    server.reply_json({"meant": []}, times=2)
+    asked(client, session_id="old")
+    asked(client, session_id="new")
+    (same,), (other,) = (request.data["turns"] for request in server.requests)
+    shown = {"role": "user", "text": TURNS[0]["content"], "at": "2026-03-02 05:05"}
+    assert same == shown
+    assert other == {**shown, "another_conversation": True}
+
+
+@pytest.mark.parametrize(
+    "message", ["My mom is visiting on Friday", "我妈周末要来", "Olaf Brandt said he is late"]
+)
+def test_what_is_plain_is_not_asked(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, message: str
+) -> None:
+    for name, role, gender in [
+        ("Greta", "mother", "female"),
+        ("Olaf Brandt", "colleague", "male"),
+        ("Ilse", "colleague", "female"),
+    ]:
+        make_contact(zoe, name, relationship=role, gender=gender)
+    history = [{"role": "user", "content": "Greta and Ilse met Olaf Brandt."}]
+    assert asked(client, message, history=history)["resolved"] == "sure"
 
 
 @pytest.mark.parametrize(
