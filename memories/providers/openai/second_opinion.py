@@ -41,17 +41,15 @@ class WhoPrompt:
         return shown
 
     def read(self, out: WhoOut) -> list[Meant]:
-        """Whom the model says, each person once. Raises OutputError for an answer that names
+        """Whom the model says, each person once. Raises OutputError for an answer that names only
         people who were not shown."""
-        found = list[Meant]()
-        said = set[str]()
+        found = dict[str, Meant]()
         for item in out.meant:
-            if not self._people.keys() >= set(item.ids):
-                raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
-            fresh = [short for short in dict.fromkeys(item.ids) if short not in said]
-            if fresh:
+            shown = [one for one in dict.fromkeys(item.ids) if one in self._people]
+            if fresh := [one for one in shown if one not in found]:
                 words = item.words if item.words in self._request.message else ""
-                people = tuple(self._people[short] for short in fresh)
-                found.append(Meant(people, words, item.confidence))
-            said.update(fresh)
-        return found
+                people = tuple(self._people[one] for one in fresh)
+                found |= dict.fromkeys(fresh, Meant(people, words, item.confidence))
+        if not found and any(item.ids for item in out.meant):
+            raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
+        return list(dict.fromkeys(found.values()))
