@@ -14,7 +14,7 @@ from contacts.coreference.conversation import staying
 from contacts.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from contacts.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
 from contacts.key_index import Hit, hits, person_of
-from contacts.matching import descriptions, references
+from contacts.matching import clues, descriptions, references
 from contacts.matching.descriptions import Description
 from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
@@ -103,7 +103,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         named = _named(message, _entries(found))
         known = _known(found)
         mentions = _with_described(named, _fitting(described, found))
-        return _people(end_user, mentions, known, today, span)
+        return _people(end_user, message, mentions, known, today, span)
     turns_read = [*session, *before]
     of_turns = (_turn_keys(end_user.pk, turn.text) for turn in turns_read)
     wanted = keys_in(message).union(*of_turns)
@@ -138,7 +138,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         mention.person for turn in (*(turn.mentions for turn in said), *earlier) for mention in turn
     ]
     talked_of += [person for turn in said for person in turn.understood]
-    people = _people(end_user, mentions, known, today, span)
+    people = _people(end_user, message, mentions, known, today, span)
     return people._replace(talked_of={person.id: person for person in talked_of})
 
 
@@ -171,6 +171,7 @@ def candidates(
 
 def _people(
     end_user: EndUser,
+    message: str,
     mentions: list[Mention],
     known: Mapping[UUID, dict[str, Any]],
     today: date,
@@ -178,7 +179,9 @@ def _people(
 ) -> People:
     """Without those who are archived: they were read, so that nobody else is taken for them."""
     there = {pk: one for pk, one in known.items() if not one["archived"]}
+    cards = {pk: one["card"] for pk, one in there.items()}
     meant = [mention for mention in mentions if mention.person.id in there]
+    meant = clues.told_apart(message, meant, cards)
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))
