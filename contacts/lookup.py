@@ -90,7 +90,7 @@ def who_is_meant(
 def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> People:
     """As ``who_is_meant``, and the important dates that are near, in the same statements."""
     message = message[:CHARACTERS]
-    today, span = end_user.today, SOON if asked_for(message) else NEAR
+    today, span = end_user.day_of_talk, SOON if asked_for(message) else NEAR
     days = [DAY + key for key in keys_within(today, span)]
     described = descriptions.describe(message)
     attributes = [*descriptions.keys_of(described), *days]
@@ -294,7 +294,7 @@ def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:
 
 def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, str]:
     """The cards of contacts as the index gives them, with what comes soon."""
-    today, language = end_user.today, end_user.reads
+    today, language = end_user.day_of_talk, end_user.reads
     return {
         pk: with_coming(contact["card"], contact["coming"], today, language)
         for pk, contact in known.items()

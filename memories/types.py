@@ -105,6 +105,11 @@ class ExtractedPerson:
     better_name: str = ""
     wrong_aliases: tuple[str, ...] = ()
 
+    def order(self) -> tuple[bool, bool]:
+        """Known people before new ones, and whoever else bears a name after the one who is known
+        by it."""
+        return self.contact_id is None, self.namesake
+
 
 @dataclass(frozen=True, slots=True)
 class SamePerson:

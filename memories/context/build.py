@@ -226,7 +226,7 @@ def trace(
             token_budget,
             _just_asked(asked, session_id),
             [InjectedDate(*date) for date in near],
-            end_user.today,
+            end_user.day_of_talk,
         )
     forgotten = tuple(map(forgetting, asked))
     kept = {memory.id for memory in block.kept}
