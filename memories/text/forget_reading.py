@@ -105,12 +105,13 @@ def takes_back(text: str) -> bool:
     begins, _ = _clauses(plain)
     clause = partial(bisect_right, begins)
     # Across clauses "no … keep" is no ban on keeping.
-    bans = [(a, b) for a, b in found.get("nokeep", ()) if clause(a) == clause(b)]
+    left = _together(plain, found.get("not", ()), found.get("leave", ()))
+    bans = [(a, b) for a, b in (*found.get("nokeep", ()), *left) if clause(a) == clause(b)]
     spared = [(a, b) for a, b in found.get("noerase", ()) if clause(a) == clause(b)]
     asks = [*bans, *(p for name in _ASKING[:-1] for p in found.get(name, ()))]
     other = [*asks, *found.get("keep_otherwise", ())]
-    kept = [p for p in found.get("keep", ()) if not any(p[0] < b and a < p[1] for a, b in other)]
-    kept += [*spared, *found.get("leave", ())]
+    kept = [*found.get("keep", ()), *found.get("leave", ())]
+    kept = [p for p in kept if not any(p[0] < b and a < p[1] for a, b in other)] + spared
     after = max(kept, default=(0, 0))
     asked_later = any(a >= after[1] for a, _ in asks)
     return not asked_later and any(
