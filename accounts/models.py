@@ -4,7 +4,7 @@ import hashlib
 import secrets
 import uuid
 from collections.abc import Mapping
-from datetime import date, datetime, time, tzinfo
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Any, ClassVar, Self
 from zoneinfo import ZoneInfo
 
@@ -15,6 +15,9 @@ from django.db.models import F, Q, Value
 from django.utils import timezone
 
 from accounts import cells, time_zones
+
+# While messages came in so short a time, a talk is under way.
+TALKING = timedelta(minutes=30)
 
 
 class InTimeZone(models.Model):
@@ -356,6 +359,16 @@ class EndUser(InTimeZone):
     def today(self) -> date:
         """The day that it is where the user is."""
         return timezone.localdate(timezone=self.zone)
+
+    @property
+    def day_of_talk(self) -> date:
+        """The day that it is in the talk: today, but while messages come that were written days ago
+        (a chat that is replayed, or comes late), the day of the latest of them."""
+        received, written = self.last_message_at, self.last_active_on
+        if received is None or written is None or received < timezone.now() - TALKING:
+            return self.today
+        # A talk over midnight is of both days.
+        return written if self.today - written > timedelta(days=1) else self.today
 
     @property
     def today_began(self) -> datetime:

@@ -300,7 +300,6 @@ TEMPLATES: dict[str, str] = {
     "client_refused": _("The model client refused the call: {error}."),
     "request_refused": _("The model server refused the request{code}."),
     "file_refused": _("The model server refused the file of requests{code}."),
-    "budget_over": _("The model did not answer in the time that was given to it."),
     "no_answer": _("The model server gave no answer{code}."),
     "no_completion": _("The model server's reply holds no completion."),
     "not_batch_protocol": _("The model server's reply is not of the batch protocol."),

@@ -1,7 +1,7 @@
 """Who a message means: the only reads on the hot path, at most two statements."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -14,7 +14,7 @@ from contacts.coreference.conversation import staying
 from contacts.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
 from contacts.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
 from contacts.key_index import Hit, hits, person_of
-from contacts.matching import descriptions, references
+from contacts.matching import clues, descriptions, references
 from contacts.matching.descriptions import Description
 from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
@@ -33,11 +33,12 @@ REMEMBERED = 1024
 
 class Turn(NamedTuple):
     """A turn of a conversation; ``understood`` are the contacts whom extraction found it to be
-    about."""
+    about; ``at`` is when it was said, None where that is not stored."""
 
     role: str
     text: str
     understood: tuple[UUID, ...] = ()
+    at: datetime | None = None
 
 
 Turns = Callable[[], tuple[Sequence[Turn], Sequence[Turn]]]
@@ -62,11 +63,13 @@ class Candidate(NamedTuple):
 
 
 class People(NamedTuple):
-    """``cards`` are those of everyone who was found, by id."""
+    """``cards`` are those of everyone who was found, by id; ``talked_of`` are whom turns of the
+    session mention, by id."""
 
     mentions: list[Mention]
     cards: dict[UUID, str]
     near: tuple[NearDate, ...]
+    talked_of: Mapping[UUID, Person] = {}
 
 
 def who_is_meant(
@@ -87,7 +90,7 @@ def who_is_meant(
 def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> People:
     """As ``who_is_meant``, and the important dates that are near, in the same statements."""
     message = message[:CHARACTERS]
-    today, span = end_user.today, SOON if asked_for(message) else NEAR
+    today, span = end_user.day_of_talk, SOON if asked_for(message) else NEAR
     days = [DAY + key for key in keys_within(today, span)]
     described = descriptions.describe(message)
     attributes = [*descriptions.keys_of(described), *days]
@@ -100,7 +103,7 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
         named = _named(message, _entries(found))
         known = _known(found)
         mentions = _with_described(named, _fitting(described, found))
-        return _people(end_user, mentions, known, today, span)
+        return _people(end_user, message, mentions, known, today, span)
     turns_read = [*session, *before]
     of_turns = (_turn_keys(end_user.pk, turn.text) for turn in turns_read)
     wanted = keys_in(message).union(*of_turns)
@@ -131,15 +134,20 @@ def look_up(end_user: EndUser, message: str, turns: Turns, stay: int = 0) -> Peo
     known |= _known(
         hit for hit in found if UUID(hit.known["id"]) in {m.person.id for m in mentions}
     )
-    return _people(end_user, mentions, known, today, span)
+    talked_of = [
+        mention.person for turn in (*(turn.mentions for turn in said), *earlier) for mention in turn
+    ]
+    talked_of += [person for turn in said for person in turn.understood]
+    people = _people(end_user, message, mentions, known, today, span)
+    return people._replace(talked_of={person.id: person for person in talked_of})
 
 
 def candidates(
-    end_user: EndUser, texts: Sequence[str], first: Iterable[UUID], most: int
+    end_user: EndUser, texts: Sequence[str], first: Iterable[Candidate], most: int
 ) -> list[Candidate]:
-    """Whom a message may mean, at most so many: those with these ids, those whom ``texts`` name
-    (the message, then the turns before it, the latest first), those whom words of the texts may
-    mean at all, and who was mentioned last. Nobody who is archived. Two statements."""
+    """Whom a message may mean, at most so many: the ``first``, those whom ``texts`` name (the
+    message, then the turns before it, the latest first), those whom words of the texts may mean at
+    all, and who was mentioned last. Nobody who is archived. Two statements."""
     shown = [text[:CHARACTERS] for text in texts]
     found = hits(end_user, frozenset().union(*map(keys_in, shown)))
     recent = Contact.objects.of(end_user).listed().order_by("-last_mentioned_at", "id")[:most]
@@ -153,14 +161,17 @@ def candidates(
     entries = _entries(found)
     named = [mention.person.id for text in shown for mention in _named(text, entries)]
     alike = [UUID(hit.known["id"]) for hit in found if hit.how in ("name", "alias", "kinship")]
-    order = dict.fromkeys([*first, *named, *alike, *latest])
-    wanted = [pk for pk in order if pk in known and not known[pk]["archived"]][:most]
-    cards = cards_of(end_user, {pk: known[pk] for pk in wanted})
-    return [Candidate(person_of(known[pk]), cards[pk]) for pk in wanted]
+    given = {one.person.id: one for one in first}
+    wanted = [pk for pk in dict.fromkeys([*named, *alike, *latest]) if pk not in given]
+    there = {pk: known[pk] for pk in wanted if not known[pk]["archived"]}
+    cards = cards_of(end_user, there)
+    others = [Candidate(person_of(contact), cards[pk]) for pk, contact in there.items()]
+    return [*given.values(), *others][:most]
 
 
 def _people(
     end_user: EndUser,
+    message: str,
     mentions: list[Mention],
     known: Mapping[UUID, dict[str, Any]],
     today: date,
@@ -168,7 +179,9 @@ def _people(
 ) -> People:
     """Without those who are archived: they were read, so that nobody else is taken for them."""
     there = {pk: one for pk, one in known.items() if not one["archived"]}
+    cards = {pk: one["card"] for pk, one in there.items()}
     meant = [mention for mention in mentions if mention.person.id in there]
+    meant = clues.told_apart(message, meant, cards)
     near = [*_own_dates(end_user, today), *_dates(there, today)]
     near = [one for one in near if one.on - today <= span]
     near.sort(key=lambda one: (one.on, one.name))
@@ -281,7 +294,7 @@ def _known(found: Iterable[Hit]) -> dict[UUID, dict[str, Any]]:
 
 def cards_of(end_user: EndUser, known: Mapping[UUID, dict[str, Any]]) -> dict[UUID, str]:
     """The cards of contacts as the index gives them, with what comes soon."""
-    today, language = end_user.today, end_user.reads
+    today, language = end_user.day_of_talk, end_user.reads
     return {
         pk: with_coming(contact["card"], contact["coming"], today, language)
         for pk, contact in known.items()

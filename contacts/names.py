@@ -275,8 +275,10 @@ def role_phrases(relationship: str) -> tuple[str, ...]:
             continue
         words = [word.text for word in cut(key)] if all(map(is_han, key)) else key.split(" ")
         glue = "" if all(map(is_han, key)) else " "
-        tails = (glue.join(words[at:]) for at in range(max(0, len(words) - 3), len(words)))
-        found.update(dict.fromkeys(t for t in tails if len(t) > 1 and t not in terms()))
+        tails = [glue.join(words[at:]) for at in range(max(0, len(words) - 3), len(words))]
+        # What a word of the tables ends with is no phrase: the law of a brother in law.
+        own = itertools.takewhile(lambda tail: tail not in terms(), tails)
+        found.update(dict.fromkeys(tail for tail in own if len(tail) > 1))
     return tuple(found)
 
 

@@ -7,7 +7,7 @@ bosses in general.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Literal
 
@@ -50,6 +50,8 @@ class Role:
         """Whether ``self``, said of someone, can mean a person known as ``other``."""
         kinds = {self.kind, *covered_by(self.kind)}
         if other.kind not in kinds or (self.gender and other.gender not in ("", self.gender)):
+            return False
+        if "future" in self.tags - other.tags:
             return False
         if other.kind == self.kind and (self.tags ^ other.tags) & STRICT:
             return False
@@ -111,12 +113,17 @@ def roles_of(term: str) -> tuple[Role, ...]:
     """The roles that a relationship or alias states: 我的大学同学, older brother, ex-boss.
     Empty when there is none in it."""
     key = lex.own_prefix.sub("", normalise(term).strip())
-    former = bool(lex.former.match(key)) and key not in terms()
-    bare = lex.former.sub("", key).strip() if former else key
+    tag, bare = "", key
+    for name, said in (("ex", lex.former), ("future", lex.future)):
+        if said.match(key) and key not in terms():
+            tag, bare = name, said.sub("", key).strip()
     found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
-    if former:
-        found = tuple(Role(r.kind, r.subtype, r.gender, r.tags | {"ex"}, r.level) for r in found)
-    return found
+    return tagged(found, tag) if tag else found
+
+
+def tagged(roles: tuple[Role, ...], tag: str) -> tuple[Role, ...]:
+    """The roles narrowed by a tag more."""
+    return tuple(replace(role, tags=role.tags | {tag}) for role in roles)
 
 
 @lru_cache(maxsize=4096)

@@ -66,15 +66,29 @@ def find(end_user: EndUser, name: str) -> list[Contact]:
 
 
 def named(
-    end_user: EndUser, name: str, relationship: str, *, namesake: bool = False
+    end_user: EndUser,
+    name: str,
+    relationship: str,
+    *,
+    namesake: bool = False,
+    others: Collection[UUID] = (),
 ) -> Contact | None:
     """The one contact that bears ``name``; where a ``namesake`` of the known one is meant, who
-    of its bearers that is by ``relationship``. None when it is nobody, or anybody, of them."""
-    found = find(end_user, name)
+    of its bearers that is by ``relationship``. None when it is nobody, or anybody, of them. Of the
+    ``others``, who are known to be other people, nobody is meant by an alias."""
+    found = without_alias(find(end_user, name), name, others)
     if not namesake:
         return found[0] if len(found) == 1 else None
     place = namesakes.meant([each.relationship for each in found], relationship, another=True)
     return found[place] if place is not None else None
+
+
+def without_alias(
+    contacts: Iterable[Contact], name: str, others: Collection[UUID]
+) -> list[Contact]:
+    """The contacts but those ``others`` who bear ``name`` as an alias only."""
+    key = names.name_key(name)
+    return [one for one in contacts if one.pk not in others or one.name_key == key]
 
 
 def survivor(end_user: EndUser, contact_id: UUID) -> Contact | None:

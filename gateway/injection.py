@@ -26,7 +26,7 @@ from gateway.models import Upstream
 from gateway.sse import Answer
 from memories import queue
 from memories.api.messages import MAX_CONTENT
-from memories.context import build, measures
+from memories.context import build, measures, pace
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
 from memories.types import CONTACT
@@ -126,7 +126,7 @@ def _trace(chat: Chat, end_user: EndUser, session_id: str, search_until: float) 
         turns[-1].text[:MAX_CONTENT],
         session_id=session_id,
         history=history[-HISTORY:],
-        resolve_budget_ms=min(build.RESOLVE_BUDGET_MS, left_ms),
+        resolve_budget_ms=min(pace.BUDGET_MS, left_ms),
         deadline_ms=left_ms,
         heal=True,
     )

@@ -25,6 +25,7 @@ from memories.models import (
     ProcessJob,
     RemoteBatch,
     Retrieval,
+    SlowModel,
     Tally,
     Work,
 )
@@ -189,6 +190,11 @@ class OutageAdmin(ReadOnlyAdmin):
     list_display = ["provider", "model", worded("error"), "since"]
     list_filter = ["provider"]
     search_fields = ["model"]
+
+
+@admin.register(SlowModel)
+class SlowModelAdmin(ReadOnlyAdmin):
+    list_display = ["model", "since"]
 
 
 @admin.register(Tally)

@@ -78,10 +78,16 @@ def is_refused(asked: Asked) -> bool:
 
 
 def write(
-    end_user: EndUser, asked: Asked, purpose: str, usage: Usage, *, messages: int = 0
+    end_user: EndUser,
+    asked: Asked,
+    purpose: str,
+    usage: Usage,
+    *,
+    messages: int = 0,
+    outcome: ModelCall.Outcome = ModelCall.Outcome.OK,
 ) -> None:
-    """Writes down a call that was answered, and how many new ``messages`` it read."""
-    _write(end_user, asked, purpose, usage, ModelCall.Outcome.OK, messages=messages)
+    """Writes down a call that did not fail, and how many new ``messages`` it read."""
+    _write(end_user, asked, purpose, usage, outcome, messages=messages)
 
 
 def write_failure(end_user: EndUser, asked: Asked, purpose: str, error: ProviderError) -> None:

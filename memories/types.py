@@ -6,7 +6,7 @@ content key or by the provider's own person ``ref``, never by position.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, tzinfo
 from enum import StrEnum
 from typing import Generic, TypeVar
 from uuid import UUID, uuid4
@@ -109,6 +109,11 @@ class ExtractedPerson:
     namesake: bool = False
     better_name: str = ""
     wrong_aliases: tuple[str, ...] = ()
+
+    def order(self) -> tuple[bool, bool]:
+        """Known people before new ones, and whoever else bears a name after the one who is known
+        by it."""
+        return self.contact_id is None, self.namesake
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,21 +430,33 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownTurn:
+    """A turn before a message: ``at`` is when it was said, where that is known; ``earlier``: in
+    another conversation, before this one."""
+
+    role: str
+    text: str
+    at: datetime | None = None
+    earlier: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class WhoRequest:
-    """A message of which it is unsure whom it means, with the (role, content) turns before it and
-    whom it may mean: a contact id and a line about each."""
+    """A message of which it is unsure whom it means, with the turns before it and whom it may mean:
+    a contact id and a line about each. ``zone`` is that of the user's clock."""
 
     message: str
-    turns: tuple[tuple[str, str], ...]
+    turns: tuple[ShownTurn, ...]
     people: tuple[tuple[UUID, str], ...]
+    zone: tzinfo
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """One of the people of a WhoRequest, and the words of the message that mean them ("": they
-    are left out)."""
+    """One of the people of a WhoRequest, or those of whom any may be meant, and the words of the
+    message that mean them ("": they are left out)."""
 
-    person: UUID
+    people: tuple[UUID, ...]
     words: str
     confidence: float
 

@@ -22,8 +22,9 @@ from accounts.errors import envelope
 from accounts.models import EndUser
 from accounts.scope import all_users
 from memories import tallies
+from memories.context import pace
 from memories.context.measures import SECONDS
-from memories.models import Batch, Consolidation, Message, Outage, Work
+from memories.models import Batch, Consolidation, Message, Outage, SlowModel, Work
 from mio_site.management.commands.backup import LAST
 from mio_site.still_queue import still_seconds
 from webhooks.models import Endpoint
@@ -108,6 +109,7 @@ def _of_users() -> Iterator[Metric]:
         retrievals.add_metric([how], count)
     yield retrievals
     yield from _outages()
+    yield from _left_alone()
 
 
 def _age(moment: datetime | None) -> float:
@@ -124,6 +126,17 @@ def _outages() -> Iterator[Metric]:
     for outage in Outage.objects.all():
         away.add_metric([outage.provider, outage.model], _age(outage.since))
     yield away
+
+
+def _left_alone() -> Iterator[Metric]:
+    alone = GaugeMetricFamily(
+        "mio_model_left_alone",
+        "1 for a model that answers too late whom messages mean, and is not asked for a while.",
+        labels=["model"],
+    )
+    for model in SlowModel.objects.values_list("model", flat=True):
+        alone.add_metric([model], pace.is_left_alone(model))
+    yield alone
 
 
 def _webhooks() -> Iterator[Metric]:

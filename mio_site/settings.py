@@ -279,12 +279,12 @@ OPENAI_BASE_URL = env.str("OPENAI_BASE_URL", default="")
 MIO_LLM = env.str("MIO_LLM", default="openai" if OPENAI_API_KEY or OPENAI_BASE_URL else "offline")
 MIO_LLM_MODEL = env.str("MIO_LLM_MODEL", default="gpt-4o-mini")
 MIO_LLM_REVIEW_MODEL = env.str("MIO_LLM_REVIEW_MODEL", default=MIO_LLM_MODEL)
-# Who asks a model where it is unsure whom a message means: fast (nobody) or model (unless a request
-# says otherwise), and which; a small one answers in time.
-MIO_RESOLVE = env.str("MIO_RESOLVE", default="fast")
+# Who says whom a message means where it is unsure, unless a request says otherwise: auto (a model is
+# asked, if there is one and it answers in time), model (however slow it is) or fast (nobody is asked).
+MIO_RESOLVE = env.str("MIO_RESOLVE", default="auto")
 MIO_RESOLVE_MODEL = env.str("MIO_RESOLVE_MODEL", default=MIO_LLM_MODEL)
-if MIO_RESOLVE not in ("fast", "model"):
-    raise ImproperlyConfigured(f"MIO_RESOLVE is {MIO_RESOLVE!r}; use fast or model.")
+if MIO_RESOLVE not in ("auto", "fast", "model"):
+    raise ImproperlyConfigured(f"MIO_RESOLVE is {MIO_RESOLVE!r}; use auto, fast or model.")
 # Extraction that nobody waits for goes through the batch API: half the price, within a day.
 MIO_LLM_BATCH = env.bool("MIO_LLM_BATCH", default=False)
 MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")

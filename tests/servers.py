@@ -81,6 +81,7 @@ class Step:
     content: str | None = None
     finish_reason: str = "stop"
     refusal: str | None = None
+    kind: str = "text/html"
     act: Literal[
         "reply", "hang", "close", "cut", "stall", "garbage", "lose", "trickle", "flood"
     ] = "reply"
@@ -140,10 +141,15 @@ class FakeOpenAI:
         self._add("chat", Step(content=content, **step), times)
 
     def reply_body(
-        self, body: Any, times: int | None = 1, on: Endpoint = "chat", status: int = 200
+        self,
+        body: Any,
+        times: int | None = 1,
+        on: Endpoint = "chat",
+        status: int = 200,
+        kind: str = "text/html",
     ) -> None:
-        """``body`` as it is: a string is sent as text/html, the rest as JSON."""
-        self._add(on, Step(status, body), times)
+        """``body`` as it is: a string is sent as of this kind, the rest as JSON."""
+        self._add(on, Step(status, body, kind=kind), times)
 
     def reply_vectors(self, vectors: dict[int, list[float]], times: int | None = 1) -> None:
         """Embeddings by index, in the order given, whatever was asked."""
@@ -366,7 +372,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif step.body is None and streamed:
             self._stream(step)
         elif isinstance(step.body, str):
-            self._send(step, "text/html", step.body)
+            self._send(step, step.kind, step.body)
         else:
             body = self.server.fake.completion(step) if step.body is None else step.body
             self._send(step, "application/json", json.dumps(body, ensure_ascii=False))

@@ -42,20 +42,21 @@ def refers_back(text: str) -> bool:
     the conversation. Errs towards yes: where it says no, :func:`resolve` finds nobody."""
     turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
     anaphors = find_anaphors(turn)
-    if _points(turn, anaphors):
+    if anaphors or others.lex.owned_kin.search(turn.text):
         return True
     sentence = evidence.of_sentence(turn, anaphors)
     return bool(turn.words) and antecedents.learned().leaves_out(sentence)
 
 
-def points_at_somebody(text: str) -> bool:
-    """Whether a word of ``text`` may mean a person without naming them."""
+def may_mean_one(text: str) -> bool:
+    """Whether ``text`` may mean one person without naming them: by a word, or by a subject that is
+    left out. Words for several people mostly mean people in general."""
     turn = read_turn(Utterance("user", text), MESSAGE_CHARACTERS)
-    return _points(turn, find_anaphors(turn))
-
-
-def _points(turn: Turn, anaphors: Sequence[Anaphor]) -> bool:
-    return bool(anaphors) or others.lex.owned_kin.search(turn.text) is not None
+    anaphors = find_anaphors(turn)
+    if anaphors:
+        return any(a.number == 1 for a in anaphors)
+    sentence = evidence.of_sentence(turn, anaphors)
+    return bool(turn.words) and antecedents.learned().leaves_out(sentence)
 
 
 def resolve(

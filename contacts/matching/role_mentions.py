@@ -10,7 +10,7 @@ from typing import Protocol
 from contacts import segmentation
 from contacts.lexicon import word_sets, words
 from contacts.lexicon.rules import patterns
-from contacts.roles import Role, RoleWord, Whose, groups, terms
+from contacts.roles import Role, RoleWord, Whose, groups, tagged, terms
 from contacts.text import is_han, normalise_with_offsets, original_span
 
 lex = patterns("role_phrases")
@@ -61,10 +61,6 @@ def _singular(word: str) -> str:
     first, *rest = word.split("-")
     forms = ("-".join((first.removesuffix("s"), *rest)), word.removesuffix("s"))
     return next((form for form in forms if form != word and form in terms()), "")
-
-
-def _formerly(roles: tuple[Role, ...]) -> tuple[Role, ...]:
-    return tuple(replace(role, tags=role.tags | {"ex"}) for role in roles)
 
 
 def find_roles(text: str) -> list[RoleWord]:
@@ -126,9 +122,8 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     text = norm[start:end]
     roles, many = _roles(text)
     left, right = norm[max(0, start - 12) : start], norm[end : end + 12]
-    former = lex.zh_former.search(left)
-    if former:
-        roles, start, left = _formerly(roles), start - len(former[0]), left[: former.start()]
+    roles, narrowing = _narrowed(roles, left)
+    start, left = start - len(narrowing), left.removesuffix(narrowing)
     many = many or bool(lex.zh_count.search(left))
 
     def word(whose: Whose, outer: int = start, owner: str = "") -> RoleWord:
@@ -152,6 +147,14 @@ def _judge_chinese(norm: str, start: int, end: int) -> RoleWord | None:
     if re.search(r"[a-z0-9]$", left):
         return word("other", start, re.findall(r"[a-z0-9]+$", left)[0])
     return _judge_bare(norm, word)
+
+
+def _narrowed(roles: tuple[Role, ...], left: str) -> tuple[tuple[Role, ...], str]:
+    """The roles by what stands right before the word, former or future, and that."""
+    for tag, said in (("ex", lex.zh_former), ("future", lex.zh_future)):
+        if found := said.search(left):
+            return tagged(roles, tag), found[0]
+    return roles, ""
 
 
 def _is_other_word(norm: str, text: str, left: str, right: str) -> bool:
@@ -242,17 +245,18 @@ def _judge_english(
 
     following = tokens[index + count][2] if index + count < len(tokens) else ""
     gap = norm[end : tokens[index + count][0]] if following else ""
-    if gap == " " and following in _WORDS["en_compound_after"]:
+    narrows = text in _WORDS["en_ex"] and following in _english()  # my ex brother-in-law
+    if gap == " " and (narrows or following in _WORDS["en_compound_after"]):
         return None
     if norm[start - 1 : start] in ("-", "_", "@", "#", "/") or norm[end : end + 1] in ("-", "_"):
         return None
     if owned := _owned_by(tokens, index + count):
         return word("other", owner=owned)
-    at, former = index - 1, False
+    at, tag = index - 1, ""
     while at >= 0 and norm[tokens[at][1] : tokens[at + 1][0]] == " ":
         previous = tokens[at][2]
         if previous in _WORDS["en_own"]:
-            roles = _formerly(roles) if former else roles
+            roles = tagged(roles, tag) if tag else roles
             return word("own", tokens[at][0], previous)
         if previous in _WORDS["en_other"] or _owns(previous):
             return word("other", tokens[at][0], previous)
@@ -262,8 +266,9 @@ def _judge_english(
             predicate = leading in _WORDS["en_being"] or following == "of"
             unique = definite and not predicate and any(role.level == "unique" for role in roles)
             return word("bare" if unique else "generic", tokens[at][0], previous)
-        former = former or previous in _WORDS["en_former"]
-        if previous not in _WORDS["en_between"] and previous not in _WORDS["en_former"]:
+        said = next((name for name in ("ex", "future") if previous in _WORDS[f"en_{name}"]), "")
+        tag = tag or said
+        if previous not in _WORDS["en_between"] and not said:
             break
         at -= 1
     return _judge_english_bare(norm, raw, tokens, index, word)

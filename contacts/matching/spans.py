@@ -20,7 +20,7 @@ from contacts.names import (
     one_edit,
     surname_of,
 )
-from contacts.roles import Role, RoleWord, groups, roles_of
+from contacts.roles import Role, RoleWord, groups, is_anothers, roles_of
 from contacts.text import is_cjk, is_han
 from contacts.types import Entry, How, Person
 
@@ -98,7 +98,34 @@ def find_hits(
             if at not in best or order[hit.kind] < order[best[at].kind]:
                 best[at] = hit
     within = _within(best)
-    return [hit for at, hit in best.items() if at not in within]
+    return _closest([hit for at, hit in best.items() if at not in within])
+
+
+def _closest(hits: Sequence[Hit]) -> list[Hit]:
+    """Without those whom a word of kin means less exactly than somebody else at its place: who is
+    known by the very word goes before who merely is that (Grandpa, the wife's), and the user's own
+    kin before another's and before who is yet to be it."""
+    found: dict[tuple[int, int], list[Hit]] = defaultdict(list)
+    for hit in hits:
+        found[hit.start, hit.end].append(hit)
+    return [hit for same in found.values() for hit in _closest_at(same)]
+
+
+def _closest_at(hits: Sequence[Hit]) -> Sequence[Hit]:
+    kin = [hit for hit in hits if hit.role and hit.mine and hit.mine.level == "kin"]
+    if len(hits) < 2 or not kin or any(hit.role.group for hit in kin if hit.role):
+        return hits
+    rest = [hit for hit in hits if hit not in kin]
+    called = [hit for hit in kin if hit.role and _is_called(hit.person, hit.role.text)]
+    if (called or any(hit.kind == "alias" for hit in rest)) and kin[0].role.whose == "bare":
+        return [*rest, *called]
+    own = [hit for hit in kin if not is_anothers(hit.person.relationship)] or kin
+    present = [hit for hit in own if hit.mine and "future" not in hit.mine.tags] or own
+    return [*rest, *present]
+
+
+def _is_called(person: Person, word: str) -> bool:
+    return name_key(word) in map(name_key, (person.name, *person.aliases))
 
 
 def _within(places: Iterable[_Place]) -> set[_Place]:

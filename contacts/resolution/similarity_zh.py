@@ -4,6 +4,7 @@ from contacts import names
 from contacts.lexicon import titles, words
 from contacts.names import readings
 from contacts.resolution.name_types import PREFIXES, How, is_word, kind_of, title_of
+from contacts.text import is_han
 
 # Chinese sounds that pinyin typing and regional speech confuse.
 _NEAR_SOUNDS = (("zh", "z"), ("ch", "c"), ("sh", "s"), ("ang", "an"), ("eng", "en"), ("ing", "in"),
@@ -28,6 +29,12 @@ def both_chinese(a: str, b: str) -> How:
     if _sounds_like(a, b):
         return "homophone"
     return _apart(a, b)
+
+
+def are_homophones(a: str, b: str) -> bool:
+    """Whether two name keys are full Chinese names of the same sound, in other characters."""
+    full = {kind_of(key) for key in (a, b) if key and all(map(is_han, key))} == {"full"}
+    return full and a != b and len(a) == len(b) and readings(a) == readings(b)
 
 
 def _apart(a: str, b: str) -> How:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories import demo
+from memories.context import pace
 from memories.models import (
     Batch,
     Consolidation,
@@ -74,6 +75,31 @@ def refusal(users: QuerySet[EndUser]) -> Refusal | None:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """How often a model was asked in DAYS days whom a message means, how often it said otherwise
+    than was found without it, and how often it was late. ``slow``: it is left alone now."""
+
+    times: int
+    changed: int
+    late: int
+    slow: bool
+
+
+def asked_who(users: QuerySet[EndUser], today: date) -> Asked:
+    """What came of asking a model whom messages mean."""
+    start = timezone.make_aware(datetime.combine(today - timedelta(days=DAYS - 1), time.min))
+    rows = ModelCall.objects.filter(
+        end_user__in=users, purpose=pace.PURPOSE, created_at__gte=start
+    ).aggregate(
+        times=Count("pk"),
+        changed=Count("pk", Q(outcome=ModelCall.Outcome.CHANGED)),
+        late=Count("pk", Q(outcome=ModelCall.Outcome.LATE)),
+    )
+    asks = settings.MIO_LLM == "openai" and settings.MIO_RESOLVE == "auto"
+    return Asked(**rows, slow=asks and pace.is_left_alone(settings.MIO_RESOLVE_MODEL))
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """``oldest`` is when the first message came that no batch has read; None when all are.
     ``demo``: a worker has not read the demo conversation to its end."""
@@ -125,7 +151,7 @@ class Day:
 def by_day(users: QuerySet[EndUser], today: date) -> list[Day]:
     """The model calls of the last DAYS days, the oldest first, days without any included."""
     since = today - timedelta(days=DAYS - 1)
-    start = timezone.make_aware(datetime.combine(since, datetime.min.time()))
+    start = timezone.make_aware(datetime.combine(since, time.min))
     rows = (
         ModelCall.objects.filter(end_user__in=users, created_at__gte=start)
         .annotate(day=TruncDate("created_at"))
@@ -133,7 +159,7 @@ def by_day(users: QuerySet[EndUser], today: date) -> list[Day]:
         .values("day", "model")
         .annotate(
             calls=Count("pk"),
-            failures=Count("pk", ~Q(outcome=ModelCall.Outcome.OK)),
+            failures=Count("pk", ~Q(outcome__in=ModelCall.FINE)),
             read=Sum("tokens_in"),
             written=Sum("tokens_out"),
             heard=Sum("messages"),

@@ -33,7 +33,7 @@ def calls(users: QuerySet[EndUser], kind: str, outcome: str) -> QuerySet[ModelCa
     rows = ModelCall.objects.filter(end_user__in=users).select_related("end_user__app")
     embedding = Q(purpose="embed")
     rows = rows.filter(embedding if kind == "embed" else ~embedding)
-    return rows.exclude(outcome=ModelCall.Outcome.OK) if outcome == "failed" else rows
+    return rows.exclude(outcome__in=ModelCall.FINE) if outcome == "failed" else rows
 
 
 @dataclass(frozen=True, slots=True)

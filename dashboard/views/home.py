@@ -36,6 +36,8 @@ def home(request: HttpRequest) -> HttpResponse:
         **{name: rows[:FIRST] for name, rows in queues.items()},
         "refusal": queries.refusal(users),
         "health": queries.health(users),
+        "asked_who": queries.asked_who(users, today),
+        "resolve_model": settings.MIO_RESOLVE_MODEL,
         "provider": language_provider(),
         "embedder": embedder(),
         "offline": settings.MIO_LLM == "offline",

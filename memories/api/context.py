@@ -16,7 +16,7 @@ from contacts.lookup import HISTORY, MOST_STAY
 from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
-from memories.context import build, measures
+from memories.context import build, measures, pace
 from memories.models import Message
 
 MAX_HISTORY = 500
@@ -42,14 +42,15 @@ class ContextForm(Strict):
         help_text="For how many messages the card of somebody who was meant stays, in short.",
     )
     resolve = serializers.ChoiceField(
-        ["fast", "model"],
+        ["auto", "fast", "model"],
         required=False,
-        help_text="`model`: ask one where it is unsure who is meant. Default: as Mio is set.",
+        help_text="`auto`: where it is unsure who is meant, a model is asked, unless it turned out "
+        "too slow here; `model`: however slow; `fast`: none is. Default: as Mio is set.",
     )
     resolve_budget_ms = Whole(
         min_value=50,
         max_value=10_000,
-        default=build.RESOLVE_BUDGET_MS,
+        default=pace.BUDGET_MS,
         help_text="For so long; after it, what was found without a model is the answer.",
     )
     include = BoundedList(

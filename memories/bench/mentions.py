@@ -8,16 +8,19 @@ from tqdm import tqdm
 
 from contacts.matching.mentions import entries_of, find_mentions
 from memories.bench.datasets import people_of, read_lines
-from memories.bench.metrics import SetCase, score_sets
+from memories.bench.metrics import SetCase, ratio, score_sets
+from memories.context.model_resolution import doubted
 
 
 def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
-    """Precision, recall, F1 over (case, contact) pairs and exact cases, overall and by tag."""
-    cases = []
+    """Precision, recall, F1 over (case, contact) pairs and exact cases, overall and by tag; ``asked``
+    is the share of cases about which a model would be asked."""
+    cases, asked = [], 0
     for case in tqdm(read_lines(paths), desc="mentions", disable=not progress):
         people = people_of(case)
         keys = {person.id: key for key, person in people.items()}
         found = find_mentions(case["message"], entries_of(people.values()))
+        asked += doubted(case["message"], found, {}) is not None
         given = frozenset(keys[mention.person.id] for mention in found)
         cases.append(SetCase(case["tag"], frozenset(case["expect"]), given))
-    return score_sets(cases)
+    return score_sets(cases) | {"asked": ratio(asked, len(cases))}

@@ -11,27 +11,31 @@ from contacts.coreference.resolve import resolve
 from contacts.matching.mentions import entries_of, find_mentions
 from contacts.types import Entry, Utterance
 from memories.bench.datasets import people_of, read_lines
-from memories.bench.metrics import SetCase, score_sets
+from memories.bench.metrics import SetCase, ratio, score_sets
+from memories.context.model_resolution import doubted
 
 
 def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:
     """As for mentions; contacts that the message names literally count on neither side."""
-    cases = []
+    cases, asked = [], 0
     for case in tqdm(read_lines(paths), desc="pronouns", disable=not progress):
         people = people_of(case)
         keys = {person.id: key for key, person in people.items()}
         entries = entries_of(people.values())
         message = _utterance("user", case["message"], entries)
+        history = _utterances(case["history"], entries)
         meant = resolve(
             message,
-            _utterances(case["history"], entries),
+            history,
             _utterances(case.get("last_session") or (), entries),
             stated_relations(list(people.values())),
         )
+        talked_of = {m.person.id: m.person for turn in history for m in turn.mentions}
+        asked += doubted(case["message"], [*message.mentions, *meant], talked_of) is not None
         named = frozenset(case.get("named") or ())
         given = frozenset(keys[mention.person.id] for mention in meant)
         cases.append(SetCase(case["tag"], frozenset(case["expect"]) - named, given - named))
-    return score_sets(cases)
+    return score_sets(cases) | {"asked": ratio(asked, len(cases))}
 
 
 def _utterances(turns: Sequence[dict[str, str]], entries: Sequence[Entry]) -> list[Utterance]:

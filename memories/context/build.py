@@ -3,18 +3,19 @@
 Finding who is meant and rendering their cards takes at most two SQL statements and no
 model. Memories about them come next: linked ones first, a text fallback for what is not
 linked yet, then hybrid search, which embeds the message and can be left out. Where nobody is
-named, what the search finds may tell who is meant.
+named, what the search finds may tell who is meant. Where it is unsure who is, a model is asked
+meanwhile; only if it says otherwise, memories are looked for again.
 
 ``trace`` only reads and tells how it came to its result; ``note`` writes what is to be remembered
 of it, which nobody waits for; ``build`` does both.
 """
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, partial
 from typing import Any
 from uuid import UUID
 
@@ -29,8 +30,9 @@ from accounts.scope import user_scope
 from contacts import lookup
 from contacts.attributes import label
 from contacts.cards import compact
-from contacts.types import Mention
-from memories.context import linked, memory_vote, model_resolution, timing
+from contacts.types import Mention, Person
+from memories.context import linked, memory_vote, model_resolution, pace, timing
+from memories.context.model_resolution import Opinion, Question
 from memories.context.render import (
     NOTHING,
     InjectedContact,
@@ -55,7 +57,6 @@ from memories.types import CONTACT
 ALL = ("cards", "linked", "search", "dates")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
 _UNTIL = {"en": "until {}", "zh": "到{}为止"}
-RESOLVE_BUDGET_MS = 800  # what people still take for an answer without delay
 JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
 
 
@@ -154,21 +155,22 @@ def trace(
     include: Collection[str] = ALL,
     keep_cards: int | None = None,
     resolve: str | None = None,
-    resolve_budget_ms: int = RESOLVE_BUDGET_MS,
+    resolve_budget_ms: int = pace.BUDGET_MS,
     deadline_ms: int | None = None,
     heal: bool = False,
 ) -> Trace:
     """What ``build`` gives for the same, and how it came about. Writes nothing, but for edges
     that are to ``heal`` on the way, and what a model was asked.
 
-    ``history`` are (role, content) turns before the message; without any, the stored session is
-    read. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
+    ``history`` are (role, content) turns before the message; what of the session is stored and older
+    is read as well. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
     Whoever the talk is about keeps a compact one for ``keep_cards`` messages (default: as set).
-    With ``resolve`` "model" (default: as set) a model is asked, for so long, where it is unsure
-    who is meant. After ``deadline_ms`` (default: as set, 0 for none) no search is begun or waited
-    for; what a model is asked does not count. An end user that was never seen has nothing.
+    Where it is unsure who is meant, a model is asked, and waited for ``resolve_budget_ms`` at most:
+    with ``resolve`` "auto" unless it turned out too slow, with "model" always, with "fast" never
+    (default: as set). After ``deadline_ms`` (default: as set, 0 for none) no search is begun or
+    waited for; an end user that was never seen has nothing.
     """
-    started = begun = time.perf_counter()
+    started = time.perf_counter()
     if end_user is None:
         return Trace(Injection(timing_ms=since(started)))
     clock = Clock()
@@ -179,51 +181,30 @@ def trace(
         stay = settings.MIO_KEEP_CARDS if keep_cards is None else keep_cards
         people = lookup.look_up(end_user, message, turns, stay if "cards" in include else 0)
         mentions, known = people.mentions, people.cards
-    resolved: str = "fast"
-    if (resolve or settings.MIO_RESOLVE) == "model":
+    how = resolve or settings.MIO_RESOLVE
+    opinion: Opinion | Question = Opinion(mentions, {}, "fast")
+    if how != "fast":
         with clock.step("model"):
-            opinion = model_resolution.second_opinion(
-                end_user, message, mentions, turns, resolve_budget_ms
+            opinion = model_resolution.ask(
+                end_user, message, people, turns, resolve_budget_ms, however_slow=how == "model"
             )
-        mentions, known = list(opinion.mentions), known | opinion.cards
-        resolved, begun = opinion.resolved, time.perf_counter()
-    contacts = _contacts(mentions, known)
-    meant = [contact.id for contact in contacts if contact.matched_by != "conversation"]
-    about, hits = None, []
-    if "linked" in include and meant:
-        with clock.step("linked"):
-            people_meant = {m.person.id: m.person for m in mentions if m.person.id in meant}
-            about = linked.about_people(end_user, list(people_meant.values()), message, limit)
-    # Where little is known of those who are meant, what is asked for may be told of others.
-    among = [] if about and len(about.found) < limit else meant
-    searched = "no"
+        if not isinstance(opinion, Question):
+            clock.steps.pop()  # nobody was asked
     if embedding is not None:
-        embedding.until = _until(begun, deadline_ms)
-        searched = "late"
-        with clock.step("search"), suppress(LateError):
-            hits = recall.search(
-                end_user,
-                message,
-                embedder=embedder(),
-                embedding=embedding,
-                limit=limit,
-                contact_ids=among,
-                statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
-                heal=heal,
-                floor=relevance.FLOOR,
-                with_people=not meant,
-            )
-            searched = "words" if embedding.failed else "yes"
-            # Where somebody is named, others in what is known of the matter are not meant.
-            voted = None if meant else memory_vote.meant(message, hits, embedding.wait())
-            if voted is not None:
-                mentions = [
-                    *(m for m in mentions if m.person.id != voted.mention.person.id),
-                    voted.mention,
-                ]
-                known |= lookup.cards_of(end_user, {voted.mention.person.id: voted.known})
-                contacts = _contacts(mentions, known)
-        clock.split("search", "embedding", embedding.waited)
+        embedding.until = _until(started, deadline_ms)
+    look = partial(_look, end_user, message, embedding, clock, limit, heal, "linked" in include)
+    looked = look(mentions)
+    if isinstance(opinion, Question):
+        with clock.step("model"):
+            opinion = opinion.opinion()
+        if _meant(opinion.mentions).keys() != _meant(mentions).keys():
+            looked = look(opinion.mentions)
+    mentions, known = list(opinion.mentions), known | opinion.cards
+    if looked.voted is not None:
+        voted = looked.voted.mention
+        mentions = [*(m for m in mentions if m.person.id != voted.person.id), voted]
+        known |= lookup.cards_of(end_user, {voted.person.id: looked.voted.known})
+    contacts, about, hits = _contacts(mentions, known), looked.about, looked.hits
     with clock.step("prompt"):
         shown = contacts if "cards" in include else []
         # Whoever has a card has it on the card, but for a compact one.
@@ -245,7 +226,7 @@ def trace(
             token_budget,
             _just_asked(asked, session_id),
             [InjectedDate(*date) for date in near],
-            end_user.today,
+            end_user.day_of_talk,
         )
     forgotten = tuple(map(forgetting, asked))
     kept = {memory.id for memory in block.kept}
@@ -257,18 +238,74 @@ def trace(
             forgotten,
             block.dates,
             since(started),
-            resolved,
-            searched,
-            {step.name: round(step.ms, 3) for step in clock.steps},
+            opinion.resolved,
+            looked.searched,
+            {step.name: round(step.ms, 3) for step in clock.by_name()},
         ),
         tuple(mentions),
         tuple(
             replace(way, kept=way.memory.id in kept, line=way.memory.id in block.lines)
             for way in ways
         ),
-        tuple(clock.steps),
+        tuple(clock.by_name()),
         about,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """The memories found about those meant and by search; ``searched`` as an Injection has it.
+    ``voted`` is whom the hits mean, where nobody else is meant."""
+
+    about: linked.About | None
+    hits: list[Hit]
+    searched: str
+    voted: memory_vote.Voted | None = None
+
+
+def _look(
+    end_user: EndUser,
+    message: str,
+    embedding: QueryVectors | None,
+    clock: Clock,
+    limit: int,
+    heal: bool,
+    with_linked: bool,
+    mentions: Sequence[Mention],
+) -> _Looked:
+    meant, about = _meant(mentions), None
+    if with_linked and meant:
+        with clock.step("linked"):
+            about = linked.about_people(end_user, list(meant.values()), message, limit)
+    # Where little is known of those who are meant, what is asked for may be told of others.
+    among = [] if about and len(about.found) < limit else list(meant)
+    hits: list[Hit] = []
+    searched, voted = "no", None
+    if embedding is not None:
+        searched, waited = "late", embedding.waited
+        with clock.step("search"), suppress(LateError):
+            hits = recall.search(
+                end_user,
+                message,
+                embedder=embedder(),
+                embedding=embedding,
+                limit=limit,
+                contact_ids=among,
+                statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
+                heal=heal,
+                floor=relevance.FLOOR,
+                with_people=not meant,
+            )
+            searched = "words" if embedding.failed else "yes"
+            # Where somebody is named, others in what is known of the matter are not meant.
+            voted = None if meant else memory_vote.meant(message, hits, embedding.wait())
+        clock.split("search", "embedding", embedding.waited - waited)
+    return _Looked(about, hits, searched, voted)
+
+
+def _meant(mentions: Iterable[Mention]) -> dict[UUID, Person]:
+    """The people whom a message itself means, by their ids."""
+    return {m.person.id: m.person for m in mentions if m.how != "conversation"}
 
 
 def _until(begun: float, deadline_ms: int | None) -> float | None:
@@ -321,16 +358,34 @@ def _just_asked(asked: Sequence[Erasure], session_id: str) -> Told:
 
 
 def _turns(end_user: EndUser, session_id: str, history: Sequence[tuple[str, str]]) -> lookup.Turns:
-    """Reads the stored session only when it is asked for. Nobody is meant by what was injected,
-    where an app puts it into a message."""
+    """Reads the stored session only when it is asked for, and where ``history`` is shorter than
+    what is read of a session. Nobody is meant by what was injected, where an app puts it into a
+    message."""
 
     def read() -> tuple[list[lookup.Turn], list[lookup.Turn]]:
-        if history:
+        if len(history) >= lookup.HISTORY:
             return _own([lookup.Turn(*turn) for turn in history]), []
         session, before = stored_turns(end_user, session_id)
+        if history:
+            session, before = _continued(session, history, named=bool(session_id)), []
         return _own(session), _own(before)
 
     return read
+
+
+def _continued(
+    stored: Sequence[lookup.Turn], given: Sequence[tuple[str, str]], *, named: bool
+) -> list[lookup.Turn]:
+    """The given turns behind those of the stored session that are older; each given one that is
+    stored with what is stored of it. Where the session has no name and none of the given is
+    stored, it is another."""
+    older, turns, known = len(stored), list[lookup.Turn](), named
+    for role, text in reversed(given):
+        at = next((at for at in range(older - 1, -1, -1) if stored[at].text == text), None)
+        if at is not None:
+            older, known = at, True
+        turns.append(stored[at] if at is not None else lookup.Turn(role, text))
+    return [*(stored[:older] if known else ()), *reversed(turns)][-lookup.HISTORY :]
 
 
 def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
@@ -338,13 +393,16 @@ def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
 
 
 def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn], list[lookup.Turn]]:
-    """The latest turns of the session, and those of the session before it, oldest first. Where
-    an app names no sessions, a pause ends one."""
-    stored = end_user.messages.order_by("-seq").values_list(
-        "session_id", "role", "content", "received_at", "understood", "speaker"
+    """The latest turns of the session, however old, and those of the latest other session, oldest
+    first. Where an app names no sessions, a pause ends one. One statement."""
+    latest = end_user.messages.order_by("-seq").values_list(
+        "session_id", "role", "content", "created_at", "understood", "speaker", "received_at", "seq"
     )
-    rows = list(stored[: 2 * lookup.HISTORY])[::-1]
-    ended = not session_id and rows and rows[-1][3] < timezone.now() - PAUSE
+    stored = latest[: 2 * lookup.HISTORY]
+    if session_id:
+        stored = stored.union(latest.filter(session_id=session_id)[: lookup.HISTORY])
+    rows = sorted(stored, key=lambda row: row[-1])
+    ended = not session_id and rows and rows[-1][-2] < timezone.now() - PAUSE
     current = [] if ended else [row for row in rows if row[0] == session_id]
     others = rows if ended else [row for row in rows if row[0] != session_id]
     last = [row for row in others if row[0] == others[-1][0]]
@@ -352,11 +410,13 @@ def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn],
 
 
 def _said(
-    rows: Sequence[tuple[str, str, str, datetime, Sequence[UUID], str | None]],
+    rows: Sequence[tuple[str, str, str, datetime, Sequence[UUID], str | None, datetime, int]],
 ) -> list[lookup.Turn]:
     return [
-        lookup.Turn(CONTACT if speaker else role, text, tuple(understood))
-        for _session, role, text, _at, understood, speaker in rows[-lookup.HISTORY :]
+        lookup.Turn(CONTACT if speaker else role, text, tuple(understood), at)
+        for _session, role, text, at, understood, speaker, _received, _seq in rows[
+            -lookup.HISTORY :
+        ]
     ]
 
 

@@ -1,8 +1,10 @@
-"""A second opinion on whom a message means: where the fast path is unsure, a model is asked, within
-a budget of time. What is late, failed or makes no sense leaves the fast answer as it was."""
+"""A second opinion on whom a message means: where the fast path is unsure a model is asked, beside
+the search and within a budget of time. What is late, failed or makes no sense leaves the fast answer
+as it was."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Literal
@@ -13,19 +15,23 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts import lookup
 from contacts.cards import compact
-from contacts.coreference.resolve import points_at_somebody
-from contacts.types import Mention
+from contacts.coreference.resolve import may_mean_one
+from contacts.types import Mention, Person
 from memories import model_calls
-from memories.providers.errors import ProviderError, TransientError
+from memories.context import pace
+from memories.models import ModelCall
+from memories.providers.errors import ProviderError
 from memories.providers.factory import resolving_provider
 from memories.providers.interface import Resolver
-from memories.types import Meant, Reply, WhoRequest
+from memories.types import Meant, Reply, ShownTurn, Usage, WhoRequest
 
-# What the fast path is as sure of as this is not asked about.
-SURE = 0.8
+# What the fast path is as sure of as this is not asked about, nor a pronoun as sure of somebody
+# where another who is talked of fits as well. On the corpus, 15 % of messages are asked about, and
+# the fast path is wrong in more than half of these.
+SURE, SURE_AMONG = 0.65, 0.9
 MOST_PEOPLE, MOST_TURNS = 12, 6
-# The least confidence of a model that counts.
-LEAST = 0.5
+# The least confidence of a model that counts, and that of each person whom a word may mean.
+LEAST = EITHER = 0.5
 
 # fast: nobody wanted a model, or there is none; sure: there was nothing to ask.
 Resolved = Literal["fast", "sure", "model", "late", "failed"]
@@ -36,105 +42,173 @@ class Opinion:
     """The mentions that stand, the cards of those whom only the model brought up, and whose
     answer it is."""
 
-    mentions: tuple[Mention, ...]
-    cards: dict[UUID, str]
+    mentions: Sequence[Mention]
+    cards: Mapping[UUID, str]
     resolved: Resolved
 
 
-def second_opinion(
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked about a message from its making on, in a thread that reads no rows;
+    the client of its server gives up by itself."""
+
+    end_user: EndUser
+    message: str
+    found: lookup.People
+    doubtful: frozenset[Mention]
+    shown: Mapping[UUID, lookup.Candidate]
+    provider: Resolver
+    asked: Future[Reply[Sequence[Meant]]]
+    began: float
+    budget_ms: float
+
+    def opinion(self) -> Opinion:
+        """The mentions of the fast path, with what it was unsure of as the model says. Waits for
+        the rest of the budget at most, and never raises because of the model."""
+        fast = self.found.mentions
+        try:
+            reply = self.asked.result(max(0.0, self.budget_ms / 1000 - self._since()))
+        except TimeoutError:
+            usage = Usage(0, 0, self._since() * 1000)
+            self._note(usage, ModelCall.Outcome.LATE)
+            return Opinion(fast, {}, "late")
+        except ProviderError as error:
+            with best_effort("Ledger of end user", self.end_user.pk):
+                model_calls.write_failure(self.end_user, self.provider, pace.PURPOSE, error)
+            return Opinion(fast, {}, "failed")
+        said = [one for one in reply.value if one.confidence >= LEAST]
+        found = [mention for one in said for mention in self._mentions(one)]
+        mentions = _united(self.found, self.doubtful, found)
+        changed = _meant(mentions) != _meant(fast)
+        self._note(reply.usage, ModelCall.Outcome.CHANGED if changed else ModelCall.Outcome.OK)
+        cards = {mention.person.id: self.shown[mention.person.id].card for mention in found}
+        return Opinion(mentions, cards, "model")
+
+    def _since(self) -> float:
+        return time.monotonic() - self.began
+
+    def _note(self, usage: Usage, outcome: ModelCall.Outcome) -> None:
+        with best_effort("Ledger of end user", self.end_user.pk):
+            model_calls.write(self.end_user, self.provider, pace.PURPOSE, usage, outcome=outcome)
+
+    def _mentions(self, said: Meant) -> list[Mention]:
+        start = self.message.find(said.words) if said.words else 0
+        end = start + len(said.words)
+        sure = said.confidence if len(said.people) == 1 else EITHER
+        reason = Reason("by_model")
+        return [
+            Mention(self.shown[pk].person, start, end, said.words, "model", sure, reason)
+            for pk in said.people
+        ]
+
+
+def ask(
     end_user: EndUser,
     message: str,
-    mentions: Sequence[Mention],
+    found: lookup.People,
     turns: lookup.Turns,
     budget_ms: float,
-) -> Opinion:
-    """The mentions of the fast path, with what it was unsure of as a model says. Never raises
-    because of the model, and takes the budget at most."""
-    until = time.monotonic() + budget_ms / 1000
-    fast, provider = tuple(mentions), resolving_provider()
+    *,
+    however_slow: bool,
+) -> Question | Opinion:
+    """A question to the model where ``found``, the fast answer, leaves in doubt whom the message
+    means; else that answer. Nor is one asked that turned out too slow here, unless
+    ``however_slow``."""
+    began, provider = time.monotonic(), resolving_provider()
     if provider is None:
-        return Opinion(fast, {}, "fast")
-    if not _is_unsure(message, mentions):
-        return Opinion(fast, {}, "sure")
+        return Opinion(found.mentions, {}, "fast")
+    doubtful = doubted(message, found.mentions, found.talked_of)
+    if doubtful is None:
+        return Opinion(found.mentions, {}, "sure")
     session, before = turns()
-    recent = tuple((turn.role, turn.text) for turn in (session or before)[-MOST_TURNS:])
-    texts = [message, *(text for _, text in reversed(recent))]
-    people = lookup.candidates(
-        end_user, texts, [mention.person.id for mention in mentions], MOST_PEOPLE
+    recent = (session or before)[-MOST_TURNS:]
+    texts = [message, *(turn.text for turn in reversed(recent))]
+    known = [lookup.Candidate(m.person, found.cards[m.person.id]) for m in found.mentions]
+    people = lookup.candidates(end_user, texts, known, MOST_PEOPLE)
+    if not people:
+        return Opinion(found.mentions, {}, "sure")
+    if model_calls.is_refused(provider):
+        return Opinion(found.mentions, {}, "failed")
+    if not however_slow and pace.is_left_alone(provider.model):
+        return Opinion(found.mentions, {}, "fast")
+    request = WhoRequest(
+        message,
+        tuple(ShownTurn(turn.role, turn.text, turn.at, earlier=not session) for turn in recent),
+        tuple((one.person.id, _line(one.card)) for one in people),
+        end_user.zone,
     )
-    if not people or model_calls.is_refused(provider):
-        return Opinion(fast, {}, "failed" if people else "sure")
-    lines = tuple((one.person.id, _line(one.card)) for one in people)
-    request = WhoRequest(message, recent, lines)
-    try:
-        with model_calls.traced(provider, "who"):
-            reply = _within(until, provider, request)
-    except ProviderError as error:
-        with best_effort("Ledger of end user", end_user.pk):
-            model_calls.write_failure(end_user, provider, "who", error)
-        return Opinion(fast, {}, "late" if isinstance(error, _Late) else "failed")
-    with best_effort("Ledger of end user", end_user.pk):
-        model_calls.write(end_user, provider, "who", reply.usage)
-    by_id = {one.person.id: one for one in people}
-    said = [one for one in reply.value if one.confidence >= LEAST]
-    found = [_mention(by_id[one.person], message, one) for one in said]
-    cards = {one.person.id: by_id[one.person.id].card for one in found}
-    return Opinion(tuple(_united(mentions, found)), cards, "model")
+    shown = {one.person.id: one for one in people}
+    asked = _begun(provider, request)
+    return Question(
+        end_user, message, found, doubtful, shown, provider, asked, began, budget_ms
+    )  # fmt: skip
 
 
-class _Late(TransientError):
-    """The budget was over before the answer came."""
-
-
-def _is_unsure(message: str, mentions: Iterable[Mention]) -> bool:
-    """Whether the message points at somebody, and the fast path can't well tell at whom."""
+def doubted(
+    message: str, mentions: Iterable[Mention], talked_of: Mapping[UUID, Person]
+) -> frozenset[Mention] | None:
+    """The mentions of which it is not sure that they are meant: unlikely ones, pronouns that
+    somebody else in the talk fits, and pronouns where a description in the message is of somebody
+    else, with it. None where nobody need be asked; an empty set where nobody was found and one of
+    those who are talked of may be meant."""
     meant = [mention for mention in mentions if mention.how != "conversation"]
-    if meant:
-        return any(mention.confidence < SURE for mention in meant)
-    return points_at_somebody(message)
+    if not meant:
+        return frozenset() if talked_of and may_mean_one(message) else None
+    unlikely = {mention for mention in meant if mention.confidence < SURE}
+    described = [mention for mention in meant if mention.how in ("semantic", "reference")]
+    places = Counter((mention.start, mention.end) for mention in meant)
+    for mention in (mention for mention in meant if mention.how == "pronoun"):
+        alone = places[mention.start, mention.end] == 1
+        rivals = alone and any(
+            _may_be_other(mention.person, person) for person in talked_of.values()
+        )
+        if rivals and mention.confidence < SURE_AMONG:
+            unlikely.add(mention)
+        against = [one for one in described if _may_be_other(mention.person, one.person)]
+        if against:
+            unlikely |= {mention, *against}
+    return frozenset(unlikely) or None
 
 
-def _within(until: float, provider: Resolver, request: WhoRequest) -> Reply[Sequence[Meant]]:
-    """The answer of a thread, for whose end nobody waits longer than ``until``. The thread reads
-    no rows; the client of its server gives up by itself."""
+def _may_be_other(person: Person, other: Person) -> bool:
+    """Whether a pronoun that is taken to mean one may mean the other."""
+    return person.id != other.id and {person.gender, other.gender} != {"female", "male"}
+
+
+def _begun(provider: Resolver, request: WhoRequest) -> Future[Reply[Sequence[Meant]]]:
+    def asked() -> Reply[Sequence[Meant]]:
+        with model_calls.traced(provider, pace.PURPOSE):
+            return provider.who(request)
+
     executor = ThreadPoolExecutor(1, "second-opinion")
-    asked: Future[Reply[Sequence[Meant]]] = executor.submit(provider.who, request)
+    begun = executor.submit(asked)
     executor.shutdown(wait=False)
-    try:
-        return asked.result(max(0.0, until - time.monotonic()))
-    except TimeoutError:
-        pass
-    raise _Late(Reason("budget_over"))
+    return begun
 
 
 def _line(card: str) -> str:
     return "; ".join(line.strip() for line in compact(card).splitlines() if line.strip())
 
 
-def _mention(known: lookup.Candidate, message: str, said: Meant) -> Mention:
-    start = message.find(said.words) if said.words else 0
-    return Mention(
-        known.person,
-        start,
-        start + len(said.words),
-        said.words,
-        "model",
-        said.confidence,
-        Reason("by_model"),
-    )
+def _meant(mentions: Iterable[Mention]) -> set[UUID]:
+    return {mention.person.id for mention in mentions if mention.how != "conversation"}
 
 
-def _united(mentions: Iterable[Mention], found: Sequence[Mention]) -> list[Mention]:
-    """What was sure stays, what was unsure gives way to what the model says."""
-    said = {mention.person.id for mention in found}
-    kept = [
+def _united(
+    fast: lookup.People, doubtful: Collection[Mention], found: Sequence[Mention]
+) -> list[Mention]:
+    """What was sure stays, what was doubtful gives way to what the model says. Nobody stays from
+    the talk before where others alone are meant."""
+    meant = [mention for mention in fast.mentions if mention.how != "conversation"]
+    sure = [mention for mention in meant if mention not in doubtful]
+    known = {mention.person.id for mention in sure}
+    united = [*sure, *(mention for mention in found if mention.person.id not in known)]
+    ids = _meant(united)
+    back = [
         mention
-        for mention in mentions
-        if mention.person.id not in said
-        and (mention.confidence >= SURE or mention.how == "conversation")
+        for mention in fast.mentions
+        if mention.how == "conversation"
+        and mention.person.id not in ids
+        and (not ids or ids & fast.talked_of.keys())
     ]
-    sure = {m.person.id: m for m in mentions if m.confidence >= SURE and m.how != "conversation"}
-    united = [*kept, *(sure.get(mention.person.id, mention) for mention in found)]
-    meant = [mention for mention in united if mention.how != "conversation"]
-    back = [mention for mention in united if mention.how == "conversation"]
-    return [*sorted(meant, key=lambda mention: mention.start), *back]
+    return [*sorted(united, key=lambda mention: mention.start), *back]

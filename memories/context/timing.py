@@ -47,6 +47,16 @@ class Clock:
         last = self.steps.pop()
         self.steps += [Step(name, round(ms, 3), 0), Step(of, last.ms - ms, last.statements)]
 
+    def by_name(self) -> list[Step]:
+        """What the steps of each name took together, in the order of their first."""
+        summed: dict[str, Step] = {}
+        for step in self.steps:
+            held = summed.get(step.name, Step(step.name, 0.0, 0))
+            summed[step.name] = Step(
+                step.name, held.ms + step.ms, held.statements + step.statements
+            )
+        return list(summed.values())
+
     def _counted(self, execute: Callable[..., Any], *args: Any) -> Any:
         self.statements += 1
         return execute(*args)

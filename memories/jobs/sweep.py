@@ -11,6 +11,7 @@ from accounts.fair_queue import users_waiting
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories import model_calls
+from memories.context import pace
 from memories.jobs import job_runs
 from memories.models import Batch, Consolidation, Memory, Outage
 from memories.pipeline import cadence
@@ -47,6 +48,7 @@ def sweep() -> dict[str, int]:
         placement.bring_copies(cells.current())
     buried = Batch.objects.bury(now) + Consolidation.objects.bury(now)
     _probe(now)
+    pace.measure(now)
     ready = cadence.idle_users(now) | Q(due_seq__gt=F("extracted_seq"))
     idle = EndUser.objects.unextracted().filter(ready)
     left = Batch.objects.claimable(now)

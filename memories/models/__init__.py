@@ -16,6 +16,7 @@ from memories.models.records import (
     ModelCall,
     Outage,
     Retrieval,
+    SlowModel,
     Tally,
 )
 from memories.models.search_index import AROUND, AROUND_SHARE, Corpus, Posting, Vector

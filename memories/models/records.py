@@ -16,6 +16,8 @@ class ModelCall(models.Model):
 
     class Outcome(models.TextChoices):
         OK = "ok"
+        CHANGED = "changed"  # answered, and otherwise than without the model
+        LATE = "late"  # nobody waited for the answer any more
         TRANSIENT = "transient"
         PERMANENT = "permanent"
         OUTPUT = "output"
@@ -37,6 +39,8 @@ class ModelCall(models.Model):
         blank=True, default="", db_default="", help_text="What came, where it was of no use."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    FINE = (Outcome.OK, Outcome.CHANGED, Outcome.LATE)
 
     class Meta:
         ordering = ["-created_at"]
@@ -64,6 +68,18 @@ class Outage(models.Model):
 
     def __str__(self) -> str:
         return f"{self.provider} {self.model}"
+
+
+class SlowModel(models.Model):
+    """A model that answered too late, too often, whom messages mean: it is left alone for a while
+    ``since`` then, as memories.context.pace says."""
+
+    scoped_rights = ("SELECT",)
+    model = models.CharField(max_length=100, primary_key=True)
+    since = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.model
 
 
 class Tally(models.Model):

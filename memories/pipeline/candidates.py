@@ -30,6 +30,7 @@ from memories.types import (
     ConflictCase,
     Draft,
     ExtractedMemory,
+    ExtractedPerson,
     Extraction,
     ExtractionRequest,
     StoredFact,
@@ -46,12 +47,16 @@ SHOWN = 4  # of them, beside those that state the same attribute, shown to the p
 def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
     """An id for every person of the extraction: the contact's where one is known, else a
     provisional one, so that facts can be compared before the contacts exist."""
-    ids = {}
-    for person in extraction.people:
+    ids: dict[str, UUID] = {}
+    for person in sorted(extraction.people, key=ExtractedPerson.order):
         known = store.survivor(end_user, person.contact_id) if person.contact_id else None
         if known is None:
             known = store.named(
-                end_user, person.name, person.relationship, namesake=person.namesake
+                end_user,
+                person.name,
+                person.relationship,
+                namesake=person.namesake,
+                others=ids.values(),
             )
         ids[person.ref] = known.id if known else uuid4()
     return ids

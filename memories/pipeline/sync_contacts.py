@@ -1,6 +1,6 @@
 """`sync_contacts()` of Mio v2: upsert the people of an extraction and link its memories."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -53,10 +53,10 @@ def sync_contacts(
     """
     contacts: dict[str, Contact] = {}
     created = 0
-    # Whoever else bears a name comes after the one who is known by it.
-    for person in sorted(people, key=lambda person: person.namesake):
+    for person in sorted(people, key=ExtractedPerson.order):
         times = mentions.get(person.ref) or [said_at]
-        contact, made = _contact_for(end_user, person, min(times))
+        others = {contact.id for contact in contacts.values()}
+        contact, made = _contact_for(end_user, person, min(times), others)
         if contact is None:
             continue
         created += made
@@ -72,16 +72,20 @@ def sync_contacts(
 
 
 def _contact_for(
-    end_user: EndUser, person: ExtractedPerson, said_at: datetime
+    end_user: EndUser, person: ExtractedPerson, said_at: datetime, others: Collection[UUID]
 ) -> tuple[Contact | None, bool]:
+    """``others`` are the contacts of people from whom the extraction keeps this one apart."""
     if person.contact_id is not None:
         known = store.survivor(end_user, person.contact_id)
         if known is not None:
             return known, False
-    found = store.named(end_user, person.name, person.relationship, namesake=person.namesake)
+    found = store.named(
+        end_user, person.name, person.relationship, namesake=person.namesake, others=others
+    )
     if found is not None:
         return found, False
-    if not person.namesake and store.find(end_user, person.name):
+    bearers = store.without_alias(store.find(end_user, person.name), person.name, others)
+    if not person.namesake and bearers:
         return None, False
     try:
         return store.create(

@@ -11,7 +11,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -83,14 +83,40 @@ class Reading:
 
 
 NOTHING = Reading(0.0, {"everything": 0.0, "last": 0.0, "named": 1.0})
+# Where a request is made; and what is no keeping though a word of it stands there.
+_ASKING = ("erase", "throw", "unsaid", "exist", "nokeep")
 
 
 def may_ask(content: str) -> bool:
-    """Whether a message asks, or may ask, to forget something. Of a long one only what is read
-    of it counts."""
+    """Whether a message asks, or may ask, to forget something, and does not take it back. Of a long
+    one only what is read of it counts."""
+    text = excerpt(content)
     return any(
         read(sentence.text + sentence.end_mark).asks >= UNSURE
-        for sentence in sentences(excerpt(content))
+        and not takes_back(text[sentence.start :])
+        for sentence in sentences(text)
+    )
+
+
+def takes_back(text: str) -> bool:
+    """Whether what ``text`` asks to forget is taken back at its end: a clause that reconsiders
+    (no, wait, 算了), and in it or the next that it is to be kept after all."""
+    found, plain = _places(text), _plain(text)
+    begins, _ = _clauses(plain)
+    clause = partial(bisect_right, begins)
+    # Across clauses "no … keep" is no ban on keeping.
+    left = _together(plain, found.get("not", ()), found.get("leave", ()))
+    bans = [(a, b) for a, b in (*found.get("nokeep", ()), *left) if clause(a) == clause(b)]
+    spared = [(a, b) for a, b in found.get("noerase", ()) if clause(a) == clause(b)]
+    asks = [*bans, *(p for name in _ASKING[:-1] for p in found.get(name, ()))]
+    other = [*asks, *found.get("keep_otherwise", ())]
+    kept = [*found.get("keep", ()), *found.get("leave", ())]
+    kept = [p for p in kept if not any(p[0] < b and a < p[1] for a, b in other)] + spared
+    after = max(kept, default=(0, 0))
+    asked_later = any(a >= after[1] for a, _ in asks)
+    return not asked_later and any(
+        place[0] <= after[0] and clause(after[0]) - clause(place[0]) in (0, 1)
+        for place in found.get("reconsider", ())
     )
 
 
@@ -103,7 +129,7 @@ def can_ask(text: str) -> bool:
 def read(text: str) -> Reading:
     """What one sentence asks, its short quotations not counted."""
     found = _places(text)
-    if not any(name in found for name in _NEEDED):
+    if not any(name in found for name in _NEEDED) or takes_back(text):
         return NOTHING
     learned = weights()
     evidence = _evidence(found, text)

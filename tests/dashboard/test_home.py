@@ -26,6 +26,7 @@ from memories.models import (
     ModelCall,
     Outage,
     Retrieval,
+    SlowModel,
 )
 from memories.pipeline import linker
 from tests.dashboard.signin import signed_in
@@ -110,6 +111,21 @@ def test_a_model_server_that_refuses_everything_is_one_cause(zoe: EndUser) -> No
     assert response.context["health"].failed == 0
     limited = home(signed_in("admin", [make_app(name="other")]))
     assert limited["refusal"].waiting == 0
+
+
+def test_home_tells_what_came_of_asking_whom_messages_mean(zoe: EndUser, settings: object) -> None:
+    settings.MIO_LLM, settings.MIO_RESOLVE_MODEL = "openai", "tiny"
+    for outcome in ("ok", "changed", "late", "late"):
+        ModelCall.objects.create(
+            end_user=zoe, provider="openai", model="tiny", purpose="who", outcome=outcome
+        )
+    client = signed_in("viewer")
+    page = client.get(reverse("dashboard:home"))
+    assert "4 times; otherwise than without the model: 1; late: 2" in page.content.decode()
+    assert "0 failed calls" in page.context["failures"].summary
+    assert "slow model" not in page.content.decode()
+    SlowModel.objects.create(model="tiny", since=timezone.now())
+    assert "slow model" in client.get(reverse("dashboard:home")).content.decode()
 
 
 def test_who_works_for_another_app_sees_none_of_it(zoe: EndUser) -> None:

@@ -386,7 +386,7 @@ class Turn(TypedDict):
     content: str
 
 
-ResolveEnum = Literal["fast", "model"]
+ResolveEnum = Literal["auto", "fast", "model"]
 
 IncludeEnum = Literal["cards", "linked", "search", "dates"]
 

@@ -5,15 +5,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Annotated, Literal
 
 import openai
 from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 
 from accounts.reasons import Reason
 from contacts.text import encodable
 from memories.providers.errors import OutputError, PermanentError, TransientError
+from memories.providers.openai import completions
 from memories.providers.openai.transport import ModelServer
 
 # Somebody is watching: one more try, then the error is shown.
@@ -27,7 +28,7 @@ class ChatMessage:
 
 
 class _Delta(BaseModel):
-    content: str | None = None
+    content: Annotated[str, BeforeValidator(completions.written)] = ""
 
 
 class _Choice(BaseModel):
@@ -36,7 +37,7 @@ class _Choice(BaseModel):
 
 
 class _Chunk(BaseModel):
-    choices: list[_Choice] = []
+    choices: Annotated[list[_Choice], BeforeValidator(lambda sent: sent or [])] = []
 
 
 class ChatModel:

@@ -14,7 +14,9 @@ from uuid import UUID
 from accounts.reasons import Reason
 from contacts import important_dates, partial_dates
 from contacts.attributes import attribute_key, is_yearly
+from contacts.names import name_key
 from contacts.resolution import namesakes
+from contacts.resolution.similarity_zh import are_homophones
 from contacts.tagging.secrets import masked
 from contacts.text import clean, encodable, folded, middle_cut
 from contacts.types import Person
@@ -246,6 +248,8 @@ class ExtractionPrompt:
             return
         name = clean(out.name, MAX_NAME)
         known = self._known.get(out.id)
+        if known is not None and _only_sounds_like(name, known):
+            known = None  # another, whatever the model takes them for
         if known is None and not name:
             return
         if known is None and folded(name) in self._user_names:
@@ -447,6 +451,12 @@ def _known_person(ref: str, person: Person) -> ExtractedPerson:
         relationship=person.relationship,
         gender=person.gender,
     )
+
+
+def _only_sounds_like(name: str, known: Person) -> bool:
+    """Whether a Chinese name is none of a known person's and sounds like one."""
+    key, keys = name_key(name), {name_key(text) for text in (known.name, *known.aliases)}
+    return key not in keys and any(are_homophones(key, other) for other in keys)
 
 
 def _is_new(person: ExtractedPerson) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contacts.attributes import attribute_key
 from contacts.text import clean, folded
 from memories.providers.openai.schemas import ForgetOut
-from memories.text.forget_reading import can_ask
+from memories.text.forget_reading import can_ask, takes_back
 from memories.text.own_words import own_words, unquoted
 from memories.types import ExtractedMemory, ExtractedPerson, ForgetRequest, StoredMemory, Turn
 
@@ -121,4 +121,5 @@ def _asks(turn: Turn, quote: str) -> bool:
     if turn.role != "user" or not words:
         return False
     start = own_words(turn.content).find(words)
-    return start >= 0 and can_ask(unquoted(turn.content)[start : start + len(words)])
+    said = unquoted(turn.content)
+    return start >= 0 and can_ask(said[start : start + len(words)]) and not takes_back(said[start:])

@@ -191,7 +191,7 @@ class PairsOut(Wire):
 
 class MeantOut(Wire):
     words: Text = ""
-    id: str
+    ids: Ids
     confidence: Share = 1.0
 
 

@@ -6,7 +6,7 @@ from contacts.text import clean
 from memories.providers.errors import OutputError
 from memories.providers.openai.extraction import to_json
 from memories.providers.openai.schemas import WhoOut
-from memories.types import Meant, WhoRequest
+from memories.types import Meant, ShownTurn, WhoRequest
 
 MAX_MESSAGE, MAX_TURN, MAX_LINE = 2000, 400, 200
 
@@ -27,21 +27,29 @@ class WhoPrompt:
                     {"id": short, "about": clean(line, MAX_LINE)}
                     for short, line in zip(self._people, lines, strict=True)
                 ],
-                "turns": [
-                    {"role": role, "text": masked(text)[:MAX_TURN]}
-                    for role, text in self._request.turns
-                ],
+                "turns": [self._turn(turn) for turn in self._request.turns],
                 "message": masked(self._request.message)[:MAX_MESSAGE],
             }
         )
 
+    def _turn(self, turn: ShownTurn) -> dict[str, str | bool]:
+        shown: dict[str, str | bool] = {"role": turn.role, "text": masked(turn.text)[:MAX_TURN]}
+        if turn.at:
+            shown["at"] = f"{turn.at.astimezone(self._request.zone):%Y-%m-%d %H:%M}"
+        if turn.earlier:
+            shown["another_conversation"] = True
+        return shown
+
     def read(self, out: WhoOut) -> list[Meant]:
-        """Whom the model says, each person once. Raises OutputError for an answer that names
+        """Whom the model says, each person once. Raises OutputError for an answer that names only
         people who were not shown."""
-        found: dict[str, Meant] = {}
+        found = dict[str, Meant]()
         for item in out.meant:
-            if item.id not in self._people:
-                raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
-            words = item.words if item.words in self._request.message else ""
-            found.setdefault(item.id, Meant(self._people[item.id], words, item.confidence))
-        return list(found.values())
+            shown = [one for one in dict.fromkeys(item.ids) if one in self._people]
+            if fresh := [one for one in shown if one not in found]:
+                words = item.words if item.words in self._request.message else ""
+                people = tuple(self._people[one] for one in fresh)
+                found |= dict.fromkeys(fresh, Meant(people, words, item.confidence))
+        if not found and any(item.ids for item in out.meant):
+            raise OutputError(Reason("answer_unusable", errors=["unknown_id"]))
+        return list(dict.fromkeys(found.values()))

@@ -5,21 +5,20 @@ The same requests can be put together for a batch file, and their answers read l
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from string import Template
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
 import openai
-from json_repair import repair_json
 from openai.types.chat import ChatCompletionMessageParam
-from pydantic import AfterValidator, BaseModel, ValidationError
+from pydantic import ValidationError
 
 from accounts.reasons import Reason
 from contacts.attributes import ATTRIBUTES
 from contacts.text import encodable, estimate_tokens
 from memories.providers.errors import CutOffError, OutputError, PermanentError
+from memories.providers.openai import completions, json_answers
 from memories.providers.openai.schemas import Wire, json_schema_of
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.types import Usage
@@ -28,34 +27,10 @@ PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 # How an answer's form can be asked for, the strictest first.
 FORMATS = ("json_schema", "json_object", "text")
 MAX_REPORTED_ERRORS = 8
-MOST_TOKENS = 10**9  # that are believed of one call
 MAX_REPAIRED = 20_000  # code points of an unusable answer that are shown back
 
 W = TypeVar("W", bound=Wire)
 Messages = list[ChatCompletionMessageParam]
-
-
-class _Message(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _Choice(BaseModel):
-    message: _Message
-    finish_reason: str | None = None
-
-
-Count = Annotated[int, AfterValidator(lambda count: min(max(count, 0), MOST_TOKENS))]
-
-
-class _Tokens(BaseModel):
-    prompt_tokens: Count
-    completion_tokens: Count
-
-
-class _Completion(BaseModel):
-    choices: list[_Choice]
-    usage: _Tokens | None = None
 
 
 class AnswerModel:
@@ -73,8 +48,8 @@ class AnswerModel:
     ) -> tuple[W, Usage]:
         """A validated answer; the model is asked to ``repair`` one that is none at most once."""
         messages = _messages(instructions, question)
-        text, usage = self._complete(messages, answer)
-        return self._usable(messages, text, usage, answer, repair=repair)
+        texts, usage = self._complete(messages, answer)
+        return self._usable(messages, texts, usage, answer, repair=repair)
 
     def probe(self) -> None:
         """One try at a request that any model takes."""
@@ -92,14 +67,22 @@ class AnswerModel:
         """A validated answer from the body of a completion that came by batch; an unusable
         one is repaired by asking at once."""
         messages = _messages(instructions, question)
-        text, usage = _read(completion, messages, 0.0)
-        return self._usable(messages, text, usage, answer)
+        texts, usage = _read(completion, messages, 0.0)
+        return self._usable(messages, texts, usage, answer)
 
     def _usable(
-        self, messages: Messages, text: str, usage: Usage, answer: type[W], *, repair: bool = True
+        self,
+        messages: Messages,
+        texts: tuple[str, ...],
+        usage: Usage,
+        answer: type[W],
+        *,
+        repair: bool = True,
     ) -> tuple[W, Usage]:
+        """Of what can't be asked for again, the items that are in form are taken."""
+        text = texts[0]
         try:
-            return _parsed(text, answer), usage
+            return json_answers.parsed(texts, answer, drop_items=not repair), usage
         except ValidationError as exc:
             errors, kinds = _described(exc), _kinds(exc)
         if not repair:
@@ -111,15 +94,15 @@ class AnswerModel:
             {"role": "assistant", "content": encodable(text[:MAX_REPAIRED])},
             {"role": "user", "content": request},
         ]
-        text, used = self._complete(messages, answer)
+        texts, used = self._complete(messages, answer)
         try:
-            return _parsed(text, answer), total(usage, used)
+            return json_answers.parsed(texts, answer, drop_items=True), total(usage, used)
         except ValidationError as exc:
             kinds = _kinds(exc)
         # Not in a handler: the exception there holds what the model wrote.
-        raise OutputError(Reason("answer_unusable", errors=kinds), text)
+        raise OutputError(Reason("answer_unusable", errors=kinds), texts[0])
 
-    def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[str, Usage]:
+    def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[tuple[str, ...], Usage]:
         """One completion, asked for in the strictest form that the server takes."""
         while True:
             form, with_temperature = self._format, self._takes_temperature
@@ -158,24 +141,20 @@ def _messages(instructions: str, question: str) -> Messages:
     ]
 
 
-def _read(body: str, sent: Messages, latency_ms: float) -> tuple[str, Usage]:
-    try:
-        completion = _Completion.model_validate_json(body)
-    except ValidationError:
-        completion = None
-    if completion is None or not completion.choices:
+def _read(body: str, sent: Messages, latency_ms: float) -> tuple[tuple[str, ...], Usage]:
+    """Where in the body of a completion the answer may be, and what it took."""
+    completion = completions.read(body)
+    if completion is None:
         raise OutputError(Reason("no_completion"), body)
-    choice = completion.choices[0]
-    if choice.message.refusal or choice.finish_reason == "content_filter":
+    if completion.refused:
         raise PermanentError(Reason("model_refused"))
-    if choice.finish_reason == "length":
-        raise CutOffError(Reason("answer_cut_off"), choice.message.content or "")
-    text = choice.message.content or ""
-    tokens = completion.usage or _Tokens(
-        prompt_tokens=estimate_tokens("".join(str(message.get("content")) for message in sent)),
-        completion_tokens=estimate_tokens(text),
+    if completion.finish_reason == "length":
+        raise CutOffError(Reason("answer_cut_off"), completion.texts[0])
+    tokens_in, tokens_out = completion.tokens or (
+        estimate_tokens("".join(str(message.get("content")) for message in sent)),
+        estimate_tokens(completion.texts[0]),
     )
-    return text, Usage(tokens.prompt_tokens, tokens.completion_tokens, latency_ms)
+    return completion.texts, Usage(tokens_in, tokens_out, latency_ms)
 
 
 def _optional_parameters(form: str, answer: type[Wire], with_temperature: bool) -> dict[str, Any]:
@@ -206,30 +185,8 @@ def instructions(name: str) -> str:
     return _template(name).substitute(keys=", ".join(ATTRIBUTES), single=", ".join(single))
 
 
-def _parsed(text: str, answer: type[W]) -> W:
-    """The answer in what a model wrote, mended where only its punctuation is wrong: a comma too
-    many, quotes of the wrong kind, a comment. Raises ValidationError."""
-    found = _json_in(text)
-    try:
-        return answer.model_validate_json(found)
-    except ValidationError:
-        # What does not end as an object was cut off: to close it would lose what is missing.
-        if not text.rstrip().rstrip("`").rstrip().endswith("}"):
-            raise
-        with suppress(RecursionError, ValueError):
-            return answer.model_validate_json(repair_json(found, skip_json_loads=True) or "null")
-        raise
-
-
 def _kinds(exc: ValidationError) -> list[str]:
     return sorted({error["type"] for error in exc.errors()})
-
-
-def _json_in(text: str) -> str:
-    """The JSON object in an answer that may come after thoughts, prose or a code fence."""
-    text = text.rpartition("</think>")[2]
-    start, end = text.find("{"), text.rfind("}")
-    return text[start : end + 1] if 0 <= start < end else text
 
 
 def _described(exc: ValidationError) -> str:

@@ -320,3 +320,46 @@ def test_evidence_names_features_of_the_model() -> None:
 def test_whose_name_only_resembles_anothers_is_not_meant(known, another, own):
     assert named(another, [person(known)]) == []
     assert named(own, [person(known)]) == [known]
+
+
+KIN = [
+    person("Wim", "Grandpa", rel="wife's grandfather", gender="male"),
+    person("Aart", rel="grandfather", gender="male"),
+    person("柳叔", "姥爷", rel="妻子的姥爷", gender="male"),
+    person("许德顺", rel="姥爷", gender="male"),
+    person("Ivo", rel="future brother-in-law", gender="male"),
+    person("Gitte", rel="mother-in-law", gender="female"),
+    person("裘婉", rel="岳母", gender="female"),
+    person("Sanne", rel="mother", gender="female"),
+    person("Pola", rel="ex-wife", gender="female"),
+]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Grandpa fell asleep on the porch", ["Wim"]),
+        ("My grandfather built that porch", ["Aart"]),
+        ("姥爷昨天打电话来了", ["柳叔"]),
+        ("我姥爷生前爱喝茶", ["许德顺"]),
+        ("My future brother-in-law is a pilot", ["Ivo"]),
+        ("My brother-in-law is a pilot", ["Ivo"]),
+        ("My future mother-in-law is coming", []),
+        ("My mother-in-law is coming", ["Gitte"]),
+        ("My mother is coming", ["Sanne"]),
+        ("My stepmother is coming", []),
+        ("My ex-mother-in-law is coming", []),
+        ("My ex brother-in-law is coming", []),
+        ("我未来的岳母要来", []),
+        ("我岳母要来", ["裘婉"]),
+        ("my ex sold the house", ["Pola"]),
+    ],
+)
+def test_what_narrows_a_word_of_kin_is_part_of_it(text: str, expected: list[str]) -> None:
+    of_language = [one for one in KIN if one.name.isascii() is text.isascii()]
+    assert named(text, of_language) == expected
+
+
+def test_who_is_it_goes_before_who_will_be() -> None:
+    present = person("Bas", rel="brother-in-law", gender="male")
+    assert named("My brother-in-law is a pilot", [*KIN, present]) == ["Bas"]

@@ -1,11 +1,12 @@
 import html
 import uuid
-from datetime import timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.utils import timezone
 
 from contacts import relations, store
+from contacts.models import json_value
 from contacts.text import estimate_tokens
 from memories.context import build
 from memories.models import Memory, Retrieval
@@ -322,3 +323,18 @@ def test_a_description_beside_a_pronoun_still_takes_two_statements(
     with django_assert_max_num_queries(2):
         found = build.build(end_user, "她和那个住在深圳的人熟吗", include=("cards",))
     assert {contact.matched_by for contact in found.contacts} == {"pronoun", "semantic"}
+
+
+def test_near_dates_are_those_of_the_day_of_the_talk(end_user):
+    later = end_user.today + timedelta(days=100)
+    birthday = datetime(later.year - 2, later.month, 15, 12, tzinfo=UTC)
+    value = json_value(f"{birthday:%m-%d}")
+    make_contact(end_user, "Kim", attributes={"birthday": [value]})
+
+    def near_after_a_message(written: datetime | None) -> list[date]:
+        said = Incoming("user", "早上好", None, written)
+        heard = receive(end_user.app, end_user.external_id, [said]).end_user
+        return [one.on for one in build.build(heard, "早上好").dates]
+
+    assert near_after_a_message(birthday - timedelta(days=2)) == [birthday.date()]
+    assert near_after_a_message(None) == []

@@ -60,14 +60,15 @@ def test_a_process_that_is_still_loading_waits(client: ApiClient, settings: Any)
     assert searched(client)[0] == "yes"
 
 
-def test_what_a_model_is_asked_does_not_count(
+def test_no_search_waits_for_what_a_model_is_asked(
     zoe: EndUser, server: FakeOpenAI, settings: Any
 ) -> None:
     make_contact(zoe, "Olaf", gender="male")
+    make_contact(zoe, "Piet", gender="male")
     server.hang()
     traced = build.trace(
-        zoe, "What does that grumpy man want now?", resolve="model", resolve_budget_ms=1500,
-        deadline_ms=1400,
+        zoe, "What does that grumpy man want now?", history=[("user", "Olaf and Piet had a fight.")],
+        resolve="model", resolve_budget_ms=900, deadline_ms=800,
     )  # fmt: skip
     assert (traced.injection.resolved, traced.injection.searched) == ("late", "yes")
 

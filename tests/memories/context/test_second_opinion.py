@@ -1,6 +1,7 @@
 """A second opinion on who is meant, by a real server of the OpenAI protocol."""
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from contacts.models import Contact
 from memories.context import build, model_resolution
 from memories.models import ModelCall, Outage
 from tests.api import ApiClient, assert_error
-from tests.factories import make_contact
+from tests.factories import make_contact, make_memory, make_message
 from tests.servers import FakeOpenAI
 
 POINTS = "What does that grumpy man want now?"
@@ -53,7 +54,7 @@ def meant(server: FakeOpenAI, name: str, words: str, confidence: float = 0.9) ->
     def answer(request: Any) -> Any:
         shown = {one["about"]: one["id"] for one in request.data["people"]}
         found = next(short for about, short in shown.items() if name in about)
-        return {"meant": [{"words": words, "id": found, "confidence": confidence}]}
+        return {"meant": [{"words": words, "ids": [found], "confidence": confidence}]}
 
     server.answer_with = answer
 
@@ -70,7 +71,7 @@ def test_the_model_says_who_is_meant_where_the_fast_path_is_unsure(
     assert (one["id"], one["matched_text"]) == (str(people["piet"].pk), "that grumpy man")
     assert "Piet" in answer["system_prompt"]
     call = ModelCall.objects.get()
-    assert (call.purpose, call.outcome, call.end_user_id) == ("who", "ok", zoe.pk)
+    assert (call.purpose, call.outcome, call.end_user_id) == ("who", "changed", zoe.pk)
     assert (call.tokens_in, call.tokens_out) == (11, 7)
     sent = server.requests[0].data
     assert [turn["text"] for turn in sent["turns"]] == [turn["content"] for turn in TURNS]
@@ -98,10 +99,11 @@ def test_a_model_that_hangs_costs_the_budget_and_changes_nothing(
     started = time.monotonic()
     answer = asked(client, resolve_budget_ms=150, history=TURNS)
     assert time.monotonic() - started < 3
-    assert 100 < answer["timing"]["model"] < 2000
+    assert answer["timing"]["model"] < 2000
     assert answer["resolved"] == "late"
     assert same(answer, fast(client, history=TURNS))
-    assert ModelCall.objects.get().outcome == "transient"
+    call = ModelCall.objects.get()
+    assert (call.outcome, call.latency_ms >= 150) == ("late", True)
 
 
 @pytest.mark.usefixtures("people")
@@ -114,7 +116,7 @@ def test_a_model_that_hangs_costs_the_budget_and_changes_nothing(
         lambda server: server.reply_text("It is surely Olaf."),
         lambda server: server.reply_text('{"meant": [[[['),
         lambda server: server.reply_text("[" * 5000 + "}"),
-        lambda server: server.reply_json({"meant": [{"words": "him", "id": "p99"}]}),
+        lambda server: server.reply_json({"meant": [{"words": "him", "ids": ["p99"]}]}),
         lambda server: server.reply_json({"people": "all"}),
         lambda server: server.reply_body("<html>gone</html>"),
         lambda server: server.fail(401),
@@ -179,7 +181,7 @@ def test_people_of_others_and_the_archived_are_not_shown(
 
 
 @pytest.mark.usefixtures("people")
-def test_without_a_model_and_by_default_nothing_is_asked_and_no_statement_more(
+def test_without_a_model_or_where_none_is_wanted_nothing_is_asked_and_no_statement_more(
     zoe: EndUser, server: FakeOpenAI, settings: Any
 ) -> None:
     history = [(turn["role"], turn["content"]) for turn in TURNS]
@@ -189,10 +191,95 @@ def test_without_a_model_and_by_default_nothing_is_asked_and_no_statement_more(
             build.trace(zoe, POINTS, history=history, include=["cards"], **options)
         return len(queries)
 
-    by_default = statements()
+    settings.MIO_RESOLVE = "fast"
+    unasked = statements()
     settings.MIO_LLM = "offline"
-    assert statements(resolve="model") == by_default
+    assert statements(resolve="model") == unasked
     assert server.requests == []
+
+
+@pytest.mark.usefixtures("people")
+def test_it_is_asked_by_default_where_a_dropped_subject_may_be_somebody_of_the_talk(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    meant(server, "Piet", "")
+    turns = [
+        {"role": "user", "content": "Piet moved the boat again, to the other pier."},
+        {"role": "assistant", "content": "Oh no."},
+    ]
+    body = {"message": "Says the water is too low here.", "history": turns}
+    _, answer = client.post("users/zoe/context/", body)
+    assert answer["resolved"] == "model"
+    assert [c["matched_by"] for c in answer["contacts"]] == ["model"]
+
+
+@pytest.mark.usefixtures("people")
+def test_either_of_several_is_an_answer(
+    client: ApiClient, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    def either(request: Any) -> Any:
+        ids = [one["id"] for one in request.data["people"]]
+        return {"meant": [{"words": "that grumpy man", "ids": ids, "confidence": 0.9}]}
+
+    server.answer_with = either
+    found = asked(client, history=TURNS)["contacts"]
+    assert {(c["name"], c["confidence"]) for c in found} == {("Olaf", 0.5), ("Piet", 0.5)}
+
+
+def test_memories_are_found_for_whom_the_model_says(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    make_memory(zoe, "Piet sold his tractor", people["piet"])
+    make_memory(zoe, "Olaf keeps bees", people["olaf"])
+    meant(server, "Piet", "that grumpy man")
+    answer = asked(client, history=TURNS, include=["cards", "linked"])
+    assert [one["content"] for one in answer["memories"]] == ["Piet sold his tractor"]
+
+
+def test_somebody_found_by_a_description_is_shown_and_a_pronoun_beside_it_is_doubted(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    rana = make_contact(zoe, "Rana", attributes={"company": [{"value": "Nordsee Kabel"}]})
+    for number in range(model_resolution.MOST_PEOPLE):
+        make_contact(zoe, f"Friend{number} Ostrom", last_mentioned_at=timezone.now())
+    meant(server, "Rana", "the guy who works at Nordsee Kabel")
+    turns = [{"role": "user", "content": "Olaf is ill."}]
+    message = "He sounded odd, the guy who works at Nordsee Kabel."
+    answer = asked(client, message, history=turns)
+    assert answer["resolved"] == "model"
+    assert [c["id"] for c in answer["contacts"]] == [str(rana.pk)]
+
+
+def test_turns_are_shown_with_their_time_and_marked_where_they_are_of_another_conversation(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, people: dict[str, Contact]
+) -> None:
+    zoe.time_zone = "Asia/Tokyo"
+    zoe.save()
+    said = datetime(2026, 3, 1, 20, 5, tzinfo=UTC)
+    make_message(zoe, TURNS[0]["content"], session_id="old", created_at=said)
+    server.reply_json({"meant": []}, times=2)
+    asked(client, session_id="old")
+    asked(client, session_id="new")
+    (same,), (other,) = (request.data["turns"] for request in server.requests)
+    shown = {"role": "user", "text": TURNS[0]["content"], "at": "2026-03-02 05:05"}
+    assert same == shown
+    assert other == {**shown, "another_conversation": True}
+
+
+@pytest.mark.parametrize(
+    "message", ["My mom is visiting on Friday", "我妈周末要来", "Olaf Brandt said he is late"]
+)
+def test_what_is_plain_is_not_asked(
+    client: ApiClient, zoe: EndUser, server: FakeOpenAI, message: str
+) -> None:
+    for name, role, gender in [
+        ("Greta", "mother", "female"),
+        ("Olaf Brandt", "colleague", "male"),
+        ("Ilse", "colleague", "female"),
+    ]:
+        make_contact(zoe, name, relationship=role, gender=gender)
+    history = [{"role": "user", "content": "Greta and Ilse met Olaf Brandt."}]
+    assert asked(client, message, history=history)["resolved"] == "sure"
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,16 @@ import pytest
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.models import Memory
+from memories.pipeline import run
+from memories.pipeline.buffer import Incoming, receive
+from tests.factories import make_contact, make_end_user
 from tests.memories.pipeline.test_sync_contacts import say
 from tests.memories.snapshots import assert_sound
+
+
+@pytest.fixture
+def end_user() -> EndUser:
+    return make_end_user()
 
 
 def said_of(end_user: EndUser) -> dict[str, str]:
@@ -72,3 +80,52 @@ def test_telling_of_the_namesake_again_makes_no_third():
     )  # fmt: skip
     assert Contact.objects.of(end_user).standing().count() == 2
     assert_sound(end_user)
+
+
+def extracted(
+    end_user: EndUser, server, said: str, people: list, about: list[str]
+) -> list[Contact]:
+    receive(end_user.app, end_user.external_id, [Incoming("user", said)])
+    memories = [
+        {"content": f"About {ref}", "people": [ref], "turns": [1], "quote": ""} for ref in about
+    ]
+    server.reply_json({"people": people, "memories": memories})
+    run.extract_next(end_user.pk, everything=True)
+    return list(Contact.objects.of(end_user).standing().order_by("name"))
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("known", [False, True])
+def test_whom_a_model_keeps_apart_stay_apart_where_one_is_called_like_the_other(
+    server, end_user, known
+):
+    plumber = {
+        "id": "n1",
+        "name": "Joost Rademaker",
+        "aliases": ["Joost"],
+        "relationship": "plumber",
+    }
+    if known:
+        make_contact(end_user, "Joost Rademaker", aliases=["Joost"], relationship="plumber")
+        plumber = {"id": "p1", "name": "Joost Rademaker"}
+    other = {"id": "n2", "name": "Joost", "relationship": "classmate"}
+    said = "Joost Rademaker, we call him Joost, mended the sink. Joost from class came too."
+    found = extracted(end_user, server, said, [other, plumber], ["n2", plumber["id"]])
+    assert [(one.name, one.relationship) for one in found] == [
+        ("Joost", "classmate"), ("Joost Rademaker", "plumber"),
+    ]  # fmt: skip
+    told = said_of(end_user)
+    assert told == {"classmate": "About n2", "plumber": f"About {plumber['id']}"}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("name", "count"), [("秦岚", 2), ("秦兰", 1), ("兰兰", 1)])
+def test_a_model_makes_nobody_one_with_whom_their_name_only_sounds_like(
+    server, end_user, name, count
+):
+    make_contact(end_user, "秦兰", aliases=["兰兰"], relationship="同事")
+    person = {"id": "p1", "name": name}
+    found = extracted(end_user, server, f"{name}今天请假了", [person], ["p1"])
+    assert len(found) == count
+    assert name in {text for one in found for text in (one.name, *one.aliases)}
+    assert "秦岚" not in {alias for one in found for alias in one.aliases}

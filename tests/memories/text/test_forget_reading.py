@@ -2,7 +2,7 @@
 
 import pytest
 
-from memories.text.forget_reading import EVERYTHING, Reading, read
+from memories.text.forget_reading import EVERYTHING, Reading, may_ask, read
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,21 @@ def test_what_is_named_stands_in_the_clause_that_asks_before_it_or_behind_a_colo
     text: str,
 ) -> None:
     assert "salary" in read(text).topic
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Delete what I said about the loan. No, keep it.", False),
+        ("Forget the thing about Ruben... wait, no, leave it", False),
+        ("把那条体检的删了吧，等等，不用删", False),
+        ("忘掉刚才说的贷款。算了，还是记着吧", False),
+        ("Delete what I said about the loan. No, keep it. Actually, delete it.", True),
+        ("No, don't keep what I said about the loan", True),
+        ("Remember the loan? No, delete it", True),
+        ("不，别记贷款的事了", True),
+        ("贷款的事你不要留着", True),
+    ],
+)
+def test_a_request_that_is_taken_back_in_the_same_breath_is_none(text: str, asks: bool) -> None:
+    assert may_ask(text) is asks

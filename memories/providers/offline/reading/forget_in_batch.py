@@ -24,6 +24,8 @@ def forget_asked(book: DraftBook, heard: Heard, sentence: Sentence) -> bool:
     reading = forget_reading.read(sentence.text + sentence.end_mark)
     if reading.asks < forget_reading.UNSURE:
         return False
+    if forget_reading.takes_back(heard.text[sentence.start :]):
+        return False
     if not reading.acts:
         if heard.wanted and book.clock - book.asked_at > REPEATED:
             book.forget.append(ForgetRequest(asked_in=heard.turn.id, unclear=True))

@@ -82,9 +82,7 @@ def test_a_stream_that_goes_silent_ends_in_a_timeout(server, slept):
     assert came
 
 
-@pytest.mark.parametrize(
-    "event", ["{", "7", "[]", '{"choices": 5}', '{"choices": [{"delta": {"content": [1]}}]}']
-)
+@pytest.mark.parametrize("event", ["{", "7", "[]", '{"choices": 5}', '{"choices": [{"delta": 1}]}'])
 def test_an_event_out_of_form_is_an_output_error(server, chat, event):
     server.garble_stream(REPLY, event)
     came, error = broken(chat)

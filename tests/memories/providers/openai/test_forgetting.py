@@ -154,3 +154,10 @@ class TestTheUsersOwnNames:
         found = provider.extract(request(turn(1, "我叫周舟。"))).value
         assert found.people == ()
         assert found.memories[0].people == ()
+
+
+def test_what_the_user_takes_back_in_the_same_breath_is_not_asked(forgotten):
+    said = "忘掉我说的阿梅吃药的事吧。算了，还是记着。"
+    item = asked(quote="忘掉我说的阿梅吃药的事吧", person="p1", everything=True)
+    assert forgotten(item, TOLD, turn(2, said)) == ()
+    assert forgotten(item)

@@ -1,0 +1,54 @@
+"""Of several people whom one name may mean: who is meant by the other words of the message, where
+only the card of one of them has them (a job, a place, a partner, what they are known to do)."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from accounts.reasons import Reason
+from contacts.resolution import text_overlap
+from contacts.types import Mention
+
+# The weight of words from which they are a clue: one that is not among the commonest.
+LEAST = 0.6
+
+
+def told_apart(
+    message: str, mentions: Sequence[Mention], cards: Mapping[UUID, str]
+) -> list[Mention]:
+    """The mentions, without those of people whom a clue speaks against; who is left is as likely
+    as if nobody else had the name."""
+    places: dict[tuple[int, int], list[Mention]] = defaultdict(list)
+    for mention in mentions:
+        if isinstance(mention.reason, Reason) and mention.reason.code == "among_several":
+            places[mention.start, mention.end].append(mention)
+    out = dict(zip(mentions, mentions, strict=True))
+    for (start, end), several in places.items():
+        said = text_overlap.read([f"{message[:start]} {message[end:]}"])
+        chosen = _chosen(said, several, cards)
+        if chosen is not None:
+            out |= dict.fromkeys(several)
+            sure = min(0.99, round(chosen.confidence * len(several) ** 0.5, 3))
+            out[chosen] = replace(chosen, confidence=sure, reason=chosen.reason.params["reason"])  # type: ignore[union-attr]
+    return [mention for mention in out.values() if mention is not None]
+
+
+def _chosen(
+    said: text_overlap.Words, several: Sequence[Mention], cards: Mapping[UUID, str]
+) -> Mention | None:
+    """Whose card alone has words of the message."""
+    known = {
+        mention: text_overlap.read(
+            [cards[mention.person.id], mention.person.relationship],
+            without=(mention.person.name, *mention.person.aliases),
+        )
+        for mention in several
+    }
+    weights = {}
+    for mention, words in known.items():
+        others = [other for each, other in known.items() if each is not mention]
+        own = {w: said[w] for w in words.keys() & said.keys() if not any(w in o for o in others)}
+        weights[mention] = sum(own.values())
+    telling = [mention for mention, weight in weights.items() if weight >= LEAST]
+    return telling[0] if len(telling) == 1 and len(several) > 1 else None
