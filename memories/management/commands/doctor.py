@@ -1,6 +1,7 @@
 """manage.py doctor [--fix]"""
 
 from argparse import ArgumentParser
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -26,14 +27,18 @@ class Command(MioCommand):
         )
         super().add_arguments(parser)
 
-    def handle(self, *, fix: bool, json: bool, **_options: Any) -> None:
+    def handle(
+        self, *, fix: bool, json: bool, leave_out: Collection[str] = (), **_options: Any
+    ) -> None:
+        """``leave_out``: the names of checks that a caller does not want."""
         # Loaded here: the checks bring the whole pipeline, which --help does without.
         from memories.doctor import CHECKS
 
         wrong: dict[str, list[Finding]] = {}
         repaired = 0
-        with self.bar(len(CHECKS), "check") as bar:
-            for check, repair in CHECKS.items():
+        checks = {one: mend for one, mend in CHECKS.items() if one.__name__ not in leave_out}
+        with self.bar(len(checks), "check") as bar:
+            for check, repair in checks.items():
                 bar.set_description(check.__name__)
                 findings = list(check())
                 if findings and fix and repair:
@@ -48,7 +53,7 @@ class Command(MioCommand):
             self.report(
                 json,
                 ok=not wrong,
-                checks=len(CHECKS),
+                checks=len(checks),
                 repaired=repaired,
                 findings={
                     name: [
@@ -60,10 +65,10 @@ class Command(MioCommand):
                 warnings=_warnings(),
             )
         else:
-            self._tell(wrong, repaired, len(CHECKS))
+            self._tell(wrong, repaired, len(checks))
         if wrong:
             total = sum(map(len, wrong.values()))
-            raise CommandError(f"{total} things are wrong in {len(wrong)} of {len(CHECKS)} checks.")
+            raise CommandError(f"{total} things are wrong in {len(wrong)} of {len(checks)} checks.")
 
     def _tell(self, wrong: "dict[str, list[Finding]]", repaired: int, checks: int) -> None:
         for name, findings in wrong.items():

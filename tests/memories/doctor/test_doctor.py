@@ -13,9 +13,11 @@ from contacts.models import Contact, json_value
 from memories.corrections import derived, sources
 from memories.doctor import CHECKS
 from memories.jobs import schedules
+from memories.management.commands.doctor import Command as Doctor
 from memories.models import Batch, Edge, Link, Memory
 from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder
+from mio_site.management.commands.restore import NO_DAMAGE
 from tests.factories import make_contact, make_end_user, make_memory, make_message
 from tests.memories.doctor.damage import (
     DAMAGE,
@@ -135,6 +137,8 @@ def test_a_secret_is_named_by_its_row_and_never_shown(
     shown = capsys.readouterr().out
     assert f"user {healthy.pk}, {hums().pk}: memory tells a secret: erase it" in shown
     assert "hunter2" not in shown
+    # A copy has it because the original has it: trying a backup leaves it out.
+    Doctor().handle(fix=False, json=False, leave_out=NO_DAMAGE)
 
 
 def test_a_model_whose_cosines_nobody_measured_is_named(
