@@ -133,7 +133,6 @@ TEMPLATES: dict[str, str] = {
     "chat_bad_date": _("{name}, line {number}, has no date that can be."),
     "chat_bad_letters": _("{name}, line {number}, has characters that can't be read."),
     "chat_damaged_line": _("{name}, line {number}, is no object of JSON."),
-    "chat_no_text": _("{name} is no text in UTF-8, UTF-16 or GB 18030: save it as UTF-8."),
     "chat_too_large": _("The file holds more than {limit}."),
     "chat_no_file": _("{name} can't be read."),
     "chat_path_leads_out": _("{name} has a file whose path leads out of it."),
@@ -169,9 +168,6 @@ TEMPLATES: dict[str, str] = {
     "book_empty": _("Nobody is in this file: there is nothing to import."),
     "book_too_large": _("The file is larger than {limit} without its photos: split it."),
     "book_crowd": _("The file has more than {limit} entries: split it."),
-    "book_encoding": _(
-        "The text is neither UTF-8 nor in a character set that the file names: save it as UTF-8."
-    ),
     "book_at_start": _("At the start"),
     "book_in_entry": _("Entry {number}"),
     "book_after_entry": _("After entry {number}"),

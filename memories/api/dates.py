@@ -21,6 +21,7 @@ from memories.corrections import edit_dates
 from memories.corrections.edit_dates import ImportantDate
 
 MAX_DAYS = 366
+MAX_LIMIT = 1000
 
 
 class DatesQuery(Strict):
@@ -28,6 +29,9 @@ class DatesQuery(Strict):
         required=False, min_value=0, max_value=MAX_DAYS, help_text="Days from today on."
     )
     contact = serializers.UUIDField(required=False, help_text="Only those of this contact.")
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=MAX_LIMIT, help_text="Only the first of them."
+    )
 
 
 class _DayForm(Strict):
@@ -101,7 +105,8 @@ class Dates(PersonView):
         contact = self.contact(whose, or_survivor=True).pk if whose else None
         found = edit_dates.dates_of(user, within=query.get("within"), contact=contact)
         rows = [_shown(user, one) for one in found]
-        return Response({"count": len(rows), "next": None, "results": rows})
+        shown = rows[: query.get("limit")]
+        return Response({"count": len(rows), "next": None, "results": shown})
 
     @documented(
         request=NewDate,

@@ -90,6 +90,9 @@ class ChangedFacts(serializers.Serializer):
 
 class ChangedQuery(Strict):
     contact = Identifier(required=False, help_text="Only of this person.")
+    limit = serializers.IntegerField(
+        required=False, min_value=1, max_value=1000, help_text="Only the latest of them."
+    )
 
 
 class WhatChanged(UserView):
@@ -101,12 +104,14 @@ class WhatChanged(UserView):
         description="Facts that are no longer true beside what took their place.",
     )
     def get(self, _request: Request, **_path: Any) -> Response:
-        pk = self.query(ChangedQuery).get("contact")
+        query = self.query(ChangedQuery)
+        pk = query.get("contact")
         who = store.survivor(self.end_user, pk) if pk else None
         if pk and who is None:
             raise ApiError(404, "unknown_contact", "This user has no such contact.")
         found = changed.changed(self.end_user, who.id if who else None)
-        return Response(ChangedFacts({"results": [asdict(one) for one in found]}).data)
+        shown = [asdict(one) for one in found[: query.get("limit")]]
+        return Response(ChangedFacts({"results": shown}).data)
 
 
 class MemoryHistory(UserView):

@@ -33,7 +33,8 @@ MAX_PEOPLE = 50
 TYPES = [t.value for t in MemoryType]
 SUBTYPES = [s.value for s in Subtype]
 # What Mio notes of a memory beside what an app does.
-OWN_METADATA = frozenset((PINNED, "vcard_note", "vcard_of", "imported", "consolidated_into"))
+_INTERNAL = frozenset(("vcard_note", "vcard_of", "imported", "consolidated_into"))
+OWN_METADATA = _INTERNAL | {PINNED}
 
 
 class _Times(Strict):
@@ -202,8 +203,7 @@ class MemorySerializer(serializers.ModelSerializer):
         return list(Named([link.contact for link in memory.links.all()], many=True).data)
 
     def get_metadata(self, memory: Memory) -> dict[str, Any]:
-        profile = memory.consolidated_into_id
-        return {**memory.metadata, "consolidated_into": str(profile) if profile else None}
+        return {key: held for key, held in memory.metadata.items() if key not in _INTERNAL}
 
     def get_superseded_by(self, memory: Memory) -> list[str]:
         return [str(edge.source_id) for edge in memory.edges_in.all()]

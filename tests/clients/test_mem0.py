@@ -1,4 +1,4 @@
-"""The six methods of mem0's client."""
+"""The methods of mem0's client, as its users call them."""
 
 import pytest
 from mio_client import Mio, MioError
@@ -46,6 +46,41 @@ def test_whose_memory_it_is_has_to_be_said_and_unknown_filters_are_refused(mio: 
     client = MemoryClient(mio)
     with pytest.raises(ValueError, match="user_id"):
         client.get_all()
-    with pytest.raises(ValueError, match="'agent_id'"):
-        client.search("boats", filters={"user_id": "ann", "agent_id": "a"})
+    with pytest.raises(ValueError, match="'categories'"):
+        client.search("boats", filters={"user_id": "ann", "categories": "a"})
+    with pytest.raises(ValueError, match="user_id"):
+        client.get("3f0c0e0e-0000-4000-8000-000000000000")
     assert mio.list_users()["count"] == 0
+
+
+def test_memories_are_told_apart_by_agent_and_run_and_known_by_their_ids(mio: Mio) -> None:
+    client = MemoryClient(mio)
+    added = [
+        client.add(f"Kim owns {n} boats.", user_id="ann", agent_id=f"a{n}", run_id="r", infer=False,
+                   metadata={"n": n})["results"][0]
+        for n in range(3)
+    ]  # fmt: skip
+    assert (added[1]["agent_id"], added[1]["run_id"], added[1]["metadata"]) == ("a1", "r", {"n": 1})
+    found = client.search(query="boats", user_id="ann", limit=2, filters={"agent_id": "a2"})
+    assert [one["id"] for one in found["results"]] == [added[2]["id"]]
+    assert len(client.search(query="boats", user_id="ann", limit=2)["results"]) == 2
+    [listed] = client.get_all(user_id="ann", agent_id="a1", limit=5)["results"]
+    assert (listed, client.get(listed["id"])) == (client.get(added[1]["id"]),) * 2
+    assert client.update(listed["id"], data="Kim owns a ship.")["memory"] == "Kim owns a ship."
+    assert [(one["old_memory"], one["new_memory"], one["event"]) for one in client.history(listed["id"])] == [
+        (None, "Kim owns 1 boats.", "ADD"), ("Kim owns 1 boats.", "Kim owns a ship.", "UPDATE"),
+    ]  # fmt: skip
+    client.delete_all(user_id="ann", agent_id="a0")
+    assert client.get_all(user_id="ann")["count"] == 2
+    client.delete_all(user_id="ann")
+    assert client.get_all(user_id="ann")["results"] == []
+
+
+def test_profiles_are_marked_and_found_when_they_are_asked_for(mio: Mio) -> None:
+    client = MemoryClient(mio, user_id="ann")
+    client.add([{"role": "user", "content": "My friend Zoe Park is a nurse in Oslo."}])
+    mio.process("ann", wait=True)
+    found = client.search("Zoe Park nurse Oslo", profiles=True)["results"]
+    assert {one["kind"] for one in found} == {"fact", "profile"}
+    assert {one["kind"] for one in client.search("Zoe Park nurse Oslo")["results"]} == {"fact"}
+    assert not any("consolidated_into" in one["metadata"] for one in found)

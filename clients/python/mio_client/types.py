@@ -40,6 +40,7 @@ class BookCounts(TypedDict):
     skipped: int
     relations: int
     memories: int
+    unreadable: int
 
 
 OutcomeEnum = Literal["new", "changed", "same", "undecided", "skipped"]
@@ -68,6 +69,7 @@ class BookImport(TypedDict):
     format: FormatEnum
     dry_run: bool
     counts: BookCounts
+    unreadable: list[str]
     change_id: str | None
 
 
@@ -1089,6 +1091,7 @@ class AddressBookRetrieveQuery(TypedDict):
 
 class ChangedFactsListQuery(TypedDict):
     contact: NotRequired[str]
+    limit: NotRequired[int]
 
 
 class ChangesListQuery(TypedDict):
@@ -1110,6 +1113,7 @@ class ContactsHistoryQuery(TypedDict):
 
 class DatesListQuery(TypedDict):
     contact: NotRequired[str]
+    limit: NotRequired[int]
     within: NotRequired[int]
 
 

@@ -10,7 +10,7 @@ from memories.corrections.undo import undo_change
 from memories.doctor import CHECKS
 from memories.models import Memory
 from tests.api import ApiClient
-from tests.factories import SOME_DAY, make_end_user
+from tests.factories import SOME_DAY, make_contact, make_end_user
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -222,3 +222,17 @@ def test_what_held_is_read_by_when_it_held_and_told_beside_what_holds(
     assert "不再如此" not in prompt["system_prompt"]
     assert "no longer true since" not in prompt["system_prompt"]
     assert healthy()
+
+
+def test_lists_of_dates_and_of_changes_are_as_long_as_is_asked_for() -> None:
+    client = ApiClient()
+    user = make_end_user(app=client.app, external_id="kai")
+    for number in range(3):
+        make_contact(
+            user, f"Kim {number}", attributes={"birthday": [{"value": f"1990-0{number + 1}-02"}]}
+        )
+    for number, address in ((2, "dates/?limit=2"), (3, "dates/")):
+        assert len(client.get(f"users/kai/{address}")[1]["results"]) == number
+    for address in ("dates/", "changed-facts/"):
+        assert client.get(f"users/kai/{address}?limit=0")[0] == 400
+        assert client.get(f"users/kai/{address}?limit=1")[0] == 200

@@ -42,7 +42,7 @@ def test_memories_are_listed_by_status_kind_type_contact_and_words(
     assert listed("?q=看书") == {str(rain.id)}
     row = client.get(f"users/zoe/memories/{old.id}/")[1]
     assert row["superseded_by"] == [str(cello.id)]
-    assert row["metadata"] == {"consolidated_into": None}
+    assert row["metadata"] == {}
 
 
 def test_a_list_of_memories_takes_the_same_statements_whatever_its_length(
