@@ -23,15 +23,16 @@ def told_apart(
     for mention in mentions:
         if isinstance(mention.reason, Reason) and mention.reason.code == "among_several":
             places[mention.start, mention.end].append(mention)
-    out = dict(zip(mentions, mentions, strict=True))
+    out = list(mentions)
     for (start, end), several in places.items():
         said = text_overlap.read([f"{message[:start]} {message[end:]}"])
         chosen = _chosen(said, several, cards)
-        if chosen is not None:
-            out |= dict.fromkeys(several)
+        if chosen is not None and isinstance(chosen.reason, Reason):
             sure = min(0.99, round(chosen.confidence * len(several) ** 0.5, 3))
-            out[chosen] = replace(chosen, confidence=sure, reason=chosen.reason.params["reason"])  # type: ignore[union-attr]
-    return [mention for mention in out.values() if mention is not None]
+            alone = replace(chosen, confidence=sure, reason=chosen.reason.params["reason"])
+            out[out.index(chosen)] = alone
+            out = [mention for mention in out if mention not in several]
+    return out
 
 
 def _chosen(

@@ -113,11 +113,12 @@ def _closest(hits: Sequence[Hit]) -> list[Hit]:
 
 def _closest_at(hits: Sequence[Hit]) -> Sequence[Hit]:
     kin = [hit for hit in hits if hit.role and hit.mine and hit.mine.level == "kin"]
-    if len(hits) < 2 or not kin or any(hit.role.group for hit in kin if hit.role):
+    words = [hit.role for hit in kin if hit.role]
+    if len(hits) < 2 or not kin or any(word.group for word in words):
         return hits
     rest = [hit for hit in hits if hit not in kin]
     called = [hit for hit in kin if hit.role and _is_called(hit.person, hit.role.text)]
-    if (called or any(hit.kind == "alias" for hit in rest)) and kin[0].role.whose == "bare":
+    if (called or any(hit.kind == "alias" for hit in rest)) and words[0].whose == "bare":
         return [*rest, *called]
     own = [hit for hit in kin if not is_anothers(hit.person.relationship)] or kin
     present = [hit for hit in own if hit.mine and "future" not in hit.mine.tags] or own

@@ -199,7 +199,7 @@ def trace(
             opinion = opinion.opinion()
         if _meant(opinion.mentions).keys() != _meant(mentions).keys():
             looked = look(opinion.mentions)
-    mentions, known = list(opinion.mentions), known | opinion.cards
+    mentions, known = list(opinion.mentions), {**known, **opinion.cards}
     if looked.voted is not None:
         voted = looked.voted.mention
         mentions = [*(m for m in mentions if m.person.id != voted.person.id), voted]

@@ -168,6 +168,7 @@ OTHER_RIGHTS = {
     "django_q_ormq": "SELECT INSERT",
     "memories_outage": "SELECT INSERT",
     "memories_remotebatch": "SELECT INSERT UPDATE",
+    "memories_slowmodel": "SELECT",
     "webhooks_endpoint": "SELECT",
 }
 
