@@ -13,7 +13,7 @@ from pkgutil import iter_modules
 import faker.providers.person
 
 from contacts import segmentation
-from contacts.lexicon import words
+from contacts.lexicon import titles, words
 from contacts.roles import groups, terms
 from contacts.tagging.chain import OUTSIDE
 from contacts.tagging.word_tokens import Token, tokens
@@ -336,12 +336,12 @@ def _marks(
 
 def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]) -> list[Row]:
     """For each Chinese character the forms of a name that it may be part of, with its place in it:
-    a surname with one or two characters (fn), a nickname of two (nk), one character twice (rd);
-    whether it is a word of the dictionary, how like a given name its characters are, and whether
+    a surname with one or two characters (fn) or a title (tt), a nickname of two (nk), one character
+    twice (rd); whether it is a word of the dictionary, how like a given name its characters are, and whether
     words begin and end with it."""
     out: list[Row] = [[] for _ in toks]
     for start in range(len(toks)):
-        for size in (2, 3):
+        for size in (2, 3, 4):
             window = toks[start : start + size]
             if len(window) < size or not all(t.han for t in window):
                 break
@@ -361,6 +361,10 @@ def _name_form(characters: Sequence[str]) -> str:
     """The form of name that characters have, with what the dictionary says of them and their
     likeness to a given name; or nothing."""
     first, *rest = characters
+    if first in words("surnames") and "".join(rest) in titles("zh"):
+        return f"tt{len(rest)}{_bucket(_surnames()[first], 0.0, 1.5, 3.0)}"
+    if len(rest) > 2:
+        return ""
     like = sum(_given_characters().get(c, 0.0) for c in rest) / len(rest)
     odds = _bucket(like, -1.0, -0.3, 0.2, 0.8, 1.5)
     tag = segmentation.tag("".join(characters))
@@ -403,7 +407,7 @@ def _beside_window(
             yield f"{form}>w={toks[at + 1].norm if at + 1 < len(toks) else 'none'}"
 
 
-_FORMS = ("fn", "nk", "rd")
+_FORMS = ("fn", "nk", "rd", "tt")
 
 
 def _word_edges(toks: Sequence[Token], at: int) -> Iterator[str]:
