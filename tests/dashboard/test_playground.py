@@ -76,7 +76,7 @@ def test_the_page_shows_precisely_what_the_api_says(
     assert traced.system_prompt == built.system_prompt
     assert (traced.contacts, traced.memories) == (built.contacts, built.memories)
     assert [step.name for step in answer.trace.steps] == [
-        "who", "embedding", "linked", "search", "prompt",
+        "who", "linked", "embedding", "search", "prompt",
     ]  # fmt: skip
     assert answer.statements > 4
     reasons = {one.memory.content: one.reasons for one in answer.memories}

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 ACTOR = "operator:test"
 HEADER = "First Name,Last Name,Nickname,Birthday,Notes,Phone 1 - Value,Relation 1 - Label,Relation 1 - Value\n"
-FEW, MANY = 50, 200
+FEW, MANY = 100, 400
 
 
 def book(people: int) -> str:
