@@ -296,6 +296,8 @@ def _look(
                 floor=relevance.FLOOR,
                 with_people=not meant,
             )
+            if about is not None:
+                hits = [hit for hit in hits if hit.memory.id not in about.rejected]
             searched = "words" if embedding.failed else "yes"
             # Where somebody is named, others in what is known of the matter are not meant.
             voted = None if meant else memory_vote.meant(message, hits, embedding.wait())

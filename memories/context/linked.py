@@ -37,10 +37,12 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """``unlinked``: the contacts for whom links were not enough."""
+    """``unlinked``: the contacts for whom links were not enough; ``rejected``: the memories that are
+    said not to be about one of these people, read only where links were not enough."""
 
     found: list[Found]
     unlinked: tuple[UUID, ...]
+    rejected: frozenset[UUID] = frozenset()
 
 
 def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
@@ -61,7 +63,10 @@ def about_people(end_user: EndUser, people: Sequence[Person], message: str, limi
         linked[memory.pk] = memory
     found = _ranked(list(linked.values()), message, Reason("linked"))
     unlinked = []
+    rejected: frozenset[UUID] = frozenset()
     if len(found) < limit:
+        unwanted = Link.objects.of(end_user).filter(contact__in=params["contacts"], rejected=True)
+        rejected = frozenset(unwanted.values_list("memory", flat=True))
         for person in people:
             naming = unlinked_naming(end_user.pk, person).only(*Memory.SHOWN)[:limit]
             fresh = [m for m in naming if m.id not in linked]
@@ -70,7 +75,7 @@ def about_people(end_user: EndUser, people: Sequence[Person], message: str, limi
                 reason = Reason("not_linked_yet", name=person.name)
                 found += _ranked(fresh, message, reason, person.id)
     best = sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
-    return About(best, tuple(unlinked))
+    return About(best, tuple(unlinked), rejected)
 
 
 # At most so many memories that are no longer true are told beside what took their place.

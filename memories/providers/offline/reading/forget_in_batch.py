@@ -58,10 +58,10 @@ def _meant(
     called, people = _people(heard, sentence, reading)
     if reading.means == "unclear" and not people:
         return [ForgetRequest(unclear=True)], []
-    topic = _without(reading.topic, called)
-    strangers = [
-        word for word in _strangers(reading.clause) if not any(name in word for name in called)
-    ]
+    named = _strangers(reading.clause)
+    same = [word for word in named if any(name in word or word in name for name in called)]
+    topic = _without(reading.topic, [*called, *same])
+    strangers = [word for word in named if word not in same]
     words = forget_reading.content_words(_without(topic, strangers))
     keys = forget_reading.topic_keys(topic)
     # Where anything is named, all else stays.
