@@ -89,15 +89,20 @@ def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, fl
 
 
 def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
-    """The segments, surest first, where one that cuts a common Chinese word in two gives what it
-    has to the one that ends before that word (高澜住|在: 高澜)."""
+    """The segments, surest first, where a name that cuts a common Chinese word in two gives what it
+    has to the one that ends before that word (高澜住|在: 高澜), and one that begins with the user
+    to the role behind (我|妹)."""
     by_place = {(one.start, one.end, one.kind): one for one in segments}
     for one in segments:
-        shorter = by_place.get((one.start, one.end - 1, one.kind))
-        if shorter is not None and one.kind == "name" and begins_word(toks, one.end - 1):
-            del by_place[one.start, one.end, one.kind]
-            both = min(one.probability + shorter.probability, 1.0)
-            by_place[one.start, one.end - 1, one.kind] = shorter._replace(probability=both)
+        if one.kind != "name":
+            continue
+        instead = (one.start, one.end - 1, "name") if begins_word(toks, one.end - 1) else None
+        if before(toks[one.start].norm) == "own":
+            instead = one.start + 1, one.end, "role"
+        if instead in by_place:
+            del by_place[one.start, one.end, "name"]
+            both = min(one.probability + by_place[instead].probability, 1.0)
+            by_place[instead] = by_place[instead]._replace(probability=both)
     return sorted(by_place.values(), key=lambda one: -one.probability)
 
 

@@ -70,14 +70,15 @@ def _pet(value: str) -> str:
 
 
 def _firms(text: str, places: tuple[str, ...]) -> tuple[str, ...]:
-    """The X of 在X上班 that may name an employer: a noun that is no place and no time."""
+    """The X of 在X上班 that may name an employer, and of 在X当 where it is a known one: a noun that
+    is no place and no time."""
     found = []
     for match in re.finditer(
-        r"在\s?(?P<v>[\u4e00-\u9fff]{2,8}?)(?:那边|那儿)?(?:上班|工作|任职|就职)", text
+        r"在\s?(?P<v>[\u4e00-\u9fff]{2,8}?)(?:那边|那儿)?(?P<does>上班|工作|任职|就职|当|做)", text
     ):
         value = match.group("v")
-        known = value in FIRMS
-        noun = tagged(value)[0][1][:1] in {"n", "j"}
+        known = value in FIRMS or value in words("organisations", "zh")
+        noun = match["does"] not in ("当", "做") and tagged(value)[0][1][:1] in {"n", "j"}
         if known or (
             noun and not RE.not_firm.search(value) and not any(place in value for place in places)
         ):
