@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from convertdate import islamic, persian
 
-from accounts.reasons import Skipped
+from accounts.reasons import Reason, Skipped
 from contacts.lexicon.rules import patterns
 from imports.formats.text_lines import (
     Header,
@@ -79,7 +79,7 @@ def parse(source: Source) -> Iterator[Turn]:
                 continue
             day, at = _day(dated.numbers, day_first), clock(dated.time)
             if day is None or at is None:
-                source.skipped.add("chat_bad_date", name=source.name, number=number)
+                source.skipped.add(Reason("chat_bad_date", name=source.name, number=number))
                 yield Header("", datetime.min), ""
                 continue
             name, text = _said(dated)
