@@ -375,10 +375,10 @@ class Skipped:
     count: int = 0
     named: list[Reason] = field(default_factory=list)
 
-    def add(self, code: str, **params: Any) -> None:
+    def add(self, reason: Reason) -> None:
         self.count += 1
         if len(self.named) < self.MOST:
-            self.named.append(Reason(code, **params))
+            self.named.append(reason)
 
 
 class CodedError(Exception):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
-from accounts.reasons import Skipped
+from accounts.reasons import Reason, Skipped
 from contacts.address_books import entries
 from contacts.address_books.entries import (
     CONTROLS,
@@ -111,7 +111,7 @@ def _decoded(raw: bytes, skipped: Skipped) -> str:
     lines = text.splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         if "\ufffd" in line:
-            skipped.add("book_letters", line=number)
+            skipped.add(Reason("book_letters", line=number))
     return "".join(line for line in lines if "\ufffd" not in line)
 
 
@@ -134,9 +134,9 @@ def _rows(text: str, skipped: Skipped) -> Iterator[tuple[int, dict[str, str]]]:
         if number == 1:
             continue
         if cells is None:
-            skipped.add("book_row", number=number - 1)
+            skipped.add(Reason("book_row", number=number - 1))
         elif any(cell.strip() for cell in cells[len(header) :]):
-            skipped.add("book_row_too_long", number=number - 1)
+            skipped.add(Reason("book_row_too_long", number=number - 1))
         else:
             row = {name: _shown(cell) for name, cell in zip(header, cells, strict=False)}
             yield number - 1, row

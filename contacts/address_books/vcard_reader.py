@@ -112,7 +112,7 @@ def _decoded(raw: bytes, skipped: Skipped) -> str:
     lines = [octets.decode("utf-8", errors="replace") for octets in raw.split(b"\n")]
     for number, line in enumerate(lines, 1):
         if "\ufffd" in line:
-            skipped.add("book_letters", line=number)
+            skipped.add(Reason("book_letters", line=number))
             lines[number - 1] = ""
     return "\n".join(lines)
 
@@ -132,7 +132,7 @@ def _cards(text: str, skipped: Skipped) -> Iterator[_Card]:
         mark = (line.name, line.value.strip().upper()) if line else ("", "")
         if mark == ("BEGIN", "VCARD"):
             if card is not None and depth == 1 and not _has_agent(card):
-                skipped.add("book_no_end", number=count)
+                skipped.add(Reason("book_no_end", number=count))
                 yield card
                 depth = 0
             depth += 1
@@ -140,16 +140,16 @@ def _cards(text: str, skipped: Skipped) -> Iterator[_Card]:
                 count += 1
                 card = _Card(count, [])
         elif card is None:
-            skipped.add("book_outside", where=where, line=number)
+            skipped.add(Reason("book_outside", where=where, line=number))
         elif mark == ("END", "VCARD"):
             depth -= 1
             if depth == 0:
                 yield card
                 card = None
         elif depth == 1 and not _added(card, line, logical):
-            skipped.add("book_line", where=where, line=number)
+            skipped.add(Reason("book_line", where=where, line=number))
     if card is not None:
-        skipped.add("book_no_end", number=count)
+        skipped.add(Reason("book_no_end", number=count))
         yield card
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import ijson
 
+from accounts.reasons import Reason
 from contacts import names
 from contacts.address_books.entries import MAX_ENTRIES, Entry, clean
 from contacts.tagging.person_tagger import person_spans
@@ -75,11 +76,11 @@ def _rows(source: Source) -> Iterator[Mapping[str, Any]]:
                     read += 1
                     yield row
                 else:
-                    source.skipped.add("dump_row", number=number)
+                    source.skipped.add(Reason("dump_row", number=number))
     except (ijson.JSONError, UnicodeError, RecursionError) as error:
         if not read:
             raise NotReadable("chat_damaged", name=source.name) from error
-        source.skipped.add("chat_cut_off", name=source.name)
+        source.skipped.add(Reason("chat_cut_off", name=source.name))
 
 
 def _starts_with_list(source: Source) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from accounts.reasons import Reason
 from contacts import names
 from contacts.address_books.entries import MAX_ENTRIES, RELATIONS, Entry, clean
 from contacts.lexicon import rows, words
@@ -89,7 +90,7 @@ def _graph(source: Source) -> _Graph:
             said += 1
             graph.relations.append((parts[0], parts[1], parts[2]))
         else:
-            source.skipped.add("dump_line", number=number)
+            source.skipped.add(Reason("dump_line", number=number))
         if said > MAX_MEMORIES or len(graph.entities) > MAX_ENTRIES:
             raise NotReadable("dump_crowd", limit=MAX_MEMORIES)
     return graph

@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from accounts.reasons import Reason
 from imports.formats.json_stream import moment, objects, text_of
 from imports.formats.text_lines import is_placeholder, numbered_lines
 from imports.source import Source, decoded
@@ -58,4 +59,4 @@ def json_lines(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
         if isinstance(row, dict):
             yield number, row
         else:
-            source.skipped.add("chat_damaged_line", name=source.name, number=number)
+            source.skipped.add(Reason("chat_damaged_line", name=source.name, number=number))

@@ -6,6 +6,7 @@ from typing import Any
 
 import ijson
 
+from accounts.reasons import Reason
 from imports.source import Source
 from imports.types import NotReadable
 
@@ -39,7 +40,7 @@ def objects(
     except (ijson.JSONError, UnicodeError, RecursionError) as error:
         if not read:
             raise NotReadable("chat_damaged", name=source.name) from error
-        source.skipped.add("chat_cut_off", name=source.name)
+        source.skipped.add(Reason("chat_cut_off", name=source.name))
 
 
 def root(source: Source) -> str:

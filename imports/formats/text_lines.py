@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime, time
 from typing import NamedTuple
 
+from accounts.reasons import Reason
 from imports.formats.day_parts import hour_of
 from imports.source import Source
 
@@ -47,12 +48,12 @@ def numbered_lines(source: Source) -> Iterator[tuple[int, str]]:
         while line := stream.readline(LONGEST):
             number += 1
             if len(line) == LONGEST:
-                source.skipped.add("chat_long_line", name=source.name, number=number)
+                source.skipped.add(Reason("chat_long_line", name=source.name, number=number))
                 while len(line) == LONGEST:
                     line = stream.readline(LONGEST)
                 continue
             if "\ufffd" in line:
-                source.skipped.add("chat_bad_letters", name=source.name, number=number)
+                source.skipped.add(Reason("chat_bad_letters", name=source.name, number=number))
             # A carriage return alone ended lines once; a form feed never did.
             for part in line.rstrip("\r\n").split("\r"):
                 yield number, part
@@ -68,7 +69,7 @@ def table_rows(source: Source) -> Iterator[dict[str, str]]:
             except StopIteration:
                 return
             except csv.Error:
-                source.skipped.add("chat_bad_line", name=source.name, number=table.line_num)
+                source.skipped.add(Reason("chat_bad_line", name=source.name, number=table.line_num))
 
 
 def visible(text: str) -> str:

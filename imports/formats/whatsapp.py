@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from convertdate import islamic, persian
 
-from accounts.reasons import Skipped
+from accounts.reasons import Reason, Skipped
 from contacts.lexicon.rules import patterns
 from imports.formats.text_lines import (
     Header,
@@ -42,7 +42,7 @@ _TEXTS = patterns(__file__)
 # The mark before the text says on an iPhone that nobody typed it.
 _AUTOMATIC = re.compile(r"[^\]\n]*\][^\n]{1,150}?:\s\u200e")
 _CLOCK_LIKE = re.compile(r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?")
-_EDIT_MARK = re.compile(r"\s*\u200e<[^<>\n]{3,80}>\s*\Z")
+_EDIT_MARK = re.compile(r"\u200e<[^<>\n]{3,80}>\Z")
 # Years that only one calendar has while there is such a program: of Iran, of Islam, of Thailand.
 _CALENDARS: tuple[tuple[range, Callable[[int, int, int], tuple[int, int, int]]], ...] = (
     (range(1388, 1420), persian.to_gregorian),
@@ -79,7 +79,7 @@ def parse(source: Source) -> Iterator[Turn]:
                 continue
             day, at = _day(dated.numbers, day_first), clock(dated.time)
             if day is None or at is None:
-                source.skipped.add("chat_bad_date", name=source.name, number=number)
+                source.skipped.add(Reason("chat_bad_date", name=source.name, number=number))
                 yield Header("", datetime.min), ""
                 continue
             name, text = _said(dated)
@@ -96,7 +96,7 @@ def _dated(line: str) -> _Dated | None:
     if found is None or (clock(found["time"]) is None and not _CLOCK_LIKE.fullmatch(found["time"])):
         return None
     automatic = found["bracket"] and _AUTOMATIC.match(line)
-    if mark := _EDIT_MARK.search(line):
+    if mark := _EDIT_MARK.search(line.rstrip()):
         seen = visible(line[: mark.start()]).lstrip()
     rest = "" if automatic else seen[found.start("rest") :]
     numbers = (int(found["a"]), int(found["b"]), int(found["c"]))
