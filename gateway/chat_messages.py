@@ -20,10 +20,10 @@ _TAGS = (
     "|antthinking|(?:seed|ant):think(?:ing)?"
 )
 _OPENING = re.compile(
-    rf"(?<!`)(?:<(?P<tag>{_TAGS}|details)(?:\s+[\w:-][^<>]{{0,500}})?>|\[(?P<square>think|thinking)\]"
+    rf"(?<!`)(?:<(?P<tag>{_TAGS}|details)(?:\s{{1,9}}+[\w:-][^<>]{{0,500}}+)?>|\[(?P<square>think|thinking)\]"
     r"|◁(?P<moon>think)▷|<\|(?P<token>begin_of_(?:thought|thinking|reasoning))\|>"
-    r"|<\|(?P<channel>channel)\|>\s*(?:analysis|commentary|thought)[^<>]{0,200}<\|message\|>"
-    r"|^:::(?P<colons>thinking|reasoning)\b|\A\s*(?P<plain>Thinking\.\.\.)$)",
+    r"|<\|(?P<channel>channel)\|>\s{0,9}+(?:analysis|commentary|thought)[^<>]{0,200}+<\|message\|>"
+    r"|^:::(?P<colons>thinking|reasoning)\b|\A\s{0,9}+(?P<plain>Thinking\.\.\.)$)",
     re.I | re.M,
 )
 _CLOSING = re.compile(rf"(?<!`)(?:</(?:{_TAGS})>|\[/think(?:ing)?\]|◁/think▷)", re.I)

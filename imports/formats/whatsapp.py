@@ -37,7 +37,8 @@ _HEADER = re.compile(
 _NAMED = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*))?$", re.DOTALL)
 # A colon in the title of a group or in what somebody set it to: a quotation or a sentence stands
 # before it, and no name.
-_NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』]|(?:^|\s)‘|[.!?。]\s*\S.{12,}|(?:\S+\s+){7,}\S")
+_NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』]|(?:^|\s)‘|[.!?。]\s?[^\s].{12}")
+_LONGEST_NAME = 7  # words
 _TEXTS = patterns(__file__)
 # The mark before the text says on an iPhone that nobody typed it.
 _AUTOMATIC = re.compile(r"[^\]\n]*\][^\n]{1,150}?:\s\u200e")
@@ -108,6 +109,8 @@ def _said(dated: _Dated) -> tuple[str, str]:
     found = _NAMED.match(dated.rest)
     if found is None or _NO_NAME.search(found["name"]):
         return "", ""
+    if len(found["name"].split()) > _LONGEST_NAME:
+        return "", ""
     name = found["name"].strip()
     return name.removeprefix("~").strip(), found["text"] or ""
 
@@ -118,8 +121,32 @@ def _words(text: str) -> str:
     line = first.strip()
     if rest and _TEXTS.poll.fullmatch(line):
         return ""
-    kept = "" if _TEXTS.media.fullmatch(line) or _TEXTS.deleted.fullmatch(line) else first
+    kept = "" if _is_media(line) or _TEXTS.deleted.fullmatch(line) else first
     return f"{kept}\n{rest}".strip()
+
+
+def _is_media(line: str) -> bool:
+    """Whether a line says that a file, a place or a call stands here."""
+    if len(line) > _LONGEST_MEDIA:
+        return False
+    if line.endswith(_OMITTED) and _TEXTS.omitted.search(line[-_LONGEST_OMITTED:]):
+        return True
+    return _is_attached(line) or _TEXTS.media.fullmatch(line) is not None
+
+
+def _is_attached(line: str) -> bool:
+    """Whether a line is a file with a note in brackets that it is attached."""
+    head, opened, note = line.translate(_BRACKETS).removesuffix(")").rpartition("(")
+    ending = head.rstrip()[-6:].rpartition(".")[2]
+    is_file = "." in head[-7:] and 2 <= len(ending) <= 5 and ending.isalnum()
+    told = note.lower() in _ATTACHED or (is_file and 3 <= len(note) <= 40)
+    return bool(head and opened) and line.endswith((")", "）")) and told
+
+
+_LONGEST_MEDIA, _LONGEST_OMITTED = 300, 12
+_OMITTED = ("略去", "忽略", "省略")
+_ATTACHED = ("file attached", "文件附件", "檔案附件")
+_BRACKETS = str.maketrans("（）", "()")
 
 
 def _day(numbers: tuple[int, int, int], day_first: bool) -> date | None:

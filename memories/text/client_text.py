@@ -19,9 +19,9 @@ _Span = tuple[int, int]
 
 _NAMES = patterns(__file__)
 _TOKEN = re.compile(
-    r"<(?P<close>/?)(?P<tag>[^\W\d][\w.:-]{0,60})(?:\s[^<>]{0,500})?(?<!/)>"
-    r"|\[(?P<square>[^\[\]\n]{1,80})\]|【(?P<lens>[^【】\n]{1,80})】|<!--(?P<comment>[^<>\n]{1,80}?)-->"
-    r"|^[^\S\n]{0,8}(?:-{2,}|={2,}|\*{3,}|~{4,}|_{2,}|<{2,}|>{2,})[^\S\n]{0,4}(?P<rule>[^\s<>=*~_-][^\n]{0,80}?)[^\S\n]{0,4}(?:-{2,}|={2,}|\*{3,}|~{4,}|_{2,}|<{2,}|>{2,})[^\S\n]{0,8}$",
+    r"<(?P<close>/?)(?P<tag>[^\W\d][\w.:-]{0,60}+)(?:\s[^<>]{0,500}+)?(?<!/)>"
+    r"|\[(?P<square>[^\[\]\n]{1,80}+)\]|【(?P<lens>[^【】\n]{1,80}+)】|<!--(?P<comment>[^<>\n-]{1,80}+)-->"
+    r"|^[^\S\n]{0,8}+(?:-{2,}+|={2,}+|\*{3,}+|~{4,}+|_{2,}+|<{2,}+|>{2,}+)[^\S\n]{0,4}+(?P<rule>[^\s<>=*~_-][^\n]{0,100}+)$",
     re.M,
 )
 # A line that is nothing but a name: as a heading, in brackets or bold, or before a colon; the name
@@ -37,6 +37,9 @@ _LABEL = re.compile(
 _FENCED = re.compile(
     r"^(?P<name>[^\W_][^\n]{0,80})\n\s{0,9}^(?P<fence>```+|~~~+|-{3,}|={3,}|\*{3,}|_{3,})", re.M
 )
+# What a line of signs with words in it ends with.
+_RULED = re.compile(r"(?:--|==|\*\*\*|~~~~|__|<<|>>)\s{0,8}+$")
+_LONGEST_RULE = 20
 _PARTS = re.compile(r"(?<=[^\W\d_])(?=[A-Z][a-z])|[_.:-]+")
 _WORDS = re.compile(r"\w+")
 _HAN = re.compile(r"[^\W\d_a-zA-Z]")
@@ -106,7 +109,18 @@ def instructs_for_client(system: str) -> bool:
 
 def _is_request(sentence: str, holds_chat: bool) -> bool:
     of_chat = holds_chat or _NAMES.chat.search(sentence)
-    return bool(of_chat and _NAMES.product.search(sentence.strip()))
+    return bool(of_chat) and _makes_product(sentence.strip())
+
+
+def _makes_product(sentence: str) -> bool:
+    """Whether a sentence orders a title, a summary or the like to be made."""
+    if _NAMES.product.search(sentence):
+        return True
+    return any(
+        (order := getattr(_NAMES, first).search(sentence))
+        and getattr(_NAMES, then).search(sentence, order.end())
+        for first, then in (("makes", "made"), ("takes", "summed"), ("titles", "put"))
+    )
 
 
 def _orders(content: str) -> tuple[str, bool]:
@@ -165,6 +179,8 @@ def _parts(content: str) -> list[_Part]:
     for token in _TOKEN.finditer(content):
         name = token["tag"]
         if name is None:
+            if token["rule"] and not _RULED.search(token["rule"][-_LONGEST_RULE:]):
+                continue
             if opened := _opened(token, marks):
                 found.append(
                     _Part(opened.start(), token.end(), (opened.end(), token.start()), "attached")
