@@ -116,10 +116,14 @@ def _makes_product(sentence: str) -> bool:
     """Whether a sentence orders a title, a summary or the like to be made."""
     if _NAMES.product.search(sentence):
         return True
+    ordered = (
+        (_NAMES.makes, _NAMES.made),
+        (_NAMES.takes, _NAMES.summed),
+        (_NAMES.titles, _NAMES.put),
+    )
     return any(
-        (order := getattr(_NAMES, first).search(sentence))
-        and getattr(_NAMES, then).search(sentence, order.end())
-        for first, then in (("makes", "made"), ("takes", "summed"), ("titles", "put"))
+        (order := first.search(sentence)) and then.search(sentence, order.end())
+        for first, then in ordered
     )
 
 
