@@ -158,7 +158,7 @@ def test_an_upload_of_many_parts_takes_as_long_as_these_are_many(name: str, tmp_
         return _taken(lambda text: _looked_at(path, text, nobody), made(many))
 
     taken(1)
-    most = taken(4000)
+    most = min(taken(4000), taken(4000))  # a pause of the process is no growth
     assert most < NOISE or most / taken(1000) < MOST
 
 

@@ -81,6 +81,7 @@ def test_what_was_backed_up_comes_back_whole_or_nothing_changes(tmp_path: Path) 
     call_command("migrate", check_unapplied=True, verbosity=0)
 
 
+@pytest.mark.xdist_group("bench")  # which makes scratch databases too
 def test_a_backup_is_verified_beside_what_is_there_and_old_ones_go(tmp_path: Path) -> None:
     end_user, folder = make_end_user(), tmp_path / "nightly"
     make_memory(end_user, "Greta hums.")
