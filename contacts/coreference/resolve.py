@@ -213,7 +213,7 @@ def _steps(turn: Turn) -> list[tuple[int, _Step]]:
         a
         for a in find_anaphors(turn)
         if not inside((a.start, a.end), spans)
-        # 亮子他们, 小蔓那位: with the name, one word for others.
+        # 亮子他们, 阿岑那位: with the name, one word for others.
         and (a.group == "personal" or not beside(text, (a.start, a.end), spans))
     ]
     owners = spans + [(a.start, a.end) for a in anaphors if a.number == 1]

@@ -165,8 +165,8 @@ def _hit(reading: Reading, entry: Entry, place: Spelling) -> Hit | None:
 
 def _is_called_otherwise(person: Person, title: str) -> bool:
     """Whether somebody of whom only a surname with another Chinese title is known is not called
-    by ``title``, or by none: who is 王总 is no 王姐, since one of both addresses somebody
-    familiar, and no 小王."""
+    by ``title``, or by none: who is 孙总 is no 孙姐, since one of both addresses somebody
+    familiar, and no 小孙."""
     every = titles("zh")
     own = {name_key(name)[1:] for name in (person.name, *person.aliases)}
     if not own <= every.keys() or title in own or (title and title not in every):
@@ -176,8 +176,8 @@ def _is_called_otherwise(person: Person, title: str) -> bool:
 
 
 def _has_another_surname(reading: Reading, start: int, name: str) -> bool:
-    """Whether a given name stands behind another surname than that of ``name``: 李子涵 is not
-    张子涵."""
+    """Whether a given name stands behind another surname than that of ``name``: 马小雨 is not
+    陈小雨."""
     ahead, own = reading.norm[:start][-1:], surname_of(name)
     another = ahead in words("surnames", "single") - words("surnames", "weak")
     return bool(own) and another and ahead != own and reading.norm[:start][-2:] != own
@@ -190,7 +190,7 @@ def _guessed(key: str, piece: str, name: str) -> str:
         same = is_han(name[0]) and (len(piece) > len(name) or name.endswith(piece))
         return "" if same else "sound"
     if key.startswith(TYPO):
-        if piece in words("given_names"):  # another name is no slip: Marina is not Marian
+        if piece in words("given_names"):  # another name is no slip: Lea is not Lena
             return ""
         near = (piece[0] == word[0] and one_edit(piece, word) for word in name.split(" "))
         return "fuzzy" if any(near) else ""
