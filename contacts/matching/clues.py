@@ -25,8 +25,8 @@ def told_apart(
             places[mention.start, mention.end].append(mention)
     out = list(mentions)
     for (start, end), several in places.items():
-        said = text_overlap.read([f"{message[:start]} {message[end:]}"])
-        chosen = _chosen(said, several, cards)
+        other_words = text_overlap.read([f"{message[:start]} {message[end:]}"])
+        chosen = _chosen(other_words, several, cards)
         if chosen is not None and isinstance(chosen.reason, Reason):
             sure = min(0.99, round(chosen.confidence * len(several) ** 0.5, 3))
             alone = replace(chosen, confidence=sure, reason=chosen.reason.params["reason"])
@@ -36,10 +36,10 @@ def told_apart(
 
 
 def _chosen(
-    said: text_overlap.Words, several: Sequence[Mention], cards: Mapping[UUID, str]
+    message_words: text_overlap.Words, several: Sequence[Mention], cards: Mapping[UUID, str]
 ) -> Mention | None:
     """Whose card alone has words of the message."""
-    known = {
+    card_words = {
         mention: text_overlap.read(
             [cards[mention.person.id], mention.person.relationship],
             without=(mention.person.name, *mention.person.aliases),
@@ -47,9 +47,10 @@ def _chosen(
         for mention in several
     }
     weights = {}
-    for mention, words in known.items():
-        others = [other for each, other in known.items() if each is not mention]
-        own = {w: said[w] for w in words.keys() & said.keys() if not any(w in o for o in others)}
-        weights[mention] = sum(own.values())
+    for mention, words in card_words.items():
+        others = [other for each, other in card_words.items() if each is not mention]
+        shared = words.keys() & message_words.keys()
+        own = [word for word in shared if not any(word in other for other in others)]
+        weights[mention] = sum(message_words[word] for word in own)
     telling = [mention for mention, weight in weights.items() if weight >= LEAST]
     return telling[0] if len(telling) == 1 and len(several) > 1 else None

@@ -171,8 +171,8 @@ def _is_called_otherwise(person: Person, title: str) -> bool:
     own = {name_key(name)[1:] for name in (person.name, *person.aliases)}
     if not own <= every.keys() or title in own or (title and title not in every):
         return False
-    told = (every[one] for one in (title, *own) if one)
-    return not title or any(one.gender and "peer" not in one.kinds for one in told)
+    addresses = (every[one] for one in (title, *own) if one)
+    return not title or any(one.gender and "peer" not in one.kinds for one in addresses)
 
 
 def _has_another_surname(reading: Reading, start: int, name: str) -> bool:

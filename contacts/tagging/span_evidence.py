@@ -337,8 +337,8 @@ def _marks(
 def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]) -> list[Row]:
     """For each Chinese character the forms of a name that it may be part of, with its place in it:
     a surname with one or two characters (fn) or a title (tt), a nickname of two (nk), one character
-    twice (rd); whether it is a word of the dictionary, how like a given name its characters are, and whether
-    words begin and end with it."""
+    twice (rd); whether it is a word of the dictionary, how like a given name its characters are, and
+    whether words begin and end with it."""
     out: list[Row] = [[] for _ in toks]
     for start in range(len(toks)):
         for size in (2, 3, 4):
@@ -349,9 +349,8 @@ def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]
                 break
             end = start + size
             if form := _name_form([t.norm for t in window]):
-                edges = (
-                    f"{chinese[start][1] in tuple('BS'):d}{chinese[end - 1][1] in tuple('ES'):d}"
-                )
+                begins, ends = chinese[start][1] in ("B", "S"), chinese[end - 1][1] in ("E", "S")
+                edges = f"{begins:d}{ends:d}"
                 for at in range(start, end):
                     out[at].append(f"{form}{edges}={_place(at, start, end)}")
     return out

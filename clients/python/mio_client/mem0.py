@@ -79,16 +79,16 @@ class MemoryClient:
         with it. Profiles, which sum a person up, are among it when they are asked for."""
         user, told_apart = self._meant(user_id, filters, agent_id=agent_id, run_id=run_id)
         most = min(limit or top_k, MAX_RESULTS)
-        found = self.mio.search(user, query=query, limit=min(3 * most, MAX_RESULTS))["results"]
-        kept = [
+        hits = self.mio.search(user, query=query, limit=min(3 * most, MAX_RESULTS))["results"]
+        fitting = [
             one
-            for one in found
+            for one in hits
             if (threshold is None or (one["relevance"] or 0) >= threshold)
             and (profiles or one["kind"] != "profile")
             and told_apart.items() <= one["metadata"].items()
         ]
         return {
-            "results": [{**self._shown(one, user), "score": one["score"]} for one in kept[:most]]
+            "results": [{**self._shown(one, user), "score": one["score"]} for one in fitting[:most]]
         }
 
     def get_all(
@@ -184,8 +184,8 @@ class MemoryClient:
         given = {**(filters or {}), **{key: value for key, value in named.items() if value}}
         user = user_id or given.pop("user_id", None) or self.user_id
         if unknown := [key for key in given if key not in _NOTED]:
-            known = ", ".join(("user_id", *_NOTED))
-            raise ValueError(f"Mio has no filter {', '.join(map(repr, unknown))}: {known}")
+            filters_known = ", ".join(("user_id", *_NOTED))
+            raise ValueError(f"Mio has no filter {', '.join(map(repr, unknown))}: {filters_known}")
         if not user:
             raise ValueError("Say whose memory it is: user_id=, or MemoryClient(mio, user_id=…)")
         return str(user), {key: str(value) for key, value in given.items()}
