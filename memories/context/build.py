@@ -278,7 +278,7 @@ def _look(
         with clock.step("linked"):
             about = linked.about_people(end_user, list(meant.values()), message, limit)
     # Where little is known of those who are meant, what is asked for may be told of others.
-    among = [] if about and len(about.found) < limit else list(meant)
+    looks_wider = about is not None and len(about.found) < limit
     hits: list[Hit] = []
     searched, voted = "no", None
     if embedding is not None:
@@ -290,14 +290,16 @@ def _look(
                 embedder=embedder(),
                 embedding=embedding,
                 limit=limit,
-                contact_ids=among,
+                contact_ids=[] if looks_wider else list(meant),
                 statuses=_WITH_HISTORY if asks_past(message) else [Memory.Status.ACTIVE],
                 heal=heal,
                 floor=relevance.FLOOR,
                 with_people=not meant,
             )
-            if about is not None:
-                hits = [hit for hit in hits if hit.memory.id not in about.rejected]
+            if looks_wider and hits:
+                ids = [hit.memory.id for hit in hits]
+                others = linked.said_not_to_be_about(end_user, list(meant), ids)
+                hits = [hit for hit in hits if hit.memory.id not in others]
             searched = "words" if embedding.failed else "yes"
             # Where somebody is named, others in what is known of the matter are not meant.
             voted = None if meant else memory_vote.meant(message, hits, embedding.wait())

@@ -1,6 +1,6 @@
 """Memories about mentioned people: linked ones first, text only for what is not linked yet."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -37,12 +37,10 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """``unlinked``: the contacts for whom links were not enough; ``rejected``: the memories that are
-    said not to be about one of these people, read only where links were not enough."""
+    """``unlinked``: the contacts for whom links were not enough."""
 
     found: list[Found]
     unlinked: tuple[UUID, ...]
-    rejected: frozenset[UUID] = frozenset()
 
 
 def about_people(end_user: EndUser, people: Sequence[Person], message: str, limit: int) -> About:
@@ -63,10 +61,7 @@ def about_people(end_user: EndUser, people: Sequence[Person], message: str, limi
         linked[memory.pk] = memory
     found = _ranked(list(linked.values()), message, Reason("linked"))
     unlinked = []
-    rejected: frozenset[UUID] = frozenset()
     if len(found) < limit:
-        unwanted = Link.objects.of(end_user).filter(contact__in=params["contacts"], rejected=True)
-        rejected = frozenset(unwanted.values_list("memory", flat=True))
         for person in people:
             naming = unlinked_naming(end_user.pk, person).only(*Memory.SHOWN)[:limit]
             fresh = [m for m in naming if m.id not in linked]
@@ -75,7 +70,7 @@ def about_people(end_user: EndUser, people: Sequence[Person], message: str, limi
                 reason = Reason("not_linked_yet", name=person.name)
                 found += _ranked(fresh, message, reason, person.id)
     best = sorted(found, key=lambda item: (-item.score, str(item.memory.id)))[:limit]
-    return About(best, tuple(unlinked), rejected)
+    return About(best, tuple(unlinked))
 
 
 # At most so many memories that are no longer true are told beside what took their place.
@@ -115,6 +110,14 @@ def former(
 def _told(memory: Memory) -> list[str]:
     """The words of a memory, and the attributes that it states."""
     return [*own(memory.tokens), *(f"about:{fact['key']}" for fact in memory.facts)]
+
+
+def said_not_to_be_about(
+    end_user: EndUser, people: Collection[UUID], memories: Collection[UUID]
+) -> set[UUID]:
+    """Those of the memories that somebody said are not about one of these people. One statement."""
+    links = Link.objects.of(end_user).filter(contact__in=people, memory__in=memories, rejected=True)
+    return set(links.values_list("memory", flat=True))
 
 
 def note(end_user: EndUser, about: About) -> None:
