@@ -26,24 +26,24 @@ def found(text: str, *known: list[Entry]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Ask The Guy who  cuts my hair.", "The Guy who  cuts my hair"),
-        ("昨天the guy who cuts my hair又迟到了", "the guy who cuts my hair"),
-        ("那个给我剪头发的小哥又涨价了", "给我剪头发的小哥"),
-        ("給我剪頭髮的小哥", "給我剪頭髮的小哥"),
+        ("Ask The Guy who  tunes my piano.", "The Guy who  tunes my piano"),
+        ("昨天the guy who tunes my piano又迟到了", "the guy who tunes my piano"),
+        ("那个教我游泳的大姐又涨价了", "教我游泳的大姐"),
+        ("教我遊泳的大姐", "教我遊泳的大姐"),
         ("gramps says hi", "gramps"),
     ],
 )
 def test_a_phrase_is_found_whole_in_any_spelling(text: str, words: str) -> None:
-    known = entries(BARBER, "the guy who cuts my hair", "给我剪头发的小哥", "gramps")
+    known = entries(BARBER, "the guy who tunes my piano", "教我游泳的大姐", "gramps")
     assert found(text, known) == [("Marco", words)]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["the guy who cuts my hairdresser", "the guy next door", "grampson", "给我剪头发", ""],
+    ["the guy who tunes my pianola", "the guy next door", "grampson", "教我游泳", ""],
 )
 def test_a_part_of_a_phrase_or_a_longer_word_is_nobody(text: str) -> None:
-    known = entries(BARBER, "the guy who cuts my hair", "给我剪头发的小哥", "gramps")
+    known = entries(BARBER, "the guy who tunes my piano", "教我游泳的大姐", "gramps")
     assert found(text, known) == []
 
 
@@ -66,9 +66,9 @@ def test_the_longer_phrase_wins_and_who_shares_one_is_less_sure() -> None:
     ("phrase", "telling"),
     [
         ("老爷子", True),
-        ("给我剪头发那小哥", True),
-        ("the guy who cuts my hair", True),
-        ("何女士", True),
+        ("教我游泳那大姐", True),
+        ("the guy who tunes my piano", True),
+        ("佟女士", True),
         ("gramps", True),
         ("他", False),
         ("那个人", False),
