@@ -211,7 +211,7 @@ class ProfilePrompt:
                 for event in out.timeline
                 if (text := clean(event.text, MAX_VALUE))
                 and (sources := self._sources(event.sources))
-                and _is_date(event.at.strip())
+                and (not event.at.strip() or _is_date(event.at.strip()))
             ),
             personality=personality,
             personality_sources=personality_sources,
