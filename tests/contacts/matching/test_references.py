@@ -55,9 +55,9 @@ def test_phrases_with_one_beginning_are_all_found() -> None:
 
 
 def test_the_longer_phrase_wins_and_who_shares_one_is_less_sure() -> None:
-    known = [entries(BARBER, "老爷子"), entries(FATHER, "老爷子家的保姆", "老爷子")]
-    assert found("老爷子家的保姆走了", *known) == [("沈国梁", "老爷子家的保姆")]
-    both = references.find("老爷子好吗", [*known[0], *known[1]])
+    known = [entries(BARBER, "老寿星"), entries(FATHER, "老寿星家的保姆", "老寿星")]
+    assert found("老寿星家的保姆走了", *known) == [("沈国梁", "老寿星家的保姆")]
+    both = references.find("老寿星好吗", [*known[0], *known[1]])
     assert {one.person for one in both} == {BARBER, FATHER}
     assert all(one.confidence < references.SURE for one in both)
 
@@ -65,7 +65,7 @@ def test_the_longer_phrase_wins_and_who_shares_one_is_less_sure() -> None:
 @pytest.mark.parametrize(
     ("phrase", "telling"),
     [
-        ("老爷子", True),
+        ("老寿星", True),
         ("教我游泳那大姐", True),
         ("the guy who tunes my piano", True),
         ("佟女士", True),
