@@ -1,4 +1,4 @@
-"""The user's own ways to mean somebody without a name (the guy who cuts my hair, 老爷子): a key of
+"""The user's own ways to mean somebody without a name (the guy who tunes my piano, 老寿星): a key of
 their own kind for each, and the places of a text where one stands.
 
 A key is the beginning of the phrase, two characters or two words, so that a text holds few; what

@@ -45,11 +45,12 @@ def split(
     actor: str,
     why: str = "",
     fewest: int = 2,
+    facts: rewrite_links.Facts | None = None,
 ) -> Change:
     """Says what a memory says in several, each of one matter, beside it.
 
     A piece rests on the same messages, is about those of the memory's people whom it names
-    (about all when it names none), and takes the facts whose value it holds. One that an
+    (about all when it names none), and takes the facts whose value it holds, or all of ``facts`` where these are given. One that an
     active memory says already is not said twice: that memory becomes the piece.
     """
     held = locked(end_user)
@@ -64,8 +65,8 @@ def split(
         )
         fresh = [_piece(whole, key, text) for key, text in texts.items() if key not in said]
         about = {piece.id: _named(piece.content, links) for piece in fresh}
-        for piece, facts in rewrite_links.facts_of(whole.facts, fresh, about):
-            piece.facts = facts
+        for piece, own in rewrite_links.facts_of(whole.facts, fresh, about):
+            piece.facts = own if facts is None else [dict(fact) for fact in facts]
         rewrite_links.give_times(whole, fresh)
         Memory.objects.bulk_create(fresh)
         recorder.watch(fresh, created=True)

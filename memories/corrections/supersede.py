@@ -37,9 +37,6 @@ def supersede(
     one whose facts tell nothing of the matter; what ``remains`` true of it, in words, is a memory
     of its own then. One change, None when there is nothing to do; with ``keep`` it is undone
     before what was done to ``by`` earlier."""
-    for memory in memories:
-        if left := remains.get(memory.pk):
-            rewrite.split(end_user, memory.pk, [left], actor=actor, why=why, fewest=1)
     new = by.as_stored()
     found: dict[UUID, Sequence[StoredFact]] = {}
     for memory in memories:
@@ -48,7 +45,11 @@ def supersede(
             fact for _, fact in contradicted(new.facts, new.said_at, old.facts)
         ]
         says_more = not {*old.current} <= {*gone} or _quotes_more(memory, gone)
-        if gone and memory.pk not in remains and says_more:
+        if rest := remains.get(memory.pk):
+            facts = zip(memory.facts, old.facts, strict=True)
+            kept = [row for row, fact in facts if fact not in gone]
+            rewrite.split(end_user, memory.pk, [rest], actor=actor, why=why, fewest=1, facts=kept)
+        elif gone and says_more:
             found[memory.pk] = gone
     return edit_memories.outdate(
         end_user,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from contacts.lexicon import alternation, mapping, relative_times
+from contacts.lexicon import alternation, mapping, relative_times, words
 from contacts.numerals import chinese_number
 
 NUMBER_ZH = r"(?:\d{1,2}|[一二三四五六七八九十两]{1,3})"
@@ -27,15 +27,19 @@ TIME_EN = (
 
 _CLOCK_ZH, _CLOCK_EN = re.compile(rf"\s?的?(?:{TIME_ZH})", re.I), re.compile(TIME_EN, re.I)
 
+# 的 behind a verb of what is done (买的), or at the end of a clause with a day (搬过来的): 是…的.
 PAST_ZH = re.compile(
-    r"[去来搬买做见吃看加办生离入结分考升换到回完过得发送]了|过(?!敏|来|去|年|节|生日|期)|刚|上次|当时|的时候|那天"
+    r"(?<=[^太不好])了(?![解不得])|过(?!敏|来|去|年|节|生日|期)|刚|上次|当时|的时候|那天"
+    r"|[搬买卖做办生辞离签装修骨折识断]的|[来去上下回到完好]的(?=$|[，。！；,.!;吧呢啊吗？?])"
 )
 
 FUTURE_ZH = re.compile(
-    r"[要会将约定]|打算|准备|计划|到期|盘算|等|就|再|之前|以前|截止|到时|提醒|deadline", re.I
+    r"[要会将约该定]|打算|准备|计划|到期|盘算|等|就|再|之前|以前|截止|到时|提醒|deadline", re.I
 )
 
-PAST_EN = re.compile(r"\b(?:was|were|did|had|went|got|came|met|saw|made|told|said|\w+ed)\b", re.I)
+_PAST_FORM = rf"(?:{alternation(words('irregular_pasts'))}|\w+ed)"
+
+PAST_EN = re.compile(rf"\b{_PAST_FORM}\b", re.I)
 
 FUTURE_EN = re.compile(
     r"\b(?:will|'ll|going to|plan\w*|is|are|(?:it|he|she|there)'s|'re|have to|need|due|by|starts?|next)\b",
@@ -44,7 +48,7 @@ FUTURE_EN = re.compile(
 
 # Which of the two a verb is; a participle behind "is" is of what is to come (is booked for May).
 TENSE_EN = re.compile(
-    rf"(?:\b(?:is|are|be)|['’](?:s|re))\s(?:\w+\s)?\w+ed\b|{FUTURE_EN.pattern}|(?P<past>{PAST_EN.pattern})",
+    rf"(?:\b(?:is|are|be)\s(?:\w+\s)?{_PAST_FORM}|['’](?:s|re)\s(?:\w+\s)?\w+ed)\b|{FUTURE_EN.pattern}|(?P<past>{PAST_EN.pattern})",
     re.I,
 )
 
@@ -129,7 +133,9 @@ def leans_past(text: str, chinese: bool) -> bool:
 
 def told_past(match: re.Match[str]) -> bool:
     """Whether the verb of an English date is past: the last one before it (he is a baker and moved
-    here in May); where none is, whether all around it leans that way."""
+    here in May); where none is, whether all around it leans that way. What holds since then began."""
+    if match.group().lower().startswith("since"):
+        return True
     before = match.string[: match.start()]
     verbs = [*TENSE_EN.finditer(before[max(map(before.rfind, ".!?")) + 1 :])]
     return verbs[-1]["past"] is not None if verbs else leans_past(match.string, chinese=False)

@@ -116,7 +116,8 @@ def _en_month_day(match: re.Match[str], said_at: datetime, zh: bool) -> DateHit 
     if day is None:
         near = nearest_year(month, said_at.day, said_at, past) if year is None else year
         start, end = month_span(near, month, said_at)
-        return DateHit(match.start("month"), match.end(), month_text(start, zh), start, end)
+        begin = match.start("count") if "count" in match.groupdict() else match.start("month")
+        return DateHit(begin, match.end(), month_text(start, zh), start, end)
     if year is None and YEARLESS.search(match.string):
         written = f"{month}月{int(day)}日" if zh else f"{calendar.month_name[month]} {int(day)}"
         return DateHit(match.start(), match.end(), written)
@@ -165,6 +166,8 @@ ENGLISH: Patterns = [
     (re.compile(rf"\b(?P<month>{MONTH})\.?\s(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?:,?\s(?P<year>\d{{4}})\b)?(?!:\d)", re.I), _en_month_day),
     (re.compile(rf"\b(?:the )?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{MONTH})\b(?:,?\s(?P<year>\d{{4}})\b)?", re.I), _en_month_day),
     (re.compile(rf"\b(?:(?P<weekday>{_DAY_EN}),?\s|(?<=\bon\s))the (?P<day>\d{{1,2}})(?:st|nd|rd|th)\b(?!\s(?:floor|street|avenue|time))", re.I), _en_day_of_month),
+    # The month that the talk names beside its own count holds, whatever month the clock shows.
+    (re.compile(rf"\b(?P<count>(?:next|last|this)\smonth)\b[,(\s]+(?:in\s|that\sis\s)?(?P<month>{MONTH})(?P<day>)\b(?:\s(?P<year>\d{{4}})\b)?(?!\s?\d)", re.I), _en_month_day),
     (re.compile(rf"\b(?P<step>next|last|this past|this coming|this|coming)\s+(?P<unit>week(?!day)(?:end)?|month|year|spring|summer|fall|autumn|winter|{MONTH})\b(?!s)", re.I), _en_period),
     (re.compile(rf"(?<!every )\b(?:(?P<step>next|last|this)\s+)?(?P<day>{_DAY_EN})\b(?!s\b)(?<!\bsat)(?<!\bsun)(?<!\bwed)", re.I), _en_weekday),
     (re.compile(rf"\b(?:in|by|since|until|till|from|starting|before|after|around|for|late|early|mid)[ -](?P<month>{MONTH})(?P<day>)?\b(?:\s(?P<year>\d{{4}})\b)?(?!\s?\d)", re.I), _en_month_day),

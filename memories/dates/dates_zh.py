@@ -144,6 +144,8 @@ _DAY_NUMBER = rf"(?P<day>{NUMBER_ZH}|[二三]十[一二三四五六七八九]?)\
 CHINESE: Patterns = [
     (re.compile(r"(?<!\d)(\d{4})[-/年]\s?(\d{1,2})[-/月]\s?(\d{1,2})[日号]?(?!\d)"), _iso),
     (re.compile(rf"(?P<year>今年|明年|去年|前年|后年|\d{{4}}年)?(?<![个\d])(?P<month>{NUMBER_ZH})\s?月\s?份?的?{_DAY_NUMBER}(?:[日号](?![线楼])|(?=\s?(?:[到至~—-]))|(?=生日|那天|当天|$|[，,的]))(?:\s?[到至~—-]\s?(?P<last>{NUMBER_ZH}|[二三]十[一二三四五六七八九]?)\s?[日号])?(?P<part>)"), _zh_month_day),
+    # The month that the talk names beside its own count holds, whatever month the clock shows.
+    (re.compile(rf"(?:下|上|这|本)个?月[，,（(]?(?:也就是|就是|即)?(?P<year>)(?P<month>{NUMBER_ZH})月(?:份)?(?P<part>初|底|中旬|上旬|下旬|末)?(?P<day>)(?P<last>)(?!\d)"), _zh_month_day),
     (re.compile(rf"(?P<step>下下|上上|上|下|这|本)个?月(?:{_DAY_NUMBER}[日号]|(?P<part>初|底|中旬|末)?)"), _zh_step_month),
     (re.compile(r"(?<!每)(?<!每个)(?<!以后)(?<!每逢)(?<!一到)(?P<step>下下|上上|上|下|这|本)?个?(?:周|星期|礼拜)(?P<day>[一二三四五六日天末])?(?![年岁边围围期报刊到])"), _zh_weekday),
     (re.compile(rf"({alternation(_DAYS_ZH)})"), _zh_relative_day),

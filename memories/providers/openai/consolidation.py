@@ -113,14 +113,16 @@ class ConflictPrompt:
     ) -> Resolution:
         reason = clean(item.reason, MAX_REASON)
         remains = clean(item.remains, MAX_CONTENT)
+        ended = self._ended(item, case)
         if item.verdict is not Verdict.SUPERSEDES or not remains or len(targets) > 1:
-            return Resolution(item.verdict, targets, reason, self._ended(item, case))
+            return Resolution(item.verdict, targets, reason, ended)
         (old,) = (memory for memory in case.existing if memory.id in targets)
         if adds(remains, [old.content]):  # what it is said to have told, it did not
             return Resolution(Verdict.CONFLICTS, targets, reason)
         if letters(remains) == letters(old.content):
-            return Resolution(Verdict.COMPLEMENTS, targets, reason)
-        return Resolution(item.verdict, targets, reason, remains={old.id: remains})
+            verdict = item.verdict if ended else Verdict.COMPLEMENTS
+            return Resolution(verdict, targets, reason, ended)
+        return Resolution(item.verdict, targets, reason, ended, {old.id: remains})
 
     def _ended(self, item: ResolutionOut, case: ConflictCase) -> dict[UUID, tuple[StoredFact, ...]]:
         """The facts that the model says have ended, among those that it was shown."""
@@ -211,7 +213,7 @@ class ProfilePrompt:
                 for event in out.timeline
                 if (text := clean(event.text, MAX_VALUE))
                 and (sources := self._sources(event.sources))
-                and _is_date(event.at.strip())
+                and (not event.at.strip() or _is_date(event.at.strip()))
             ),
             personality=personality,
             personality_sources=personality_sources,

@@ -26,24 +26,24 @@ def found(text: str, *known: list[Entry]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("Ask The Guy who  cuts my hair.", "The Guy who  cuts my hair"),
-        ("昨天the guy who cuts my hair又迟到了", "the guy who cuts my hair"),
-        ("那个给我剪头发的小哥又涨价了", "给我剪头发的小哥"),
-        ("給我剪頭髮的小哥", "給我剪頭髮的小哥"),
+        ("Ask The Guy who  tunes my piano.", "The Guy who  tunes my piano"),
+        ("昨天the guy who tunes my piano又迟到了", "the guy who tunes my piano"),
+        ("那个教我游泳的大姐又涨价了", "教我游泳的大姐"),
+        ("教我遊泳的大姐", "教我遊泳的大姐"),
         ("gramps says hi", "gramps"),
     ],
 )
 def test_a_phrase_is_found_whole_in_any_spelling(text: str, words: str) -> None:
-    known = entries(BARBER, "the guy who cuts my hair", "给我剪头发的小哥", "gramps")
+    known = entries(BARBER, "the guy who tunes my piano", "教我游泳的大姐", "gramps")
     assert found(text, known) == [("Marco", words)]
 
 
 @pytest.mark.parametrize(
     "text",
-    ["the guy who cuts my hairdresser", "the guy next door", "grampson", "给我剪头发", ""],
+    ["the guy who tunes my pianola", "the guy next door", "grampson", "教我游泳", ""],
 )
 def test_a_part_of_a_phrase_or_a_longer_word_is_nobody(text: str) -> None:
-    known = entries(BARBER, "the guy who cuts my hair", "给我剪头发的小哥", "gramps")
+    known = entries(BARBER, "the guy who tunes my piano", "教我游泳的大姐", "gramps")
     assert found(text, known) == []
 
 
@@ -55,9 +55,9 @@ def test_phrases_with_one_beginning_are_all_found() -> None:
 
 
 def test_the_longer_phrase_wins_and_who_shares_one_is_less_sure() -> None:
-    known = [entries(BARBER, "老爷子"), entries(FATHER, "老爷子家的保姆", "老爷子")]
-    assert found("老爷子家的保姆走了", *known) == [("沈国梁", "老爷子家的保姆")]
-    both = references.find("老爷子好吗", [*known[0], *known[1]])
+    known = [entries(BARBER, "老寿星"), entries(FATHER, "老寿星家的保姆", "老寿星")]
+    assert found("老寿星家的保姆走了", *known) == [("沈国梁", "老寿星家的保姆")]
+    both = references.find("老寿星好吗", [*known[0], *known[1]])
     assert {one.person for one in both} == {BARBER, FATHER}
     assert all(one.confidence < references.SURE for one in both)
 
@@ -65,10 +65,10 @@ def test_the_longer_phrase_wins_and_who_shares_one_is_less_sure() -> None:
 @pytest.mark.parametrize(
     ("phrase", "telling"),
     [
-        ("老爷子", True),
-        ("给我剪头发那小哥", True),
-        ("the guy who cuts my hair", True),
-        ("何女士", True),
+        ("老寿星", True),
+        ("教我游泳那大姐", True),
+        ("the guy who tunes my piano", True),
+        ("佟女士", True),
         ("gramps", True),
         ("他", False),
         ("那个人", False),

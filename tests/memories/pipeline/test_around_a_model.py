@@ -100,7 +100,9 @@ def told_of_kim(company: str, place: str = "", turn: int = 1) -> dict:
 
 def test_what_stays_true_of_an_outdated_memory_is_kept(client, zoe, server):
     kim = client.post("users/zoe/contacts/", {"name": "Kim"})[1]["id"]
-    server.reply_json(answer(told_of_kim("Acme", " in Oslo on engines")))
+    first = told_of_kim("Acme", " in Oslo on engines")
+    first["facts"].append({"key": "job", "value": "engine designer", "person": "p1"})
+    server.reply_json(answer(first))
     say(client, zoe, "Kim works at Acme in Oslo on engines")
     server.reply_json(answer(told_of_kim("Bolt", turn=2)))
     left = "Kim works in Oslo on engines"
@@ -113,6 +115,7 @@ def test_what_stays_true_of_an_outdated_memory_is_kept(client, zoe, server):
         "Kim works at Bolt": "active",
         left: "active",
     }
+    assert [fact["value"] for fact in rows[left].facts] == ["engine designer"]
     assert rows[left].source_message_ids == rows[min(rows)].source_message_ids
     sent = server.requests[-1].data
     assert sent["cases"][0]["new"]["about"] == sent["memories"][0]["about"] == ["p1"]

@@ -21,7 +21,7 @@ from tests.dashboard.signin import signed_in
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.servers import FakeOpenAI
 
-PHRASE = "the guy who cuts my hair"
+PHRASE = "the guy who tunes my piano"
 
 
 @pytest.fixture

@@ -143,6 +143,7 @@ class TestConsolidation:
                 ],
                 "timeline": [
                     {"text": "去敦煌旅行", "at": "2025-02", "sources": ["m2"]},
+                    {"text": "学会了骑马", "at": "", "sources": ["m2"]},
                     {"text": "没有来源", "at": "2025", "sources": []},
                     {"text": "不是日期", "at": "last spring", "sources": ["m2"]},
                     {"text": "没有这一天", "at": "2025-02-30", "sources": ["m2"]},
@@ -162,7 +163,8 @@ class TestConsolidation:
         ]
         assert "location" not in patch.attributes
         assert [(event.text, event.at, event.sources) for event in patch.timeline] == [
-            ("去敦煌旅行", "2025-02", (trip.id,))
+            ("去敦煌旅行", "2025-02", (trip.id,)),
+            ("学会了骑马", "", (trip.id,)),
         ]
         assert patch.personality == "安静，爱旅行。"
         assert patch.personality_sources == (old, trip.id)
