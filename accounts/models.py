@@ -252,8 +252,9 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
 class EndUser(InTimeZone):
     """The human whose memory this is.
 
-    ``own_dates`` is derived: what memories tell of the user's important dates, as ``{"kind",
-    "value"}``, the last said first; triggers of Memory keep it.
+    ``own_facts`` is derived: what memories state of the user that is on their own card, and their
+    important dates, as ``{"kind", "value", "memory", "since", "until"}``, the last said first, without
+    times that are not known; triggers of Memory keep it.
     """
 
     app = models.ForeignKey(App, models.CASCADE, related_name="end_users")
@@ -295,7 +296,7 @@ class EndUser(InTimeZone):
         editable=False,
         help_text="Of the secret in the address of the user's calendar feed.",
     )
-    own_dates = models.JSONField(
+    own_facts = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True, editable=False
     )
     has_unlinked = models.BooleanField(

@@ -101,6 +101,7 @@ TEMPLATES: dict[str, str] = {
     "role_words": _("Both relationships mention {words}."),
     "name_told": _("The name of one stands in what is told of the other: {words}."),
     "attribute_other": _("Their {keys} differ."),
+    "not_on_own_card": _("The user's own card has no such key."),
     "no_kind_of_date": _("Name a kind of date, such as birthday."),
     "age": _("Their ages don't fit: “{first}” and “{second}”."),
     "gender": _("One is female, the other male."),

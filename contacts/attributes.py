@@ -52,6 +52,7 @@ ATTRIBUTES: dict[str, Attribute] = {
     "diet": Attribute("Diet", "饮食", single=True),
     "allergy": Attribute("Allergies", "过敏"),
     "health": Attribute("Health", "健康"),
+    "medication": Attribute("Medication", "用药"),
     "language": Attribute("Languages", "语言"),
     "skill": Attribute("Skills", "技能"),
     "personality": Attribute("Personality", "性格"),
@@ -60,7 +61,14 @@ ATTRIBUTES: dict[str, Attribute] = {
     "possession": Attribute("Owns", "拥有"),
     "work_style": Attribute("At work", "工作习惯"),
     "habit": Attribute("Habits", "习惯"),
+    "answer_wish": Attribute("Wishes for answers", "对回答的要求"),
 }
+
+# What the user's own card tells; what comes first stays where there is no room for all.
+ON_OWN_CARD = (
+    "answer_wish", "allergy", "diet", "health", "medication", "language", "location", "job_title",
+    "company", "school", "family", "marital_status", "pet",
+)  # fmt: skip
 
 # What a personality is read from.
 TRAITS = ("personality", "likes", "dislikes", "interests", "habit", "work_style")

@@ -72,23 +72,21 @@ def render(
     to harmless single lines and their number is bounded, so a card's size is too.
     """
     words = _LABELS["zh" if language == "zh" else "en"]
-
-    def line(caption: str, values: Sequence[str], limit: int = MAX_VALUE) -> list[str]:
-        shown = [text for value in values if (text := one_line(value, limit))]
-        return [caption + words["colon"] + words["comma"].join(shown)] if shown else []
-
     heading = one_line(name, MAX_VALUE) or "?"
-    lines = [f"### {_quoted(heading) if names_role(heading) else heading}"]
-    lines += line(words["aliases"], aliases[:MAX_VALUES])
-    lines += line(words["relationship"], [relationship])
+    lines = [
+        f"### {_quoted(heading) if names_role(heading) else heading}",
+        _line(words, words["aliases"], aliases[:MAX_VALUES]),
+        _line(words, words["relationship"], [relationship]),
+    ]
     known = sorted((attributes or {}).items(), key=lambda item: (_ORDER.get(item[0], 99), item[0]))
-    for key, values in known[:MAX_ATTRIBUTES]:
-        caption = one_line(label(key, language), 40)
-        if key not in ATTRIBUTES:
-            caption = words["other"] + _quoted(caption)
-        lines += line(caption, [str(value["value"]) for value in values[:MAX_VALUES]])
-    lines += line(words["relations"], relations[:MAX_VALUES])
-    lines += line(words["personality"], [personality], MAX_PERSONALITY)
+    lines += [
+        line(key, [str(value["value"]) for value in values[:MAX_VALUES]], language)
+        for key, values in known[:MAX_ATTRIBUTES]
+    ]
+    lines += [
+        _line(words, words["relations"], relations[:MAX_VALUES]),
+        _line(words, words["personality"], [personality], MAX_PERSONALITY),
+    ]
     events = [_event(event) for event in timeline[-MAX_EVENTS:]]
     told = [str(event["text"]) for event in timeline[-MAX_EVENTS:]]
     for caption, items in (
@@ -98,7 +96,23 @@ def render(
         bullets = [f"- {text}" for item in items if (text := one_line(item, MAX_NOTE))]
         if bullets:
             lines += [caption + words["colon"].rstrip(), *bullets]
-    return "\n".join(lines)
+    return "\n".join(filter(None, lines))
+
+
+def line(key: str, values: Sequence[str], language: str, limit: int = MAX_VALUE) -> str:
+    """The line of an attribute with these values, each of at most ``limit`` graphemes; "" for none."""
+    words = _LABELS["zh" if language == "zh" else "en"]
+    caption = one_line(label(key, language), 40)
+    if key not in ATTRIBUTES:
+        caption = words["other"] + _quoted(caption)
+    return _line(words, caption, values, limit)
+
+
+def _line(
+    words: Mapping[str, str], caption: str, values: Sequence[str], limit: int = MAX_VALUE
+) -> str:
+    shown = [text for value in values if (text := one_line(value, limit))]
+    return caption + words["colon"] + words["comma"].join(shown) if shown else ""
 
 
 def compact(card: str) -> str:

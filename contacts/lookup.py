@@ -9,6 +9,7 @@ from uuid import UUID
 from accounts.models import EndUser
 from contacts import relations
 from contacts.attribute_index import DAY
+from contacts.attributes import YEARLY
 from contacts.cards import with_coming
 from contacts.coreference.conversation import staying
 from contacts.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
@@ -200,8 +201,8 @@ def _dates(known: Mapping[UUID, dict[str, Any]], today: date) -> Iterator[NearDa
 def _own_dates(end_user: EndUser, today: date) -> Iterator[NearDate]:
     """When the user's own come next: of a kind that which was told last."""
     kinds = set()
-    for told in end_user.own_dates:
-        day = read(told["value"])
+    for told in end_user.own_facts:
+        day = read(told["value"]) if told["kind"] in YEARLY else None
         if told["kind"] in kinds or day is None:
             continue
         kinds.add(told["kind"])

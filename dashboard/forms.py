@@ -119,6 +119,7 @@ class QuestionForm(forms.Form):
     )
     include = forms.MultipleChoiceField(
         choices=[
+            ("user", _("The user's card")),
             ("cards", _("Cards")),
             ("linked", _("Memories of people")),
             ("search", _("Search")),

@@ -48,6 +48,7 @@ VERBS = {
     "create_contacts": _("added people"),
     "disconnect": _("disconnected memories"),
     "edit": _("edited a memory"),
+    "edit_card": _("edited the user's card"),
     "edit_contact": _("edited a person"),
     "import_chat": _("imported a chat history"),
     "import_people": _("imported people and memories"),

@@ -16,6 +16,7 @@ from memories.api import (
     rewrite,
     search,
     suggestions,
+    user_card,
     users,
 )
 
@@ -64,6 +65,7 @@ ENDPOINTS = [
     ("forgetting/<uuid:erasure_id>/", erasures.OneForgetting, "forgetting"),
     ("forgetting/<uuid:erasure_id>/decide/", erasures.Decide, "forgetting-decide"),
     ("forgetting/<uuid:erasure_id>/erase/", erasures.Erase, "forgetting-erase"),
+    ("card/", user_card.Card, "card"),
     ("export/", users.Export, "export"),
     ("forget/", users.Forget, "forget"),
     ("", users.User, "user"),  # the last: whatever else follows an id may be part of it

@@ -68,6 +68,8 @@ STORY: list[tuple[str, str, str, Any]] = [
      {"key": "location", "value": "Bergen"}),
     ("contacts_not_the_same", "POST", "contacts/{per}/not-the-same/", {"other": "{tom}"}),
     ("contacts_archive", "POST", "contacts/{per}/archive/", {"archived": True}),
+    ("card_update", "PATCH", "card/", {"attributes": {"answer_wish": ["no tables"]}}),
+    ("card_retrieve", "GET", "card/", None),
     ("context_create", "POST", "context/", {"message": "小红最近怎么样了"}),
     ("search_create", "POST", "search/", {"query": "Who works in a hospital?"}),
     ("memories_create>memory", "POST", "memories/",

@@ -10,7 +10,10 @@ from django.db.models import Count, QuerySet
 from accounts import cells
 from accounts.cells import connection
 from accounts.models import App, Change, EndUser
+from contacts.attributes import label
 from contacts.models import Contact
+from dashboard.words import language_of
+from memories import own_card
 from memories.models import Edge, Erasure, Link, Memory, Message
 
 UNDECIDED = 20  # erasures
@@ -50,6 +53,21 @@ def kept(end_user: EndUser) -> list[Kept]:
         count = rows.count()
         found.append(Kept(what, count, round(count * _row_size(model, end_user)) if count else 0))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class OwnKey:
+    """A line of the user's own card; ``values`` as ``Contact.attributes`` has them."""
+
+    key: str
+    label: str
+    values: list[dict[str, Any]]
+
+
+def own_keys(end_user: EndUser) -> list[OwnKey]:
+    """What the user's own card tells, in the reader's language."""
+    known = own_card.of(end_user).items()
+    return [OwnKey(key, label(key, language_of()), values) for key, values in known]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from accounts.api import check_external_id
 from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
+from contacts.attributes import ON_OWN_CARD, label
 from contacts.text import clean
-from dashboard import access, feedback, pager
+from dashboard import access, feedback, pager, words
 from dashboard.queries import users as queries
 from memories import portability, queue
 from memories.erasure import erase
@@ -61,6 +62,8 @@ def _user_page(
         "erasures": Erasure.objects.of(end_user)[:SHOWN_ERASURES],
         "time_zone": end_user.time_zone,
         "time_zones": time_zones.names(),
+        "own_card": queries.own_keys(end_user),
+        "own_keys": [(key, label(key, words.language_of())) for key in ON_OWN_CARD],
         **more,
     }
     return render(request, "users/one.html", context, status=status)

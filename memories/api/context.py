@@ -31,6 +31,13 @@ class ContextForm(Strict):
     """``history`` are the turns before the message; without any, the stored session is read."""
 
     message = Text(max_length=MAX_CONTENT)
+    speaker = Text(
+        max_length=200,
+        allow_blank=True,
+        allow_null=True,
+        required=False,
+        help_text="Who else than the user wrote it: they don't get the user's own card.",
+    )
     session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     history = BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
     limit = Whole(min_value=1, max_value=100, default=10, help_text="Memories at most.")
@@ -62,6 +69,9 @@ Context = inline_serializer(
     "Context",
     {
         "system_prompt": serializers.CharField(help_text="Empty when there is nothing to say."),
+        "user_card": serializers.CharField(
+            allow_blank=True, help_text="The user's own card, which the prompt begins with."
+        ),
         "contacts": inline_serializer(
             "InjectedContact",
             {
@@ -171,6 +181,7 @@ class ContextView(UserView):
             limit=asked["limit"],
             token_budget=asked["token_budget"],
             include=asked["include"],
+            by_user=not asked.get("speaker"),
             keep_cards=asked.get("keep_cards"),
             resolve=asked.get("resolve"),
             resolve_budget_ms=asked["resolve_budget_ms"],

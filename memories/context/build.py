@@ -31,6 +31,7 @@ from contacts import lookup
 from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention, Person
+from memories import own_card
 from memories.context import linked, memory_vote, model_resolution, pace, timing
 from memories.context.model_resolution import Opinion, Question
 from memories.context.render import (
@@ -54,7 +55,7 @@ from memories.text.own_words import without_injected
 from memories.text.small_talk import greets
 from memories.types import CONTACT
 
-ALL = ("cards", "linked", "search", "dates")
+ALL = ("user", "cards", "linked", "search", "dates")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]
 _UNTIL = {"en": "until {}", "zh": "到{}为止"}
 JUST_NOW = timedelta(minutes=30)  # so long the model is told that something was forgotten
@@ -87,6 +88,7 @@ class Injection:
     ``late`` (the search would have ended after the deadline and was left out) or ``no``."""
 
     system_prompt: str = ""
+    user_card: str = ""
     contacts: tuple[InjectedContact, ...] = ()
     memories: tuple[InjectedMemory, ...] = ()
     forgetting: tuple[Forgetting, ...] = ()
@@ -153,6 +155,7 @@ def trace(
     limit: int = 10,
     token_budget: int = 1500,
     include: Collection[str] = ALL,
+    by_user: bool = True,
     keep_cards: int | None = None,
     resolve: str | None = None,
     resolve_budget_ms: int = pace.BUDGET_MS,
@@ -163,7 +166,7 @@ def trace(
     that are to ``heal`` on the way, and what a model was asked.
 
     ``history`` are (role, content) turns before the message; what of the session is stored and older
-    is read as well. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
+    is read as well. The user's own card is for what the user wrote (``by_user``) alone. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
     Whoever the talk is about keeps a compact one for ``keep_cards`` messages (default: as set).
     Where it is unsure who is meant, a model is asked, and waited for ``resolve_budget_ms`` at most:
     with ``resolve`` "auto" unless it turned out too slow, with "model" always, with "fast" never
@@ -218,6 +221,8 @@ def trace(
         before = linked.former(end_user, message, scored, names)
         ways = _ways([*found, *(one for one in before if one.memory not in scored)], hits, end_user)
         asked = erasure_requests.reported(end_user)
+        own = own_card.of(end_user) if by_user and "user" in include else {}
+        own_text = own_card.render(own, end_user.reads)
         block = render(
             end_user.reads,
             shown,
@@ -227,12 +232,14 @@ def trace(
             _just_asked(asked, session_id),
             [InjectedDate(*date) for date in near],
             end_user.day_of_talk,
+            own_text,
         )
     forgotten = tuple(map(forgetting, asked))
     kept = {memory.id for memory in block.kept}
     return Trace(
         Injection(
             block.text,
+            own_text,
             tuple(contacts),
             block.kept,
             forgotten,

@@ -108,15 +108,18 @@ def render(
     told: Told = NOTHING,
     dates: Sequence[InjectedDate] = (),
     today: date = date.min,
+    own_card: str = "",
 ) -> Block:
     """The fenced block without secrets within the budget, with up to ``limit`` memories; they are the best
-    first. ``dates`` are as seen ``today``."""
+    first. ``dates`` are as seen ``today``. The user's ``own_card`` has at most half of the budget."""
     words = WORDS[language]
     said = _said(words, language, told)
-    apart = ("forgotten", "not_found", "unclear", "dates")
+    apart = ("forgotten", "not_found", "unclear", "dates", "user")
     fixed = [text for key, text in words.items() if key not in apart]
     left = token_budget - estimate_tokens("\n".join([OPEN, *fixed, *said, CLOSE]))
     cards: dict[bool, list[str]] = {False: [], True: []}
+    own, cost = _fitting(own_card, left // 2 - estimate_tokens(words["user"]) - 1)
+    left -= cost + estimate_tokens(words["user"]) + 1 if own else 0
     for place, contact in enumerate(contacts):
         stays = contact.matched_by == "conversation"
         # The people still to come keep their share, so that a long card crowds nobody out.
@@ -142,7 +145,7 @@ def render(
         if memory.outdated_on or memory.ended or text not in on_cards:
             lines[memory.id] = line
             left -= cost
-    parts = [*said]
+    parts = [*said, *([words["user"], own] if own else [])]
     for stays, heading in ((False, "people"), (True, "talk")):
         parts += [words[heading], *cards[stays]] if cards[stays] else []
     parts += [words["dates"], *coming.values()] if coming else []

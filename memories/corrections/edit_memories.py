@@ -277,14 +277,7 @@ def add(
     held = Memory.objects.of(end_user).active().filter(content_hash=key).first()
     if held is not None:
         return held, None
-    memory = Memory(end_user=end_user, content=content, content_hash=key)
-    memory.say(timezone.localtime(timezone=end_user.zone))
-    _set(memory, columns, end_user)
-    if "importance" in columns:
-        memory.metadata = {**memory.metadata, PINNED: memory.importance}
-    memory.learnt_day = end_user.activity_days
-    derived.refresh(memory)
-    memory.unread = True
+    memory = stated(end_user, content, **columns)
     with recording(end_user, "add", actor, why, [memory.id]) as (recorder, change):
         memory.save(force_insert=True)
         recorder.watch([memory], created=True)
@@ -293,6 +286,18 @@ def add(
             store.save(contact, [])
         queue.enqueue("read_facts", end_user.pk)
     return memory, change
+
+
+def stated(end_user: EndUser, content: str, **columns: Any) -> Memory:
+    """A memory (unsaved) that a person or app states now; a worker is to read it."""
+    memory = Memory(end_user=end_user, content=content, content_hash=content_hash(content))
+    memory.say(timezone.localtime(timezone=end_user.zone))
+    _set(memory, columns, end_user)
+    if "importance" in columns:
+        memory.metadata = {**memory.metadata, PINNED: memory.importance}
+    memory.learnt_day, memory.unread = end_user.activity_days, True
+    derived.refresh(memory)
+    return memory
 
 
 @atomic()

@@ -23,7 +23,7 @@ from accounts import cells, time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.attributes import YEARLY
 from contacts.text import folded
-from memories.models import own_dates, search_index
+from memories.models import own_facts, search_index
 from memories.models.work import Batch
 from memories.types import OF_PEOPLE, MemoryType, StoredFact, StoredMemory, Subtype
 
@@ -371,7 +371,7 @@ class Memory(Tracked):
                 condition=pgtrigger.Q(old__content__df=pgtrigger.F("new__content")),
                 func="NEW.compared_at = NULL; RETURN NEW;",
             ),
-            *own_dates.TRIGGERS,
+            *own_facts.TRIGGERS,
         ]
 
     def __str__(self) -> str:

@@ -11,6 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from accounts.models import ApiKey, App, EndUser
+from memories import own_card
 from memories.models import Erasure, Memory, Message
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact, make_end_user, make_memory, make_message
@@ -245,3 +246,27 @@ def test_what_an_erasure_left_undecided_is_listed_and_decided_by_admins(
     assert not any(text in left for text in ("They hummed.", "They sang.", "Greta Moss"))
     again = admin.post(decide, {"redact": kept.pk}, follow=True).content.decode()
     assert "not waiting for a decision" in again
+
+
+def test_a_value_of_the_users_card_is_added_replaced_and_removed_with_its_source(
+    user: EndUser, reviewer: Client
+) -> None:
+    page, save = (reverse(f"dashboard:{name}", args=[user.pk]) for name in ("user", "own-card"))
+    told = make_memory(user, "figs", facts=[{"key": "allergy", "value": "figs", "person": None}])
+    assert (
+        reverse("dashboard:memory", args=[user.pk, told.pk]) in reviewer.get(page).content.decode()
+    )
+    for sent, left in (
+        ({"key": "allergy", "new": "bees"}, {"allergy": ["bees", "figs"]}),
+        ({"key": "allergy", "old": "figs", "new": "soy"}, {"allergy": ["soy", "bees"]}),
+        ({"key": "allergy", "old": "bees", "new": "bees", "remove": "1"}, {"allergy": ["soy"]}),
+        ({"key": "pet", "new": " "}, {"allergy": ["soy"]}),
+        ({"key": "shoes", "new": "40"}, {"allergy": ["soy"]}),
+        ({"key": "location", "new": "York"}, {"allergy": ["soy"], "location": ["York"]}),
+        ({"key": "location", "new": "Hull"}, {"allergy": ["soy"], "location": ["Hull"]}),
+    ):
+        assert reviewer.post(save, sent).status_code == 302
+        user.refresh_from_db()
+        known = own_card.of(user).items()
+        assert {key: [one["value"] for one in values] for key, values in known} == left
+    assert "Hull" in reviewer.get(page).content.decode()

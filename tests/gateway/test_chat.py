@@ -570,3 +570,19 @@ def test_an_answer_is_stored_whole_and_passed_byte_by_byte_however_it_is_sent(
     ):
         assert b"".join(answer.iter_raw()) == b"".join(pieces)
     assert stored() == [("user", "Hello."), ("assistant", text)]
+
+
+def test_the_users_own_card_stands_before_their_questions_and_before_nobody_elses(
+    door: Door, zoe: EndUser, upstream: Upstream
+) -> None:
+    fact = {"key": "allergy", "value": "figs", "person": None}
+    make_memory(zoe, "The user is allergic to figs", facts=[fact])
+    said = says("Snacks for Kim and me?")
+    assert door.post({"model": MODEL, "messages": said}, X_Mio_User="zoe").status_code == 200
+    COUNTED.wait()
+    assert "Allergies: figs" in upstream.asked[0].last
+    said += [*says("", "Olives.")[1:], {"role": "user", "content": "And Kim?", "name": "Anna"}]
+    assert door.post({"model": MODEL, "messages": said}, X_Mio_User="zoe").status_code == 200
+    sent = upstream.asked[1].raw.decode()
+    assert "Allergies: figs" not in sent
+    assert "Kim sings in a choir" in sent

@@ -270,6 +270,18 @@ class ChangedRelation(TypedDict):
     change_id: str | None
 
 
+class UserCardValue(TypedDict):
+    value: str
+    sources: list[str]
+    since: str | None
+
+
+class ChangedUserCard(TypedDict):
+    card: str
+    attributes: dict[str, list[UserCardValue]]
+    change_id: str | None
+
+
 class Contact(TypedDict):
     id: str
     name: str
@@ -370,6 +382,7 @@ class InjectedDate(TypedDict):
 
 class Context(TypedDict):
     system_prompt: str
+    user_card: str
     contacts: list[InjectedContact]
     memories: list[InjectedMemory]
     forgetting: list[Forgetting]
@@ -390,11 +403,12 @@ class Turn(TypedDict):
 
 ResolveEnum = Literal["auto", "fast", "model"]
 
-IncludeEnum = Literal["cards", "linked", "search", "dates"]
+IncludeEnum = Literal["user", "cards", "linked", "search", "dates"]
 
 
 class ContextForm(TypedDict):
     message: str
+    speaker: NotRequired[str | None]
     session_id: NotRequired[str | None]
     history: NotRequired[list[Turn]]
     limit: NotRequired[int]
@@ -904,6 +918,11 @@ class PatchedTimeZoneForm(TypedDict):
     time_zone: NotRequired[str]
 
 
+class PatchedUserCardForm(TypedDict):
+    attributes: NotRequired[dict[str, str | list[str] | None]]
+    why: NotRequired[str]
+
+
 class PersonDetail(TypedDict):
     id: str
     name: str
@@ -1057,6 +1076,11 @@ class TakenAway(TypedDict):
 
 class UndoBody(TypedDict):
     with_later: NotRequired[bool]
+
+
+class UserCard(TypedDict):
+    card: str
+    attributes: dict[str, list[UserCardValue]]
 
 
 UserPage = Page[EndUser]

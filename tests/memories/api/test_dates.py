@@ -171,7 +171,7 @@ def test_the_users_own_date_is_in_the_prompt_until_it_is_no_longer_known(
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["birthday", "wedding_anniversary", "company"]),
+            st.sampled_from(["birthday", "wedding_anniversary", "vehicle"]),
             st.booleans(),
             st.sampled_from(["active", "outdated"]),
         ),
@@ -191,10 +191,10 @@ def test_own_dates_beside_the_user_are_what_the_memories_tell(zoe, told):
 
     def kept(since):
         zoe.refresh_from_db()
-        assert zoe.own_dates == [
-            {"kind": key, "value": f"May {number}"}
+        assert zoe.own_facts == [
+            {"kind": key, "value": f"May {number}", "memory": str(made[number].pk)}
             for number, (key, mine, status) in reversed([*enumerate(told)][since:])
-            if mine and status == "active" and key != "company"
+            if mine and status == "active" and key != "vehicle"
         ]
 
     kept(0)

@@ -1,0 +1,92 @@
+"""The user's own card over HTTP: read, and edited key by key."""
+
+from typing import Any
+
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts.api import UserView, documented
+from accounts.cells import atomic
+from accounts.fields import Strict, Text
+from accounts.models import EndUser
+from contacts.attributes import ON_OWN_CARD
+from contacts.serializers import Attributes
+from memories import own_card, queue
+from memories.api.requested import with_change
+from memories.corrections.edit_own_card import edit_own_card
+
+
+class UserCardValue(serializers.Serializer):
+    value = serializers.CharField()
+    sources = serializers.ListField(child=serializers.UUIDField(), help_text="Memories.")
+    since = serializers.DateTimeField(allow_null=True)
+
+
+class UserCard(serializers.Serializer):
+    card = serializers.CharField(
+        allow_blank=True, help_text="As prompts get it, in about 150 tokens at most."
+    )
+    attributes = serializers.DictField(
+        child=serializers.ListField(child=UserCardValue()),
+        help_text="The values under each key, the last said first.",
+    )
+
+
+class ChangedUserCard(UserCard):
+    change_id = serializers.UUIDField(
+        allow_null=True,
+        help_text="Undo it with changes/{id}/undo/; null when nothing was to be changed.",
+    )
+
+
+class UserCardForm(Strict):
+    attributes = Attributes(
+        help_text=f"Of {', '.join(ON_OWN_CARD)}: all values that hold, null for none."
+    )
+    why = Text(max_length=500, allow_blank=True, required=False)
+
+    def validate_attributes(self, values: dict[str, list[str]]) -> dict[str, list[str]]:
+        if unknown := sorted(values.keys() - set(ON_OWN_CARD)):
+            known = ", ".join(ON_OWN_CARD)
+            raise serializers.ValidationError(f"The card has no {unknown[0]}; it has {known}.")
+        return values
+
+
+class Card(UserView):
+    @documented(
+        responses={200: UserCard},
+        operation_id="card_retrieve",
+        summary="The user's own card: wishes for answers, health, home and work",
+        description="It follows from what memories state of the user. A `context/` begins with it.",
+    )
+    def get(self, _request: Request, **_path: Any) -> Response:
+        return Response(_shown(self.end_user))
+
+    @documented(
+        request=UserCardForm,
+        responses={200: ChangedUserCard},
+        operation_id="card_update",
+        summary="Correct the user's own card",
+        description="Only the keys given change: a string or a list is all that holds, null is "
+        "nothing. What holds no longer ends in the memories that state it; a new value becomes a "
+        "memory.",
+    )
+    def patch(self, _request: Request, **_path: Any) -> Response:
+        asked = self.body(UserCardForm, partial=True)
+        with atomic():
+            end_user = self.end_user_for_writing()
+            change = edit_own_card(
+                end_user,
+                asked.get("attributes", {}),
+                actor=self.actor,
+                why=asked.get("why", ""),
+            )
+            queue.enqueue("embed", end_user.pk)
+            end_user.refresh_from_db(fields=["own_facts"])
+        return Response(with_change(_shown(end_user), change))
+
+
+def _shown(end_user: EndUser) -> dict[str, Any]:
+    known = own_card.of(end_user)
+    return {"card": own_card.render(known, end_user.reads), "attributes": known}

@@ -1,0 +1,71 @@
+"""The end user's own card: what is always to be known of them, whatever is talked about."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, time
+from typing import Any
+
+from accounts.models import EndUser
+from contacts.attributes import ON_OWN_CARD, is_single
+from contacts.cards import line
+from contacts.text import estimate_tokens, normalise
+
+MOST_TOKENS = 150
+MAX_VALUE = 80  # graphemes of one value
+
+Facts = Sequence[Mapping[str, Any]]
+# As Contact.attributes.
+Attributes = dict[str, list[dict[str, Any]]]
+
+
+def attributes_of(facts: Facts, at: datetime) -> Attributes:
+    """What of ``EndUser.own_facts`` holds at ``at``, in the order of the card, the last said value
+    first: each value once with the memories that state it, of a single key only one value."""
+    found: dict[str, dict[str, dict[str, Any]]] = {key: {} for key in ON_OWN_CARD}
+    for fact in facts:
+        values = found.get(fact["kind"])
+        if values is None or not _holds(fact, at):
+            continue
+        same = normalise(fact["value"])
+        if same in values:
+            values[same]["sources"].append(fact["memory"])
+        elif not (values and is_single(fact["kind"])):
+            since = fact.get("since")
+            values[same] = {"value": fact["value"], "sources": [fact["memory"]], "since": since}
+    return {key: list(values.values()) for key, values in found.items() if values}
+
+
+def of(end_user: EndUser) -> Attributes:
+    """What the user's own card tells on the day that it is in the talk."""
+    day_ends = datetime.combine(end_user.day_of_talk, time.max, end_user.zone)
+    return attributes_of(end_user.own_facts, day_ends)
+
+
+def _holds(fact: Mapping[str, Any], at: datetime) -> bool:
+    since, until = (fact.get(name) and datetime.fromisoformat(fact[name]) for name in _TIMES)
+    return not (since and since > at) and not (until and until <= at)
+
+
+_TIMES = ("since", "until")
+
+
+def render(known: Attributes, language: str) -> str:
+    """The card in at most MOST_TOKENS: a line a key, labels in ``language``. Where there is no room for
+    all, the last said value of each key goes before the others."""
+    shown: dict[str, list[str]] = {}
+    left = MOST_TOKENS
+    for key, value in _in_turn(known):
+        before = line(key, shown.get(key, []), language, MAX_VALUE)
+        after = line(key, [*shown.get(key, []), value], language, MAX_VALUE)
+        cost = estimate_tokens(after) + 1 - (estimate_tokens(before) + 1 if before else 0)
+        if cost <= left:
+            shown.setdefault(key, []).append(value)
+            left -= cost
+    return "\n".join(line(key, shown[key], language, MAX_VALUE) for key in known if key in shown)
+
+
+def _in_turn(known: Attributes) -> Iterator[tuple[str, str]]:
+    """Keys with a value: the first of each key, then the second of each, and so on."""
+    for place in range(max(map(len, known.values()), default=0)):
+        for key, values in known.items():
+            if place < len(values):
+                yield key, values[place]["value"]
