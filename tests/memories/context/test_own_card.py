@@ -84,10 +84,12 @@ def test_what_no_longer_holds_leaves_the_card_and_an_undo_brings_it_back():
 
 
 def test_what_the_user_tells_is_on_the_card_once_it_is_read():
-    said = [Incoming("user", "I'm allergic to figs.", session_id="s1")]
+    told = "I'm allergic to figs. Please always reply in short paragraphs."
+    said = [Incoming("user", told, session_id="s1")]
     user = receive(make_end_user(language="en").app, "zoe", said).end_user
     run.process(user.pk)
-    assert card(user) == "Allergies: figs"
+    wish = "Wishes for answers: Please always reply in short paragraphs"
+    assert card(user) == f"{wish}\nAllergies: figs"
 
 
 def test_what_is_told_of_somebody_who_is_no_contact_any_more_is_not_the_users():

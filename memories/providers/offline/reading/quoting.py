@@ -15,6 +15,7 @@ from memories.providers.offline.reading.clause_facts import CERTAIN, facts_of
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
+from memories.providers.offline.reading.speech import wishes
 from memories.providers.offline.reading.subjects import subject_of
 from memories.text.sentences import Sentence, clauses, sentences
 
@@ -55,6 +56,7 @@ class Draft:
     judgement: Judgement | None = None
     extra_turns: list[int] = field(default_factory=list)
     before: Before | None = None
+    wish: bool = False  # asks for something of all answers to come
     goes_on: float = 0.0  # how sure it goes on about the subject of the sentence before it
 
     @property
@@ -113,7 +115,7 @@ class Draft:
         """Whether it is too short to stand without what was said before it."""
         text = self.text()
         size = len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text))) + len(HAN.findall(text)) / 1.5
-        return not self.explicit and size < FRAGMENT
+        return not self.explicit and not self.wish and size < FRAGMENT
 
     def content(self) -> tuple[str, list[tuple[int, int]]]:
         """The quote with what it leaves open in brackets, and where these stand in it."""
@@ -159,7 +161,8 @@ def _draft(heard: Heard, sentence: Sentence) -> Draft:
             subject = who if says else heard.dropped if sentence.start == 0 else None
         if says and not RE.reports.search(sentence.text[: part.start - sentence.start]):
             values += [(value, who) for value in facts_of(part.text, here, who)]
-    return Draft(heard, sentence, spots, subject, explicit, values)
+    wish = subject is None and not heard.in_chat and wishes(sentence.text)
+    return Draft(heard, sentence, spots, subject, explicit, values, wish=wish)
 
 
 def joined(first: Draft, second: Draft) -> Draft | None:

@@ -55,6 +55,9 @@ def _read_turn(book: DraftBook, heard: Heard, asked: Heard | None) -> None:
     if asked is not None and drafts and drafts[0].sentence.start == 0 and drafts[0].is_fragment():
         drafts[0].before = _question(asked, heard.text)
     for sentence, draft in zip(sentences(heard.text), drafts, strict=True):
+        if draft.wish:
+            book.drafts.append(draft)
+            continue
         if makes(sentence.text):
             return
         if injects(sentence.text):
@@ -94,7 +97,7 @@ def _keep(book: DraftBook) -> None:
     for draft in wanted:
         tells = _tells(draft)
         before = units[-1] if units and draft.is_fragment() and not _does_else(draft) else None
-        whole = joined(before[0], draft) if before else None
+        whole = joined(before[0], draft) if before and not before[0].wish else None
         if before is None or whole is None:
             units.append((draft, tells))
         else:
@@ -111,7 +114,7 @@ def _tells(draft: Draft) -> bool:
         draft.explicit and _elsewhere(draft) < UNTRUE
     )  # what begins with somebody is no greeting
     likely = draft.judged.keep >= KEEP and not _does_else(draft)
-    return draft.before is not None or states or likely
+    return draft.before is not None or draft.wish or states or likely
 
 
 def _does_else(draft: Draft) -> bool:

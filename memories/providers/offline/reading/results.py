@@ -94,15 +94,15 @@ def is_contact(one: Someone, told: bool) -> bool:
 
 
 def _memory(draft: Draft, contacts: Sequence[Someone]) -> ExtractedMemory:
-    judgement = draft.judged
     said_at = draft.heard.turn.said_at
     content, brackets = draft.content()
     words = draft.words()
     hits = [hit for hit in find_dates(words, said_at, is_chinese(words)) if hit.at]
     people = [one for one in draft.people() if one in contacts]
+    kind = MemoryType.PREFERENCE if draft.wish else draft.judged.type
     return ExtractedMemory(
         content=content,
-        type=judgement.type,
+        type=kind,
         subtype=_subtype(draft, people),
         turn_ids=tuple(dict.fromkeys((draft.turn_id, *draft.extra_turns))),
         people=tuple(one.ref for one in people),
@@ -111,7 +111,7 @@ def _memory(draft: Draft, contacts: Sequence[Someone]) -> ExtractedMemory:
         facts=tuple(_facts(draft, contacts)),
         happens_at=hits[0].at if hits else None,
         happens_until=_last_day(hits[0]) if hits else None,
-        expires_at=_expiry(judgement.type, hits),
+        expires_at=_expiry(kind, hits),
         confidence=round(draft.sure() if people else 1.0, 3),
         link_confidence={one.ref: round(draft.sure_of(one), 3) for one in people},
     )
@@ -128,6 +128,8 @@ def _subtype(draft: Draft, people: Sequence[Someone]) -> Subtype:
 
 
 def _facts(draft: Draft, contacts: Sequence[Someone]) -> Iterator[Fact]:
+    if draft.wish:
+        yield Fact("answer_wish", draft.text())
     for value, subject in dict.fromkeys(draft.values) if is_believed(draft) else ():
         if subject is None or subject in contacts:
             yield Fact(value.key, value.value, subject.ref if subject else "")

@@ -13,7 +13,7 @@ from uuid import UUID
 from contacts.roles import kinship
 from contacts.text import normalise
 from contacts.types import Person
-from memories.providers.offline.reading.speech import addresses
+from memories.providers.offline.reading.speech import addresses, wishes
 from memories.text.sentences import sentences
 from memories.types import (
     CONTACT,
@@ -99,6 +99,7 @@ def _of_oneself(content: str) -> str:
         if _SELF.search(sentence.text)
         and not _OTHERS.search(sentence.text)
         and not addresses(sentence.text)
+        and not wishes(sentence.text)
     )
 
 

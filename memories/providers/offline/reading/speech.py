@@ -16,6 +16,11 @@ def injects(text: str) -> bool:
     return bool(RE.injects.search(text))
 
 
+def wishes(text: str) -> bool:
+    """Whether a sentence asks for something of all answers to come (always in short, 以后都用列表)."""
+    return not injects(text) and bool(RE.wishes.search(simplified(text)))
+
+
 def until_override(text: str) -> str:
     """``text`` up to the sentence that orders a model to leave what it was told: that and what
     follows is said for the model's sake."""
