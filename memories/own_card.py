@@ -7,10 +7,12 @@ from typing import Any
 from accounts.models import EndUser
 from contacts.attributes import ON_OWN_CARD, is_single
 from contacts.cards import line
+from contacts.models import Contact
 from contacts.text import estimate_tokens, normalise
 
 MOST_TOKENS = 150
 MAX_VALUE = 80  # graphemes of one value
+MOST_FAMILY = 6  # contacts
 
 Facts = Sequence[Mapping[str, Any]]
 # As Contact.attributes.
@@ -46,6 +48,20 @@ def _holds(fact: Mapping[str, Any], at: datetime) -> bool:
 
 
 _TIMES = ("since", "until")
+
+
+def text_of(end_user: EndUser, known: Attributes) -> str:
+    """The card for a prompt: what is ``known``, and who of the contacts is a partner or relative,
+    those mentioned most. One statement."""
+    family = Contact.objects.of(end_user).listed().who_are(end_user, "partner", "family")
+    named = family.order_by("-mention_count", "id").values_list("name", "relationship")
+    said = "{}（{}）" if end_user.reads == "zh" else "{} ({})"
+    people = [
+        {"value": said.format(name, role) if role and role != name else name}
+        for name, role in named[:MOST_FAMILY]
+    ]
+    both = {**known, "family": [*known.get("family", []), *people]}
+    return render({key: both[key] for key in ON_OWN_CARD if both.get(key)}, end_user.reads)
 
 
 def render(known: Attributes, language: str) -> str:

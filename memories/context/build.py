@@ -221,8 +221,8 @@ def trace(
         before = linked.former(end_user, message, scored, names)
         ways = _ways([*found, *(one for one in before if one.memory not in scored)], hits, end_user)
         asked = erasure_requests.reported(end_user)
-        own = own_card.of(end_user) if by_user and "user" in include else {}
-        own_text = own_card.render(own, end_user.reads)
+        with_own = by_user and "user" in include
+        own_text = own_card.text_of(end_user, own_card.of(end_user)) if with_own else ""
         block = render(
             end_user.reads,
             shown,

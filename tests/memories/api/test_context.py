@@ -73,7 +73,7 @@ def test_a_context_takes_few_statements(zoe: EndUser, history: bool) -> None:
     with CaptureQueriesContext(connection) as queries:
         traced = build.trace(zoe, QUESTION, history=turns)
     assert len(traced.injection.memories) == 10
-    assert len(queries) <= (6 if history else 7)  # without: the turns of the conversation
+    assert len(queries) <= (7 if history else 8)  # without: the turns of the conversation
     assert sum(step.statements for step in traced.steps) == len(queries)
 
 

@@ -57,7 +57,7 @@ def test_a_wish_and_an_allergy_are_told_though_nothing_in_the_message_is_like_th
     assert card(user, by_user=False) == ""
 
 
-def test_the_card_costs_no_statement():
+def test_the_card_costs_one_statement():
     states(made := make_end_user(language="en"), "allergy", "figs")
     user = EndUser.objects.select_related("app").get(pk=made.pk)
     counts = []
@@ -66,7 +66,17 @@ def test_the_card_costs_no_statement():
             found = build.trace(user, "snack ideas", include=include)
         counts.append(len(asked))
     assert "figs" in found.injection.system_prompt
-    assert counts[0] == counts[1]
+    assert counts[1] == counts[0] + 1
+
+
+def test_the_family_among_the_contacts_is_on_the_card_and_nobody_else():
+    user = make_end_user(language="en")
+    states(user, "family", "two daughters")
+    for name, role, many in (("Bo", "brother", 1), ("Lena", "wife", 5), ("Al", "boss", 9)):
+        make_contact(user, name, relationship=role, mention_count=many)
+    make_contact(user, "Uma", relationship="aunt", archived_at=timezone.now())
+    make_contact(make_end_user(), "Max", relationship="son")
+    assert card(user) == "Family: two daughters, Lena (wife), Bo (brother)"
 
 
 def test_what_no_longer_holds_leaves_the_card_and_an_undo_brings_it_back():
