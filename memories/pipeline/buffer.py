@@ -66,16 +66,18 @@ class Received:
     extraction_due: bool
 
 
-@atomic()
+@atomic(savepoint=False)
 def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Received:
     """Stores what is new, in order, and makes the end user on first sight.
 
     A client id that is already there, or twice in ``incoming``, is a duplicate where role, speaker
     and content are the same, else a conflict: told of, never stored again.
     """
-    new = EndUser(pk=placement.claim(app, external_id), app=app, external_id=external_id)
-    EndUser.objects.bulk_create([new], ignore_conflicts=True)
-    end_user = EndUser.objects.select_for_update(no_key=True).get(app=app, external_id=external_id)
+    held = EndUser.objects.select_for_update(no_key=True).filter(app=app, external_id=external_id)
+    if (end_user := held.order_by().first()) is None:
+        new = EndUser(pk=placement.claim(app, external_id), app=app, external_id=external_id)
+        EndUser.objects.bulk_create([new], ignore_conflicts=True)
+        end_user = held.get()
     end_user.app = app
     placement.check_here(end_user)
     with user_scope(end_user):

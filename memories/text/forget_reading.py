@@ -90,12 +90,20 @@ _ASKING = ("erase", "throw", "unsaid", "exist", "nokeep")
 def may_ask(content: str) -> bool:
     """Whether a message asks, or may ask, to forget something, and does not take it back. Of a long
     one only what is read of it counts."""
+    if not _may_hold_request(content):
+        return False
     text = excerpt(content)
     return any(
         read(sentence.text + sentence.end_mark).asks >= UNSURE
         and not takes_back(text[sentence.start :])
         for sentence in sentences(text)
     )
+
+
+def _may_hold_request(text: str) -> bool:
+    """Whether a word stands in ``text`` without which nothing asks to forget; most texts have none."""
+    plain = simplified(text).lower().replace("’", "'")
+    return any(_classes()[name].search(plain) for name in _NEEDED)
 
 
 def takes_back(text: str) -> bool:
@@ -128,6 +136,8 @@ def can_ask(text: str) -> bool:
 @lru_cache(maxsize=1024)
 def read(text: str) -> Reading:
     """What one sentence asks, its short quotations not counted."""
+    if not _may_hold_request(text):
+        return NOTHING
     found = _places(text)
     if not any(name in found for name in _NEEDED) or takes_back(text):
         return NOTHING
