@@ -80,7 +80,7 @@ def render(
     ]
     known = sorted((attributes or {}).items(), key=lambda item: (_ORDER.get(item[0], 99), item[0]))
     lines += [
-        line(key, [str(value["value"]) for value in values[:MAX_VALUES]], language)
+        line(key, [one_line(str(v["value"]), MAX_VALUE) for v in values[:MAX_VALUES]], language)
         for key, values in known[:MAX_ATTRIBUTES]
     ]
     lines += [
@@ -99,13 +99,14 @@ def render(
     return "\n".join(filter(None, lines))
 
 
-def line(key: str, values: Sequence[str], language: str, limit: int = MAX_VALUE) -> str:
-    """The line of an attribute with these values, each of at most ``limit`` graphemes; "" for none."""
+def line(key: str, values: Sequence[str], language: str) -> str:
+    """The line of an attribute with these values, which are harmless single lines; "" for none."""
     words = _LABELS["zh" if language == "zh" else "en"]
     caption = one_line(label(key, language), 40)
     if key not in ATTRIBUTES:
         caption = words["other"] + _quoted(caption)
-    return _line(words, caption, values, limit)
+    shown = words["comma"].join(filter(None, values))
+    return caption + words["colon"] + shown if shown else ""
 
 
 def _line(

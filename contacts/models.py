@@ -104,9 +104,9 @@ class ContactQuerySet(ScopedQuerySet):
         found = ArraySubquery(keys.filter(asked).values("contact"))
         return self.of(end_user).filter(pk__any_of=found)
 
-    def who_are(self, end_user: EndUser, *groups: str) -> Self:
-        """The end user's family, friends, colleagues …: ``groups`` are of ``names.GROUPS``."""
-        keys = [names.KIN + kind for group in groups for kind in names.kinds_of(group)]
+    def who_are(self, end_user: EndUser, group: str) -> Self:
+        """The end user's family, friends, colleagues …: ``group`` is one of ``names.GROUPS``."""
+        keys = [names.KIN + kind for kind in names.kinds_of(group)]
         kin = ContactKey.objects.of(end_user).filter(key__in=keys)
         return self.of(end_user).filter(pk__in=kin.values("contact"))
 

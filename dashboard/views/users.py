@@ -21,7 +21,7 @@ from contacts.attributes import ON_OWN_CARD, label
 from contacts.text import clean
 from dashboard import access, feedback, pager, words
 from dashboard.queries import users as queries
-from memories import portability, queue
+from memories import own_card, portability, queue
 from memories.erasure import erase
 from memories.erasure.decide import decide
 from memories.models import Erasure
@@ -63,6 +63,7 @@ def _user_page(
         "time_zone": end_user.time_zone,
         "time_zones": time_zones.names(),
         "own_card": queries.own_keys(end_user),
+        "own_text": own_card.text_of(end_user, own_card.of(end_user)),
         "own_keys": [(key, label(key, words.language_of())) for key in ON_OWN_CARD],
         **more,
     }

@@ -248,3 +248,13 @@ def test_what_is_no_longer_true_is_history_when_the_past_is_asked_for(
     edit_memories.outdate(user, list(Memory.objects.of(user)), actor="operator:x")
     old = ask(reviewer, user, "小红以前什么时候出差").context["answer"].memories
     assert [one.memory.status for one in old] == ["outdated"]
+
+
+def test_the_users_own_card_is_shown_with_the_way_to_correct_it(
+    reviewer: Client, user: EndUser
+) -> None:
+    fact = {"key": "allergy", "value": "figs", "person": None}
+    make_memory(user, "The user is allergic to figs", facts=[fact])
+    shown = text(ask(reviewer, user, "snack ideas"))
+    assert shown.count("：figs") + shown.count(": figs") == 2  # the card, and the prompt
+    assert f"/u/{user.pk}/#own-card" in shown
