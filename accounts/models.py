@@ -253,8 +253,8 @@ class EndUser(InTimeZone):
     """The human whose memory this is.
 
     ``own_facts`` is derived: what memories state of the user that is on their own card, and their
-    important dates, as ``{"kind", "value", "memory", "since", "until"}``, the last said first, without
-    times that are not known; triggers of Memory keep it.
+    important dates, as ``{"kind", "value", "memory", "said", "since", "until"}``, the last said first,
+    without times that are not known; triggers of Memory keep it.
     """
 
     app = models.ForeignKey(App, models.CASCADE, related_name="end_users")
