@@ -1,6 +1,6 @@
 """What is new about a contact becomes part of its profile; the fragments step back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -19,6 +19,9 @@ from memories.types import ProfilePatch, ProfileRequest, Reference, StoredMemory
 
 # New memories read in one run; the rest waits for the next run of the same pass.
 MAX_NEW = 60
+# Contacts that one worker claims at once, so that the model is asked about several in one call: its
+# instructions are longer than most profiles.
+TOGETHER = 6
 
 
 def contacts_due(end_user_id: int) -> list[UUID]:
@@ -34,6 +37,16 @@ def contacts_due(end_user_id: int) -> list[UUID]:
         .values_list("contact", flat=True)
         .distinct()
     )
+
+
+def together(contact_ids: Sequence[UUID]) -> list[Sequence[UUID]]:
+    """Contacts in groups, each of which is consolidated at once."""
+    return [contact_ids[at : at + TOGETHER] for at in range(0, len(contact_ids), TOGETHER)]
+
+
+def claim_each(end_user_id: int, contact_ids: Iterable[UUID], now: datetime) -> list[Consolidation]:
+    """A claimed consolidation of each of the contacts that has one to be done."""
+    return [work for pk in contact_ids if (work := claim(end_user_id, pk, now))]
 
 
 def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | None:
