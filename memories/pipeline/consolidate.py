@@ -90,11 +90,18 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
 
 
 def _as_read(memory: Memory) -> StoredMemory:
-    """A memory as a provider reads it: what was planned for a day is no plan after that day."""
-    stored = memory.as_stored()
-    if stored.happens_at is None:
-        return stored
-    return replace(stored, facts=tuple(fact for fact in stored.facts if fact.key != "plan"))
+    """A memory as a provider reads it: what was planned for a day is no plan after that day, and
+    what is to begin later holds then."""
+    stored, now = memory.as_stored(), timezone.now()
+    return replace(
+        stored,
+        facts=tuple(
+            fact
+            for fact in stored.facts
+            if not (fact.key == "plan" and stored.happens_at)
+            and not (fact.valid_from and fact.valid_from > now)
+        ),
+    )
 
 
 def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> None:

@@ -188,7 +188,11 @@ def consolidate_user(end_user_id: int, until: float = float("inf")) -> int:
 
 
 def begin_consolidation(end_user_id: int) -> None:
-    """Notes that all that is extracted is being consolidated."""
+    """Notes that all that is extracted is being consolidated, and lets what was ahead when a
+    profile took it in, and is over now, be read again."""
+    if (end_user := EndUser.objects.filter(pk=end_user_id).select_related("app").first()) is None:
+        return
+    Link.objects.over_since(end_user).update(consolidated_at=None)
     EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
 
 

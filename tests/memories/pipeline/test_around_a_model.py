@@ -1,14 +1,14 @@
 """What a model's answer becomes: nothing of it is lost or mixed up on the way into the store."""
 
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from accounts.models import EndUser
 from contacts import own_references
 from contacts.models import Contact
-from memories.models import Consolidation, Memory
+from memories.models import CONSOLIDATED_IMPORTANCE, Consolidation, Link, Memory
 from memories.pipeline import candidates, embed, run
 from memories.providers.factory import embedder
 from memories.providers.openai.structured_output import instructions
@@ -339,6 +339,62 @@ def test_an_old_memory_is_compared_with_the_new_ones_nearest_to_it(client, zoe, 
     assert sum(old in case["existing"] for case in sent["cases"]) == candidates.PAIRS
 
 
+def test_a_diagnosis_that_stays_true_has_not_the_date_of_the_operation(client, zoe, server):
+    server.reply_json(
+        answer(
+            told("Kim tore a ligament and has surgery on 4 August 2199", "n1",
+                 type="health", happens_at="2199-08-04"),
+            people=({"id": "n1", "name": "Kim"},),
+        )
+    )  # fmt: skip
+    say(client, zoe, "Kim tore a ligament and has surgery on 4 August 2199")
+    server.reply_json(answer(told("Kim's surgery is called off", "p1", turns=(2,))))
+    left = "Kim tore a ligament"
+    over = {"case": "c1", "verdict": "supersedes", "targets": ["m1"], "remains": left}
+    server.reply_json({"resolutions": [over]})
+    say(client, zoe, "Kim's surgery is called off", day=9)
+    assert Memory.objects.get(content=left).happens_at is None
+
+
+def test_a_state_that_is_told_with_a_date_ahead_is_in_the_profile_now_and_the_event_after_it(
+    client, zoe, server
+):
+    engaged = {"key": "relationship_status", "value": "engaged", "person": "n1"}
+    job = {"key": "company", "value": "Bolt", "person": "n1", "valid_from": "2199-09-01"}
+    server.reply_json(
+        answer(
+            told("Kim is engaged, marries on 4 August 2199 and joins Bolt in September", "n1",
+                 happens_at="2199-08-04", facts=[engaged, job]),
+            people=({"id": "n1", "name": "Kim"},),
+        )
+    )  # fmt: skip
+    say(client, zoe, "Kim is engaged, the wedding is on 4 August 2199, then she joins Bolt")
+
+    def read(sent: Request) -> dict:
+        [person] = sent.data["people"]
+        [new] = person["new_memories"]
+        assert [fact["key"] for fact in new["facts"]] == ["relationship_status"]
+        status = {"value": "engaged", "sources": [new["id"]]}
+        return consolidated(
+            {"id": "p1", "attributes": [{"key": "relationship_status", "values": [status]}]}
+        )
+
+    server.answer_with = read
+    assert (run.consolidate_user(zoe.pk), run.consolidate_user(zoe.pk)) == (1, 0)
+    kim = Contact.objects.get(name="Kim")
+    assert kim.attributes["relationship_status"][0]["value"] == "engaged"
+    assert "August 4, 2199: Kim" in kim.card_today
+    memory = Memory.objects.of(zoe).facts().get()
+    assert memory.importance > CONSOLIDATED_IMPORTANCE, "its profile does not tell the wedding"
+
+    yesterday = zoe.today_began - timedelta(days=1)
+    Memory.objects.filter(pk=memory.pk).update(happens_at=yesterday)
+    Link.objects.update(consolidated_at=yesterday - timedelta(days=1))
+    assert (run.consolidate_user(zoe.pk), run.consolidate_user(zoe.pk)) == (1, 0)
+    memory.refresh_from_db()
+    assert memory.importance == CONSOLIDATED_IMPORTANCE
+
+
 def test_a_plan_that_moves_ends_its_old_date_whomever_of_its_people_it_was_told_of(
     client, zoe, server
 ):
@@ -368,6 +424,27 @@ def test_a_plan_that_moves_ends_its_old_date_whomever_of_its_people_it_was_told_
     say(client, zoe, "Lee's wedding with Kim has moved to 7 June 2199", day=9)
     current = Memory.objects.of(zoe).active().facts().values_list("content", flat=True)
     assert sorted(current) == ["Kim goes to see her new flat on 4 May 2199", moved]
+
+
+def test_a_corrected_name_is_no_alias(client, zoe, server):
+    learn(client, zoe, "Inez", "Inez sings fado")
+
+    def read(sent: Request) -> dict:
+        person = {
+            "id": known(sent, "Inez"),
+            "better_name": "Ines",
+            "aliases": ["Inez", "Nessa"],
+            "wrong_aliases": ["Inez"],
+        }
+        new = {"id": "n1", "name": "Tomas", "aliases": ["Thomas"], "wrong_aliases": ["Thomas"]}
+        return answer(people=(person, new))
+
+    server.answer_with = read
+    say(client, zoe, "It's Ines, not Inez; Nessa for short. And Thomas, sorry, Tomas sings too.")
+    assert {one.name: one.aliases for one in Contact.objects.of(zoe)} == {
+        "Ines": ["Nessa"],
+        "Tomas": [],
+    }
 
 
 def test_a_new_memory_is_compared_with_when_it_takes_place(client, zoe, server):
