@@ -8,7 +8,8 @@ import pytest
 from accounts.models import EndUser
 from contacts import own_references
 from contacts.models import Contact
-from memories.models import CONSOLIDATED_IMPORTANCE, Consolidation, Link, Memory
+from memories.erasure import due
+from memories.models import CONSOLIDATED_IMPORTANCE, Consolidation, Erasure, Link, Memory, Message
 from memories.pipeline import candidates, embed, run
 from memories.providers.factory import embedder
 from memories.providers.openai.structured_output import instructions
@@ -460,6 +461,50 @@ def test_a_new_memory_is_compared_with_when_it_takes_place(client, zoe, server):
     server.answer_with = read
     say(client, zoe, "Kim visits on 4 August")
     assert server.requests[-1].data["cases"][0]["new"]["happens"] == "2199-08-04"
+
+
+def test_key_events_stand_in_their_order_and_personality_on_the_card(client, zoe, server):
+    kim = moved(client, zoe, "Kim")
+    events = [("", "met the user at a pottery class"), ("2019", "moved to Oslo"),
+              ("", "learnt to sail"), ("2021", "opened a studio")]  # fmt: skip
+    server.answer_with = lambda _sent: consolidated(
+        {
+            "id": "p1",
+            "timeline": [{"at": at, "text": text, "sources": ["m1"]} for at, text in events],
+            "personality": "Patient and blunt.",
+            "personality_sources": ["m1"],
+        }
+    )
+    run.consolidate_user(zoe.pk)
+    found = client.get(f"users/zoe/contacts/{kim.pk}/")[1]
+    assert [(event["at"], event["text"]) for event in found["timeline"]] == events
+    lines = found["card"].splitlines()
+    assert "Personality: Patient and blunt." in lines
+    told = [f"- {at} {text}" if at else f"- {text}" for at, text in events]
+    assert lines[lines.index("Timeline:") + 1 :][:4] == told
+
+
+def test_a_secret_is_forgotten_though_nobody_repeats_it(client, zoe, server):
+    server.answer_with = lambda _sent: answer()
+    say(
+        client,
+        zoe,
+        "my bank PIN is 4711",
+        "I bought a pin for my hat",
+        "the wifi password is oak47gate",
+    )
+    asked = "please forget my PIN"
+
+    def read(sent: Request) -> dict:
+        turn = sent.data["turns"][0]["n"]
+        request = {"asked_in": turn, "quote": asked, "person": "user", "keys": ["pin"]}
+        return answer(forget=[request])
+
+    server.answer_with = read
+    say(client, zoe, asked, day=9)
+    due.erase(Erasure.objects.get().pk)
+    left = list(Message.objects.of(zoe).values_list("content", flat=True))
+    assert left == ["", "I bought a pin for my hat", "the wifi password is oak47gate", ""]
 
 
 def test_the_prompt_for_references_gives_examples_that_are_kept_and_such_that_are_not():
