@@ -141,7 +141,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedRelation:
-    """``subject`` is the ``kind`` of ``object``: (ref of 王淑芬, "mother", ref of 小红)."""
+    """``subject`` is the ``kind`` of ``object``: (ref of 俞慧珍, "mother", ref of 小红)."""
 
     subject: str
     kind: str
