@@ -47,7 +47,7 @@ MAX_CONTENT = 1000  # graphemes: TiMemory's limit
 _AND = re.compile(r"\b(?:and|but|while)\b|而且|但")
 SIMILAR = 10  # existing memories looked at for a new one (TiMemory's default)
 SHOWN = 4  # of them, beside those that state the same attribute, shown to the provider
-PAIRS = 3  # new memories of a batch beside which an existing one is shown for its meaning alone
+PAIRS = 2  # new memories of a batch beside which an existing one is shown for its meaning alone
 ROLE_MEMORIES = 3  # of a person whose role changes
 
 

@@ -147,7 +147,7 @@ class ExtractionPrompt:
         return {
             "n": number,
             "role": turn.role,
-            "at": turn.said_at.isoformat(timespec="minutes"),
+            "at": turn.said_at.replace(tzinfo=None).isoformat(timespec="minutes"),
             "day": WEEKDAYS[turn.said_at.weekday()],
             "text": f"{turn.speaker}: {text}" if turn.speaker else text,
         }

@@ -491,7 +491,7 @@ def test_a_secret_is_forgotten_though_nobody_repeats_it(client, zoe, server):
         zoe,
         "my bank PIN is 4711",
         "I bought a pin for my hat",
-        "the wifi password is oak47gate",
+        "shopping list: the wifi password is oak47gate",
     )
     asked = "please forget my PIN"
 
@@ -504,7 +504,12 @@ def test_a_secret_is_forgotten_though_nobody_repeats_it(client, zoe, server):
     say(client, zoe, asked, day=9)
     due.erase(Erasure.objects.get().pk)
     left = list(Message.objects.of(zoe).values_list("content", flat=True))
-    assert left == ["", "I bought a pin for my hat", "the wifi password is oak47gate", ""]
+    assert left == [
+        "",
+        "I bought a pin for my hat",
+        "shopping list: the wifi password is oak47gate",
+        "",
+    ]
 
 
 def test_the_prompt_for_references_gives_examples_that_are_kept_and_such_that_are_not():

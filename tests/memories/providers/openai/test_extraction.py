@@ -93,7 +93,7 @@ class TestExtraction:
                 {
                     "n": 1,
                     "role": "assistant",
-                    "at": "2025-02-03T09:31+08:00",
+                    "at": "2025-02-03T09:31",
                     "day": "Mon",
                     "text": "谁要来？",
                 }
@@ -102,7 +102,7 @@ class TestExtraction:
                 {
                     "n": 2,
                     "role": "user",
-                    "at": "2025-02-03T09:32+08:00",
+                    "at": "2025-02-03T09:32",
                     "day": "Mon",
                     "text": "她下周一来",
                 }
