@@ -192,7 +192,8 @@ def begin_consolidation(end_user_id: int) -> None:
     profile took it in, and is over now, be read again."""
     if (end_user := EndUser.objects.filter(pk=end_user_id).select_related("app").first()) is None:
         return
-    Link.objects.over_since(end_user).update(consolidated_at=None)
+    if (over := Link.objects.over_since(end_user)).exists():
+        over.update(consolidated_at=None)
     EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
 
 

@@ -52,7 +52,9 @@ class ConflictPrompt:
 
     def __init__(self, cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()) -> None:
         self._cases = {f"c{number}": case for number, case in enumerate(cases, 1)}
-        told = [one for case in of or cases for one in (case, *case.existing)]
+        told: list[ConflictCase | StoredMemory] = []
+        for case in of or cases:
+            told += [case, *case.existing]
         ids = dict.fromkeys(one.id for one in told if isinstance(one, StoredMemory))
         self._memories = {f"m{number}": pk for number, pk in enumerate(ids, 1)}
         people = dict.fromkeys(pk for one in told for pk in (*sorted(one.people), *_owners(one)))
