@@ -363,7 +363,7 @@ class RelationQuerySet(ScopedQuerySet):
 
 
 class Relation(Tracked):
-    """``subject`` is the ``kind`` of ``object``: 王淑芬 is the mother of 小红.
+    """``subject`` is the ``kind`` of ``object``: 俞慧珍 is the mother of 小棠.
 
     ``sources`` are the ids of the memories that say so; none means that an operator did.
     """

@@ -76,7 +76,7 @@ def without_sources(rows: Iterable[Relation], gone: Collection[UUID]) -> set[UUI
 
 def of_hits(hits: Collection[Hit]) -> tuple[list[discourse.Relation], dict[UUID, dict[str, Any]]]:
     """The relations that the people of ``hits`` take part in, stored or stated by a name
-    such as 小红的妈妈, and everyone in them as the statement returns them."""
+    such as 阿竹的妈妈, and everyone in them as the statement returns them."""
     everyone = {p.id: p for hit in hits if (p := person_of(hit.known))}
     known: dict[UUID, dict[str, Any]] = {}
     stored = []

@@ -136,7 +136,7 @@ class Named(serializers.ModelSerializer):
 
 class TimelineEntry(serializers.Serializer):
     text = serializers.CharField()
-    at = serializers.CharField(help_text="As precise as known: 2024, 2024-05 or 2024-05-17.")
+    at = serializers.CharField(help_text="As precise as known: 2024, 2024-05, 2024-05-17 or empty.")
     sources = serializers.ListField(child=serializers.UUIDField())
 
 

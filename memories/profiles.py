@@ -198,8 +198,12 @@ def _each_once(references: Sequence[Reference]) -> tuple[Reference, ...]:
 
 
 def _ordered(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
+    """The events by date, each once: one without a date is the same as one of its words with one,
+    and stays behind the dated one before it."""
+    dates = {normalise(event.text): event.at for event in events if event.at}
     united: dict[tuple[str, str], TimelineEvent] = {}
-    for event in events:
+    for told in events:
+        event = replace(told, at=told.at or dates.get(normalise(told.text), ""))
         key = (normalise(event.text), event.at)
         held = united.get(key)
         united[key] = (
@@ -207,8 +211,7 @@ def _ordered(events: Sequence[TimelineEvent]) -> tuple[TimelineEvent, ...]:
             if held
             else event
         )
-    # Undated events stay behind the dated ones before them: the sort is stable, and an
-    # empty date takes the last date seen.
+    # The sort is stable, and an empty date takes the last date seen.
     keyed, last = [], ""
     for event in united.values():
         last = event.at or last

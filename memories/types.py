@@ -141,7 +141,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedRelation:
-    """``subject`` is the ``kind`` of ``object``: (ref of 王淑芬, "mother", ref of 小红)."""
+    """``subject`` is the ``kind`` of ``object``: (ref of 俞慧珍, "mother", ref of 小红)."""
 
     subject: str
     kind: str
@@ -312,7 +312,7 @@ class Verdict(StrEnum):
 @dataclass(frozen=True, slots=True)
 class ConflictCase:
     """A new memory (``key`` is its content hash) beside the existing ones most like it; its
-    ``people`` and ``vector`` as of a StoredMemory."""
+    ``people``, ``vector`` and times as of a StoredMemory."""
 
     key: str
     content: str
@@ -323,6 +323,10 @@ class ConflictCase:
     people: frozenset[UUID] = frozenset()
     vector: Sequence[float] = ()
     confidence: float = 1.0
+    happens_at: datetime | None = None
+    happens_until: datetime | None = None
+    valid_from: datetime | None = None
+    valid_to: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def settle(text: str) -> None:
     offline.refine([one, other], "zh")
     proposed = offline.propose([one, other], "zh").value
     offline.review([(overlap, [one, other]) for overlap in proposed], "zh")
-    offline.consolidate(ProfileRequest(PEOPLE[0], Profile(), (one, other), "zh"))
+    offline.consolidate([ProfileRequest(PEOPLE[0], Profile(), (one, other), "zh")])
 
 
 def search(text: str) -> None:

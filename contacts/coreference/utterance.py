@@ -61,7 +61,7 @@ def read_turn(utterance: Utterance, limit: int) -> Turn:
         and not (utterance.role == "assistant" and m.text in _POLITE_KIN)
     ]
     exact = {(m.start, m.end) for m in named if m.how != "kinship" and m.confidence >= _NAME_FROM}
-    # In 房东马姐 the role word only says who 马姐 is.
+    # In 房东闵姐 the role word only says who 闵姐 is.
     names = sorted(
         (m for m in named if m.how != "kinship" or not beside(text, (m.start, m.end), exact)),
         key=lambda m: (m.start, m.end),

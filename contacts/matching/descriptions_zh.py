@@ -90,7 +90,7 @@ def _constraints(mod: str, *, last: bool) -> tuple[Constraint, ...]:
 
 
 def _whole(match: re.Match[str]) -> Iterator[Description]:
-    """A job, or another value, that stands for the person: 那个护士, 语文老师的邮箱."""
+    """A job, or another value, that stands for the person: 那个护士, 美术老师的邮箱."""
     start, end = match.start("mod"), match.end("mod")
     if match["mod"] not in _HEADS:
         yield Description(start, end, (Constraint(("job_title",), match["mod"]),))

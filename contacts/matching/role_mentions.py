@@ -65,7 +65,7 @@ def _singular(word: str) -> str:
 
 def find_roles(text: str) -> list[RoleWord]:
     """The role words of ``text`` in order, with spans in its code points; the longest term
-    wins. ``whose`` is own (我妈, my boss), other (her mother, 小红的妈妈, with ``owner``),
+    wins. ``whose`` is own (我妈, my boss), other (her mother, 阿竹的妈妈, with ``owner``),
     bare (妈, Mum) or generic (当妈的, a good boss)."""
     norm, offsets = normalise_with_offsets(text)
     raw = "".join(text[start] for start in offsets[:-1])

@@ -176,8 +176,8 @@ def _is_called_otherwise(person: Person, title: str) -> bool:
 
 
 def _has_another_surname(reading: Reading, start: int, name: str) -> bool:
-    """Whether a given name stands behind another surname than that of ``name``: 马小雨 is not
-    陈小雨."""
+    """Whether a given name stands behind another surname than that of ``name``: 马小棠 is not
+    贺小棠."""
     ahead, own = reading.norm[:start][-1:], surname_of(name)
     another = ahead in words("surnames", "single") - words("surnames", "weak")
     return bool(own) and another and ahead != own and reading.norm[:start][-2:] != own

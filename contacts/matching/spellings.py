@@ -54,7 +54,7 @@ def spellings(reading: Reading) -> Iterator[Spelling]:
 
 
 def joins(gap: str) -> bool:
-    """Whether two words with ``gap`` between them can be one name: Mary Jane, Jean-Paul,
+    """Whether two words with ``gap`` between them can be one name: Anna Lena, Jean-Paul,
     Dr. Lee."""
     return gap in (" ", "-", ". ", ".", "·", "  ", " - ") or gap in ("‐", "‑", "–")
 

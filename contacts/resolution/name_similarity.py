@@ -45,7 +45,7 @@ class Naming:
 
 def relate(first: tuple[str, ...], second: tuple[str, ...]) -> Naming:
     """The strongest way in which a name of one stands to a name of the other. That one is
-    named after the other (小红的妈妈) settles it: they are two people."""
+    named after the other (阿竹的妈妈) settles it: they are two people."""
     pairs = [Naming(_relate(a, b), a, b) for a, b in product(first, second)]
     related = next((pair for pair in pairs if pair.how == "relative_of"), None)
     if related:
@@ -109,7 +109,7 @@ def _same_role(a: str, b: str) -> bool:
 
 
 def _named_after(name: str, other: str) -> bool:
-    """Whether ``name`` is a relative, or someone else of ``other``: 小红的妈妈, Kate's mum."""
+    """Whether ``name`` is a relative, or someone else of ``other``: 阿竹的妈妈, Kate's mum."""
     key, base = name_key(name), name_key(other)
     if kind_of(other) == "role" or not key.startswith(base) or key == base:
         return False

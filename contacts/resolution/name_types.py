@@ -40,7 +40,7 @@ _NAME_FREQUENCY = 30  # a Han word rarer than this in jieba's corpus may well be
 @lru_cache(maxsize=16384)
 def kind_of(name: str) -> Kind:
     """What sort of name it is: full (surname and given name, or a Latin given name), part (a
-    given name alone), titled (王总, Dr. Lee), role (我妈, the new hire), byname or handle."""
+    given name alone), titled (王总, Dr. Lee), role (我妈, the lodger), byname or handle."""
     key = names.name_key(name)
     if is_role(name):
         return "role"
@@ -67,7 +67,7 @@ def is_word(key: str) -> bool:
 
 @lru_cache(maxsize=16384)
 def is_role(name: str) -> bool:
-    """Whether a name only says who someone is, without naming them: 房东, my boss, 楼上邻居."""
+    """Whether a name only says who someone is, without naming them: 房东, my boss, 车库管理员."""
     norm = normalise(name).strip()
     owned = _OWNED.match(norm)
     if owned and (roles_of(norm) or _GENERIC_HEADS.search(norm) or _POSSESSED.search(name)):
@@ -143,7 +143,7 @@ def is_given(word: str) -> bool:
 
 
 def is_full(name: str) -> bool:
-    """Whether a name has a surname beside the given name: 王建国, Anna Kerr."""
+    """Whether a name has a surname beside the given name: 俞建章, Anna Kerr."""
     key = names.name_key(name)
     if not key or kind_of(name) not in ("full", "titled"):
         return False

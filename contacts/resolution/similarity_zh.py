@@ -77,7 +77,7 @@ def _is_surname(head: str) -> bool:
 
 
 def _nickname(short: str, full: str) -> How | None:
-    """小红, 阿红, 红红, 红子 of 张小红 or of one another; 老王 and 小王 of 王建国, which a
+    """小棠, 阿棠, 棠棠, 棠子 of 贺小棠 or of one another; 老俞 and 小俞 of 俞建章, which a
     surname alone makes."""
     core = core_of(short)
     other = core_of(full)

@@ -25,7 +25,7 @@ _PIECE = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CALENDAR = frozenset("年月日号点")  # what memories write dates with
 _POSSESSIVE = re.compile(r"^(?:用户的?|我的?|The user's |[Mm]y )(?=\S)")
-# What the person has, not what the person is: 小红的妈妈, Anna's sister.
+# What the person has, not what the person is: 阿竹的妈妈, Anna's sister.
 _OWNS = re.compile(
     r"的(?!本名|真名|名字|全名|外号|绰号|小名|昵称|英文名|中文名)"
     r"|'s (?!real|full|first|given|legal|chinese|english|name|nick)|家|[他她]?(?:妈|爸|哥|姐|弟|妹)",

@@ -126,6 +126,11 @@ def holds_secret(text: str) -> bool:
     return any(True for _ in _spans(text))
 
 
+def labels(text: str) -> frozenset[str]:
+    """The words of a text behind which a secret may stand (PIN, 门禁码), in lower case."""
+    return frozenset(match[0].lower() for match in _LABEL.finditer(text))
+
+
 def holds_phone(text: str) -> bool:
     """Whether ``text`` holds a telephone number."""
     return _SEVEN_DIGITS.search(text) is not None and (

@@ -15,9 +15,10 @@ from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
-from contacts.text import folded, normalise
+from contacts.text import HAN, folded, normalise
 from memories import profiles
 from memories.corrections import derived
+from memories.dates import find_dates
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.search import concepts
 from memories.search.tokens import query_tokens
@@ -244,11 +245,27 @@ def facts_of(
 
 
 def give_times(whole: Memory, pieces: Sequence[Memory]) -> None:
-    """When the whole takes place is when those pieces (unsaved) do that speak of a time, or
-    all where none does."""
-    timed = [piece for piece in pieces if concepts.has_time(normalise(piece.content))]
-    for piece in timed or pieces:
-        piece.happen(whole.happens_there)
+    """When the whole takes place is when those pieces (unsaved) do that tell its time, or all where
+    its own words tell none."""
+    untold = not concepts.has_time(normalise(whole.content))
+    for piece in pieces:
+        if untold or _tells_time(piece.content, whole):
+            piece.happen(whole.happens_there, whole.happens_until_there)
+
+
+def _tells_time(text: str, whole: Memory) -> bool:
+    """Whether a text says when the whole takes place: the date of an operation is not that of the
+    diagnosis."""
+    at = whole.happens_there
+    days = [
+        (hit.at, hit.until) for hit in find_dates(text, whole.said_there, bool(HAN.search(text)))
+    ]
+    if at is None or not any(since for since, _ in days):
+        return concepts.has_time(normalise(text))
+    return any(
+        since and (since.date() == at.date() or since <= at < (until or since))
+        for since, until in days
+    )
 
 
 def quote_of(quote: str, text: str) -> str:

@@ -1,11 +1,14 @@
 -- Facts that do not point at the profile that speaks for them, with that profile: of those whom a
 -- fact is about, one who is told by a value, an event or a relation that rests on it. None where
--- there is no such profile, or a profile that has yet to read it.
+-- there is no such profile, or a profile that has yet to read it: whole, after its day.
 WITH fact AS MATERIALIZED (
-    SELECT m.id, m.end_user_id, m.consolidated_into_id FROM memories_memory m
+    SELECT m.id, m.end_user_id, m.consolidated_into_id,
+        GREATEST(m.happens_at, m.happens_until, m.valid_from) AS over
+    FROM memories_memory m
     WHERE m.kind = 'fact' AND ({scope})
 ), about AS MATERIALIZED (
-    SELECT l.memory_id, l.contact_id, l.consolidated_at IS NOT NULL AS read
+    SELECT l.memory_id, l.contact_id,
+        l.consolidated_at IS NOT NULL AND (l.consolidated_at < fact.over) IS NOT TRUE AS read
     FROM memories_link l JOIN fact ON fact.id = l.memory_id WHERE NOT l.rejected
 ), speaker AS MATERIALIZED (
     SELECT p.id, c.id AS contact_id, c.attributes, c.personality_sources, c.timeline

@@ -7,7 +7,7 @@ from typing import Any, Self
 import pgtrigger
 from django.db import models
 from django.db.models import Count, F, OuterRef, Q, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Coalesce, Greatest
 
 from accounts.cells import COUNTED_BITS, connection
 from accounts.models import EndUser, ScopedQuerySet, Tracked
@@ -93,10 +93,20 @@ class LinkQuerySet(ScopedQuerySet):
 
     def due(self, end_user: EndUser) -> Self:
         """Those that the profiles of the user's contacts are to take in now: what lies ahead is
-        no fact of a life before its day is over, and what is unread tells none yet."""
-        ahead = Memory.objects.of(end_user).active().ahead(end_user.today_began)
+        no fact of a life before its day is over, unless it tells what holds already (engaged, the
+        wedding in May), and what is unread tells none yet."""
+        began = end_user.today_began
+        ahead = Memory.objects.of(end_user).active().ahead(began).without_states(began)
         read = self.of(end_user).unconsolidated().filter(memory__unread=False)
         return read.exclude(memory__in=ahead.values("pk"))
+
+    def over_since(self, end_user: EndUser) -> Self:
+        """Those whose memory a profile took in before its day, and whose day is over now."""
+        over = Greatest("memory__happens_at", "memory__happens_until", "memory__valid_from")
+        taken = self.of(end_user).standing().alias(over=over)
+        return taken.filter(
+            consolidated_at__lt=F("over"), over__lt=end_user.today_began, memory__status="active"
+        )
 
     def unconsolidated(self) -> Self:
         """Links to current facts that the contact's profile has not taken in."""

@@ -41,6 +41,9 @@ _ENDS = Greatest("happens_at", "happens_until", "valid_from")
 # What ``ahead`` takes: parameters are since when, and TELL_DATES.
 AHEAD = """(type = 'plan' OR GREATEST(happens_at, valid_from) > said_at)
     AND GREATEST(happens_at, happens_until, valid_from) >= %s AND NOT facts @> ANY (%s::jsonb[])"""
+_TELLS_STATE = """type <> 'plan' AND jsonb_path_exists(facts, '$[*] ? (
+    @.key != "plan" && !(@.valid_from > $at))',
+    jsonb_build_object('at', %s::text))"""
 TELL_DATES = [json.dumps([{"key": key}]) for key in YEARLY]
 
 
@@ -68,6 +71,13 @@ class MemoryQuerySet(ScopedQuerySet):
         it comes."""
         condition = RawSQL(AHEAD, [since, TELL_DATES], output_field=models.BooleanField())  # noqa: S611 a constant
         return self.filter(condition)
+
+    def without_states(self, at: datetime) -> Self:
+        """Those that tell nothing that holds ``at`` a time: plans, and what has no fact that began
+        by then."""
+        since = at.astimezone(UTC).isoformat()
+        condition = RawSQL(_TELLS_STATE, [since], output_field=models.BooleanField())  # noqa: S611 a constant
+        return self.exclude(condition)
 
     def about(self, contact_id: uuid.UUID) -> Self:
         """Memories linked to the contact."""

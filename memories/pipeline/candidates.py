@@ -1,18 +1,23 @@
 """From an extraction to drafts: cleaned, hashed, embedded, tokenised, ready to be stored."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
+from itertools import chain
 from operator import mul
+from types import MappingProxyType
 from uuid import UUID, uuid4
 
 from django.db.models import F, Q
+from django.db.models.functions import Length
 
 from accounts.models import EndUser
 from contacts import store
 from contacts.attributes import is_single
-from contacts.text import folded, truncate
+from contacts.models import Contact
+from contacts.text import folded, letters, truncate
 from memories import model_calls
 from memories.fact_conflicts import FORMER, contradicted, opposites
 from memories.models import Link, Memory
@@ -42,6 +47,8 @@ MAX_CONTENT = 1000  # graphemes: TiMemory's limit
 _AND = re.compile(r"\b(?:and|but|while)\b|而且|但")
 SIMILAR = 10  # existing memories looked at for a new one (TiMemory's default)
 SHOWN = 4  # of them, beside those that state the same attribute, shown to the provider
+PAIRS = 2  # new memories of a batch beside which an existing one is shown for its meaning alone
+ROLE_MEMORIES = 3  # of a person whose role changes
 
 
 def people_ids(end_user: EndUser, extraction: Extraction) -> dict[str, UUID]:
@@ -142,12 +149,34 @@ def _sayable(end_user: EndUser, extraction: Extraction, request: ExtractionReque
     return [replace(turn, content="") if turn.id in silent else turn for turn in turns]
 
 
+def changed_roles(
+    end_user: EndUser, extraction: Extraction, people: Mapping[str, UUID]
+) -> dict[UUID, list[StoredMemory]]:
+    """The active memories that tell what somebody was to the user, of each of whom the extraction
+    says that they are something else now: the shortest, which tell little beside it."""
+    roles = {people[one.ref]: one.relationship for one in extraction.people if one.relationship}
+    found = {}
+    for contact in Contact.objects.of(end_user).filter(pk__in=roles).light():
+        before, now = contact.relationship, roles[contact.pk]
+        if not before or folded(before) == folded(now):
+            continue
+        told = Memory.objects.of(end_user).active().facts().about(contact.pk)
+        named = told.filter(content__icontains=before).order_by(Length("content"), "id")
+        rows = named.defer("tokens")[:ROLE_MEMORIES]
+        if rows:
+            found[contact.pk] = [row.as_stored() for row in rows]
+    return found
+
+
 def conflict_cases(
-    end_user: EndUser, drafts: Sequence[Draft], embedder: Embedder
+    end_user: EndUser,
+    drafts: Sequence[Draft],
+    embedder: Embedder,
+    roles: Mapping[UUID, Sequence[StoredMemory]] = MappingProxyType({}),
 ) -> list[ConflictCase]:
     """For each draft the active memories that it may repeat, update or contradict, also those told
-    before it in the same batch: those that state the same attribute of the same person, and the
-    nearest in meaning of those about one of its people."""
+    before it in the same batch: those that state the same attribute of the same person or the
+    ``roles`` of its people, and the nearest in meaning of those about one of its people."""
     slots = _same_slots(end_user, drafts)
     local = embedder.model == LOCAL_MODEL
     told = sorted(drafts, key=_told)
@@ -157,34 +186,61 @@ def conflict_cases(
         before = [other for other in told[:place] if _told(other) < _told(draft)]
         stated.append(
             {m.id: m for fact in draft.facts for m in slots.get((fact.key, fact.person), ())}
+            | {m.id: m for person in draft.people for m in roles.get(person, ())}
             | {m.id: m.as_stored() for m in before if _contradicts(draft, m)}
         )
         near.append({m.id: m for m in _similar(end_user, draft, embedder, before)})
     people = _people(end_user, {pk for found in (*stated, *near) for pk in found})
-    cases = []
-    for draft, must, may in zip(told, stated, near, strict=True):
-        existing = [
-            replace(memory, people=memory.people | people.get(memory.id, frozenset()))
-            for memory in (must | may).values()
-            if memory.id != draft.id
-        ]
-        related = [one for one in existing if one.id not in must and _touches(draft, one, embedder)]
-        related.sort(key=lambda memory: -memory.similarity)
-        if shown := [*(one for one in existing if one.id in must), *related[:SHOWN]]:
-            cases.append(
-                ConflictCase(
-                    key=draft.key,
-                    content=draft.content,
-                    type=draft.extracted.type,
-                    said_at=draft.said_at,
-                    facts=draft.facts,
-                    existing=tuple(shown),
-                    people=draft.people,
-                    vector=draft.embedding if local else (),
-                    confidence=draft.extracted.confidence,
-                )
-            )
-    return cases
+    return [
+        ConflictCase(
+            key=draft.key,
+            content=draft.content,
+            type=draft.extracted.type,
+            said_at=draft.said_at,
+            facts=draft.facts,
+            existing=tuple(existing),
+            people=draft.people,
+            vector=draft.embedding if local else (),
+            confidence=draft.extracted.confidence,
+            happens_at=draft.extracted.happens_at,
+            happens_until=draft.extracted.happens_until,
+            valid_from=draft.extracted.valid_from,
+            valid_to=draft.extracted.valid_to,
+        )
+        for draft, existing in zip(
+            told, _compared(told, stated, near, people, embedder.model), strict=True
+        )
+        if existing
+    ]
+
+
+def _compared(
+    drafts: Sequence[Draft],
+    stated: Sequence[Mapping[UUID, StoredMemory]],
+    near: Sequence[Mapping[UUID, StoredMemory]],
+    people: Mapping[UUID, frozenset[UUID]],
+    model: str,
+) -> Iterator[list[StoredMemory]]:
+    """For each draft all that is ``stated`` of the same, and the nearest of what is ``near`` and
+    has to do with its people; an existing memory is near to ``PAIRS`` drafts at most."""
+
+    def about(memory: StoredMemory) -> StoredMemory:
+        return replace(memory, people=memory.people | people.get(memory.id, frozenset()))
+
+    touches = partial(_touches, near=calibration_of(model).near_duplicate)
+    related = [
+        [one for pk, found in may.items() if pk not in must and touches(draft, one := about(found))]
+        for draft, must, may in zip(drafts, stated, near, strict=True)
+    ]
+    similar: dict[UUID, list[float]] = {}
+    for one in chain(*related):
+        similar.setdefault(one.id, []).append(one.similarity)
+    least = {pk: sorted(found)[-PAIRS:][0] for pk, found in similar.items()}
+    for draft, must, may in zip(drafts, stated, related, strict=True):
+        nearest = sorted(
+            (one for one in may if one.similarity >= least[one.id]), key=lambda one: -one.similarity
+        )
+        yield [about(one) for pk, one in must.items() if pk != draft.id] + nearest[:SHOWN]
 
 
 def _people(end_user: EndUser, memories: Collection[UUID]) -> dict[UUID, frozenset[UUID]]:
@@ -196,12 +252,16 @@ def _people(end_user: EndUser, memories: Collection[UUID]) -> dict[UUID, frozens
     return {memory: frozenset(about) for memory, about in people.items()}
 
 
-def _touches(draft: Draft, memory: StoredMemory, embedder: Embedder) -> bool:
-    """Whether both are about one person or about the user alone; where only one of them names
-    somebody, whether they say nearly the same."""
-    if bool(draft.people) == bool(memory.people):
-        return not draft.people or bool(draft.people & memory.people)
-    return memory.similarity >= calibration_of(embedder.model).near_duplicate
+def _touches(draft: Draft, memory: StoredMemory, near: float) -> bool:
+    """Whether both are about one person or about the user alone; else whether they tell of one plan,
+    whose date may move for all of its people, or say the same and only one of them names somebody.
+    """
+    if draft.people & memory.people or not (draft.people or memory.people):
+        return True
+    if memory.happens_at and draft.extracted.happens_at and memory.happens_at > draft.said_at:
+        return memory.similarity >= near
+    apart = draft.people and memory.people
+    return not apart and letters(draft.content) == letters(memory.content)
 
 
 def _told(draft: Draft) -> tuple[datetime, int]:

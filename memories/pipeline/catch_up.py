@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.models import Batch, Consolidation, Link, ProcessJob, Work
-from memories.pipeline import read_facts, run
+from memories.pipeline import consolidate, read_facts, run
 
 # Between looks at what another worker is doing.
 POLL = 0.2
@@ -79,8 +79,8 @@ def catch_up(
 
 
 def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
-    """What is left to be done of that which has come before the first step: each a batch or a
-    contact, and false where nothing could be done since another worker has it."""
+    """What is left to be done of that which has come before the first step: each a batch or some
+    contacts, and false where nothing could be done since another worker has it."""
     received = EndUser.objects.filter(pk=end_user_id).values_list("message_seq", flat=True)
     last = received.first() or 0
     while _unread(end_user_id, last):
@@ -91,8 +91,8 @@ def steps(end_user_id: int) -> Iterator[Callable[[], object]]:
     newest = Link.objects.of(end_user_id).aggregate(pk=Max("pk"))["pk"] or 0
     run.begin_consolidation(end_user_id)
     while due := _unconsolidated(end_user_id, newest, started):
-        for contact in due:
-            yield partial(run.consolidate_contact, end_user_id, contact)
+        for several in consolidate.together(sorted(due)):
+            yield partial(run.consolidate_contacts, end_user_id, several)
 
 
 def outcome(end_user_id: int, started: datetime) -> CaughtUp:

@@ -1,6 +1,6 @@
 """What is new about a contact becomes part of its profile; the fragments step back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
@@ -19,6 +19,9 @@ from memories.types import ProfilePatch, ProfileRequest, Reference, StoredMemory
 
 # New memories read in one run; the rest waits for the next run of the same pass.
 MAX_NEW = 60
+# Contacts that one worker claims at once, so that the model is asked about several in one call: its
+# instructions are longer than most profiles.
+TOGETHER = 6
 
 
 def contacts_due(end_user_id: int) -> list[UUID]:
@@ -34,6 +37,16 @@ def contacts_due(end_user_id: int) -> list[UUID]:
         .values_list("contact", flat=True)
         .distinct()
     )
+
+
+def together(contact_ids: Sequence[UUID]) -> list[Sequence[UUID]]:
+    """Contacts in groups, each of which is consolidated at once."""
+    return [contact_ids[at : at + TOGETHER] for at in range(0, len(contact_ids), TOGETHER)]
+
+
+def claim_each(end_user_id: int, contact_ids: Iterable[UUID], now: datetime) -> list[Consolidation]:
+    """A claimed consolidation of each of the contacts that has one to be done."""
+    return [work for pk in contact_ids if (work := claim(end_user_id, pk, now))]
 
 
 def claim(end_user_id: int, contact_id: UUID, now: datetime) -> Consolidation | None:
@@ -77,11 +90,18 @@ def request_for(work: Consolidation) -> tuple[ProfileRequest, list[Link]]:
 
 
 def _as_read(memory: Memory) -> StoredMemory:
-    """A memory as a provider reads it: what was planned for a day is no plan after that day."""
-    stored = memory.as_stored()
-    if stored.happens_at is None:
-        return stored
-    return replace(stored, facts=tuple(fact for fact in stored.facts if fact.key != "plan"))
+    """A memory as a provider reads it: what was planned for a day is no plan after that day, and
+    what is to begin later holds then."""
+    stored, now = memory.as_stored(), timezone.now()
+    return replace(
+        stored,
+        facts=tuple(
+            fact
+            for fact in stored.facts
+            if not (fact.key == "plan" and stored.happens_at)
+            and not (fact.valid_from and fact.valid_from > now)
+        ),
+    )
 
 
 def write(work: Consolidation, links: Sequence[Link], patch: ProfilePatch) -> None:

@@ -3,6 +3,8 @@ memories, and people known only by them."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 from uuid import UUID
 
 from django.db.models import Q
@@ -11,6 +13,7 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
+from contacts.tagging import secrets
 from contacts.text import one_line
 from memories.corrections import erasure_requests, hide
 from memories.corrections.forgotten_names import left_of, names_of
@@ -71,6 +74,8 @@ def note_unanswered(end_user: EndUser, request: ExtractionRequest, extraction: E
 
 def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
     asked = Message.objects.of(end_user).filter(pk=asked_in).first()
+    if asked is not None and not (what.memories or what.contacts or what.messages):
+        what.messages |= _telling_secret(end_user, asked)
     if not (what.memories or what.contacts or what.messages):
         unclear = what.unclear and not what.missing
         erasure_requests.note(end_user, asked, what.missing, unclear=unclear)
@@ -99,6 +104,21 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
     told_in = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
     context_tokens.retokenise_beside(end_user, told_in | what.messages)
     return len(seen)
+
+
+def _telling_secret(end_user: EndUser, asked: Message) -> set[int]:
+    """The user's messages that tell a secret of the kind that a later one asks to forget: no memory
+    holds one, and nobody has to repeat it."""
+    kinds = secrets.labels(asked.content)
+    if not kinds:
+        return set()
+    named = reduce(or_, (Q(content__icontains=kind) for kind in kinds))
+    rows = Message.objects.of(end_user).by_user().filter(named, pk__lt=asked.pk)
+    return {
+        row.pk
+        for row in rows
+        if secrets.holds_secret(row.content) and kinds & secrets.labels(row.content)
+    }
 
 
 def _gather(end_user: EndUser, request: ForgetRequest, into: _Meant) -> None:

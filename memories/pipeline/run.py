@@ -6,7 +6,7 @@ and a claim that was lost (a worker that was thought dead) writes nothing.
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from uuid import UUID
@@ -24,7 +24,7 @@ from memories import model_calls
 from memories.budget import TimeLimitExceeded, time_limit
 from memories.corrections import auto_merge, denials
 from memories.erasure import name_hashes
-from memories.models import Batch, Consolidation, Work
+from memories.models import Batch, Consolidation, Link, Work
 from memories.pipeline import (
     buffer,
     cadence,
@@ -40,10 +40,16 @@ from memories.pipeline import (
     store_memories,
     sync_contacts,
 )
-from memories.providers.errors import OutputError, ProviderError, RefusedError, TransientError
+from memories.providers.errors import (
+    OutputError,
+    PermanentError,
+    ProviderError,
+    RefusedError,
+    TransientError,
+)
 from memories.providers.factory import embedder, language_provider
 from memories.search.vectors import space
-from memories.types import Draft, Extraction, ExtractionRequest
+from memories.types import Draft, Extraction, ExtractionRequest, ProfilePatch, ProfileRequest
 
 log = logging.getLogger(__name__)
 
@@ -78,7 +84,7 @@ def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
     batch = buffer.claim_next(end_user_id, now=timezone.now(), everything=everything)
     if batch is None:
         return False
-    with_outcome(batch, partial(_extract, batch))
+    with_outcome(partial(_extract, batch), batch)
     return True
 
 
@@ -104,7 +110,8 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
     extraction = name_hashes.without_forgotten(end_user, extraction, request.turns)
     people = candidates.people_ids(end_user, extraction)
     drafts = candidates.drafts_of(end_user, extraction, request, people, vectors)
-    cases = candidates.conflict_cases(end_user, drafts, vectors)
+    roles = candidates.changed_roles(end_user, extraction, people)
+    cases = candidates.conflict_cases(end_user, drafts, vectors, roles)
     resolutions = (
         model_calls.ask(end_user, provider, "resolve", lambda: provider.resolve(cases))
         if cases
@@ -174,44 +181,81 @@ def consolidate_user(end_user_id: int, until: float = float("inf")) -> int:
     after which no further contact is begun."""
     begin_consolidation(end_user_id)
     return sum(
-        consolidate_contact(end_user_id, contact_id)
-        for contact_id in consolidate.contacts_due(end_user_id)
+        consolidate_contacts(end_user_id, several)
+        for several in consolidate.together(consolidate.contacts_due(end_user_id))
         if time.monotonic() < until
     )
 
 
 def begin_consolidation(end_user_id: int) -> None:
-    """Notes that all that is extracted is being consolidated."""
+    """Notes that all that is extracted is being consolidated, and lets what was ahead when a
+    profile took it in, and is over now, be read again."""
+    if (end_user := EndUser.objects.filter(pk=end_user_id).select_related("app").first()) is None:
+        return
+    if (over := Link.objects.over_since(end_user)).exists():
+        over.update(consolidated_at=None)
     EndUser.objects.filter(pk=end_user_id).update(consolidated_seq=F("extracted_seq"))
 
 
-def consolidate_contact(end_user_id: int, contact_id: UUID) -> int:
-    """Takes all that is new about a contact into its profile; returns the runs it took."""
+def consolidate_contacts(end_user_id: int, contact_ids: Iterable[UUID]) -> int:
+    """Takes all that is new about contacts into their profiles; returns the runs it took. They are
+    asked about together, and each whose last run failed alone."""
     runs = 0
-    while work := consolidate.claim(end_user_id, contact_id, timezone.now()):
-        progressed = with_outcome(work, partial(_consolidate, work))
-        runs += 1
-        if progressed and contact_id not in consolidate.contacts_due(end_user_id):
-            break
-        if not progressed and not Consolidation.objects.claimable(timezone.now()).contains(work):
-            break
+    while works := consolidate.claim_each(end_user_id, contact_ids, timezone.now()):
+        groups = [[work] for work in works if work.attempts > 1]
+        if fresh := [work for work in works if work.attempts == 1]:
+            groups.append(fresh)
+        done = {work.contact_id for group in groups for work in _consolidate(group)}
+        runs += len(works)
+        due = done.intersection(consolidate.contacts_due(end_user_id))
+        claimable = Consolidation.objects.claimable(timezone.now())
+        contact_ids = [
+            work.contact_id
+            for work in works
+            if work.contact_id in due or (work.contact_id not in done and claimable.contains(work))
+        ]
     return runs
 
 
-def _consolidate(work: Consolidation) -> None:
-    provider, end_user = language_provider(), work.end_user
-    request, links = consolidate.request_for(work)
-    if not links:
-        _finish(work, memories=0)
-        return
-    patch = model_calls.ask(
-        end_user, provider, "consolidate", lambda: provider.consolidate(request)
-    )
-    with atomic():
-        locked = _hold(work)
-        consolidate.write(work, links, patch)
-        _finish(work, memories=len(links))
-    embed.embed_missing(locked, embedder())
+def _consolidate(works: Sequence[Consolidation]) -> list[Consolidation]:
+    """Asks about all ``works`` together, and about each that has no answer then alone. Those that
+    succeeded."""
+    provider, end_user = language_provider(), works[0].end_user
+    asked: dict[UUID, tuple[ProfileRequest, list[Link]]] = {}
+    patches: dict[UUID, ProfilePatch] = {}
+
+    def ask() -> None:
+        asked.update((work.contact_id, consolidate.request_for(work)) for work in works)
+        requests = [request for request, links in asked.values() if links]
+        call = partial(provider.consolidate, requests)
+        try:
+            found = model_calls.ask(end_user, provider, "consolidate", call) if requests else {}
+        except (OutputError, PermanentError) as error:
+            if len(works) == 1 or isinstance(error, RefusedError):
+                raise
+            return  # one of them may be why
+        patches.update(found)
+
+    def write(work: Consolidation) -> None:
+        _, links = asked[work.contact_id]
+        with atomic():
+            locked = _hold(work)
+            if links:
+                consolidate.write(work, links, patches.get(work.contact_id, ProfilePatch()))
+            _finish(work, memories=len(links))
+        embed.embed_missing(locked, embedder())
+
+    if not with_outcome(ask, *works):
+        return []
+    left_out = [
+        work
+        for work in works
+        if len(works) > 1 and asked[work.contact_id][1] and work.contact_id not in patches
+    ]
+    done = [
+        work for work in works if work not in left_out and with_outcome(partial(write, work), work)
+    ]
+    return done + [one for work in left_out for one in _consolidate([work])]
 
 
 def process(end_user_id: int) -> None:
@@ -223,18 +267,20 @@ def process(end_user_id: int) -> None:
     consolidate_user(end_user_id)
 
 
-def with_outcome(work: Work, step: Callable[[], None]) -> bool:
-    """Runs ``step`` within its time and writes its failure on the row, whatever it was: another
-    try later when it may help, quarantine when it can't or was tried often enough. True when
-    it succeeded."""
+def with_outcome(step: Callable[[], None], *works: Work) -> bool:
+    """Runs a ``step`` of ``works`` within their time and writes its failure on their rows, whatever
+    it was: another try later when it may help, quarantine when it can't or was tried often enough.
+    True when it succeeded."""
     try:
-        with time_limit(work.TIME_LIMIT.total_seconds()):
+        with time_limit(works[0].TIME_LIMIT.total_seconds()):
             step()
     except LostClaim:
-        log.warning("%s %s was taken over by another worker", work._meta.model_name, work.pk)
+        for work in works:
+            log.warning("%s %s was taken over by another worker", work._meta.model_name, work.pk)
         return False
     except Exception as error:  # noqa: BLE001 what fails is this work alone
-        _fail(work, error)
+        for work in works:
+            _fail(work, error)
         return False
     return True
 

@@ -38,8 +38,9 @@ class LanguageProvider(Protocol):
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         """A resolution for each case, by the case's key; a missing key means NEW."""
 
-    def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
-        """What a contact's new memories change in its profile."""
+    def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
+        """What each contact's new memories change in its profile, by the contact's id; a missing
+        id: nothing, or it was left out of an answer about several."""
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations between each case's memory and the others; mostly none."""

@@ -41,8 +41,7 @@ WAYS: dict[str, Step] = {
     "others' ids": Step(
         content='{"people": [{"id": "99", "name": "?"}], "memories": [{"content": "x", "people": '
         '["nobody"], "turns": [-4, 7000]}], "resolutions": [{"case": "zz", "verdict": "supersedes",'
-        ' "targets": ["a"]}], "attributes": [{"key": "", "values": [{"value": "x", "sources": '
-        '["no"]}]}], "timeline": []}'
+        ' "targets": ["a"]}]}'
     ),
 }
 
@@ -55,7 +54,7 @@ def honest(request: Request) -> dict[str, Any]:
         for turn in turns
         if turn["role"] == "user"
     ]
-    return {"people": [], "memories": memories, "resolutions": [], "attributes": [], "timeline": []}
+    return {"people": [], "memories": memories, "resolutions": []}
 
 
 def said(talk: str) -> list[Incoming]:

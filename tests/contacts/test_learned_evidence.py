@@ -27,7 +27,7 @@ PEOPLE = [
     Person("sister", "Anneliese", ("Anne",), "older sister", "female"),
     Person("friend", "Dave O'Brien", (), "friend", "male"),
     Person("mate", "杜若", ("小若",), "同桌", "female"),
-    Person("boss", "王建国", (), "老板", "male"),
+    Person("boss", "王砚农", (), "老板", "male"),
     Person("rain", "Rex", (), "colleague", "male"),
 ]
 

@@ -58,7 +58,7 @@ def session(role: str, app: str) -> str:
 def quarantine(user: int) -> dict[str, Any]:
     """A batch of two new messages that every try failed for."""
     end_user = EndUser.objects.select_related("app").get(pk=user)
-    said = "我朋友阿珍在广州开了一家花店。"
+    said = "我朋友阿珍在广州开了一家钟表铺。"
     now = timezone.now()
     turns = [
         Incoming("user", said, now),

@@ -50,6 +50,21 @@ def test_events_are_in_order_of_happening_and_stand_once():
     )
 
 
+def test_events_without_a_date_keep_their_place_until_one_is_told():
+    moved, met = TimelineEvent("moved", "2019", (A,)), TimelineEvent("met the user", "", (A,))
+    held = profiles.apply(Profile(), ProfilePatch(timeline=(moved, met)))
+    later = ProfilePatch(
+        timeline=(TimelineEvent("promoted", "2021", (B,)), TimelineEvent("born", "1990", (B,)))
+    )
+    texts = [event.text for event in profiles.apply(held, later).timeline]
+    assert texts == ["born", "moved", "met the user", "promoted"]
+    dated = ProfilePatch(timeline=(TimelineEvent("Met the user", "2018", (C,)),))
+    assert profiles.apply(held, dated).timeline == (
+        TimelineEvent("met the user", "2018", (A, C)),
+        moved,
+    )
+
+
 def test_what_rested_on_a_lost_memory_goes_and_its_other_sources_are_read_again():
     profile = Profile(
         attributes={

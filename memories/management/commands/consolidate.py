@@ -15,8 +15,8 @@ class Command(MioCommand):
         due = consolidate.contacts_due(end_user.pk)
         runs = 0
         with self.bar(len(due), "contact", "consolidated") as bar:
-            for contact_id in due:
-                runs += run.consolidate_contact(end_user.pk, contact_id)
-                bar.update()
+            for several in consolidate.together(due):
+                runs += run.consolidate_contacts(end_user.pk, several)
+                bar.update(len(several))
         left = len(consolidate.contacts_due(end_user.pk))
         self.report(json, contacts=len(due), runs=runs, left=left)

@@ -115,7 +115,7 @@ def _fail(remote: RemoteBatch, batch: Batch, error: ProviderError) -> Counter[st
 
 def _settle(remote: RemoteBatch, batch: Batch, step: Callable[[], None]) -> str:
     """Runs the step, counts its outcome, and has the user's next work looked for."""
-    outcome = "answered" if run.with_outcome(batch, step) else "failed"
+    outcome = "answered" if run.with_outcome(step, batch) else "failed"
     RemoteBatch.objects.filter(pk=remote.pk).update(**{outcome: F(outcome) + 1})
     queue.enqueue("extract", batch.end_user_id)
     return outcome

@@ -140,7 +140,7 @@ def _request_of(batch: Batch) -> _Request | None:
         said = remote_batches.fingerprint(batch, from_seq)
         made.append(_Request(batch, line, shown, from_seq, said))
 
-    run.with_outcome(batch, make)
+    run.with_outcome(make, batch)
     return made[0] if made else None
 
 

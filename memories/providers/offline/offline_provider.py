@@ -17,6 +17,7 @@ from memories.types import (
     ExtractionRequest,
     FoundRelation,
     Overlap,
+    Profile,
     ProfilePatch,
     ProfileRequest,
     Refinement,
@@ -55,13 +56,14 @@ class OfflineProvider:
             value, read, [str(one.reason) for found in value.values() for one in found], started
         )
 
-    def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
+    def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
         started = perf_counter()
-        value = consolidate(request)
-        known = [v.value for values in request.profile.attributes.values() for v in values]
-        read = [request.profile.personality, *known, *(m.content for m in request.memories)]
-        written = [v.value for values in value.attributes.values() for v in values]
-        return _reply(value, read, [*written, value.personality or ""], started)
+        patches = {request.person.id: consolidate(request) for request in requests}
+        read = [memory.content for request in requests for memory in request.memories]
+        for request in requests:
+            read += [request.profile.personality, *_values(request.profile)]
+        written = [value for patch in patches.values() for value in _values(patch)]
+        return _reply(patches, read, written, started)
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         started = perf_counter()
@@ -100,6 +102,10 @@ class OfflineProvider:
             for text in (overlap.content, *(memory.content for memory in members))
         ]
         return _reply(value, read, [str(found.reason) for found in value], started)
+
+
+def _values(profile: Profile | ProfilePatch) -> list[str]:
+    return [one.value for values in profile.attributes.values() for one in values]
 
 
 def _reply(value: T, read: Iterable[str], written: Iterable[str], started: float) -> Reply[T]:

@@ -1,8 +1,9 @@
 """Conflict cases and profiles as JSON for a model, and its answers mapped back by id."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from itertools import count
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
@@ -16,10 +17,16 @@ from memories.faithfulness import adds
 from memories.providers.openai.extraction import (
     MAX_CONTENT,
     MAX_VALUE,
+    USER,
     person_as_json,
     to_json,
 )
-from memories.providers.openai.schemas import ProfileOut, ResolutionOut, ResolutionsOut
+from memories.providers.openai.schemas import (
+    ProfileOut,
+    ProfilesOut,
+    ResolutionOut,
+    ResolutionsOut,
+)
 from memories.types import (
     AttributeValue,
     ConflictCase,
@@ -40,15 +47,18 @@ _AT = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d))?)?")
 
 
 class ConflictPrompt:
-    """Cases with their short ids: what is sent, and how the answer is read."""
+    """Cases with their short ids: what is sent, and how the answer is read. Those of memories and
+    people stay the same in all calls about ``cases``."""
 
-    def __init__(self, cases: Sequence[ConflictCase]) -> None:
+    def __init__(self, cases: Sequence[ConflictCase], *, of: Sequence[ConflictCase] = ()) -> None:
         self._cases = {f"c{number}": case for number, case in enumerate(cases, 1)}
-        existing = {memory.id for case in cases for memory in case.existing}
-        self._memories = {
-            f"m{number}": memory_id for number, memory_id in enumerate(sorted(existing), 1)
-        }
-        self._people: dict[UUID, str] = {}
+        told: list[ConflictCase | StoredMemory] = []
+        for case in of or cases:
+            told += [case, *case.existing]
+        ids = dict.fromkeys(one.id for one in told if isinstance(one, StoredMemory))
+        self._memories = {f"m{number}": pk for number, pk in enumerate(ids, 1)}
+        people = dict.fromkeys(pk for one in told for pk in (*sorted(one.people), *_owners(one)))
+        self._people = {pk: f"p{number}" for number, pk in enumerate(people, 1)}
 
     def as_json(self) -> str:
         """The cases as the model sees them, each existing memory once."""
@@ -59,6 +69,7 @@ class ConflictPrompt:
                 "memories": [
                     {"id": short, **self._told(existing[pk])}
                     for short, pk in self._memories.items()
+                    if pk in existing
                 ],
                 "cases": [
                     {
@@ -73,7 +84,7 @@ class ConflictPrompt:
 
     def _told(self, memory: ConflictCase | StoredMemory) -> dict[str, Any]:
         """A memory, whom it is about, and its facts, with whose they are where that is open."""
-        about = [self._person(pk) for pk in sorted(memory.people)] or [self._person(None)]
+        about = [self._person(pk) for pk in sorted(memory.people)] or [USER]
         facts = memory.current if isinstance(memory, StoredMemory) else memory.facts
         told = [{**fact_as_json(f), "person": self._person(f.person)} for f in facts]
         for fact in told:
@@ -84,9 +95,7 @@ class ConflictPrompt:
         return shown
 
     def _person(self, person: UUID | None) -> str:
-        if person is None:
-            return "user"
-        return self._people.setdefault(person, f"p{len(self._people) + 1}")
+        return USER if person is None else self._people[person]
 
     def read(self, out: ResolutionsOut) -> dict[str, list[Resolution]]:
         """Resolutions by the cases' keys. A verdict on nothing that was shown is left out,
@@ -138,36 +147,65 @@ class ConflictPrompt:
         return {pk: facts for pk, facts in named.items() if facts}
 
 
-class ProfilePrompt:
-    """A profile and the new memories with their short ids."""
+class ProfilesPrompt:
+    """What is new of several people of one user. A memory about two of them has one id."""
 
-    def __init__(self, request: ProfileRequest) -> None:
-        self._request = request
-        self._memories = {f"m{number}": memory for number, memory in enumerate(request.memories, 1)}
-        held = ((key, v) for key, values in request.profile.attributes.items() for v in values)
-        self._values = {f"v{number}": one for number, one in enumerate(held, 1)}
+    def __init__(self, requests: Sequence[ProfileRequest]) -> None:
+        self._language = requests[0].language
+        ids: dict[UUID, str] = {}
+        numbers = count(1)
+        self._people = {
+            f"p{number}": _ProfilePart(request, ids, numbers)
+            for number, request in enumerate(requests, 1)
+        }
 
     def as_json(self) -> str:
-        """The profile and only the new memories, as the model sees them."""
+        """The profiles and only the new memories, as the model sees them."""
+        people = [{"id": short, **part.shown()} for short, part in self._people.items()]
+        return to_json({"language": self._language, "people": people})
+
+    def read(self, out: ProfilesOut) -> dict[UUID, ProfilePatch]:
+        """A patch for each person of the answer, by the first entry about each."""
+        entries = {one.id: one for one in reversed(out.people)}
+        return {
+            part.person.id: part.read(entries[short])
+            for short, part in self._people.items()
+            if short in entries
+        }
+
+
+class _ProfilePart:
+    """A profile and the new memories with their short ids: those of ``ids``, which takes in what
+    is new, and the next of ``numbers``."""
+
+    def __init__(
+        self, request: ProfileRequest, ids: dict[UUID, str], numbers: Iterator[int]
+    ) -> None:
+        self.person = request.person
+        self._request = request
+        self._memories = {
+            ids.setdefault(one.id, f"m{len(ids) + 1}"): one for one in request.memories
+        }
+        held = ((key, v) for key, values in request.profile.attributes.items() for v in values)
+        self._values = {f"v{next(numbers)}": one for one in held}
+
+    def shown(self) -> dict[str, Any]:
+        """The person as the model sees them, without an id and without what is unknown."""
         profile = self._request.profile
-        return to_json(
-            {
-                "language": self._request.language,
-                "person": person_as_json(self._request.person),
-                "profile": {
-                    "attributes": self._attributes(),
-                    "personality": profile.personality,
-                    "timeline": [
-                        {"at": event.at, "text": event.text} for event in profile.timeline
-                    ],
-                    "references": [one.text for one in profile.references],
-                },
-                "new_memories": [
-                    {"id": short, **memory_as_json(memory, self._facts(memory))}
-                    for short, memory in self._memories.items()
-                ],
-            }
-        )
+        known = {
+            "attributes": self._attributes(),
+            "personality": profile.personality,
+            "timeline": [{"at": event.at, "text": event.text} for event in profile.timeline],
+            "references": [one.text for one in profile.references],
+        }
+        return {
+            **person_as_json(self.person),
+            "profile": {name: value for name, value in known.items() if value},
+            "new_memories": [
+                {"id": short, **memory_as_json(memory, self._facts(memory))}
+                for short, memory in self._memories.items()
+            ],
+        }
 
     def _attributes(self) -> dict[str, list[dict[str, str]]]:
         shown: dict[str, list[dict[str, str]]] = {}
@@ -177,9 +215,7 @@ class ProfilePrompt:
         return shown
 
     def _facts(self, memory: StoredMemory) -> dict[str, Any]:
-        own = [
-            fact_as_json(fact) for fact in memory.current if fact.person == self._request.person.id
-        ]
+        own = [fact_as_json(fact) for fact in memory.current if fact.person == self.person.id]
         return {"facts": own} if own else {}
 
     def read(self, out: ProfileOut) -> ProfilePatch:
@@ -267,6 +303,11 @@ class ProfilePrompt:
         )
 
 
+def _owners(memory: ConflictCase | StoredMemory) -> list[UUID]:
+    """Whose the facts of a memory are, but the user's."""
+    return [fact.person for fact in memory.facts if fact.person is not None]
+
+
 def _among(one: AttributeValue, values: Iterable[AttributeValue]) -> bool:
     return any(same_value(one.value, other.value) for other in values)
 
@@ -282,12 +323,11 @@ def memory_as_json(
     }
     if memory.confidence < UNSURE:
         shown["unsure"] = True
-    if isinstance(memory, StoredMemory):
-        if memory.happens_at is not None:
-            shown["happens"] = partial_dates.shown(memory.happens_at, memory.happens_until)
-        shown |= _dates(memory.valid_from, memory.valid_to)
-        if ended := [fact_as_json(fact) for fact in memory.facts if fact.outdated]:
-            shown["no_longer_true"] = ended
+    if memory.happens_at is not None:
+        shown["happens"] = partial_dates.shown(memory.happens_at, memory.happens_until)
+    shown |= _dates(memory.valid_from, memory.valid_to)
+    if ended := [fact_as_json(fact) for fact in memory.facts if fact.outdated]:
+        shown["no_longer_true"] = ended
     return {**shown, **facts}
 
 

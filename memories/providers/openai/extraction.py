@@ -147,7 +147,7 @@ class ExtractionPrompt:
         return {
             "n": number,
             "role": turn.role,
-            "at": turn.said_at.isoformat(timespec="minutes"),
+            "at": turn.said_at.replace(tzinfo=None).isoformat(timespec="minutes"),
             "day": WEEKDAYS[turn.said_at.weekday()],
             "text": f"{turn.speaker}: {text}" if turn.speaker else text,
         }
@@ -256,11 +256,12 @@ class ExtractionPrompt:
             refs[out.id] = ""
             return
         refs[out.id] = out.id
+        wrong = set(map(folded, out.wrong_aliases))
         if known is None:
             people[out.id] = ExtractedPerson(
                 ref=out.id,
                 name=name,
-                aliases=self._heard_names(out.aliases, {folded(name)}),
+                aliases=self._heard_names(out.aliases, {folded(name)} | wrong),
                 relationship=clean(out.relationship, MAX_NAME),
                 gender=out.gender,
                 namesake=self._is_namesake(name, clean(out.relationship, MAX_NAME))
@@ -270,7 +271,8 @@ class ExtractionPrompt:
                 ),
             )
         else:
-            taken = {folded(text) for text in (known.name, *known.aliases)}
+            names = (known.name, *known.aliases)
+            taken = {folded(text) for text in names} | wrong
             people[out.id] = ExtractedPerson(
                 ref=out.id,
                 name=known.name,
@@ -281,11 +283,7 @@ class ExtractionPrompt:
                 better_name=next(
                     iter(self._heard_names([out.better_name], {folded(known.name)})), ""
                 ),
-                wrong_aliases=tuple(
-                    alias
-                    for alias in known.aliases
-                    if folded(alias) in set(map(folded, out.wrong_aliases))
-                ),
+                wrong_aliases=tuple(text for text in names if folded(text) in wrong),
             )
 
     def _is_namesake(self, name: str, relationship: str) -> bool:

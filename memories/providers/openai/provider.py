@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from memories.providers.errors import CutOffError
-from memories.providers.openai.consolidation import ConflictPrompt, ProfilePrompt
+from memories.providers.openai.consolidation import ConflictPrompt, ProfilesPrompt
 from memories.providers.openai.extraction import ExtractionPrompt
 from memories.providers.openai.memory_relations import RelationPrompt
 from memories.providers.openai.pair_judging import PairPrompt
@@ -16,7 +16,7 @@ from memories.providers.openai.schemas import (
     FoundRelationsOut,
     OverlapsOut,
     PairsOut,
-    ProfileOut,
+    ProfilesOut,
     RefinementsOut,
     ResolutionsOut,
     ReviewsOut,
@@ -49,6 +49,7 @@ from memories.types import (
 
 # What one call holds: a long list makes a model skip some of it.
 CASES_PER_CALL = 20
+READ_PER_CALL = 40  # new memories of several people, which become part of their profiles
 RELATIONS_PER_CALL = 10  # cases, each a memory with several others
 MEMORIES_PER_CALL = 10  # verbose ones, to be rewritten
 CLUSTER_PER_CALL = 40
@@ -115,14 +116,15 @@ class OpenAIProvider:
         """A resolution by key for each case that has memories to compare with."""
         compared = [case for case in cases if case.existing]
         parts = _chunks(compared, CASES_PER_CALL)
-        found, usage = self._ask_each("resolve", ConflictPrompt, parts, ResolutionsOut)
+        prompt = partial(ConflictPrompt, of=compared)
+        found, usage = self._ask_each("resolve", prompt, parts, ResolutionsOut)
         return Reply({key: one for part in found for key, one in part.items()}, usage)
 
-    def consolidate(self, request: ProfileRequest) -> Reply[ProfilePatch]:
-        """What a contact's new memories change; no call when there are none."""
-        if not request.memories:
-            return Reply(ProfilePatch(), NO_USAGE)
-        return self._ask("consolidate", ProfilePrompt(request), ProfileOut)
+    def consolidate(self, requests: Sequence[ProfileRequest]) -> Reply[Mapping[UUID, ProfilePatch]]:
+        """What the new memories of each contact change; no call when there are none."""
+        parts = _few_memories([request for request in requests if request.memories])
+        found, usage = self._ask_each("consolidate", ProfilesPrompt, parts, ProfilesOut)
+        return Reply({pk: patch for part in found for pk, patch in part.items()}, usage)
 
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations that the model sees between each case's memory and the others."""
@@ -198,6 +200,17 @@ class OpenAIProvider:
         question = prompt.as_json()
         out, usage = self._answers.ask(instructions(name), question, answer, repair=repair)
         return Reply(prompt.read(out), usage)
+
+
+def _few_memories(requests: Sequence[ProfileRequest]) -> list[list[ProfileRequest]]:
+    """The requests in parts of at most ``READ_PER_CALL`` new memories; more only of one person."""
+    parts: list[list[ProfileRequest]] = []
+    for request in requests:
+        held = sum(len(one.memories) for one in parts[-1]) if parts else READ_PER_CALL
+        if held + len(request.memories) > READ_PER_CALL:
+            parts.append([])
+        parts[-1].append(request)
+    return parts
 
 
 def _chunks(items: Sequence[T], size: int) -> list[Sequence[T]]:

@@ -171,12 +171,17 @@ class ReferenceOut(Wire):
 
 
 class ProfileOut(Wire):
+    id: Text
     attributes: list[AttributeOut]
     ended: Ids = []
     timeline: list[EventOut]
     personality: str | None = None
     personality_sources: Ids = []
     references: Annotated[list[ReferenceOut], BeforeValidator(_no_items_if_none)] = []
+
+
+class ProfilesOut(Wire):
+    people: list[ProfileOut]
 
 
 class PairOut(Wire):

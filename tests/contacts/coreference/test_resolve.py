@@ -75,7 +75,7 @@ class TestSeveral:
         }
 
     def test_those_just_named_in_the_same_sentence_are_meant(self) -> None:
-        message = "想请阿云和秦岚吃饭谢谢她们照顾。"
+        message = "想送阿云和秦岚两张戏票，她们帮了大忙。"
         assert meant(message, "大海来过。") == {"yun", "qin"}
 
 
@@ -86,7 +86,7 @@ class TestNobody:
             ("快递员把箱子摔了。", "他还不道歉。"),
             ("The plumber came late.", "He left a mess."),
             ("昨晚看了刘德华的演唱会。", "他体力真好。"),
-            ("大海带着他女朋友来了。", "她很会聊天。"),
+            ("大海跟他老婆一块儿到的。", "她厨艺不错。"),
             ("我家橘猫今天洗澡。", "她气坏了。"),
             ("阿云的狗生病了。", "它一直睡。"),
             ("这本小说的女主角太惨了。", "她什么都没了。"),

@@ -16,7 +16,7 @@ PEOPLE = {
     "罗小满": ("邻居", "female", {"job_title": "护士", "hometown": "重庆", "phone": "138 0000 1234"}),
     "Priya": ("colleague", "female", {"job_title": "nurse", "location": "Leeds", "allergy": "peanuts"}),
     "Oscar": ("friend", "male", {"company": "Siemens", "location": "Berlin", "pet": "two corgis"}),
-    "Dmitri": ("", "male", {"job_title": "bike mechanic", "age": "52", "hometown": "Riga"}),
+    "Dmitri": ("", "male", {"job_title": "boat builder", "age": "52", "hometown": "Riga"}),
     "Hannah": ("friend", "female", {"birthday": "June 3", "interests": "rock climbing", "email": "hannah@example.org"}),
 }  # fmt: skip
 
@@ -46,7 +46,7 @@ MEANT = [
     ("my friend who works at Siemens told me a joke", ["Oscar"]),
     ("How is the nurse doing?", ["Priya"]),
     ("who is the nurse?", ["Priya"]),
-    ("The guy who fixes my bike raised his prices", ["Dmitri"]),
+    ("The guy who builds my boat raised his prices", ["Dmitri"]),
     ("that 52-year-old guy called again", ["Dmitri"]),
     ("Which of my friends lives in Berlin?", ["Oscar"]),
     ("my friend from Berlin is visiting", ["Oscar"]),
@@ -71,7 +71,7 @@ NOT_MEANT = [
     "那个30岁的家伙叫什么",
     "我在深圳的亲戚叫什么",
     "my sister who works at Siemens",
-    "the woman who fixes my bike",
+    "the woman who builds my boat",
     "那个男的住在成都，听说很有钱",
     "我在深圳的同事们都很好",
     "Nurses who work in Leeds are underpaid",

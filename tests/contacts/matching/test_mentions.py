@@ -208,7 +208,7 @@ def test_how_and_reason_say_what_was_matched() -> None:
     assert told("linxiaotong came") == ("alias", "the name spelt in pinyin")
 
 
-SAFE_NAMES = ["Priyanka", "Oleksandr", "Siobhan", "欧阳娜", "赵一帆", "阿依努尔", "김민수"]
+SAFE_NAMES = ["Priyanka", "Oleksandr", "Siobhan", "欧阳霏", "赵一帆", "阿依努尔", "김민수"]
 
 
 @given(
@@ -313,7 +313,7 @@ def test_evidence_names_features_of_the_model() -> None:
     [
         ("孙总", "还是孙姐心软", "孙总说可以"),
         ("潘师傅", "小潘来了", "潘师傅来了"),
-        ("陈小雨", "马小雨今天来了", "小雨今天来了"),
+        ("贺小棠", "马小棠今天来了", "小棠今天来了"),
         ("Lena", "Lea rang me", "Lena rang me"),
     ],
 )

@@ -78,10 +78,11 @@ def test_a_namesake_is_pointed_out(reviewer: Client, user: EndUser, hong: Contac
 def test_the_timeline_opens_its_sources(reviewer: Client, user: EndUser, hong: Contact) -> None:
     memory = make_memory(user, "小红升职了", hong)
     event = {"at": "2026-03", "text": "升职", "sources": [str(memory.pk)]}
-    hong.timeline = [event]
+    hong.timeline = [event, {"at": "", "text": "学会了游泳", "sources": []}]
     hong.save(update_fields=["timeline"])
     html = page(reviewer, hong, "?tab=timeline")
     assert "March 2026" in html
+    assert html.index("升职") < html.index("学会了游泳")
     assert f"sources/?m={memory.pk}" in html
 
 

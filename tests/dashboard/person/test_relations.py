@@ -48,7 +48,7 @@ def test_a_relation_that_a_memory_stated_survives_it_once_a_person_states_it(
     reviewer: Client, user: EndUser, hong: Contact
 ) -> None:
     hao = make_contact(user, "陈浩")
-    memory = make_memory(user, "陈浩是小红的男朋友", hong)
+    memory = make_memory(user, "陈浩是小红的表哥", hong)
     relations.relate(user, hao, "男朋友", hong, [memory.pk])
     data = {"person": str(hao.pk), "kind": "男朋友", "way": "of"}
     reviewer.post(at(hong, "relations/"), data)

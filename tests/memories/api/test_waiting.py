@@ -272,7 +272,7 @@ def test_a_message_erased_while_it_is_read_leaves_a_process_that_ends_well(
                 connection.close()
         turns = request.data.get("turns", ())
         memories = [{"content": t["text"], "turns": [t["n"]], "quote": t["text"]} for t in turns]
-        empty: dict[str, Any] = {"people": [], "resolutions": [], "attributes": [], "timeline": []}
+        empty: dict[str, Any] = {"people": [], "resolutions": []}
         return {**empty, "memories": memories}
 
     models.answer_with = answer

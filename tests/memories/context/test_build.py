@@ -86,14 +86,14 @@ def test_the_stored_session_does_as_well_as_a_history_from_the_client(end_user):
 
 def test_her_mother_comes_with_her_own_card_beside_her(end_user):
     hong = make_contact(end_user, "小红", gender="female")
-    mother = make_contact(end_user, "王淑芬", gender="female")
-    relations.relate(end_user, mother, "妈妈", hong)
+    mother = make_contact(end_user, "俞慧珍", gender="female")
+    relations.relate(end_user, mother, "母亲", hong)
     store.save(hong, [])
     store.save(mother, [])
     history = [("user", "小红昨天来找我了"), ("assistant", "你们聊了什么？")]
-    found = build.build(end_user, "她妈妈身体怎么样了", history=history, include=("cards",))
-    assert names(found) == ["小红", "王淑芬"]
-    assert "相关的人：小红的妈妈" in found.system_prompt
+    found = build.build(end_user, "她母亲身体怎么样了", history=history, include=("cards",))
+    assert names(found) == ["小红", "俞慧珍"]
+    assert "相关的人：小红的母亲" in found.system_prompt
 
 
 def test_a_pronoun_without_anyone_is_nobody(end_user):
@@ -104,7 +104,7 @@ def test_a_pronoun_without_anyone_is_nobody(end_user):
 @pytest.mark.parametrize(
     ("language", "said", "now", "stays"),
     [
-        ("zh", ["小红最近工作压力很大"], "我该怎么安慰比较好", 0),
+        ("zh", ["小红最近工作压力很大"], "我能帮上什么忙", 0),
         ("zh", ["小红今天又加班到十点", "昨天也是"], "唉，真让人心疼", 0),
         ("zh", ["她叫小红", "她刚升职"], "送什么礼物合适呢", 0),
         ("zh", ["小红最近工作压力很大", "小明下周来看我"], "我该准备什么", 1),

@@ -27,7 +27,7 @@ def _written(text: str, said_at: datetime, chinese: bool) -> str:
         ("下周三开会", "2025-06-11开会"),
         ("下下周五出发", "2025-06-20出发"),
         ("这周日聚餐", "2025-06-08聚餐"),
-        ("下周要去成都", "2025-06-09起的一周要去成都"),
+        ("下周要盘货", "2025-06-09起的一周要盘货"),
         ("下个月5号考试", "2025-07-05考试"),
         ("上个月搬了家", "2025年5月搬了家"),
         ("去年毕业", "2024年毕业"),
@@ -58,7 +58,7 @@ def test_chinese_dates_are_written_out(text: str, written: str):
         ("she left yesterday", "she left 2025-06-03"),
         ("the exam is tomorrow at 3pm", "the exam is 2025-06-05 15:00"),
         ("see you next Friday", "see you 2025-06-13"),
-        ("the gig is on saturday the 14th", "the gig is on 2025-06-14"),
+        ("we row on saturday the 14th", "we row on 2025-06-14"),
         ("it is on the 22nd", "it is on 2025-06-22"),
         ("moved there last month", "moved there in May 2025"),
         ("he starts July 1", "he starts 2025-07-01"),
@@ -89,8 +89,8 @@ def test_a_month_without_a_year_is_the_next_one_to_come():
 
 
 def test_a_date_carries_the_time_it_means():
-    (hit,) = find_dates("下周三下午两点开会", SAID, chinese=True)
-    assert hit.at == datetime(2025, 6, 11, 14, tzinfo=UTC)
+    (hit,) = find_dates("下周三上午九点盘货", SAID, chinese=True)
+    assert hit.at == datetime(2025, 6, 11, 9, tzinfo=UTC)
     assert hit.exact
     (hit,) = find_dates("下个月结婚", SAID, chinese=True)
     assert (hit.at, hit.until) == (

@@ -22,7 +22,7 @@ GOLD = [
 用户小时候住在长沙市岳麓区|place:长沙市 place:岳麓区|
 外婆家在绍兴|place:绍兴|
 陆遥养了一只叫芝麻的猫|person:陆遥|陆遥
-用户对花生过敏||
+用户对荞麦过敏||
 用户正在读刘慈欣的《球状闪电》|person:刘慈欣 work:球状闪电|
 老板让用户下周去日本出差|place:日本|
 用户的手机丢在了首都机场|place:首都机场|
@@ -71,7 +71,7 @@ Nadia binge-watched Cold Harbour over the weekend.|person:Nadia work:Cold_Harbou
 The user studies at Oberlin College.|organisation:Oberlin_College|
 He saw a dentist on Monday because of a toothache.||
 Priya had an interview at Amazon on Friday.|person:Priya organisation:Amazon|Priya
-The user met Daniel Whitcombe at a conference in Berlin.|person:Daniel_Whitcombe place:Berlin|
+The user met Daniel Whitcombe at a fair in Tallinn.|person:Daniel_Whitcombe place:Tallinn|
 The user and Priya visited the British Museum.|person:Priya organisation:British_Museum|Priya
 The user's sister teaches at a high school.||
 Charlotte moved from Texas to Denver.|person:Charlotte place:Texas place:Denver|Charlotte

@@ -118,10 +118,10 @@ def test_a_memory_about_two_people_reaches_both_profiles(end_user):
             {"key": "interests", "value": "爬山", "person": str(ben.id)},
         ],
     )
-    run.consolidate_contact(end_user.pk, ann.id)
+    run.consolidate_contacts(end_user.pk, [ann.id])
     memory.refresh_from_db()
     assert memory.importance > 0.05, "the other profile has not taken it in yet"
-    run.consolidate_contact(end_user.pk, ben.id)
+    run.consolidate_contacts(end_user.pk, [ben.id])
     memory.refresh_from_db()
     assert memory.importance == 0.05
     for contact in (ann, ben):
@@ -149,7 +149,7 @@ def test_a_source_that_is_corrected_while_the_model_reads_does_not_come_in(end_u
     memory = remembers(end_user, contact, 1)[0]
     work = consolidate.claim(end_user.pk, contact.id, timezone.now())
     request, links = consolidate.request_for(work)
-    patch = language_provider().consolidate(request).value
+    patch = language_provider().consolidate([request]).value[contact.id]
     edit_memories.outdate(end_user, [memory], actor="operator:ann")
     consolidate.write(work, links, patch)
     contact.refresh_from_db()

@@ -39,7 +39,7 @@ def marco(end_user: EndUser) -> Contact:
 def profile(*phrases: str, source: str = "m1") -> dict[str, Any]:
     """What a model answers that returns nothing but these references."""
     told = [{"text": phrase, "sources": [source]} for phrase in phrases]
-    return {"attributes": [], "timeline": [], "personality": None, "references": told}
+    return {"people": [{"id": "p1", "attributes": [], "timeline": [], "references": told}]}
 
 
 def consolidated(server: FakeOpenAI, contact: Contact, *phrases: str) -> list[str]:

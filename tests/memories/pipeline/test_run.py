@@ -119,8 +119,7 @@ def test_a_profile_that_cannot_be_written_ends_in_quarantine(server, end_user):
     connection.check_constraints()
     with connection.cursor() as cursor:
         cursor.execute("ALTER TABLE memories_link ADD CHECK (consolidated_at IS NULL)")
-    known = {"personality": None, "attributes": [], "timeline": []}
-    server.reply_json(known, times=None)
+    server.reply_json({"people": []}, times=None)
     assert catch_up.catch_up(end_user.pk).consolidated == 0
     work = Contact.objects.get().consolidations.get()
     assert (work.state, work.attempts) == ("quarantined", run.MAX_FAULTS)
@@ -320,8 +319,7 @@ def test_a_failed_consolidation_is_tried_again_and_loses_nothing(server, end_use
     assert work.state == "failed"
     assert Link.objects.of(end_user).unconsolidated().exists()
     contact.consolidations.update(retry_at=timezone.now())
-    source = {"personality": None, "attributes": [], "timeline": []}
-    server.reply_json(source)
+    server.reply_json({"people": []})
     run.consolidate_user(end_user.pk)
     work.refresh_from_db()
     assert work.state == "done"

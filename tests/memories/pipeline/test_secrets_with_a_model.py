@@ -45,9 +45,10 @@ def leaky(request: Request) -> Any:
             ],
             "relations": [],
         }
-    if "new_memories" in data:
+    if "turns" not in data and data.get("people"):
         values = [{"value": CARD, "sources": ["m1"]}, {"value": "Lyon", "sources": ["m1"]}]
-        return {
+        patch = {
+            "id": "p1",
             "attributes": [
                 {"key": "location", "values": values},
                 {"key": "door_code", "values": [{"value": "oak47gate", "sources": ["m1"]}]},
@@ -56,6 +57,7 @@ def leaky(request: Request) -> Any:
             "personality": f"Careless: her password is {PASSWORD}",
             "personality_sources": ["m1"],
         }
+        return {"people": [patch]}
     return {"resolutions": []}
 
 
@@ -86,7 +88,7 @@ def test_secrets_of_a_chat_reach_neither_a_model_nor_a_row_nor_a_prompt(
 
     sent = "\n".join(request.prompt for request in server.requests_to("chat"))
     assert "Maren moved to Lyon. Her wifi password is •••••••, her card is ••••" in sent
-    assert len([r for r in server.requests_to("chat") if "new_memories" in r.data]) == 1
+    assert len([r for r in server.requests_to("chat") if "new_memories" in r.prompt]) == 1
     rows = stored()
     prompt = build.trace(zoe, "How is Maren?").injection.system_prompt
     for secret in (*SECRETS, "oak47gate"):

@@ -32,7 +32,7 @@ CHINESE = (
 )
 ENGLISH = (
     "My dad's friend Walter works at the harbour.",
-    "Priya's husband Marcus is a pilot.",
+    "Greta's husband Marcus is a pilot.",
     "Marcus's sister Helen just moved to Leeds.",
     "My coworker Theo has a daughter called Mia.",
     "Mia is Theo's daughter and she plays the cello.",

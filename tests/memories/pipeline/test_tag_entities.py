@@ -32,7 +32,7 @@ def joined(end_user: EndUser) -> set[tuple[str, frozenset[str]]]:
 def test_memories_of_one_place_are_joined_by_it(zoe: EndUser) -> None:
     one = remember(zoe, "用户住在成都")
     other = remember(zoe, "用户的姐姐在成都开了书店", day=1)
-    third = remember(zoe, "用户对花生过敏")
+    third = remember(zoe, "用户对荞麦过敏")
     assert tag_entities.tag(zoe, [one, other, third]) == 3
 
     assert joined(zoe) == {("shares_entity:成都", frozenset((one.content, other.content)))}

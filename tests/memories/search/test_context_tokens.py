@@ -106,7 +106,7 @@ def test_asking_in_the_chat_to_forget_takes_the_words_away() -> None:
     run.process(end_user.pk)
     memory = Memory.objects.of(end_user).get(content__contains="昆明", kind="fact")
     assert "华为" in beside(memory)
-    receive(end_user.app, "zoe", [Incoming("user", "请忘掉我说的关于小梅的事。", id="3")])
+    receive(end_user.app, "zoe", [Incoming("user", "请把小梅的事忘掉。", id="3")])
     run.process(end_user.pk)
     assert not {"华为", "小梅"} & (beside(memory) | stored_beside(memory))
     for row in Memory.objects.of(end_user).active():

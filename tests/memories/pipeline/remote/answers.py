@@ -47,8 +47,8 @@ def extracted(body):
 
 def at_once(request):
     """The same model, asked without a batch; profiles it leaves as they are."""
-    if "new_memories" in request.data:
-        return {"attributes": [], "timeline": []}
+    if "turns" not in request.data:
+        return {"people": []}
     return extracted(request.json)
 
 

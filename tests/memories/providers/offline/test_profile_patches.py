@@ -37,7 +37,7 @@ def patch(
     *memories: StoredMemory, profile: Profile | None = None, language: str = "zh"
 ) -> ProfilePatch:
     request = ProfileRequest(YUE, profile or Profile(), memories, language)
-    return OfflineProvider().consolidate(request).value
+    return OfflineProvider().consolidate([request]).value[YUE.id]
 
 
 def test_attributes_come_with_their_sources():
@@ -127,7 +127,8 @@ def known(key: str, value: str, since: datetime) -> Profile:
 
 
 def patched(profile: Profile, *memories: StoredMemory) -> ProfilePatch:
-    return OfflineProvider().consolidate(ProfileRequest(TOMAS, profile, memories, "en")).value
+    request = ProfileRequest(TOMAS, profile, memories, "en")
+    return OfflineProvider().consolidate([request]).value[TOMAS.id]
 
 
 def values(found: ProfilePatch, key: str) -> list[str]:

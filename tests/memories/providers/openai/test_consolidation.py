@@ -4,10 +4,12 @@ from uuid import uuid4
 
 import pytest
 
+from contacts.types import Person
 from memories.profiles import apply
+from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.schemas import (
     ExtractionOut,
-    ProfileOut,
+    ProfilesOut,
     ResolutionsOut,
     json_schema_of,
 )
@@ -16,6 +18,7 @@ from memories.types import (
     ConflictCase,
     MemoryType,
     Profile,
+    ProfilePatch,
     ProfileRequest,
     StoredFact,
     StoredMemory,
@@ -24,6 +27,17 @@ from memories.types import (
 )
 from tests.memories.providers.openai.examples import MEI, SAID_AT
 from tests.servers import Request
+
+
+def patched(person: str, **fields: object) -> dict[str, object]:
+    """An answer that says this of a person and nothing else."""
+    return {"people": [{"id": person, "attributes": [], "timeline": [], **fields}]}
+
+
+def consolidated(provider: OpenAIProvider, *requests: ProfileRequest) -> list[ProfilePatch | None]:
+    """The patches in the order of the requests."""
+    found = provider.consolidate(requests).value
+    return [found.get(request.person.id) for request in requests]
 
 
 class TestResolution:
@@ -107,10 +121,19 @@ class TestResolution:
 
     def test_many_cases_go_in_several_calls_whose_usage_adds_up(self, server, provider):
         server.reply_json({"resolutions": []}, times=None)
-        cases = [self.case(str(number), self.stored("Ines")) for number in range(45)]
+        early = self.stored("Ines sings fado")
+        cases = [self.case("0", self.stored("Ines"), early)]
+        cases += [self.case(str(number), early, self.stored("Ines")) for number in range(1, 45)]
         usage = provider.resolve(cases).usage
         assert len(server.requests) == 3
         assert usage.tokens_in == 33
+        assert {
+            memory["id"]
+            for sent in server.requests
+            for memory in sent.data["memories"]
+            if memory["text"] == early.content
+        } == {"m2"}
+        assert len({sent.json["messages"][0]["content"] for sent in server.requests}) == 1
 
 
 class TestConsolidation:
@@ -127,8 +150,9 @@ class TestConsolidation:
             timeline=(TimelineEvent("搬到苏州", "2024-05", (old,)),),
         )
         server.reply_json(
-            {
-                "attributes": [
+            patched(
+                "p1",
+                attributes=[
                     {
                         "key": "company",
                         "values": [
@@ -141,19 +165,18 @@ class TestConsolidation:
                         "values": [{"value": "火星", "sources": ["x"], "since": None}],
                     },
                 ],
-                "timeline": [
+                timeline=[
                     {"text": "去敦煌旅行", "at": "2025-02", "sources": ["m2"]},
                     {"text": "学会了骑马", "at": "", "sources": ["m2"]},
                     {"text": "没有来源", "at": "2025", "sources": []},
                     {"text": "不是日期", "at": "last spring", "sources": ["m2"]},
                     {"text": "没有这一天", "at": "2025-02-30", "sources": ["m2"]},
                 ],
-                "personality": "安静，爱旅行。",
-                "personality_sources": ["m2"],
-            }
+                personality="安静，爱旅行。",
+                personality_sources=["m2"],
+            )
         )
-        reply = provider.consolidate(ProfileRequest(MEI, profile, (job, trip), "zh"))
-        patch = reply.value
+        [patch] = consolidated(provider, ProfileRequest(MEI, profile, (job, trip), "zh"))
         assert [(item.value, item.sources) for item in patch.attributes["company"]] == [
             ("茶馆", (job.id,)),
         ]
@@ -180,31 +203,72 @@ class TestConsolidation:
                 )
             }
         )
-        server.reply_json({"attributes": [], "ended": ["v1", "v3", "v7"], "timeline": []})
+        server.reply_json(patched("p1", ended=["v1", "v3", "v7"]))
         new = self.stored("Mei gave up chess and go")
-        patch = provider.consolidate(ProfileRequest(MEI, profile, (new,), "en")).value
+        [patch] = consolidated(provider, ProfileRequest(MEI, profile, (new,), "en"))
         left = apply(profile, patch).attributes["interests"]
         assert [value.value for value in left] == ["fado", "go"]
 
     def test_only_the_profile_and_the_new_memories_are_sent(self, server, provider):
-        server.reply_json({"attributes": [], "timeline": [], "personality": None})
+        server.reply_json(patched("p1", personality=None))
         known = tuple(uuid4() for _ in range(1800))
         profile = Profile(attributes={"likes": (AttributeValue("tea", known),)})
         new = self.stored("Mei bakes", facts=(StoredFact("interests", "baking", MEI.id),))
-        patch = provider.consolidate(ProfileRequest(MEI, profile, (new,), "en")).value
+        [patch] = consolidated(provider, ProfileRequest(MEI, profile, (new,), "en"))
         assert patch.personality is None
-        sent = server.requests[0].data
+        [sent] = server.requests[0].data["people"]
         assert sent["profile"]["attributes"] == {"likes": [{"id": "v1", "value": "tea"}]}
         assert sent["new_memories"][0]["facts"] == [{"key": "interests", "value": "baking"}]
         assert len(server.requests[0].json["messages"][1]["content"]) < 600
 
     def test_nothing_new_costs_no_call(self, server, provider):
-        assert provider.consolidate(ProfileRequest(MEI, Profile(), ())).usage.tokens_in == 0
+        assert consolidated(provider, ProfileRequest(MEI, Profile(), ())) == [None]
         assert server.requests == []
+
+    def several(self, *counts: int) -> list[ProfileRequest]:
+        """A request for each of so many people, with so many new memories each."""
+        people = [Person(uuid4(), f"Ines {number}") for number in range(len(counts))]
+        return [
+            ProfileRequest(
+                one, Profile(), tuple(self.stored(f"{one.name} sings {n}") for n in range(count))
+            )
+            for one, count in zip(people, counts, strict=True)
+        ]
+
+    def test_several_people_are_one_call_and_a_value_rests_on_memories_of_its_own_person(
+        self, server, provider
+    ):
+        shared = self.stored("Ines and Mei sing fado")
+        requests = [
+            ProfileRequest(one, Profile(), (shared, self.stored(f"{one.name} moved to Porto")))
+            for one in (MEI, Person(uuid4(), "Ines"))
+        ]
+
+        def answer(sent: Request) -> dict[str, object]:
+            ids = [[new["id"] for new in one["new_memories"]] for one in sent.data["people"]]
+            assert ids == [["m1", "m2"], ["m1", "m3"]]
+            moved = {"key": "location", "values": [{"value": "Porto", "sources": ["m3"]}]}
+            both = [
+                patched(one["id"], attributes=[moved])["people"][0] for one in sent.data["people"]
+            ]
+            return {"people": [*both, patched("p9")["people"][0]]}
+
+        server.answer_with = answer
+        mei, ines = consolidated(provider, *requests)
+        assert not mei.attributes
+        assert ines.attributes["location"][0].sources == (requests[1].memories[1].id,)
+        assert len(server.requests) == 1
+
+    def test_a_call_holds_as_many_people_as_have_few_new_memories(self, server, provider):
+        server.answer_with = lambda sent: {
+            "people": [patched(one["id"])["people"][0] for one in sent.data["people"]]
+        }
+        consolidated(provider, *self.several(30, 10, 1, 60, 1))
+        assert [len(sent.data["people"]) for sent in server.requests] == [2, 1, 1, 1]
 
 
 class TestSchemas:
-    @pytest.mark.parametrize("model", [ExtractionOut, ResolutionsOut, ProfileOut])
+    @pytest.mark.parametrize("model", [ExtractionOut, ResolutionsOut, ProfilesOut])
     def test_schemas_hold_to_the_subset_of_strict_structured_output(self, model):
         def check(node: object) -> None:
             if isinstance(node, list):
