@@ -4,6 +4,7 @@ from django.urls import path
 
 from dashboard.views import (
     account,
+    activity,
     changes,
     chat_gateway,
     contacts,
@@ -29,6 +30,7 @@ urlpatterns = [
     path("cell/", home.cell, name="cell"),
     *home.urls,
     *find.urls,
+    *activity.urls,
     *users.urls,
     *dates.urls,
     *contacts.urls,

@@ -12,6 +12,7 @@ from contacts.attributes import label
 
 # How the actor of a change begins who is no machine.
 OPERATOR, APP = "operator:", "app:"
+USER = "user"
 ACTORS = {
     "user": _("End user"),
     "assistant": _("Assistant"),
