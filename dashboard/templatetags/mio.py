@@ -116,6 +116,13 @@ def day(moment: datetime | str | None) -> SafeString:
 
 
 @register.filter
+def exactly(moment: datetime) -> SafeString:
+    """The minute, with the time zone."""
+    local = timezone.localtime(moment)
+    return _time(local, f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}")
+
+
+@register.filter
 def told_on(row: Memory | Message) -> SafeString:
     """The day on which it was said, by the clock of whoever said it."""
     zone = timezone.get_current_timezone()
@@ -172,7 +179,14 @@ def who(actor: str) -> SafeString:
     """Who said or did something: the end user, a machine, an app, an operator."""
     if actor.startswith((words.OPERATOR, words.APP)):
         return said(actor.partition(":")[2])
-    return format_html("{}", _(words.ACTORS[actor])) if actor in words.ACTORS else said(actor)
+    named = words.ACTORS.get(actor) or words.ASKERS.get(actor)
+    return format_html("{}", _(named)) if named else said(actor)
+
+
+@register.filter
+def erased(what: str) -> str:
+    """What a receipt says was erased."""
+    return words.in_words(words.ERASED, what)
 
 
 @register.simple_tag

@@ -20,9 +20,11 @@ from accounts.models import ApiKey, App, EndUser
 from contacts.text import clean
 from dashboard import access, feedback, pager
 from dashboard.queries import users as queries
+from dashboard.views import receipts
 from memories import portability, queue
 from memories.erasure import erase
 from memories.erasure.decide import decide
+from memories.erasure.receipts import By
 from memories.models import Erasure
 
 MAX_NAME = 100
@@ -112,8 +114,11 @@ def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.admin_action
 def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Erases an end user for good."""
-    feedback.erased(request, erase.forget_everything(end_user), end_user.external_id)
-    return redirect("dashboard:users")
+    gone = erase.forget_everything(end_user, receipts.by(request))
+    feedback.erased(request, gone, end_user.external_id)
+    return (
+        redirect("dashboard:receipt", gone.receipt) if gone.receipt else redirect("dashboard:users")
+    )
 
 
 @access.page
@@ -135,6 +140,7 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
             keep=access.valid_numbers(sent.getlist("keep")),
             forget=access.valid_ids(sent.getlist("forget")),
             keep_people=access.valid_ids(sent.getlist("keep_people")),
+            by=By(access.actor(request)),
         )
     except erase.NothingToForget as error:
         feedback.refused(request, str(error))

@@ -71,6 +71,7 @@ NOT_CARRIED: dict[str, str] = {
     "memories.modelcall": "a log of cost",
     "memories.corpus": "derived from the memories",
     "memories.posting": "derived from the memories",
+    "memories.receipt": "a proof of what was erased here, for those who run this installation",
     "memories.retrieval": "a count of how often the text fallback was needed",
     "memories.vector": "derived from the memories",
     "webhooks.delivery": "messages to the app that the user was of",

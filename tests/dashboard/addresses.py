@@ -12,7 +12,8 @@ from accounts.models import Change, EndUser
 from contacts.models import Contact
 from dashboard import urls
 from imports.models import Import
-from memories.models import Link
+from memories.erasure import receipts
+from memories.models import Link, Receipt
 
 #: What an address needs behind it to show something, by the name of the page.
 ASKING = {
@@ -64,6 +65,7 @@ def addresses(end_user: EndUser) -> dict[str, str]:
         "memory": link.memory_id,
         "link": link.pk,
         "change": change.pk,
+        "receipt": receipts.write(end_user, Receipt.What.PERSON, receipts.By("operator:ada")),
         "chat": Import.objects.get_or_create(end_user=end_user)[0].pk,
     }
     values = {**real, "name": Contact.objects.light().get(pk=link.contact_id).name[:20]}

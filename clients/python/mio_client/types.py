@@ -632,6 +632,7 @@ class Forgotten(TypedDict):
     messages: int
     report: str | None
     unsure: int
+    receipt: str | None
 
 
 class PathStep(TypedDict):
