@@ -80,12 +80,12 @@ def _erase_user(end_user: EndUser, by: By) -> Forgotten:
     held = EndUser.objects.lock(end_user.pk)
     if held is None:
         return Forgotten()
-    counts = {
-        "contacts": Contact.objects.of(held).count(),
-        "memories": Memory.objects.of(held).count(),
-        "messages": Message.objects.of(held).count(),
-    }
-    receipt = receipts.write(held, Receipt.What.USER, by, **counts)
+    gone = Forgotten(
+        contacts=Contact.objects.of(held).count(),
+        memories=Memory.objects.of(held).count(),
+        messages=Message.objects.of(held).count(),
+    )
+    gone = _receipted(held, Receipt.What.USER, by, gone)
     people = Contact.objects.of(held).values_list("pk", flat=True)
     _erase_tasks({str(held.pk), *map(str, people)})
     remote_batches.withdraw(held)
@@ -94,7 +94,7 @@ def _erase_user(end_user: EndUser, by: By) -> Forgotten:
     with placement.forgetting(held):
         EndUser.objects.filter(pk=held.pk).delete()
         connection.check_constraints()
-    return Forgotten(**counts, receipt=receipt)
+    return gone
 
 
 class NothingToForget(CodedError):
