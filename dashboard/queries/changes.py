@@ -94,6 +94,7 @@ def _of_person(before: dict[str, Any], after: dict[str, Any], language: str) -> 
         "relationship": _("Relationship"),
         "gender": _("Gender"),
         "personality": _("Personality"),
+        "note": _("Note"),
     }
     shown = {"female": _("Female"), "male": _("Male")}
     for field, name in fields.items():

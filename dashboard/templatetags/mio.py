@@ -27,6 +27,7 @@ from contacts.models import Contact, Relation, Suggestion
 from contacts.text import initial, truncate, visible
 from contacts.types import Person
 from dashboard import state_tokens, words
+from dashboard.models import Claim
 from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.graph import Step
 from memories.models import Edge, Link, Memory, Message
@@ -282,6 +283,12 @@ def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
 @register.filter
 def item(mapping: Any, key: Any) -> Any:
     return mapping.get(key) if mapping else None
+
+
+@register.filter
+def row_name(row: Model) -> str:
+    """How a claim calls a row of the queue."""
+    return Claim.name_of(row)
 
 
 @register.simple_tag

@@ -40,6 +40,7 @@ pytestmark = pytest.mark.django_db
 FREE = {
     "adds, and refuses what is there": [
         "contact_new", "new-app", "new-key", "gateway-key", "new-webhook", "upload-chat",
+        "claim",
     ],
     "only asks, shows or leads elsewhere": [
         "cell", "contacts_merge", "gateway-test", "playground",
