@@ -94,6 +94,7 @@ def zoe() -> EndUser:
     make_suggestion(greta, make_contact(user, "Grit"))
     Relation.objects.create(end_user=user, subject=greta, object=other, kind="sister")
     one = make_memory(user, "Greta sings.", greta)
+    make_memory(user, "Greta swims.", greta)
     Link.objects.update(confidence=0.4)
     mine = [{"key": "birthday", "value": "June 4, 1985", "person": None}]
     two = make_memory(user, "The user's birthday is June 4.", facts=mine)
