@@ -468,6 +468,7 @@ class Change(models.Model):
         ]
         indexes = [
             models.Index(fields=["end_user", "-created_at"], name="change_latest"),
+            models.Index(fields=["-created_at", "id"], name="change_latest_of_all"),
             GinIndex(fields=["subjects"], name="change_subjects"),
             models.Index(
                 fields=["end_user"],

@@ -133,7 +133,8 @@ def edit_contact(
     why: str = "",
     namesake: bool = False,
 ) -> tuple[Contact, Change]:
-    """Changes name, aliases (all of them), relationship, gender, personality or attributes.
+    """Changes name, aliases (all of them), relationship, gender, personality, attributes or the
+    operators' note.
 
     ``attributes`` maps a key to its values, which keep since when they hold where they are not
     ``Dated``; no values removes it, other keys stay. A renamed

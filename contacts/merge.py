@@ -30,7 +30,7 @@ State = Suggestion.State
 _UNITED = [
     "aliases", "relationship", "gender", "attributes", "side_by_side", "personality",
     "personality_sources", "timeline", "first_mentioned_at", "last_mentioned_at", "mention_count",
-    "archived_at", "references", "references_denied",
+    "archived_at", "references", "references_denied", "note",
 ]  # fmt: skip
 
 
@@ -161,6 +161,7 @@ def _unite(loser: Contact, survivor: Contact) -> None:
         survivor.references, loser.references, survivor.references_denied
     )
     survivor.personality = merge_values.text(survivor.personality, loser.personality)
+    survivor.note = merge_values.text(survivor.note, loser.note)
     survivor.personality_sources = merge_values.sources(
         survivor.personality_sources, loser.personality_sources
     )

@@ -160,7 +160,7 @@ class Contact(Tracked):
         "name", "name_key", "namesake", "aliases", "relationship", "gender", "attributes",
         "side_by_side", "personality", "personality_sources", "timeline", "first_mentioned_at",
         "last_mentioned_at", "mention_count", "merged_into_id", "archived_at", "end_user_id",
-        "references", "references_denied",
+        "references", "references_denied", "note",
     )  # fmt: skip
     counted = ("mention_count",)
     grown = ("aliases",)
@@ -193,6 +193,12 @@ class Contact(Tracked):
     )
     personality = models.TextField(blank=True, default="")
     personality_sources = models.JSONField(default=list, blank=True)
+    note = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of operators, for operators; in no prompt.",
+    )
     timeline = models.JSONField(default=list, blank=True)
     references = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True

@@ -24,6 +24,7 @@ def labels() -> dict[str, str]:
         "relationship": _("Relationship"),
         "gender": _("Gender"),
         "personality": _("Personality"),
+        "note": _("Note"),
         "aliases": _("Also called"),
         "content": _("What it says"),
         "new": _("New value"),

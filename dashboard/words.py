@@ -12,6 +12,7 @@ from contacts.attributes import label
 
 # How the actor of a change begins who is no machine.
 OPERATOR, APP = "operator:", "app:"
+USER = "user"
 ACTORS = {
     "user": _("End user"),
     "assistant": _("Assistant"),
@@ -24,6 +25,20 @@ ACTORS = {
     "doctor": _("doctor"),
     "import:mem0": _("imported from mem0"),
     "import:memory-graph": _("imported from an MCP memory"),
+}
+# Who may have asked an operator to erase something.
+ASKERS = {
+    "user": _("The end user"),
+    "person": _("The person it is about"),
+    "owner": _("Whoever runs the app"),
+    "officer": _("A data protection officer"),
+}
+ERASED = {
+    "user": _("an end user with everything"),
+    "person": _("a person"),
+    "memories": _("memories"),
+    "messages": _("messages"),
+    "request": _("what was asked for in a chat"),
 }
 PURPOSES = {
     "extract": _("extract memories"),

@@ -1,6 +1,6 @@
 """What a change was about, and what it made of what."""
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -40,19 +40,27 @@ class About:
 
 
 def about(end_user: EndUser, changes: Sequence[Change], language: str) -> dict[UUID, About]:
-    """What each of these changes was about. Three statements."""
+    """What each of these changes of an end user was about. Three statements."""
+    return about_all(changes, language, [end_user.pk])
+
+
+def about_all(
+    changes: Sequence[Change], language: str, owners: Collection[int]
+) -> dict[UUID, About]:
+    """What each of these changes of the end users with the ids ``owners`` was about. Three
+    statements."""
     told = [change for change in changes if change.verb not in UNTOLD]
     named = {subject for change in told for subject in change.subjects[: 2 * MOST_NAMED]}
-    people = {str(one.pk): one for one in Contact.objects.of(end_user).light().filter(pk__in=named)}
+    contacts = Contact.objects.filter(end_user__in=owners, pk__in=named)
+    people = {str(one.pk): one for one in contacts.light()}
     memories = {
         str(one.pk): one
-        for one in Memory.objects.of(end_user)
-        .filter(pk__in=named)
+        for one in Memory.objects.filter(end_user__in=owners, pk__in=named)
         .exclude(status=Memory.Status.ARCHIVED)
         .defer("tokens", "metadata", "facts")
     }
-    small = Change.objects.of(end_user).filter(
-        pk__in=[change.pk for change in told if change.verb in TOLD]
+    small = Change.objects.filter(
+        end_user__in=owners, pk__in=[change.pk for change in told if change.verb in TOLD]
     )
     rows = dict(small.values_list("pk", "rows"))
     found = {}
@@ -86,6 +94,7 @@ def _of_person(before: dict[str, Any], after: dict[str, Any], language: str) -> 
         "relationship": _("Relationship"),
         "gender": _("Gender"),
         "personality": _("Personality"),
+        "note": _("Note"),
     }
     shown = {"female": _("Female"), "male": _("Male")}
     for field, name in fields.items():

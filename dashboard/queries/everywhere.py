@@ -56,7 +56,7 @@ def found(users: QuerySet[EndUser], q: str) -> Everywhere:
     if not q.strip():
         return Everywhere([], [], [])
     return Everywhere(
-        merged(users, lambda part: _people(part, q), _MOST_MENTIONED, SHOWN),
+        merged(users, lambda part: people_named(part, q), _MOST_MENTIONED, SHOWN),
         merged(users, lambda part: _users(part, q), _BY_ID, SHOWN),
         merged(users, lambda part: _memories(part, q), _LATEST, SHOWN),
     )
@@ -66,7 +66,8 @@ def _users(users: QuerySet[EndUser], q: str) -> list[EndUser]:
     return list(users.filter(external_id__icontains=q).order_by(*_BY_ID)[:SHOWN])
 
 
-def _people(users: QuerySet[EndUser], q: str) -> list[Contact]:
+def people_named(users: QuerySet[EndUser], q: str) -> list[Contact]:
+    """Whom ``q`` begins a name or alias of, the most mentioned first, up to SHOWN."""
     wanted = key_index.typed(q)
     if not wanted:
         return []

@@ -158,7 +158,6 @@ class Answer:
     spans: tuple[tuple[int, int], ...]
     meant: tuple[Meant, ...]
     memories: tuple[Remembered, ...]
-    left_out: tuple[Remembered, ...]
     bars: tuple[Bar, ...]
     tokens: int
     statements: int
@@ -176,7 +175,6 @@ def answer(end_user: EndUser, trace: build.Trace) -> Answer:
         spans=tuple((m.start, m.end) for m in trace.mentions if m.start < m.end),
         meant=tuple(_meant(mention, trace.mentions) for mention in trace.mentions),
         memories=tuple(one for one in remembered if one.way.kept),
-        left_out=tuple(one for one in remembered if not one.way.kept),
         bars=_bars(trace),
         tokens=estimate_tokens(trace.injection.system_prompt),
         statements=sum(step.statements for step in trace.steps),

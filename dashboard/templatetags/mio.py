@@ -27,6 +27,7 @@ from contacts.models import Contact, Relation, Suggestion
 from contacts.text import initial, truncate, visible
 from contacts.types import Person
 from dashboard import state_tokens, words
+from dashboard.models import Claim
 from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.graph import Step
 from memories.models import Edge, Link, Memory, Message
@@ -116,6 +117,13 @@ def day(moment: datetime | str | None) -> SafeString:
 
 
 @register.filter
+def exactly(moment: datetime) -> SafeString:
+    """The minute, with the time zone."""
+    local = timezone.localtime(moment)
+    return _time(local, f"{date(local, 'DATETIME_FORMAT')} {local.isoformat()[-6:]}")
+
+
+@register.filter
 def told_on(row: Memory | Message) -> SafeString:
     """The day on which it was said, by the clock of whoever said it."""
     zone = timezone.get_current_timezone()
@@ -172,7 +180,14 @@ def who(actor: str) -> SafeString:
     """Who said or did something: the end user, a machine, an app, an operator."""
     if actor.startswith((words.OPERATOR, words.APP)):
         return said(actor.partition(":")[2])
-    return format_html("{}", _(words.ACTORS[actor])) if actor in words.ACTORS else said(actor)
+    named = words.ACTORS.get(actor) or words.ASKERS.get(actor)
+    return format_html("{}", _(named)) if named else said(actor)
+
+
+@register.filter
+def erased(what: str) -> str:
+    """What a receipt says was erased."""
+    return words.in_words(words.ERASED, what)
 
 
 @register.simple_tag
@@ -268,6 +283,12 @@ def undo_of(context: template.Context, tags: str) -> dict[str, Any]:
 @register.filter
 def item(mapping: Any, key: Any) -> Any:
     return mapping.get(key) if mapping else None
+
+
+@register.filter
+def row_name(row: Model) -> str:
+    """How a claim calls a row of the queue."""
+    return Claim.name_of(row)
 
 
 @register.simple_tag

@@ -21,6 +21,7 @@ from dashboard import access, feedback, pager, state_tokens, words
 from dashboard.forms import SplitForm
 from dashboard.queries import contact as queries
 from dashboard.state_tokens import SAW
+from dashboard.views import receipts
 from dashboard.views.contact_actions import to_tab
 from dashboard.views.picking import picker
 from memories import queue
@@ -285,7 +286,7 @@ def show_forget(request: HttpRequest, person: Contact) -> HttpResponse:
 @access.admin_action
 def forget_person(request: HttpRequest, person: Contact) -> HttpResponse:
     """Erases a person with everything about them."""
-    gone = erase.forget_contact(person.end_user, person.pk)
+    gone = erase.forget_contact(person.end_user, person.pk, receipts.by(request))
     feedback.erased(request, gone)
     then = "undecided" if gone.unsure else "contacts"
     return redirect(f"dashboard:{then}", person.end_user_id)
@@ -307,7 +308,9 @@ def forget_memories(
     if "sure" not in request.POST:
         plan = preview.of_memories(person.end_user, ids)
         return _forget_page(request, person, plan, chosen=memories)
-    feedback.erased(request, erase.forget_these(person.end_user, ids, (), (), ()))
+    feedback.erased(
+        request, erase.forget_these(person.end_user, ids, (), (), (), by=receipts.by(request))
+    )
     return to_tab(request, person, "memories")
 
 

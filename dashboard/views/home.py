@@ -8,8 +8,10 @@ from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
 from dashboard import access, cell_picker, charts, feedback
+from dashboard.permissions import ADMINISTER
 from dashboard.queries import home as queries
 from dashboard.queries import review
+from dashboard.queries.first_steps import first_steps
 from memories.providers.factory import embedder, language_provider
 
 FIRST = 5  # of each kind
@@ -43,6 +45,9 @@ def home(request: HttpRequest) -> HttpResponse:
         "offline": settings.MIO_LLM == "offline",
         "latest": users.exclude(last_message_at=None).order_by("-last_message_at", "pk")[:FIRST],
         **_charts(users, today),
+        "first_steps": first_steps(access.apps_of(request), users)
+        if request.user.has_perm(ADMINISTER)
+        else [],
     }
     return render(request, "home.html", context)
 

@@ -12,6 +12,7 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from dashboard import access, feedback, pager, words
 from dashboard.queries import memories as queries
+from dashboard.views import receipts
 from dashboard.views.picking import picker
 from memories import queue
 from memories.corrections import edit_edges, edit_memories, review_links
@@ -240,7 +241,7 @@ def before_forgetting(request: HttpRequest, memory: Memory) -> HttpResponse:
 def forget_memory(request: HttpRequest, memory: Memory) -> HttpResponse:
     """Erases a memory for good."""
     try:
-        gone = erase.forget_memory(memory.end_user, memory.pk)
+        gone = erase.forget_memory(memory.end_user, memory.pk, receipts.by(request))
         feedback.erased(request, gone)
     except erase.NothingToForget as error:
         feedback.refused(request, error.reason)

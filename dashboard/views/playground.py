@@ -18,6 +18,7 @@ from django.utils import translation
 from accounts.models import EndUser
 from dashboard import access, fragments
 from dashboard.forms import BY_HAND, QuestionForm
+from dashboard.queries import left_out
 from dashboard.queries import playground as queries
 from memories.context import build
 from memories.providers.errors import ProviderError
@@ -62,6 +63,7 @@ def _page(
     }
     if trace is not None:
         context["answer"] = queries.answer(end_user, trace)
+        context["near"] = left_out.near(end_user, trace, form.cleaned_data)
     elif not form.is_bound:
         context["examples"] = queries.examples(end_user, known)
     name = "_play" if fragments.wanted(request) else "page"

@@ -17,6 +17,7 @@ from accounts.models import Change, EndUser
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge, not_the_same, put_off
 from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
+from dashboard.queries import claims
 from dashboard.queries import review as queries
 from dashboard.words import language_of
 from memories.corrections import edit_edges, edit_memories, merge_contacts, review_links
@@ -52,6 +53,7 @@ def _queue_page(
     queues = queries.queues(users)
     of_page = {name: queues[name] for name in QUEUES[template]}
     context |= {
+        "claims": claims.of(shown),
         "counts": queries.capped(queues),
         "elsewhere": [] if shown or chosen else queries.elsewhere(of_page),
         "chosen": chosen,
@@ -218,6 +220,37 @@ def decide_many(request: HttpRequest) -> HttpResponse:
     return feedback.back(request, "dashboard:review")
 
 
+@access.action
+def decide_links(request: HttpRequest) -> HttpResponse:
+    """Confirms all links chosen in the queue, or says of all that they are wrong."""
+    ids = access.valid_numbers(request.POST.getlist("link"))[: NEXT_SHOWN + 1]
+    right, actor = request.POST.get("decision") == "right", access.actor(request)
+    waiting = queries.doubtful_links(access.end_users_of(request))
+    made: dict[EndUser, list[Change | None]] = {}
+    try:
+        with atomic():
+            for link in waiting.filter(pk__in=ids):
+                made.setdefault(link.end_user, []).append(
+                    review_links.confirm(link.end_user, link.pk, actor=actor)
+                    if right
+                    else edit_memories.unlink(
+                        link.end_user, link.memory_id, link.contact_id, actor=actor
+                    )
+                )
+    except edit_memories.InvalidCorrection as error:
+        feedback.refused(request, error.reason)
+        made = {}
+    if not ids:
+        feedback.refused(request, _("Choose links first."))
+    for changes in made.values():  # one Undo for each end user: changes are theirs
+        if right:
+            said = ngettext("%(n)d link is right.", "%(n)d links are right.", len(changes))
+        else:
+            said = ngettext("%(n)d link was wrong.", "%(n)d links were wrong.", len(changes))
+        feedback.done(request, said % {"n": len(changes)}, *changes)
+    return feedback.back(request, "dashboard:links")
+
+
 @access.page
 def conflicts(request: HttpRequest) -> HttpResponse:
     """People of whom two things are held, and memories, that can't both be so."""
@@ -302,6 +335,7 @@ urls = [
     path("review/conflicts/", conflicts, name="conflicts"),
     path("review/links/", links, name="links"),
     path("review/apart/", decide_many, name="decide-many"),
+    path("review/links/decide/", decide_links, name="decide-links"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/", compare, name="compare"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/decide/", decide, name="decide"),
     path("u/<int:user>/review/<uuid:one>/<uuid:other>/preview/", preview, name="preview"),

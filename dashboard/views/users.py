@@ -21,9 +21,11 @@ from contacts.attributes import ON_OWN_CARD, label
 from contacts.text import clean
 from dashboard import access, feedback, pager, words
 from dashboard.queries import users as queries
+from dashboard.views import receipts
 from memories import own_card, portability, queue
 from memories.erasure import erase
 from memories.erasure.decide import decide
+from memories.erasure.receipts import By
 from memories.models import Erasure
 
 MAX_NAME = 100
@@ -116,8 +118,11 @@ def before_forgetting(request: HttpRequest, end_user: EndUser) -> HttpResponse:
 @access.admin_action
 def forget_user(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Erases an end user for good."""
-    feedback.erased(request, erase.forget_everything(end_user), end_user.external_id)
-    return redirect("dashboard:users")
+    gone = erase.forget_everything(end_user, receipts.by(request))
+    feedback.erased(request, gone, end_user.external_id)
+    return (
+        redirect("dashboard:receipt", gone.receipt) if gone.receipt else redirect("dashboard:users")
+    )
 
 
 @access.page
@@ -139,6 +144,7 @@ def decide_undecided(request: HttpRequest, end_user: EndUser, wish: UUID) -> Htt
             keep=access.valid_numbers(sent.getlist("keep")),
             forget=access.valid_ids(sent.getlist("forget")),
             keep_people=access.valid_ids(sent.getlist("keep_people")),
+            by=By(access.actor(request)),
         )
     except erase.NothingToForget as error:
         feedback.refused(request, str(error))

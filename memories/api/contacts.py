@@ -25,6 +25,7 @@ from contacts.serializers import ChangedContact, ContactDetail, detail
 from memories.api.requested import Forgotten
 from memories.corrections import merge_contacts
 from memories.erasure import erase
+from memories.erasure.receipts import By
 from memories.history.mention_rhythm import rhythms
 
 MAX_SPLIT = 5000
@@ -141,7 +142,7 @@ class Person(OneContact):
     )
     def delete(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
         try:
-            return Response(asdict(erase.forget_contact(self.end_user, contact_id)))
+            return Response(asdict(erase.forget_contact(self.end_user, contact_id, By(self.actor))))
         except erase.NothingToForget as error:
             raise ApiError(404, "unknown_contact", str(error)) from error
 

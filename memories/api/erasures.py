@@ -18,6 +18,7 @@ from memories.context import build
 from memories.erasure import due
 from memories.erasure.decide import decide
 from memories.erasure.erase import NothingToForget
+from memories.erasure.receipts import By
 from memories.models import Erasure, Message
 
 MOST = 500  # decisions in one call
@@ -150,7 +151,7 @@ class Decide(UserView):
     def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
         asked = self.body(DecideBody)
         try:
-            found = decide(self.end_user, erasure_id, **asked)
+            found = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
         except NothingToForget as error:
             raise ApiError(404, "unknown_forgetting", str(error)) from error
         return Response(_detail(found))
@@ -170,7 +171,7 @@ class Erase(UserView):
         rows = Erasure.objects.of(self.end_user)
         if not rows.filter(pk=erasure_id).exists():
             raise ApiError(404, "unknown_forgetting", "This user has made no such request.")
-        due.erase(erasure_id)
+        due.erase(erasure_id, self.actor)
         found = rows.get(pk=erasure_id)
         if found.state == Erasure.State.CANCELLED:
             raise conflict("The hiding was undone, so nothing is to be erased.")

@@ -39,6 +39,7 @@ from memories.api.serializers import (
 )
 from memories.corrections import edit_memories
 from memories.erasure import erase
+from memories.erasure.receipts import By
 from memories.models import Memory, MemoryQuerySet
 from memories.search.tokens import tokenise
 from memories.types import Subtype
@@ -123,7 +124,7 @@ class OneMemory(UserView):
     )
     def delete(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         try:
-            return Response(asdict(erase.forget_memory(self.end_user, memory_id)))
+            return Response(asdict(erase.forget_memory(self.end_user, memory_id, By(self.actor))))
         except erase.NothingToForget as error:
             raise unknown_memory() from error
 

@@ -21,6 +21,7 @@ from memories import queue
 from memories.api import waiting
 from memories.api.requested import Forgotten
 from memories.erasure import erase
+from memories.erasure.receipts import By
 from memories.models import Message, MessageQuerySet, ProcessJob
 from memories.pipeline import buffer, catch_up
 
@@ -160,7 +161,7 @@ class Messages(UserView):
     )
     def delete(self, _request: Request, **_path: Any) -> Response:
         session = Message.objects.of(self.end_user).filter(**self.query(SessionQuery))
-        return Response(asdict(erase.forget_messages(self.end_user, session)))
+        return Response(asdict(erase.forget_messages(self.end_user, session, By(self.actor))))
 
     @documented(
         request=MessagesForm,
@@ -212,7 +213,7 @@ class OneMessage(UserView):
     def delete(self, _request: Request, message_id: int, **_path: Any) -> Response:
         if not (row := self._one(message_id)).exists():
             raise _unknown_message()
-        return Response(asdict(erase.forget_messages(self.end_user, row)))
+        return Response(asdict(erase.forget_messages(self.end_user, row, By(self.actor))))
 
     def _one(self, message_id: int) -> MessageQuerySet:
         return Message.objects.of(self.end_user).kept().filter(pk=message_id)

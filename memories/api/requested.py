@@ -28,6 +28,11 @@ Forgotten = inline_serializer(
             allow_null=True, help_text="Of a person: see forgetting/{id}/."
         ),
         "unsure": serializers.IntegerField(help_text="How much that report leaves undecided."),
+        "receipt": serializers.UUIDField(
+            allow_null=True,
+            help_text="Of the proof that operators find under Activity; null where "
+            "nothing was there.",
+        ),
     },
 )
 

@@ -14,6 +14,7 @@ from accounts.fields import Flag, Identifier, Strict
 from memories import portability
 from memories.api.requested import Forgotten
 from memories.erasure import erase
+from memories.erasure.receipts import By
 
 
 class Export(UserView):
@@ -54,11 +55,11 @@ class Forget(UserView):
         asked = self.body(ForgetForm)
         try:
             if "contact" in asked:
-                gone = erase.forget_contact(self.end_user, asked["contact"])
+                gone = erase.forget_contact(self.end_user, asked["contact"], By(self.actor))
             elif "memory" in asked:
-                gone = erase.forget_memory(self.end_user, asked["memory"])
+                gone = erase.forget_memory(self.end_user, asked["memory"], By(self.actor))
             else:
-                gone = erase.forget_everything(self.end_user)
+                gone = erase.forget_everything(self.end_user, By(self.actor))
         except erase.NothingToForget as error:
             raise ApiError(404, "not_found", str(error)) from error
         return Response(asdict(gone))
@@ -72,4 +73,4 @@ class User(UserEndpoint):
         description="As `forget/` with `everything`. This can't be undone.",
     )
     def delete(self, _request: Request, **_path: Any) -> Response:
-        return Response(asdict(erase.forget_everything(self.end_user)))
+        return Response(asdict(erase.forget_everything(self.end_user, By(self.actor))))

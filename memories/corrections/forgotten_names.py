@@ -132,7 +132,7 @@ def take_out(
     end_user: EndUser, names: Names, gone: Collection[UUID] = (), recorder: Recorder | None = None
 ) -> None:
     """Puts a mark for each name in what is told of everybody but ``gone``: names made of them,
-    relationship, attributes, personality, timeline. Aliases and phrases with one go."""
+    relationship, attributes, personality, timeline, note. Aliases and phrases with one go."""
     if not names.keys:
         return
     for contact in Contact.objects.of(end_user).light().exclude(pk__in=list(gone)):
@@ -157,6 +157,7 @@ def _cleaned(contact: Contact, names: Names) -> Mapping[str, Any]:
         "aliases": [alias for alias in contact.aliases if not names.spans(alias)],
         "relationship": names.without(contact.relationship),
         "personality": names.without(contact.personality),
+        "note": names.without(contact.note),
         "attributes": names.cleaned_in("attributes", contact.attributes),
         "timeline": names.cleaned_in("timeline", contact.timeline),
         "references": [e for e in contact.references if not names.spans(e["text"])],

@@ -7,7 +7,8 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
 from memories.erasure.erase import NothingToForget, forget_contact, forget_these
-from memories.models import Erasure, Memory
+from memories.erasure.receipts import NOBODY, By
+from memories.models import Erasure, Memory, Receipt
 
 
 @atomic()
@@ -19,6 +20,7 @@ def decide(
     keep: Collection[int] = (),
     forget: Collection[UUID] = (),
     keep_people: Collection[UUID] = (),
+    by: By = NOBODY,
 ) -> Erasure:
     """Erases those of the undecided messages that mean the person after all, with what rests on
     nothing else, and those of the contacts that are the same person; the others stay, and
@@ -42,9 +44,9 @@ def decide(
         erasure.message_ids = sorted({*erasure.message_ids, *redact})
         erasure.memory_ids = sorted({*erasure.memory_ids, *memories})
     elif redact:
-        forget_these(held, memories, (), list(redact), ())
+        forget_these(held, memories, (), list(redact), (), what=Receipt.What.MESSAGES, by=by)
     for contact in forget:
-        forget_contact(held, contact)
+        forget_contact(held, contact, by)
     erasure.unsure_message_ids = [pk for pk in erasure.unsure_message_ids if pk not in messages]
     erasure.unsure_contact_ids = [pk for pk in erasure.unsure_contact_ids if pk not in contacts]
     erasure.save(

@@ -14,12 +14,15 @@ from memories.corrections.erasure_requests import REPORTED_FOR
 from memories.corrections.forgotten_names import left_of
 from memories.erasure import name_hashes
 from memories.erasure.erase import Forgotten, forget_these
-from memories.models import Erasure
+from memories.erasure.receipts import By
+from memories.erasure.same_statement import ACTOR
+from memories.models import Erasure, Receipt
 
 log = logging.getLogger(__name__)
 
 # Erasures carried out in one run: a bound, the next run goes on.
 MOST = 500
+USER = "user"  # who asked in a chat
 
 
 def erase_due() -> dict[str, int]:
@@ -51,7 +54,7 @@ def erase_due() -> dict[str, int]:
 
 
 @atomic()
-def erase(erasure_id: UUID) -> Forgotten | None:
+def erase(erasure_id: UUID, done_by: str = ACTOR) -> Forgotten | None:
     """Erases what was asked for now, whenever it is due. None when it was erased or called
     off before, or the user is gone."""
     found = Erasure.objects.filter(pk=erasure_id).first()
@@ -68,6 +71,8 @@ def erase(erasure_id: UUID) -> Forgotten | None:
         erasure.message_ids,
         erasure.words,
         erasure.names,
+        what=Receipt.What.REQUEST,
+        by=By(done_by, USER, erasure.requested_at, erasure.pk),
     )
     now = timezone.now()
     pending.update(

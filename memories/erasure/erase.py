@@ -21,7 +21,8 @@ from contacts.models import Contact, Relation
 from memories import queue, remote_batches
 from memories.corrections import derived, erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
-from memories.erasure import name_hashes, redact_messages, same_statement
+from memories.erasure import name_hashes, receipts, redact_messages, same_statement
+from memories.erasure.receipts import NOBODY, By
 from memories.erasure.scrub_changes import only_in, scrub
 from memories.erasure.scrub_names import scrub_names
 from memories.erasure.told_of import told_of
@@ -38,6 +39,7 @@ from memories.models import (
     Message,
     MessageQuerySet,
     ModelCall,
+    Receipt,
 )
 
 # Of erasing an end user beside others who write.
@@ -47,16 +49,18 @@ _TRIES = 5
 @dataclass(frozen=True, slots=True)
 class Forgotten:
     """How many rows of each kind are gone. Of a person, ``report`` is the erasure that holds
-    what is left to be decided: so many messages and contacts are ``unsure``."""
+    what is left to be decided: so many messages and contacts are ``unsure``. ``receipt`` is the
+    id of the proof that it was erased."""
 
     contacts: int = 0
     memories: int = 0
     messages: int = 0
     report: UUID | None = None
     unsure: int = 0
+    receipt: UUID | None = None
 
 
-def forget_everything(end_user: EndUser) -> Forgotten:
+def forget_everything(end_user: EndUser, by: By = NOBODY) -> Forgotten:
     """Erases an end user: messages, memories, links, vectors, contacts, changes, work, calls.
 
     Tasks still queued carry only ids and find nothing. Raises IntegrityError when others wrote
@@ -64,12 +68,12 @@ def forget_everything(end_user: EndUser) -> Forgotten:
     """
     for _ in range(_TRIES - 1):
         with suppress(IntegrityError):
-            return _erase_user(end_user)
-    return _erase_user(end_user)
+            return _erase_user(end_user, by)
+    return _erase_user(end_user, by)
 
 
 @atomic()
-def _erase_user(end_user: EndUser) -> Forgotten:
+def _erase_user(end_user: EndUser, by: By) -> Forgotten:
     """The same once. Raises IntegrityError when a row came between the deletion of its table's
     rows and of the user's. (Whoever writes one holds it first, and the user only when committing,
     as foreign keys are checked then: to hold the user first here would be a deadlock.)"""
@@ -81,6 +85,7 @@ def _erase_user(end_user: EndUser) -> Forgotten:
         memories=Memory.objects.of(held).count(),
         messages=Message.objects.of(held).count(),
     )
+    gone = _receipted(held, Receipt.What.USER, by, gone)
     people = Contact.objects.of(held).values_list("pk", flat=True)
     _erase_tasks({str(held.pk), *map(str, people)})
     remote_batches.withdraw(held)
@@ -97,7 +102,7 @@ class NothingToForget(CodedError):
 
 
 @atomic()
-def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
+def forget_contact(end_user: EndUser, contact_id: UUID, by: By = NOBODY) -> Forgotten:
     """Erases a contact with every memory and message that is about it, and its names wherever
     they stand. The report says which messages and contacts may mean the same person.
 
@@ -123,7 +128,8 @@ def forget_contact(end_user: EndUser, contact_id: UUID) -> Forgotten:
         finished_at=now,
     )
     gone = _erase(held, memories, ids, told.sure, names, names)
-    return replace(gone, report=report.pk, unsure=len(told.unsure) + len(told.alike))
+    gone = replace(gone, report=report.pk, unsure=len(told.unsure) + len(told.alike))
+    return _receipted(held, Receipt.What.PERSON, replace(by, id=report.pk), gone)
 
 
 def about(
@@ -144,24 +150,25 @@ def about(
 
 
 @atomic()
-def forget_memory(end_user: EndUser, memory_id: UUID) -> Forgotten:
+def forget_memory(end_user: EndUser, memory_id: UUID, by: By = NOBODY) -> Forgotten:
     """Erases a memory with what was derived from it, and its words in the messages that it
     rests on. Raises NothingToForget."""
     held = _held(end_user)
     if not Memory.objects.of(held).filter(pk=memory_id).exists():
         raise NothingToForget(Reason("no_such_memory"))
-    return _erase(held, {memory_id})
+    return _receipted(held, Receipt.What.MEMORIES, by, _erase(held, {memory_id}))
 
 
 @atomic()
-def forget_messages(end_user: EndUser, messages: MessageQuerySet) -> Forgotten:
+def forget_messages(end_user: EndUser, messages: MessageQuerySet, by: By = NOBODY) -> Forgotten:
     """Erases messages with the memories that rest on these alone; others lose the words that they
     quote of them. Raises NothingToForget."""
     held = _held(end_user)
     ids = list(messages.kept().values_list("pk", flat=True))
     resting = Memory.objects.of(held).facts().filter(source_message_ids__overlap=ids)
     alone = resting.filter(source_message_ids__contained_by=ids)
-    return _erase(held, set(alone.values_list("pk", flat=True)), message_ids=ids)
+    gone = _erase(held, set(alone.values_list("pk", flat=True)), message_ids=ids)
+    return _receipted(held, Receipt.What.MESSAGES, by, gone)
 
 
 @atomic()
@@ -172,11 +179,24 @@ def forget_these(
     message_ids: Collection[int],
     words: Iterable[str],
     names: Collection[str] = (),
+    *,
+    what: Receipt.What = Receipt.What.MEMORIES,
+    by: By | None = None,
 ) -> Forgotten:
     """Erases what a user asked in a chat to forget: these rows, as far as they are there, and
     what is derived from them. ``words`` say what it was about: messages close by that repeat
-    one go too; ``names`` go wherever they stand. Raises NothingToForget."""
-    return _erase(_held(end_user), memory_ids, contact_ids, message_ids, words, names)
+    one go too; ``names`` go wherever they stand. An undo, which is no erasure that somebody asked
+    for, names nobody as ``by`` and gets no receipt. Raises NothingToForget."""
+    held = _held(end_user)
+    gone = _erase(held, memory_ids, contact_ids, message_ids, words, names)
+    return _receipted(held, what, by, gone) if by else gone
+
+
+def _receipted(end_user: EndUser, what: Receipt.What, by: By, gone: Forgotten) -> Forgotten:
+    """``gone`` with the id of its receipt, which is written here."""
+    counts = {"contacts": gone.contacts, "memories": gone.memories, "messages": gone.messages}
+    written = receipts.write(end_user, what, by, **counts, undecided=gone.unsure)
+    return replace(gone, receipt=written)
 
 
 def _held(end_user: EndUser) -> EndUser:

@@ -16,7 +16,7 @@ from memories.models import Edge, Entity, EntityLink, Erasure, Memory, Message
 TOLD = frozenset(
     "name name_key aliases relationship attributes personality timeline card kind evidence content"
     " tokens speaker quote facts metadata reason judged_reason"
-    " references references_denied".split()
+    " references references_denied note".split()
 )
 
 

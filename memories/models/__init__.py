@@ -15,6 +15,7 @@ from memories.models.records import (
     JobRun,
     ModelCall,
     Outage,
+    Receipt,
     Retrieval,
     SlowModel,
     Tally,

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts.models import Change, EndUser, ScopedQuerySet
+from accounts.models import App, Change, EndUser, ScopedQuerySet
 
 
 class ModelCall(models.Model):
@@ -237,6 +237,49 @@ class Erasure(models.Model):
 
     def __str__(self) -> str:
         return f"erasure {self.pk}"
+
+
+class Receipt(models.Model):
+    """That something was erased: who asked, who did it, when, and how many rows of each kind went.
+    It holds nothing of what was erased, and stays when the end user is erased, who is known then
+    by a keyed hash of their id alone. The receipt of an Erasure has its id."""
+
+    class What(models.TextChoices):
+        USER = "user"
+        PERSON = "person"
+        MEMORIES = "memories"
+        MESSAGES = "messages"
+        REQUEST = "request"  # made in a chat
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    end_user = models.ForeignKey(
+        EndUser, models.SET_NULL, null=True, blank=True, related_name="receipts"
+    )
+    app = models.ForeignKey(App, models.SET_NULL, null=True, blank=True, related_name="+")
+    user_digest = models.CharField(max_length=64, help_text="A keyed hash of the user's id.")
+    what = models.CharField(max_length=8, choices=What)
+    asked_by = models.CharField(max_length=100, blank=True, default="")
+    done_by = models.CharField(max_length=100, blank=True, default="")
+    requested_at = models.DateTimeField()
+    erased_at = models.DateTimeField()
+    contacts = models.PositiveIntegerField(default=0)
+    memories = models.PositiveIntegerField(default=0)
+    messages = models.PositiveIntegerField(default=0)
+    undecided = models.PositiveIntegerField(
+        default=0, help_text="Messages and contacts that may have been meant."
+    )
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-erased_at", "id"]
+        indexes = [
+            models.Index(fields=["-erased_at", "id"], name="receipt_latest"),
+            models.Index(fields=["user_digest"], name="receipt_of_user"),
+        ]
+
+    def __str__(self) -> str:
+        return f"receipt {self.pk}"
 
 
 class JobRun(models.Model):

@@ -63,6 +63,7 @@ SECTIONS: dict[str, type[models.Model]] = {
 ADDED_SECTIONS = ("gateway_turns",)  # not in the exports of earlier releases
 # What a user has that no document holds, and why nothing is lost by it.
 NOT_CARRIED: dict[str, str] = {
+    "dashboard.claim": "which operator looks at what now",
     "contacts.contactkey": "derived from the contacts",
     "imports.import": "a log of files; what they brought is in messages and contacts",
     "memories.consolidation": "work; what is due follows from the links",
@@ -71,6 +72,7 @@ NOT_CARRIED: dict[str, str] = {
     "memories.modelcall": "a log of cost",
     "memories.corpus": "derived from the memories",
     "memories.posting": "derived from the memories",
+    "memories.receipt": "a proof of what was erased here, for those who run this installation",
     "memories.retrieval": "a count of how often the text fallback was needed",
     "memories.vector": "derived from the memories",
     "webhooks.delivery": "messages to the app that the user was of",

@@ -17,7 +17,7 @@ from django.db.models import F
 
 from accounts import cells, placement, row_security, scope
 from accounts.models import Cell, Placement
-from memories.models import Batch, Consolidation
+from memories.models import Batch, Consolidation, Receipt
 
 USERS = "accounts_enduser"
 # Triggers write some, which the user had before they were moved.
@@ -95,6 +95,16 @@ def move_all(
         time.sleep(READS_END)
         with _owned(source):
             _clear_rest(source, [held.user_pk for held in rows])
+    with _owned(source, target):
+        _bring_receipts(source, target)
+
+
+def _bring_receipts(source: str, target: str) -> None:
+    """Moves the receipts of end users who are erased, which are nobody's."""
+    left = Receipt.objects.using(source).filter(end_user=None)
+    while rows := list(left[:CHUNK]):
+        Receipt.objects.using(target).bulk_create(rows, ignore_conflicts=True)
+        left.filter(pk__in=[row.pk for row in rows]).delete()
 
 
 def _moved_or_why_not(held: Placement, target: str) -> Moved | CannotMove:

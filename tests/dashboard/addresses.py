@@ -8,11 +8,12 @@ from django.http import HttpRequest
 from django.test import RequestFactory
 from django.urls import URLPattern, reverse
 
-from accounts.models import EndUser
+from accounts.models import Change, EndUser
 from contacts.models import Contact
 from dashboard import urls
 from imports.models import Import
-from memories.models import Link
+from memories.erasure import receipts
+from memories.models import Link, Receipt
 
 #: What an address needs behind it to show something, by the name of the page.
 ASKING = {
@@ -53,6 +54,8 @@ def addresses(end_user: EndUser) -> dict[str, str]:
     link = Link.objects.of(end_user).filter(rejected=False, memory__kind="fact").order_by("pk")[0]
     others = Contact.objects.of(end_user).standing().light().exclude(pk=link.contact_id)
     other = others.order_by("-mention_count", "name_key", "namesake")[0]
+    made = {"end_user": end_user, "verb": "confirm", "actor": "operator:ada"}
+    change = Change.objects.of(end_user).first() or Change.objects.create(**made)
     real: dict[str, Any] = {
         "user": end_user.pk,
         "app": end_user.app_id,
@@ -61,6 +64,8 @@ def addresses(end_user: EndUser) -> dict[str, str]:
         "other": other.pk,
         "memory": link.memory_id,
         "link": link.pk,
+        "change": change.pk,
+        "receipt": receipts.write(end_user, Receipt.What.PERSON, receipts.By("operator:ada")),
         "chat": Import.objects.get_or_create(end_user=end_user)[0].pk,
     }
     values = {**real, "name": Contact.objects.light().get(pk=link.contact_id).name[:20]}

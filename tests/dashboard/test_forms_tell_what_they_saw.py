@@ -40,6 +40,7 @@ pytestmark = pytest.mark.django_db
 FREE = {
     "adds, and refuses what is there": [
         "contact_new", "new-app", "new-key", "gateway-key", "new-webhook", "upload-chat",
+        "claim",
     ],
     "only asks, shows or leads elsewhere": [
         "cell", "contacts_merge", "gateway-test", "playground",
@@ -93,6 +94,7 @@ def zoe() -> EndUser:
     make_suggestion(greta, make_contact(user, "Grit"))
     Relation.objects.create(end_user=user, subject=greta, object=other, kind="sister")
     one = make_memory(user, "Greta sings.", greta)
+    make_memory(user, "Greta swims.", greta)
     Link.objects.update(confidence=0.4)
     mine = [{"key": "birthday", "value": "June 4, 1985", "person": None}]
     two = make_memory(user, "The user's birthday is June 4.", facts=mine)

@@ -6,6 +6,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
 from accounts.models import EndUser
 from contacts.models import Contact
@@ -16,7 +17,7 @@ from memories.models import Edge, Memory
 from memories.providers.factory import embedder
 from tests.dashboard.playground import OPTIONS, SHE, ask, at, marks, talk, text
 from tests.dashboard.signin import signed_in
-from tests.factories import make_contact, make_memory
+from tests.factories import SOME_DAY, make_contact, make_memory
 
 pytestmark = pytest.mark.django_db
 
@@ -92,8 +93,7 @@ def test_limits_and_parts_are_obeyed(reviewer: Client, user: EndUser, hong: Cont
     assert len(answer.memories) == 2
     assert ask(reviewer, user, "小红怎么样", include=["cards"]).context["answer"].memories == ()
     short = ask(reviewer, user, "小红怎么样", token_budget=115).context["answer"]
-    assert short.left_out
-    assert not [one for one in short.left_out if one.way.kept]
+    assert len(short.memories) < 5
 
 
 def test_trying_writes_nothing_and_a_viewer_may(user: EndUser, hong: Contact) -> None:
@@ -258,3 +258,57 @@ def test_the_users_own_card_is_shown_with_the_way_to_correct_it(
     shown = text(ask(reviewer, user, "snack ideas"))
     assert shown.count("：figs") + shown.count(": figs") == 2  # the card, and the prompt
     assert f"/u/{user.pk}/#own-card" in shown
+
+
+def left_out(response: Any) -> dict[str, str]:
+    """The reasons, by the words of memories and the names of people."""
+    near = response.context["near"]
+    memories = {one.row.content: one.reason for one in near.memories}
+    return memories | {one.row.name: one.reason for one in near.people}
+
+
+def test_what_is_near_and_was_left_out_has_its_reason(
+    reviewer: Client, user: EndUser, hong: Contact
+) -> None:
+    ming = make_contact(user, "小明")
+    wang = make_contact(user, "小王", archived_at=SOME_DAY)
+    for n in range(3):
+        make_memory(user, f"小红第{n}次去北京出差", hong)
+    make_memory(user, "小明去北京出差", ming)
+    make_memory(user, "有人去北京出差")
+    make_memory(user, "小红去年去北京出差", hong, status="outdated")
+    make_memory(user, "小红要去北京出差两天", hong, status="archived")
+    denied = make_memory(user, "她哥哥去北京出差", hong)
+    denied.links.update(rejected=True)
+    make_memory(user, "王叔去北京出差", wang)
+    why = left_out(ask(reviewer, user, "小红去北京出差，小王呢", limit=2))
+    assert why["小明去北京出差"] == "It is about 小明; the message means 小红."
+    assert why["有人去北京出差"] == "It is linked to nobody; the message means 小红."
+    assert why["小红要去北京出差两天"] == "It is archived."
+    assert why["小红去年去北京出差"].startswith("It is no longer true")
+    assert why["她哥哥去北京出差"] == "Somebody said that it is not about 小红."
+    assert "2 memories are the most that is wanted" in " ".join(why.values())
+    assert why["小王"] == "They are archived."
+    assert why["小明"].startswith("The message does not name them; 1 memory")
+    assert "小红" not in why
+    short = left_out(ask(reviewer, user, "小红去北京出差", token_budget=115))
+    assert "over the budget of 115 tokens" in " ".join(short.values())
+
+
+def test_what_is_too_far_from_the_message_says_how_far(reviewer: Client, user: EndUser) -> None:
+    vector = embedder().embed_passages(["他家的冰箱是白色的"])[0]
+    make_memory(user, "他家的冰箱是白色的", embedding=vector)
+    assert (
+        "Below relevance"
+        in left_out(ask(reviewer, user, "量子力学的方程怎么解"))["他家的冰箱是白色的"]
+    )
+    assert "Nothing was searched" in left_out(ask(reviewer, user, "你好"))["他家的冰箱是白色的"]
+
+
+def test_a_reason_leads_to_its_correction(reviewer: Client, user: EndUser, hong: Contact) -> None:
+    other = make_memory(user, "小明去北京出差", make_contact(user, "小明"))
+    make_memory(user, "小红去北京出差", hong)
+    html = text(ask(reviewer, user, "小红去北京出差", limit=1))
+    assert reverse("dashboard:about-memory", args=[user.pk, other.pk]) in html
+    viewer = text(ask(signed_in("viewer"), user, "小红去北京出差", limit=1))
+    assert reverse("dashboard:about-memory", args=[user.pk, other.pk]) not in viewer

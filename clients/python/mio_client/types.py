@@ -646,6 +646,7 @@ class Forgotten(TypedDict):
     messages: int
     report: str | None
     unsure: int
+    receipt: str | None
 
 
 class PathStep(TypedDict):

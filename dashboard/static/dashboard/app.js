@@ -84,6 +84,7 @@
 
   document.addEventListener("click", (event) => {
     if (event.target.closest("[data-help]")) help();
+    if (event.target.closest("[data-print]")) print();
     event.target.closest("[data-dismiss]")?.closest(".toast")?.remove();
     const pick = event.target.closest("[data-select-all]");
     if (pick) {

@@ -8,6 +8,7 @@ from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
 from memories.erasure import erase
+from memories.erasure.receipts import By
 
 
 class Command(MioCommand):
@@ -22,4 +23,5 @@ class Command(MioCommand):
         end_user = self.find_user(app, user)
         if not yes:
             raise CommandError(f"This erases all of {user!r} and can't be undone. Add --yes.")
-        self.report(json, **asdict(erase.forget_everything(end_user)))
+        gone = erase.forget_everything(end_user, By("operator:forget_user"))
+        self.report(json, **asdict(gone))

@@ -1,0 +1,99 @@
+"""Who did what: changes over many end users, filtered by who, what, to whom and when."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from uuid import UUID
+
+from django.contrib.auth import get_user_model
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from accounts import cells
+from accounts.models import App, Change, EndUser
+from accounts.paging import of_cells
+from contacts.models import Contact
+from dashboard.queries import changes, everywhere
+from dashboard.words import APP, OPERATOR, USER
+
+ORDER = ("-created_at", "id")
+MOST_NAMES = 200  # operators to choose from
+OPERATORS, APPS, USERS, JOBS = "operators", "apps", "users", "jobs"
+
+#: Which actors each group of the filter has.
+GROUPS = {
+    OPERATORS: Q(actor__startswith=OPERATOR),
+    APPS: Q(actor__startswith=APP),
+    USERS: Q(actor=USER),
+    JOBS: ~Q(actor__startswith=OPERATOR) & ~Q(actor__startswith=APP) & ~Q(actor=USER),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A filter: ``by`` is a group or the actor of a change; ``whose`` is in the id that the app
+    gave an end user; ``person`` begins a name. Days are the reader's; "" and None mean any."""
+
+    by: str = ""
+    verb: str = ""
+    whose: str = ""
+    person: str = ""
+    since: date | None = None
+    until: date | None = None
+
+
+def found(users: QuerySet[EndUser], wanted: Wanted) -> QuerySet[Change]:
+    """The changes of these end users that are wanted, without what they changed."""
+    if wanted.whose:
+        users = users.filter(external_id__icontains=wanted.whose)
+    rows = Change.objects.filter(end_user__in=users.order_by().values("pk")).defer("rows")
+    if wanted.by:
+        rows = rows.filter(GROUPS.get(wanted.by) or Q(actor=wanted.by))
+    if wanted.verb:
+        rows = rows.filter(verb=wanted.verb)
+    if wanted.person:
+        people = _ids_of(users, wanted.person)
+        rows = rows.filter(subjects__has_any_keys=people) if people else rows.none()
+    if wanted.since:
+        rows = rows.filter(created_at__gte=_midnight(wanted.since))
+    if wanted.until:
+        rows = rows.filter(created_at__lt=_midnight(wanted.until + timedelta(days=1)))
+    return rows.select_related("end_user__app")
+
+
+def _ids_of(users: QuerySet[EndUser], name: str) -> list[str]:
+    """The ids of those whom a name begins, with all who were merged into them."""
+
+    def ids(part: QuerySet[EndUser]) -> list[UUID]:
+        named = [one.pk for one in everywhere.people_named(part, name)]
+        merged = Contact.objects.filter(merged_into__in=named).values_list("pk", flat=True)
+        return [*named, *merged]
+
+    return [str(pk) for pk in of_cells(users, ids)]
+
+
+def _midnight(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))
+
+
+def about(rows: Sequence[Change], language: str) -> dict[UUID, changes.About]:
+    """What each of these changes was about; three statements for each cell."""
+    of_cell: dict[str, list[Change]] = defaultdict(list)
+    for row in rows:
+        of_cell[row._state.db or cells.SHARED].append(row)
+    told: dict[UUID, changes.About] = {}
+    for cell, its in of_cell.items():
+        with cells.entered(cell):
+            told |= changes.about_all(its, language, {row.end_user_id for row in its})
+    return told
+
+
+def operators(apps: Collection[App], *, limited: bool) -> list[str]:
+    """The names of those who may work at the dashboard; for somebody ``limited`` to these apps,
+    of those who see one of them."""
+    people = get_user_model().objects.filter(Q(is_superuser=True) | ~Q(groups=None))
+    if limited:
+        people = people.filter(Q(operator=None) | Q(operator__apps__in=apps))
+    names = people.distinct().order_by("username").values_list("username", flat=True)
+    return list(names[:MOST_NAMES])

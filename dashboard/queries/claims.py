@@ -1,0 +1,39 @@
+"""Which operator is on which row of the review queue."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any
+
+from django.db.models import Model
+from django.utils import timezone
+
+from accounts.models import EndUser
+from dashboard.models import Claim
+
+HELD_FOR = timedelta(minutes=15)
+
+
+def of(rows: Sequence[Any]) -> dict[Any, Claim]:
+    """Who is on each of these rows of a queue, by their primary keys. One statement."""
+    names = {Claim.name_of(row): row.pk for row in rows if isinstance(row, Model)}
+    held = Claim.objects.filter(
+        end_user__in={row.end_user_id for row in rows if isinstance(row, Model)},
+        what__in=names,
+        at__gt=timezone.now() - HELD_FOR,
+    )
+    return {names[claim.what]: claim for claim in held}
+
+
+def take(end_user: EndUser, what: str, operator: str) -> Claim:
+    """Notes that the operator is on a row from now on; returns whose it is, which is somebody else's
+    where they were there before."""
+    now = timezone.now()
+    Claim.objects.of(end_user).filter(at__lte=now - HELD_FOR).delete()
+    claim, _made = Claim.objects.of(end_user).get_or_create(
+        what=what, defaults={"end_user": end_user, "operator": operator, "at": now}
+    )
+    return claim
+
+
+def leave(end_user: EndUser, what: str, operator: str) -> None:
+    Claim.objects.of(end_user).filter(what=what, operator=operator).delete()

@@ -1,0 +1,79 @@
+"""Receipts of erasures: who asked, who did it, when, and how many rows went, without their words."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from django.conf import settings
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.crypto import salted_hmac
+
+from accounts.models import EndUser
+from accounts.scope import all_users
+from memories.models import Receipt
+
+SALT = "mio.erased-user"
+
+
+@dataclass(frozen=True, slots=True)
+class By:
+    """Who erases and who asked for it (where nobody is named, the same), since when; of an
+    erasure that has an id, its id."""
+
+    done_by: str = ""
+    asked_by: str = ""
+    requested_at: datetime | None = None
+    id: UUID | None = None
+
+
+NOBODY = By()  # of work that does not say for whom
+
+
+def write(
+    end_user: EndUser,
+    what: Receipt.What,
+    by: By,
+    *,
+    contacts: int = 0,
+    memories: int = 0,
+    messages: int = 0,
+    undecided: int = 0,
+) -> UUID:
+    """Keeps what an erasure did, in its transaction; returns the receipt's id."""
+    now = timezone.now()
+    receipt = Receipt(
+        id=by.id or uuid4(),
+        end_user=None if what == Receipt.What.USER else end_user,
+        app_id=end_user.app_id,
+        user_digest=_digest(end_user.app_id, end_user.external_id, settings.SECRET_KEY),
+        what=what,
+        asked_by=by.asked_by or by.done_by,
+        done_by=by.done_by,
+        requested_at=by.requested_at or now,
+        erased_at=now,
+        contacts=contacts,
+        memories=memories,
+        messages=messages,
+        undecided=undecided,
+    )
+    with all_users():  # of an end user who is erased it is nobody's
+        if what == Receipt.What.USER:
+            Receipt.objects.of(end_user).update(end_user=None)
+        receipt.save(force_insert=True)
+    return receipt.id
+
+
+def of_user(
+    receipts: QuerySet[Receipt], external_id: str, apps: Iterable[int]
+) -> QuerySet[Receipt]:
+    """Those of whoever had this id in one of the apps, also after they were erased."""
+    keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
+    digests = [_digest(app, external_id, key) for app in apps for key in keys]
+    return receipts.filter(user_digest__in=digests)
+
+
+def _digest(app: int, external_id: str, key: str) -> str:
+    """A hash keyed by the secret of this installation."""
+    return salted_hmac(f"{SALT}.{app}", external_id, secret=key, algorithm="sha256").hexdigest()
