@@ -27,7 +27,7 @@ from accounts.best_effort import best_effort
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.scope import user_scope
-from contacts import lookup
+from contacts import lookup, store
 from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention, Person
@@ -142,6 +142,21 @@ def note(end_user: EndUser | None, traced: Trace, session_id: str = "") -> None:
         if traced.about is not None:
             linked.note(end_user, traced.about)
         _note_access(end_user, traced.injection.memories, session_id)
+
+
+def trace_for_speaker(
+    end_user: EndUser, speaker: str, message: str, *, limit: int = 10, token_budget: int = 1500
+) -> Trace:
+    """What a model should know before it answers somebody else than the end user, in a chat of
+    several: what they told themselves, and nothing that the user did."""
+    started = time.perf_counter()
+    bearers = store.find(end_user, speaker)
+    own = bearers[0] if len(bearers) == 1 else None  # of several, nobody knows which
+    names = {speaker, *((own.name, *own.aliases) if own else ())}
+    ways = _ways(linked.told_by(end_user, names, message), [], end_user)
+    block = render(end_user.reads, [], [way.injected for way in ways], limit, token_budget)
+    injection = Injection(block.text, memories=block.kept, timing_ms=since(started))
+    return Trace(injection, ways=tuple(ways))
 
 
 def trace(
