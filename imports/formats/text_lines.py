@@ -106,6 +106,11 @@ def is_placeholder(text: str) -> bool:
     return not seen or any(one.fullmatch(seen) for one in (_PLACEHOLDER, _CALL))
 
 
+def without_quoted(text: str) -> str:
+    """What somebody answers, without the words that they answer to: ``…[引用 name：words]``."""
+    return text.partition("[引用 ")[0].rstrip() if text.endswith("]") else text
+
+
 def messages(
     headed: Iterable[tuple[Header | None, str]],
 ) -> Iterator[tuple[Header, str]]:

@@ -43,13 +43,14 @@ from memories.context.render import (
 )
 from memories.context.timing import Clock, Step, since
 from memories.corrections import erasure_requests
-from memories.models import Erasure, Injected, Memory
+from memories.models import Erasure, Injected, Memory, Message
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.neighbour_turns import PAUSE
 from memories.search.outdated_weight import asks_past
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.ranking import Hit
+from memories.text.client_text import without_client_text
 from memories.text.own_words import without_injected
 from memories.text.small_talk import greets
 from memories.types import CONTACT
@@ -408,7 +409,15 @@ def _continued(
 
 
 def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
-    return [turn._replace(text=without_injected(turn.text)) for turn in turns]
+    """The turns without what was injected, and of the user's without what a client wrote."""
+    return [
+        turn._replace(
+            text=without_injected(
+                without_client_text(turn.text) if turn.role == Message.Role.USER else turn.text
+            )
+        )
+        for turn in turns
+    ]
 
 
 def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn], list[lookup.Turn]]:
