@@ -244,6 +244,14 @@ def test_many_chats_of_the_async_client_run_at_once(
         "<seed:think>hm</seed:think>Fine.",
         ":::thinking\nhm\n:::\nFine.",
         "Thinking...\nhm\n...done thinking.\n\nFine.",
+        "<|START_THINKING|>Hm, well.<|END_THINKING|><|START_RESPONSE|>Fine.<|END_RESPONSE|>",
+        "<inner_thought>Hm, well.</inner_thought>Fine.",
+        "<start_of_thought>Hm, well.<end_of_thought>Fine.",
+        "<unused94>thought\nHm, well.<unused95>Fine.",
+        "<details>\n<summary>Thought for 3 seconds</summary>\nHm, well.\n</details>\nFine.",
+        "&lt;think&gt;Hm, well.&lt;/think&gt;Fine.",
+        "## Thinking\n\nHm, well.\n\n## Final Response\n\nFine.",
+        "Here are my reasoning steps:\nHm, well.\n[BEGIN FINAL RESPONSE]\nFine.\n[END FINAL RESPONSE]",
     ],
 )
 def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
