@@ -26,13 +26,17 @@ from imports.source import Source
 from imports.types import DayOrderUnknown, Turn
 
 NAME = "whatsapp"
-_TIME = r"(?:[^\W\d_][^\d\[\]\n]{0,24})?\d{1,2}[:.٫]\d{2}(?:[:.٫]\d{2})?(?:\s?[^\W\d_][^\d\]\n–-]{0,24})?"
-_HEADER = re.compile(
-    r"(?P<bracket>\[)?(?P<a>\d{1,4})\s?(?P<sep>[./年-])\s?(?P<b>\d{1,2})\s?(?:(?P=sep)|月)\s?(?P<c>\d{1,4})"
+_TIME = r"(?:[^\W\d_][^\d\[\]\n]{0,24})?\d{1,2}(?:[:.٫]|\s?h\s?)\d{2}(?:[:.٫]\d{2})?(?:\s?[^\W\d_][^\d\]\n:–-]{0,24})?"
+_DATE = (
+    r"(?P<a>\d{1,4})\s?(?P<sep>[./年-])\s?(?P<b>\d{1,2})\s?(?:(?P=sep)|月)\s?(?P<c>\d{1,4})"
     r"(?:\.|日|\s?г\.?)?(?:\s?[A-Za-z]{2}\b)?"
-    rf"(?:[,،、]?\s+|[,،、])(?P<time>{_TIME})"
-    r"(?(bracket)\s*\]\s*|\s+[-–—]\s)(?P<rest>.*)",
-    re.DOTALL,
+)
+_BEHIND = r"(?(bracket)\s*\]\s*|(?:\s+[-–—]|:)\s)(?P<rest>.*)"
+_HEADERS = (
+    re.compile(
+        rf"(?P<bracket>\[)?{_DATE}(?:[,،、]?\s+|[,،、])(?P<time>{_TIME}){_BEHIND}", re.DOTALL
+    ),
+    re.compile(rf"(?P<bracket>\[)?(?P<time>{_TIME})[,،、]?\s+{_DATE}{_BEHIND}", re.DOTALL),
 )
 _NAMED = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*))?$", re.DOTALL)
 # A colon in the title of a group or in what somebody set it to: a quotation or a sentence stands
@@ -93,7 +97,9 @@ def parse(source: Source) -> Iterator[Turn]:
 
 def _dated(line: str) -> _Dated | None:
     seen = visible(line).lstrip()
-    found = _HEADER.match(ascii_digits(seen)) if line[:1] not in " \t" else None
+    digits = ascii_digits(seen)
+    matches = (header.match(digits) for header in _HEADERS)
+    found = next(filter(None, matches), None) if line[:1] not in " \t" else None
     if found is None or (clock(found["time"]) is None and not _CLOCK_LIKE.fullmatch(found["time"])):
         return None
     automatic = found["bracket"] and _AUTOMATIC.match(line)
@@ -156,7 +162,9 @@ def _day(numbers: tuple[int, int, int], day_first: bool) -> date | None:
         for years, converted in _CALENDARS:
             if year in years:
                 year, month, day = converted(year, month, day)
-        return date(year + 2000 if year < 100 else year, month, day)
+        if year < 100:  # of Thailand, where it is yet to come by the other calendars
+            year += 2000 if 2000 + year <= date.today().year + 1 else 2500 - 543
+        return date(year, month, day)
     except (ValueError, IndexError):
         return None
 
