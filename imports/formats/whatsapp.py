@@ -4,6 +4,7 @@ Neither the order of day and month nor the zone is told: the order is found in t
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -41,8 +42,10 @@ _HEADERS = (
 _NAMED = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*))?$", re.DOTALL)
 # A colon in the title of a group or in what somebody set it to: a quotation or a sentence stands
 # before it, and no name.
-_NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』]|(?:^|\s)‘|[.!?。]\s?[^\s].{12}")
+_NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』。]|(?:^|\s)['‘]|[.!?]\s?[^\s].{12}")
 _LONGEST_NAME = 7  # words
+# What is so long and stands before a colon once in a chat is a sentence of the program's.
+_WORDS_ONCE, _SIGNS_ONCE = 5, 24
 _TEXTS = patterns(__file__)
 # The mark before the text says on an iPhone that nobody typed it.
 _AUTOMATIC = re.compile(r"[^\]\n]*\][^\n]{1,150}?:\s\u200e")
@@ -71,7 +74,8 @@ def sniff(head: str) -> float:
 
 def parse(source: Source) -> Iterator[Turn]:
     chosen = source.options.day_first
-    order = day_order(source)
+    sentences = Counter[str]()
+    order = day_order(source, sentences)
     if chosen is None and order.matters and order.day_first is None:
         raise DayOrderUnknown("chat_day_order")
     day_first = chosen if chosen is not None else order.day_first is not False
@@ -88,6 +92,7 @@ def parse(source: Source) -> Iterator[Turn]:
                 yield Header("", datetime.min), ""
                 continue
             name, text = _said(dated)
+            name = "" if sentences[name] == 1 else name
             yield Header(name, datetime.combine(day, at)), text
 
     for header, raw in messages(headed()):
@@ -201,11 +206,21 @@ class DayOrder:
                 return
 
 
-def day_order(source: Source) -> DayOrder:
-    """By all dates of the file."""
+def day_order(source: Source, sentences: Counter[str] | None = None) -> DayOrder:
+    """By all dates of the file. Counts in ``sentences`` how often what is long for a name stands
+    before a colon."""
     order = DayOrder()
     for line in lines(replace(source, skipped=Skipped())):
         if (dated := _dated(line)) is not None:
             order.add(dated.numbers)
+            name = _said(dated)[0]
+            if sentences is not None and _is_long(name):
+                sentences[name] += 1
     order.decide()
     return order
+
+
+def _is_long(name: str) -> bool:
+    if not any(map(str.isalpha, name)):
+        return False  # a telephone number
+    return len(name.split()) >= _WORDS_ONCE or len(name) >= _SIGNS_ONCE
