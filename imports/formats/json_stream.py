@@ -11,7 +11,6 @@ from accounts.reasons import Reason
 from imports.source import Source
 from imports.types import NotReadable
 
-
 _HOLDS_LIST = re.compile(rb'\{[^\[{]{0,2000}"conversations"\s*:\s*\[\s*\{')
 
 
