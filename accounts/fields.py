@@ -23,6 +23,9 @@ FACTS = range(1000, 3000)  # years
 # What follows a year in the description: no leap second, which is RFC 3339 and no clock of ours.
 _CLOCK = r"-\d\d-\d\d[Tt]\d\d:\d\d:[0-5]\d"
 
+# Texts have no NUL, and more than white space unless they may be blank: in the description.
+TEXT = r"^[^\u0000]*$"
+NOT_BLANK = r"^\s*[^\s\u0000][^\u0000]*$"
 METADATA_BYTES = 4096
 METADATA_KEYS = 50
 _METADATA = {"type": "object", "additionalProperties": True, "maxProperties": METADATA_KEYS}

@@ -8,7 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.fields import BoundedList, Flag, Strict, Text
+from accounts.fields import NOT_BLANK, BoundedList, Flag, Strict, Text
 from accounts.paging import Page, PageQuery
 from contacts import store
 from contacts.models import Contact
@@ -21,7 +21,7 @@ MAX_NEW = 500  # contacts in one request
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
-_ONE = {"type": "string", "pattern": r"^\s*[^\s\u0000][^\u0000]*$", "maxLength": MAX_VALUE}
+_ONE = {"type": "string", "pattern": NOT_BLANK, "maxLength": MAX_VALUE}
 
 
 @extend_schema_field(

@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from accounts.api import MAX_EXTERNAL_ID
 from accounts.errors import CODES
-from accounts.fields import Strict
+from accounts.fields import NOT_BLANK, TEXT, Strict
 
 EXAMPLES = Path(__file__).with_name("api_examples.json")
 JSON = "application/json"
@@ -55,9 +55,6 @@ OWN = {
 }
 
 
-# Texts have no NUL, and more than white space unless they may be blank.
-TEXT = r"^[^\u0000]*$"
-NOT_BLANK = r"^\s*[^\s\u0000][^\u0000]*$"
 USER = {
     "type": "string",
     "maxLength": MAX_EXTERNAL_ID,
