@@ -88,12 +88,20 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     }
     now = kept.get(place.chain[-1])
     now = now if now is not None and now.session_id == place.session_id else None
+    asks = chains.speaker_of(chat, end_user, turns[-1])
+    # Somebody else gets nothing that was looked for to answer the user.
+    seen = [not asks or chains.speaker_of(chat, end_user, turn) == asks for turn in turns]
+    kept = {
+        one: kept[one]
+        for one, is_seen in zip(place.chain, seen, strict=True)
+        if is_seen and one in kept
+    }
     blocks = {
         turn.place: kept[one].injected
         for turn, one in zip(turns[:-1], place.chain, strict=False)
         if one in kept and kept[one].injected
     }
-    told = [*kept.values(), *([place.kept] if place.kept else [])]
+    told = [*kept.values(), *([place.kept] if place.kept and not asks else [])]
     people = {pk for turn in told for pk in turn.contact_ids if turn.injected}
     fresh, traced = None, None
     if now is not None and (now.injected or chat.talk.goes_on):
@@ -101,7 +109,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     elif chat.talk.goes_on or not turns[-1].text.strip():
         block = ""
     else:
-        traced = _trace(chat, end_user, place.session_id, search_until)
+        traced = _trace(chat, end_user, place.session_id, search_until, asks)
         block = traced.injection.system_prompt
         if chat.placement == Upstream.Placement.TAIL:
             carried = place.kept.injected if place.kept else ""
@@ -117,8 +125,12 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
 
 
-def _trace(chat: Chat, end_user: EndUser, session_id: str, search_until: float) -> build.Trace:
+def _trace(
+    chat: Chat, end_user: EndUser, session_id: str, search_until: float, speaker: str | None
+) -> build.Trace:
     turns = chat.talk.turns
+    if speaker:
+        return build.trace_for_speaker(end_user, speaker, turns[-1].text[:MAX_CONTENT])
     left_ms = max(1, round((search_until - time.perf_counter()) * 1000))  # 0 would be no limit
     history = [
         (CONTACT if chains.speaker_of(chat, end_user, turn) else turn.role, turn.text[:MAX_CONTENT])

@@ -18,6 +18,7 @@ from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
 from memories.context import build, measures, pace
 from memories.models import Message
+from memories.text.client_text import without_client_text
 
 MAX_HISTORY = 500
 
@@ -171,11 +172,14 @@ class ContextView(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(ContextForm)
+        message = without_client_text(asked["message"])
+        if not message:
+            return Response(asdict(build.Injection()))  # a client's own request, and no chat
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
         end_user, session_id = self.find_user(), asked.get("session_id") or ""
         traced = measures.measured_trace(
             end_user,
-            asked["message"],
+            message,
             session_id=session_id,
             history=turns[-HISTORY:],
             limit=asked["limit"],
