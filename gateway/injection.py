@@ -29,13 +29,11 @@ from memories.api.messages import MAX_CONTENT
 from memories.context import build, measures, pace
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
-from memories.text.fence import WORDS
 from memories.types import CONTACT
 
 # Of what a conversation carries that the upstream keeps, so much is known; more is told again.
 MOST_CARRIED = 20_000
 _HEADING, _CARD = "## ", "### "
-_OWN = [words["user"] for words in WORDS.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +116,6 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
         people |= {contact.id for contact in traced.injection.contacts} if block else set()
     if chat.placement == Upstream.Placement.SYSTEM:
         blocks = {}
-    if chains.speaker_of(chat, end_user, turns[-1]):
-        blocks = {at: left for at, held in blocks.items() if (left := without_own_card(held))}
     if block:
         blocks[turns[-1].place] = block
     return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
@@ -142,7 +138,6 @@ def _trace(
         turns[-1].text[:MAX_CONTENT],
         session_id=session_id,
         history=history[-HISTORY:],
-        by_user=not chains.speaker_of(chat, end_user, turns[-1]),
         resolve_budget_ms=min(pace.BUDGET_MS, left_ms),
         deadline_ms=left_ms,
         heal=True,
@@ -163,16 +158,6 @@ def unsaid(block: str, carried: Iterable[str]) -> str:
         elif not held.issuperset(entry):
             kept += [heading, *entry] if heading else entry
             heading = ""
-    return "\n".join([opening, note, *kept, closing]) if kept else ""
-
-
-def without_own_card(block: str) -> str:
-    """``block`` without the user's own card; "" where it holds nothing else."""
-    opening, note, *lines, closing = block.split("\n")
-    kept, own = list[str](), False
-    for line in lines:
-        own = line in _OWN if line.startswith(_HEADING) else own
-        kept += [] if own else [line]
     return "\n".join([opening, note, *kept, closing]) if kept else ""
 
 

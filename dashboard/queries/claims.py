@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from django.db.models import Model
 from django.utils import timezone
 
 from accounts.models import EndUser
@@ -15,9 +14,10 @@ HELD_FOR = timedelta(minutes=15)
 
 def of(rows: Sequence[Any]) -> dict[Any, Claim]:
     """Who is on each of these rows of a queue, by their primary keys. One statement."""
-    names = {Claim.name_of(row): row.pk for row in rows if isinstance(row, Model)}
+    claimable = [row for row in rows if hasattr(row, "_meta")]
+    names = {Claim.name_of(row): row.pk for row in claimable}
     held = Claim.objects.filter(
-        end_user__in={row.end_user_id for row in rows if isinstance(row, Model)},
+        end_user__in={row.end_user_id for row in claimable},
         what__in=names,
         at__gt=timezone.now() - HELD_FOR,
     )

@@ -37,7 +37,8 @@ class ContextForm(Strict):
         allow_blank=True,
         allow_null=True,
         required=False,
-        help_text="Who else than the user wrote it: they don't get the user's own card.",
+        help_text="Who else than the user wrote it: they get what they told themselves, and nothing "
+        "that the user did.",
     )
     session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     history = BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
@@ -177,6 +178,10 @@ class ContextView(UserView):
             return Response(asdict(build.Injection()))  # a client's own request, and no chat
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
         end_user, session_id = self.find_user(), asked.get("session_id") or ""
+        if end_user is not None and (speaker := asked.get("speaker")):
+            bounds = {"limit": asked["limit"], "token_budget": asked["token_budget"]}
+            traced = build.trace_for_speaker(end_user, speaker, message, **bounds)
+            return Response(asdict(traced.injection))
         traced = measures.measured_trace(
             end_user,
             message,
@@ -185,7 +190,6 @@ class ContextView(UserView):
             limit=asked["limit"],
             token_budget=asked["token_budget"],
             include=asked["include"],
-            by_user=not asked.get("speaker"),
             keep_cards=asked.get("keep_cards"),
             resolve=asked.get("resolve"),
             resolve_budget_ms=asked["resolve_budget_ms"],

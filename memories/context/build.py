@@ -171,7 +171,6 @@ def trace(
     limit: int = 10,
     token_budget: int = 1500,
     include: Collection[str] = ALL,
-    by_user: bool = True,
     keep_cards: int | None = None,
     resolve: str | None = None,
     resolve_budget_ms: int = pace.BUDGET_MS,
@@ -182,7 +181,7 @@ def trace(
     that are to ``heal`` on the way, and what a model was asked.
 
     ``history`` are (role, content) turns before the message; what of the session is stored and older
-    is read as well. The user's own card is for what the user wrote (``by_user``) alone. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
+    is read as well. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
     Whoever the talk is about keeps a compact one for ``keep_cards`` messages (default: as set).
     Where it is unsure who is meant, a model is asked, and waited for ``resolve_budget_ms`` at most:
     with ``resolve`` "auto" unless it turned out too slow, with "model" always, with "fast" never
@@ -237,8 +236,7 @@ def trace(
         before = linked.former(end_user, message, scored, names)
         ways = _ways([*found, *(one for one in before if one.memory not in scored)], hits, end_user)
         asked = erasure_requests.reported(end_user)
-        with_own = by_user and "user" in include
-        own_text = own_card.text_of(end_user, own_card.of(end_user)) if with_own else ""
+        own_text = own_card.text_of(end_user, own_card.of(end_user)) if "user" in include else ""
         block = render(
             end_user.reads,
             shown,
