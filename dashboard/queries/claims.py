@@ -8,7 +8,7 @@ from django.db.models import Model
 from django.utils import timezone
 
 from accounts.models import EndUser
-from dashboard.models import Claim
+from memories.models import Claim
 
 HELD_FOR = timedelta(minutes=15)
 
