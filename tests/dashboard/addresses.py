@@ -53,6 +53,7 @@ def addresses(end_user: EndUser) -> dict[str, str]:
     link = Link.objects.of(end_user).filter(rejected=False, memory__kind="fact").order_by("pk")[0]
     others = Contact.objects.of(end_user).standing().light().exclude(pk=link.contact_id)
     other = others.order_by("-mention_count", "name_key", "namesake")[0]
+    import_ = Import.objects.of(end_user).first() or Import.objects.create(end_user=end_user)
     real: dict[str, Any] = {
         "user": end_user.pk,
         "app": end_user.app_id,
@@ -61,7 +62,7 @@ def addresses(end_user: EndUser) -> dict[str, str]:
         "other": other.pk,
         "memory": link.memory_id,
         "link": link.pk,
-        "chat": Import.objects.get_or_create(end_user=end_user)[0].pk,
+        "chat": import_.pk,
     }
     values = {**real, "name": Contact.objects.light().get(pk=link.contact_id).name[:20]}
     found = {}
