@@ -1,9 +1,11 @@
 """Home: what needs a person now, and how the pipeline is doing."""
 
+from typing import Any
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
@@ -28,13 +30,15 @@ def home(request: HttpRequest) -> HttpResponse:
         "forgetting": forgetting,
     }
     counts = review.capped(queues)
+    tiles = _tiles(counts)
     context = {
+        "tiles": [tile for tile in tiles if tile["count"]],
+        "none": [tile for tile in tiles if not tile["count"]],
         "counts": counts,
         "total": sum(counts.values()),
         "elsewhere": review.elsewhere(queues),
         "away": cell_picker.away(),
         **{name: rows[:FIRST] for name, rows in queues.items()},
-        "refusal": queries.refusal(users),
         "health": queries.health(users),
         "asked_who": queries.asked_who(users, today),
         "resolve_model": settings.MIO_RESOLVE_MODEL,
@@ -45,6 +49,21 @@ def home(request: HttpRequest) -> HttpResponse:
         **_charts(users, today),
     }
     return render(request, "home.html", context)
+
+
+def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
+    """Each queue with how many decisions wait in it and the address of its page."""
+    kinds = [
+        (_("One person or two?"), counts["merges"], reverse("dashboard:review"), "r"),
+        (_("Doubtful links"), counts["links"], reverse("dashboard:links"), ""),
+        (_("Contradictions"), counts["conflicts"] + counts["contradictions"],
+         reverse("dashboard:conflicts"), ""),
+        (_("Memories without a person"), counts["nobody"], "#of-nobody", ""),
+        (_("Batches in quarantine"), counts["quarantined"],
+         reverse("dashboard:pipeline") + "?state=quarantined", ""),
+        (_("Forget requests"), counts["forgetting"], "#forgetting", ""),
+    ]  # fmt: skip
+    return [dict(zip(("name", "count", "at", "key"), kind, strict=True)) for kind in kinds]
 
 
 @access.question
