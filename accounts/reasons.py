@@ -96,7 +96,7 @@ TEMPLATES: dict[str, str] = {
     "stated_apart": _("It was said that they are two people: “{fact}”"),
     "named_beside": _("A memory about one names the other as someone else: “{fact}”"),
     "together": _("Both are named together as two people."),
-    "words": _("Memories about both mention {words}."),
+    "words": _("What is known of both mentions {words}."),
     "role_told": _("The relationship of one is told of the other: {words}."),
     "role_words": _("Both relationships mention {words}."),
     "name_told": _("The name of one stands in what is told of the other: {words}."),
