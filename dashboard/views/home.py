@@ -1,6 +1,8 @@
 """Home: what needs a person now, and how the pipeline is doing."""
 
+from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -9,9 +11,11 @@ from django.urls import path, reverse
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
+from contacts.models import Suggestion
 from dashboard import access, cell_picker, charts, feedback
 from dashboard.queries import home as queries
 from dashboard.queries import review
+from dashboard.queries.contacts import told_apart
 from memories.providers.factory import embedder, language_provider
 
 FIRST = 5  # of each kind
@@ -38,7 +42,8 @@ def home(request: HttpRequest) -> HttpResponse:
         "total": sum(counts.values()),
         "elsewhere": review.elsewhere(queues),
         "away": cell_picker.away(),
-        **{name: rows[:FIRST] for name, rows in queues.items()},
+        **(first := {name: rows[:FIRST] for name, rows in queues.items()}),
+        "apart": _apart(first["merges"]),
         "health": queries.health(users),
         "asked_who": queries.asked_who(users, today),
         "resolve_model": settings.MIO_RESOLVE_MODEL,
@@ -64,6 +69,12 @@ def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
         (_("Forget requests"), counts["forgetting"], "#forgetting", ""),
     ]  # fmt: skip
     return [dict(zip(("name", "count", "at", "key"), kind, strict=True)) for kind in kinds]
+
+
+def _apart(pairs: Iterable[Suggestion]) -> dict[UUID, str]:
+    """What tells people of one name in these pairs apart."""
+    both = [person for pair in pairs for person in (pair.first, pair.second)]
+    return told_apart([one.end_user_id for one in both], [one.name for one in both])
 
 
 @access.question

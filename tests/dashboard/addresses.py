@@ -12,7 +12,7 @@ from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard import urls
 from imports.models import Import
-from memories.models import Link
+from memories.models import Edge, Link
 
 #: What an address needs behind it to show something, by the name of the page.
 ASKING = {
@@ -28,6 +28,7 @@ ALSO = {
     "contacts": ["?q={name}", "?only=suggested", "?sort=name"],
     "memories": ["?q={name}", "?status=outdated"],
     "pipeline": ["?state=quarantined"],
+    "conflicts": ["?at={edge}"],
     "calls": ["?kind=embed&outcome=failed"],
 }
 
@@ -64,7 +65,12 @@ def addresses(end_user: EndUser) -> dict[str, str]:
         "link": link.pk,
         "chat": import_.pk,
     }
-    values = {**real, "name": Contact.objects.light().get(pk=link.contact_id).name[:20]}
+    edge = Edge.objects.of(end_user).filter(kind=Edge.Kind.CONFLICTS).first()
+    values = {
+        **real,
+        "edge": edge.pk if edge else "",
+        "name": Contact.objects.light().get(pk=link.contact_id).name[:20],
+    }
     found = {}
     for pattern in PAGES:
         name = str(pattern.name)

@@ -512,7 +512,7 @@ def test_namesakes_are_told_apart_beside_their_names_on_every_page(
     suggestion.evidence = [Reason("words", words=["boat"]).as_json | {"weight": 1.0}]
     suggestion.save()
     pick = reverse("dashboard:pick", args=[zoe.pk])
-    for address in (reverse("dashboard:contacts", args=[zoe.pk]), reverse("dashboard:review"),
+    for address in (reverse("dashboard:home"), reverse("dashboard:contacts", args=[zoe.pk]), reverse("dashboard:review"),
                     reverse("dashboard:links"), reverse("dashboard:find") + "?q=li", pick,
                     reverse("dashboard:contact", args=[zoe.pk, one.pk]),
                     reverse("dashboard:contacts_map", args=[zoe.pk])):  # fmt: skip

@@ -302,9 +302,15 @@ def test_the_switch_of_the_header_stays_whatever_the_browser_wants() -> None:
 @pytest.mark.parametrize("status", [403, 404])
 def test_pages_of_what_went_wrong_are_translated(status: int) -> None:
     at = {403: reverse("dashboard:apps"), 404: reverse("dashboard:user", args=[0])}[status]
-    answer = signed_in("viewer").get(at, headers=CHINESE)
+    answer = signed_in("viewer", name="访客").get(at, headers=CHINESE)
     assert answer.status_code == status
     assert english(answer.content.decode()) == []
+    assert '<nav class="nav"' in answer.content.decode()
+
+
+def test_an_address_of_nothing_keeps_the_navigation_of_who_is_signed_in(client: Client) -> None:
+    assert b'<nav class="nav"' in signed_in("viewer").get("/nothing/").content
+    assert b'<nav class="nav"' not in client.get("/nothing/").content
 
 
 def test_days_and_numbers_are_written_as_the_reader_does() -> None:

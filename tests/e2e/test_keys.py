@@ -79,3 +79,40 @@ def test_a_contradiction_is_decided_in_one_key(household: Household) -> None:
     page.keyboard.press("y")
     expect(page.locator(".toast").get_by_role("button", name="Undo")).to_be_visible()
     expect(page.get_by_role("heading", name=re.compile("小红"))).to_have_count(0)
+
+
+def test_what_was_typed_outlives_the_end_of_a_session_and_the_language_button(
+    household: Household,
+) -> None:
+    page = household.person("小红")
+    alias = page.locator("#alias")
+    alias.fill("小红红")
+    page.get_by_role("button", name="中文").click()
+    expect(page.locator("html")).to_have_attribute("lang", "zh-hans")
+    expect(alias).to_have_value("小红红")
+    page.get_by_role("button", name="English").click()
+    expect(page.locator("html")).to_have_attribute("lang", "en")
+    page.context.clear_cookies(name="sessionid")
+    alias.press("Enter")
+    expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+    session = {"name": "sessionid", "value": household.session, "url": household.site.url}
+    page.context.add_cookies([session])
+    page.goto(page.locator("main input[name=next]").last.get_attribute("value"))
+    expect(alias).to_have_value("小红红")
+    alias.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("is an alias now")
+    expect(alias).to_have_value("")
+
+
+def test_a_person_forgotten_in_another_tab_is_told_on_a_page_of_the_dashboard(
+    household: Household,
+) -> None:
+    page = household.person("小红")
+    other = household.page.context.new_page()
+    other.goto(f"{household.site.url}/u/{household.user}/people/{household.people['小红']}/forget/")
+    other.get_by_role("button", name="Erase for good").click()
+    expect(other.locator(".toast")).to_contain_text("Erased")
+    page.locator("#alias").fill("小红红")
+    page.locator("#alias").press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("This person is not here any more")
+    expect(page.get_by_role("navigation", name="Main")).to_be_visible()

@@ -124,6 +124,40 @@
     if (event.target.id === "live" && event.target.contains(document.activeElement)) event.preventDefault();
   });
 
+  // What was typed is there again where signing in, or another language, came between.
+  const KEPT = "mio:typed";
+  const fields = () => [...document.querySelectorAll("main form[method=post] [name]")]
+    .filter((at) => !/^(hidden|password|file|submit|button)$/.test(at.type));
+  const stateOf = (at) => (/^(checkbox|radio)$/.test(at.type) ? at.checked : at.value);
+  const page = () => location.pathname + location.search;
+  const atDoor = () => document.querySelector("main.door");
+
+  document.addEventListener("submit", ({ target }) => {
+    if (atDoor()) return;
+    sessionStorage.removeItem(KEPT);
+    if (target.method !== "post" || target.action.endsWith("/logout/")) return;
+    const typed = fields().map((at) => [at.name, stateOf(at)]);
+    const kept = { page: page(), who: document.body.dataset.operator, typed };
+    sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, back: target.action.includes("/i18n/") }));
+  }, true);
+
+  function putBack() {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
+    if (!kept) return;
+    if (atDoor()) return sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, back: true }));
+    sessionStorage.removeItem(KEPT);
+    const here = fields();
+    const same = here.length === kept.typed.length && here.every((at, n) => at.name === kept.typed[n][0]);
+    if (!kept.back || !same || kept.page !== page() || kept.who !== document.body.dataset.operator) return;
+    here.forEach((at, n) => {
+      if (stateOf(at) === kept.typed[n][1]) return;
+      at[/^(checkbox|radio)$/.test(at.type) ? "checked" : "value"] = kept.typed[n][1];
+      const folded = at.closest("details");
+      if (folded) folded.open = true;
+    });
+  }
+  putBack();
+
   // Where no answer comes, what was typed stays, and it is said so until one comes.
   const unreached = () => document.querySelector("[data-unreached]");
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
@@ -166,6 +200,7 @@
       go(1);
     }
     if (searched || event.target !== document.body) return;
+    putBack();
     const moved = place() !== here;
     here = place();
     inSight();
