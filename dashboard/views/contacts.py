@@ -50,11 +50,13 @@ def _groups() -> list[tuple[str, str]]:
 @access.page
 def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Who knows whom, drawn and as a list."""
-    drawn = people_map(end_user)
+    chosen = next(iter(access.valid_numbers([request.GET.get("group", "")])), None)
+    drawn = people_map(end_user, chosen)
     names = [one.contact.name for _title, people in drawn.groups for one in people]
     context = {
         "end_user": end_user,
         "map": drawn,
+        "chosen": chosen,
         "apart": queries.told_apart([end_user.pk], names),
     }
     return render(request, "contacts/map.html", context)

@@ -293,7 +293,7 @@ def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpRespo
                 feedback.done(request, _("Confirmed: it is about %(name)s.") % name, change)
             case "wrong":
                 change = edit_memories.unlink(end_user, row.memory_id, row.contact_id, actor=actor)
-                feedback.done(request, _("It is not about %(name)s any more.") % name, change)
+                feedback.done(request, _("Unlinked from %(name)s.") % name, change)
             case "move":
                 target = access.chosen_contact(end_user, request.POST.get("to", ""))
                 if target is None:
