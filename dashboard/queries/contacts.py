@@ -154,7 +154,11 @@ def _values(person: Contact) -> list[str]:
 
 
 def _work(attributes: dict[str, Any]) -> str:
-    known = [attributes[key][0]["value"] for key in ("company", "job_title") if attributes.get(key)]
+    known = [
+        attributes[key][0]["value"]
+        for key in ("company", "job_title", "location")
+        if attributes.get(key)
+    ]
     return " · ".join(map(str, known))
 
 

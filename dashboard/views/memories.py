@@ -90,6 +90,7 @@ def _searched(
     results = queries.found(end_user, hits)
     return {
         "results": results,
+        "profiles": [one for one in results if one.memory.kind == Memory.Kind.PROFILE],
         "understood": recall.understand(q, given or None),
         "replacements": queries.replacements(end_user, [result.memory for result in results]),
     }

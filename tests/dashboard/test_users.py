@@ -245,3 +245,13 @@ def test_what_an_erasure_left_undecided_is_listed_and_decided_by_admins(
     assert not any(text in left for text in ("They hummed.", "They sang.", "Greta Moss"))
     again = admin.post(decide, {"redact": kept.pk}, follow=True).content.decode()
     assert "not waiting for a decision" in again
+
+
+def test_users_are_listed_with_what_is_known_and_sorted_by_what_waits(admin: Client) -> None:
+    app = make_app()
+    idle, busy = (make_end_user(app=app, external_id=name) for name in ("ann", "zoe"))
+    make_memory(idle, "Greta sings.", make_contact(idle, "Greta"))
+    make_message(busy)
+    page = admin.get(reverse("dashboard:users"), {"sort": "waiting"}).context["page"]
+    told = [(one.external_id, one.people, one.memory_count, one.waiting) for one in page.rows]
+    assert told == [("zoe", None, None, 1), ("ann", 1, 1, 0)]
