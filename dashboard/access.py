@@ -164,9 +164,9 @@ def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:
     rows: dict[str, Any] = {}
     for name, row, get in (("contact", "person", _standing), ("memory", "memory", get_memory)):
         if name in named:
-            request.gone = name  # what the page of a 404 says is not here any more
+            request.gone = name  # type: ignore[attr-defined]  # what the page of a 404 says is not here any more
             rows[row] = get(end_user, named.pop(name))
-            request.gone = ""
+            request.gone = ""  # type: ignore[attr-defined]
     return named | (rows or {"end_user": end_user})
 
 

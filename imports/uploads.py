@@ -187,7 +187,7 @@ def _tokens(wanted: Plan) -> int:
 def _added(one: Matched) -> dict[str, list[str]]:
     """What an entry adds, by attribute, or by what else it says: its whole where it is new."""
     entry = one.entry
-    new = {"attributes": entry.attributes, "aliases": entry.aliases,
+    new: dict[str, Any] = {"attributes": entry.attributes, "aliases": entry.aliases,
            "relationship": entry.relationship, "gender": entry.gender}  # fmt: skip
     adds = new if one.outcome == "new" else one.adds
     plain = {name: [adds[name]] for name in ("relationship", "gender") if adds.get(name)}

@@ -136,7 +136,7 @@ def health(users: QuerySet[EndUser]) -> Health:
     for page, model in (("pipeline", Batch), ("consolidations", Consolidation)):
         found = model.objects.filter(end_user__in=users, state__in=Work.OPEN).order_by()
         groups = found.values("state", "error").annotate(n=Count("pk"), next=Min("retry_at"))
-        by_state: dict[str, list[dict[str, Any]]] = {}
+        by_state: dict[str, list[Mapping[str, Any]]] = {}
         for row in sorted(groups, key=lambda row: (Work.OPEN[::-1].index(row["state"]), -row["n"])):
             if row["state"] == Work.State.FAILED and row["error"].startswith(REFUSED):
                 refused += row["n"]
