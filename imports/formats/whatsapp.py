@@ -197,6 +197,11 @@ class DayOrder:
                 self._moves[place] += numbers[place] != self._last[place]
         self._last = numbers
 
+    @property
+    def in_doubt(self) -> bool:
+        """Whether some date can be read both ways, and no number above 12 says which is the day."""
+        return self.matters and all(self._over) == any(self._over)
+
     def decide(self) -> None:
         """The day is what is ever above 12; else what falls within a year, as months do not;
         else what changes more often."""
