@@ -197,10 +197,20 @@ def _meant(mentions: Iterable[Mention]) -> set[UUID]:
 def _united(
     fast: lookup.People, doubtful: Collection[Mention], found: Sequence[Mention]
 ) -> list[Mention]:
-    """What was sure stays, what was doubtful gives way to what the model says. Nobody stays from
-    the talk before where others alone are meant."""
+    """What was sure stays, unless the model says that the same words mean others; what was
+    doubtful gives way to what it says. Nobody stays from the talk before where the model names
+    somebody, or others alone are meant."""
     meant = [mention for mention in fast.mentions if mention.how != "conversation"]
-    sure = [mention for mention in meant if mention not in doubtful]
+    read_as: dict[tuple[int, int], set[UUID]] = {}
+    for mention in found:
+        if mention.end > mention.start:
+            read_as.setdefault((mention.start, mention.end), set()).add(mention.person.id)
+    sure = [
+        mention
+        for mention in meant
+        if mention not in doubtful
+        and mention.person.id in read_as.get((mention.start, mention.end), {mention.person.id})
+    ]
     known = {mention.person.id for mention in sure}
     united = [*sure, *(mention for mention in found if mention.person.id not in known)]
     ids = _meant(united)
@@ -208,6 +218,7 @@ def _united(
         mention
         for mention in fast.mentions
         if mention.how == "conversation"
+        and not found
         and mention.person.id not in ids
         and (not ids or ids & fast.talked_of.keys())
     ]

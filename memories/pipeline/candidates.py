@@ -17,6 +17,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.attributes import is_single
 from contacts.models import Contact
+from contacts.roles import roles_of, terms
 from contacts.text import folded, letters, truncate
 from memories import model_calls
 from memories.fact_conflicts import FORMER, contradicted, opposites
@@ -161,11 +162,18 @@ def changed_roles(
         if not before or folded(before) == folded(now):
             continue
         told = Memory.objects.of(end_user).active().facts().about(contact.pk)
-        named = told.filter(content__icontains=before).order_by(Length("content"), "id")
+        named = told.filter(content__iregex=_words_for(before)).order_by(Length("content"), "id")
         rows = named.defer("tokens")[:ROLE_MEMORIES]
         if rows:
             found[contact.pk] = [row.as_stored() for row in rows]
     return found
+
+
+def _words_for(relationship: str) -> str:
+    """A pattern of the words that mean the same role (boss, 上司, manager)."""
+    kinds = {role.kind for role in roles_of(relationship)}
+    same = (word for word, roles in terms().items() if any(role.kind in kinds for role in roles))
+    return "|".join(re.escape(word) for word in (relationship, *same))
 
 
 def conflict_cases(

@@ -1,6 +1,6 @@
 """Drafts become rows: what is new is inserted, what it replaces becomes outdated."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
@@ -148,6 +148,14 @@ def _relate(
     active = Memory.objects.of(end_user).active().filter(pk__in=wanted)
     targets = list(active.exclude(pk=source).defer("tokens"))
     if resolution.verdict is Verdict.SUPERSEDES:
+        rests = _rests(end_user, {*wanted} - {target.pk for target in targets})
+        ended = resolution.ended | {
+            rest.pk: [
+                fact for fact in resolution.ended.get(whole, ()) if fact in rest.as_stored().facts
+            ]
+            for rest, whole in rests
+        }
+        targets += [rest for rest, _whole in rests if rest.pk != source]
         supersede.supersede(
             end_user,
             targets,
@@ -155,7 +163,7 @@ def _relate(
             actor="extractor",
             why=reasons.stored(resolution.reason),
             certainty=draft.extracted.confidence * CERTAINTY[resolution.verdict],
-            ended=resolution.ended,
+            ended=ended,
             remains=resolution.remains,
         )
         stored.outdated += [target.id for target in targets if target.status != "active"]
@@ -173,6 +181,16 @@ def _relate(
             ],
             ignore_conflicts=True,
         )
+
+
+def _rests(end_user: EndUser, wholes: Collection[UUID]) -> list[tuple[Memory, UUID]]:
+    """What an earlier resolution left of memories, each with the memory that it is a part of."""
+    if not wholes:
+        return []
+    parts = Edge.objects.of(end_user).filter(kind=Edge.Kind.PART_OF, target_id__in=wholes)
+    of = dict(parts.values_list("source_id", "target_id"))
+    rests = Memory.objects.of(end_user).active().filter(pk__in=of).defer("tokens")
+    return [(rest, of[rest.pk]) for rest in rests]
 
 
 def retract(

@@ -126,6 +126,36 @@ def test_what_stays_true_of_an_outdated_memory_is_kept(client, zoe, server):
     assert sent["cases"][0]["new"]["about"] == sent["memories"][0]["about"] == ["p1"]
 
 
+def test_two_new_memories_may_each_end_a_part_of_an_old_one(client, zoe, server):
+    client.post("users/zoe/contacts/", {"name": "Kim"})
+    first = told_of_kim("Acme", " in Oslo")
+    first["facts"].append({"key": "location", "value": "Oslo", "person": "p1"})
+    server.reply_json(answer(first))
+    say(client, zoe, "Kim works at Acme in Oslo")
+    moved = told("Kim lives in Bergen", "p1", turns=(2,))
+    moved["facts"] = [{"key": "location", "value": "Bergen", "person": "p1"}]
+    server.reply_json(answer(told_of_kim("Bolt", turn=2), moved))
+    ends = (("c1", "company", "Acme", "Kim works in Oslo"), ("c2", "location", "Oslo", ""))
+    server.reply_json(
+        {
+            "resolutions": [
+                {
+                    "case": case,
+                    "verdict": "supersedes",
+                    "targets": ["m1"],
+                    "ended": [{"id": "m1", "key": key, "value": value}],
+                    "remains": left,
+                }
+                for case, key, value, left in ends
+            ]
+        }
+    )
+    say(client, zoe, "Kim works at Bolt now, and lives in Bergen", day=9)
+    active = Memory.objects.of(zoe).active().facts()
+    held = {f["value"] for m in active for f in m.facts if not f.get("outdated")}
+    assert held == {"Bolt", "Bergen"}
+
+
 def test_one_answer_that_says_a_thing_twice_is_stored_once(client, zoe, server):
     server.reply_json(
         answer(
@@ -303,22 +333,22 @@ def test_who_is_refused_or_failed_is_no_reason_to_lose_the_profiles_of_others(cl
 
 def test_what_told_a_role_is_compared_when_the_role_changes(client, zoe, server):
     kim = learn(client, zoe, "Kim", *(f"Kim baked bread number {n} for the fair" for n in range(9)))
-    client.patch(f"users/zoe/contacts/{kim.pk}/", {"relationship": "coach"})
-    posted = {"content": "Kim is the user's coach", "contacts": [str(kim.pk)]}
+    client.patch(f"users/zoe/contacts/{kim.pk}/", {"relationship": "boss"})
+    posted = {"content": "Kim is the user's manager", "contacts": [str(kim.pk)]}
     assert client.post("users/zoe/memories/", posted)[0] == 201
     embed.embed_missing(zoe, embedder())
 
     def read(sent: Request) -> dict:
         if "cases" in sent.data:
             return {"resolutions": [{"case": "c1", "verdict": "supersedes",
-                                     "targets": [shown(sent, "Kim is the user's coach")]}]}  # fmt: skip
-        person = {"id": known(sent, "Kim"), "relationship": "former coach"}
+                                     "targets": [shown(sent, "Kim is the user's manager")]}]}  # fmt: skip
+        person = {"id": known(sent, "Kim"), "relationship": "former boss"}
         said = told("Kim baked the last bread for the fair and left the club", person["id"])
         return answer(said, people=(person,))
 
     server.answer_with = read
     say(client, zoe, "Kim baked the last bread for the fair and left the club")
-    assert Memory.objects.get(content="Kim is the user's coach").status == "outdated"
+    assert Memory.objects.get(content="Kim is the user's manager").status == "outdated"
     [case] = server.requests[-1].data["cases"]
     assert len(case["existing"]) == 5
 
