@@ -31,8 +31,12 @@ _WHEN_OR_HOW_MANY = regex.compile(
     |周末|(?:周|星期|礼拜)[一二三四五六日天]|每[天周月年]""",
     regex.X,
 )
-_CAPITALISED = regex.compile(r"(?<![\p{L}\d'])\p{Lu}[\p{L}\p{M}\d]*(?:[-'&]\p{Lu}[\p{L}\d]*)*")
-_LATIN_WORD = regex.compile(r"(?!\p{Han})\p{L}[\p{L}\p{M}\d]*")
+# A word ends where Chinese begins: Chinese has no spaces around Latin words.
+_LETTERS = r"(?:(?!\p{Han})[\p{L}\p{M}\d])*"
+_CAPITALISED = regex.compile(
+    rf"(?<!(?!\p{{Han}})[\p{{L}}\d'])\p{{Lu}}{_LETTERS}(?:[-'&]\p{{Lu}}{_LETTERS})*"
+)
+_LATIN_WORD = regex.compile(rf"(?!\p{{Han}})\p{{L}}{_LETTERS}")
 
 
 def numbers(text: str) -> frozenset[str]:

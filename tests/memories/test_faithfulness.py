@@ -33,6 +33,8 @@ def test_lost_particulars_are_named(text, source, lost):
         ("Nora has 1 cat and 2 dogs.", ["Nora has 1 cat.", "Nora has 2 dogs."], set()),
         ("The user met her on Monday.", ["The user met Nora on monday."], set()),
         ("小红去了东京", ["小红去了那里"], {"东京"}),
+        ("Orla Quayle是会计。", ["Orla Quayle在Derry当会计。"], set()),
+        ("他和Orla去了", ["他去了"], {"orla"}),
         ("小红2月去东京", ["小红二月去东京"], {"2"}),
     ],
 )
