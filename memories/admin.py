@@ -9,6 +9,7 @@ from contacts.text import truncate
 from memories import queue
 from memories.models import (
     Batch,
+    Claim,
     Consolidation,
     Edge,
     Entity,
@@ -23,6 +24,7 @@ from memories.models import (
     ModelCall,
     Outage,
     ProcessJob,
+    Receipt,
     RemoteBatch,
     Retrieval,
     SlowModel,
@@ -207,3 +209,15 @@ class RemoteBatchAdmin(ReadOnlyAdmin):
     list_display = ["remote_id", "state", "requests", "answered", "failed", "created_at"]
     list_filter = ["state"]
     search_fields = ["=remote_id"]
+
+
+@admin.register(Receipt)
+class ReceiptAdmin(ReadOnlyAdmin):
+    list_display = ["erased_at", "app", "what", "done_by"]
+    list_filter = ["what"]
+
+
+@admin.register(Claim)
+class ClaimAdmin(UserRowAdmin):
+    list_display = ["at", "end_user", "what", "operator"]
+    search_fields = ["operator", "end_user__external_id"]

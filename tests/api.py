@@ -101,6 +101,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     },
     "api-relation": {"DELETE": None},
     "api-dates": {"GET": None, "POST": {"kind": "birthday", "month": 5, "day": 3}},
+    "api-card": {"GET": None, "PATCH": {"attributes": {"diet": "vegan"}}},
     "api-calendar": {"GET": None, "POST": None, "DELETE": None},
     "api-date": {"GET": None, "PATCH": {"day": 4}, "DELETE": None},
     "api-suggestions": {"GET": None},

@@ -46,7 +46,7 @@ SLOW = 30.0  # seconds after which an answer counts as none; the pipeline may be
 SHOWN = 5  # requests that are told of each kind of failure
 # What no form says of a request: that something is there, of this kind, or after something else.
 UNSAID = re.compile(
-    r"has no such|no address book|No calendar has|Name a kind of date|not a cursor|is in the future"
+    r"has no such|Unknown file type|No calendar has|Name a kind of date|not a cursor|is in the future"
     r"|24 hours in the future|must be after|is listed by type|bytes of JSON|is no address|no public address"
 )
 

@@ -311,7 +311,8 @@ def _names(card: _Card) -> list[str]:
 
 def _is_name(name: str) -> bool:
     """Whether it is no number or address that stands where the name would."""
-    return any(map(str.isalpha, name)) and not re.fullmatch(r"[^\s@]+@[^\s@]+", name)
+    is_address = "@" in name and not any(map(str.isspace, name))
+    return any(map(str.isalpha, name)) and not is_address
 
 
 def _of_android(card: _Card) -> list[tuple[str, str, str]]:

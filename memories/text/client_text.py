@@ -38,9 +38,8 @@ _FENCED = re.compile(
     r"^(?P<name>[^\W_][^\n]{0,80})\n\s{0,9}^(?P<fence>```+|~~~+|\"{3}|'{3}|-{3,}|={3,}|\*{3,}|_{3,})",
     re.M,
 )
-_FILE = re.compile(
-    r"^(?P<fence>```+|~~~+)[^\n`]{0,200}[\w)-]\.[a-zA-Z]\w{0,7}\b[^\n`]{0,40}$", re.M
-)
+_FILE = re.compile(r"^(?P<fence>```++|~~~++)(?P<name>[^\n`]{2,240})$", re.M)
+_SUFFIX = re.compile(r"(?<=[\w)-])\.[a-zA-Z]\w{0,7}\b")
 # [World Info: …]
 _NOTE = re.compile(
     r"^[\[【](?P<name>[^\[\]【】\n:：]{1,40})[:：][^\[\]【】]{1,20000}+[\]】]$", re.M
@@ -259,7 +258,10 @@ def _fenced(content: str) -> Iterator[_Part]:
     after = 0
     marks = [*_FENCED.finditer(content), *_FILE.finditer(content)]
     for found in sorted(marks, key=lambda one: one.start("fence")):
-        named = found.re is _FILE or _kind_of_label(found["name"].strip(" .:：")) == "attached"
+        if found.re is _FILE:
+            named = _SUFFIX.search(found["name"]) is not None
+        else:
+            named = _kind_of_label(found["name"].strip(" .:：")) == "attached"
         if found.start() < after or not named:
             continue
         end = re.compile(rf"^[^\S\n]*{re.escape(found['fence'])}[^\S\n]*$", re.M).search(

@@ -62,7 +62,7 @@ def test_who_is_mentioned_stands_before_the_words_of_the_user_and_both_sides_are
     sent = upstream.asked[0].last
     assert sent.startswith(OPEN)
     assert sent.endswith(f"{CLOSE}\n\nHow is Kim?")
-    assert "Kim sings in a choir" not in sent
+    assert "Kim sings in a choir" in sent
     assert upstream.asked[0].headers["authorization"] == "Bearer sk-upstream"
     assert answer.headers["x-mio-memory"] == "injected"
     assert [UUID(pk) for pk in answer.headers["x-mio-people"].split(",")] == [

@@ -61,7 +61,7 @@ def test_who_is_meant_is_chosen_by_id(api) -> None:
 @pytest.mark.parametrize(
     ("body", "field", "said"),
     [
-        ({"content": "hello"}, "content", "no address book"),
+        ({"content": "hello"}, "content", "Unknown file type"),
         ({"content": TABLE, "choices": {"1": "nobody"}}, "choices.1", "no such choice"),
         ({"content": TABLE, "choices": {"9": "new"}}, "choices.9", "no entry 9"),
         ({"content": TABLE, "choices": {"x": "new"}}, "choices", "not the number"),

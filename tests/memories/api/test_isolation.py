@@ -32,7 +32,7 @@ EMPTY_ANSWERS = {"api-context", "api-search"}
 # These make the app's own user of that id.
 WRITERS = {("api-messages", "POST"), ("api-contacts", "POST"), ("api-memories", "POST"),
            ("api-contacts-bulk", "POST"), ("api-dates", "POST"),
-           ("api-address-book", "POST"), ("api-user", "PATCH")}  # fmt: skip
+           ("api-address-book", "POST"), ("api-user", "PATCH"), ("api-card", "PATCH")}  # fmt: skip
 
 
 def named_patterns(resolver: URLResolver) -> list[str]:
@@ -128,7 +128,7 @@ def test_another_apps_user_is_unknown_and_stays_untouched(
     ("name", "method"),
     [(n, m) for n in ENDPOINTS for m in ENDPOINTS[n] if n.rstrip("s") == n and n not in
      ("api-export", "api-forget", "api-search", "api-context", "api-memories-merge", "api-user",
-      "api-contacts-bulk", "api-calendar", "api-address-book")],
+      "api-contacts-bulk", "api-calendar", "api-address-book", "api-card")],
 )  # fmt: skip
 def test_rows_of_another_user_of_the_same_app_are_404(
     victim: EndUser, name: str, method: str

@@ -127,5 +127,5 @@ def test_a_model_is_told_the_local_time_and_weekday_and_its_bare_dates_are_local
     assert memory.happens_at == datetime(2026, 3, 1, 16, tzinfo=UTC)
     assert memory.happens_there.isoformat() == "2026-03-02T00:00:00+08:00"
     asked = str(server.requests)
-    assert "2026-03-03T00:30+08:00" in asked
+    assert "2026-03-03T00:30" in asked
     assert "Tue" in asked
