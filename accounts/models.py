@@ -296,6 +296,12 @@ class EndUser(InTimeZone):
         editable=False,
         help_text="Of the secret in the address of the user's calendar feed.",
     )
+    pages_void_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Addresses of the user's own page that were made until then are refused.",
+    )
     own_facts = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True, editable=False
     )
@@ -355,6 +361,10 @@ class EndUser(InTimeZone):
     def revoke_calendar(self) -> None:
         self.calendar_digest = None
         self.save(update_fields=["calendar_digest"])
+
+    def revoke_pages(self) -> None:
+        self.pages_void_until = timezone.now()
+        self.save(update_fields=["pages_void_until"])
 
     @property
     def today(self) -> date:
