@@ -222,8 +222,14 @@ def check_external_id(external_id: str) -> None:
     raise ApiError(400, "invalid_user", problem)
 
 
+class TimeZone(Text):
+    described = {"format": "time-zone"}
+
+
 class TimeZoneForm(Strict):
-    time_zone = Text(
+    described = {"required": ["time_zone"]}
+
+    time_zone = TimeZone(
         allow_blank=True,
         max_length=time_zones.MAX_NAME,
         validators=[time_zones.check],

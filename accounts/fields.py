@@ -1,9 +1,9 @@
 """Serializer fields that take a value as it is or refuse it: nothing is coerced or dropped."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema_field
@@ -14,21 +14,28 @@ from accounts.parsers import parse
 from accounts.reasons import read
 from accounts.time_zones import GREENWICH, told_offset
 
-EARLIEST_MESSAGE = datetime(1970, 1, 1, tzinfo=UTC)
 # A client's clock may be wrong by hours or in another zone, not by days.
 CLOCK_SKEW = timedelta(hours=24)
 # UTC written as the clock of a place.
 _GREENWICH = ("+00:00", "+0000", "+00")
 # Facts may lie far back or ahead, but within what every calendar calculation can hold.
-EARLIEST_FACT, LATEST_FACT = (datetime(year, 1, 1, tzinfo=UTC) for year in (1000, 3000))
+FACTS = range(1000, 3000)  # years
+# What follows a year in the description: no leap second, which is RFC 3339 and no clock of ours.
+_CLOCK = r"-\d\d-\d\d[Tt]\d\d:\d\d:[0-5]\d"
 
-
+# Texts have no NUL, and more than white space unless they may be blank: in the description.
+TEXT = r"^[^\u0000]*$"
+NOT_BLANK = r"^\s*[^\s\u0000][^\u0000]*$"
 METADATA_BYTES = 4096
 METADATA_KEYS = 50
+_METADATA = {"type": "object", "additionalProperties": True, "maxProperties": METADATA_KEYS}
 
 
 class Strict(serializers.Serializer):
     """Refuses fields that it does not know, so that a misspelt one is not silently lost."""
+
+    # What the description of the API says beside the fields, in JSON Schema; fields have it too.
+    described: ClassVar[dict[str, Any]] = {}
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping) and (unknown := sorted(data.keys() - self.fields.keys())):
@@ -60,19 +67,28 @@ class BoundedList(serializers.ListField):
         return super().run_child_validation(data)
 
 
-@extend_schema_field({"type": "object", "additionalProperties": True})
+@extend_schema_field(_METADATA)
 class Metadata(serializers.Field):
-    """A JSON object of the app's own: at most METADATA_KEYS keys and METADATA_BYTES of JSON."""
+    """A JSON object of the app's own: at most METADATA_KEYS keys, none of them ``taken``, and
+    METADATA_BYTES of JSON."""
 
     default_error_messages = {
+        "taken": "Mio keeps these itself: {keys}.",
         "invalid": "Give an object.",
         "many": f"Metadata has at most {METADATA_KEYS} keys.",
         "long": f"Metadata has at most {METADATA_BYTES} bytes of JSON.",
     }
 
+    def __init__(self, taken: Collection[str] = (), **options: Any) -> None:
+        super().__init__(**options)
+        self.taken = taken
+        self.described = {"propertyNames": {"not": {"enum": sorted(taken)}}} if taken else {}
+
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
             self.fail("invalid")
+        if taken := sorted(data.keys() & self.taken):
+            self.fail("taken", keys=", ".join(taken))
         if len(data) > METADATA_KEYS:
             self.fail("many")
         if len(json.dumps(data, ensure_ascii=False).encode()) > METADATA_BYTES:
@@ -85,6 +101,8 @@ class Metadata(serializers.Field):
 
 class MetadataQuery(serializers.CharField):
     """The keys and values that metadata must hold, as a JSON object in a query string."""
+
+    described = {"contentMediaType": "application/json", "contentSchema": _METADATA}
 
     def __init__(self, **options: Any) -> None:
         told = 'Only what holds all of this JSON object, such as {"channel": "wechat"}.'
@@ -128,9 +146,13 @@ class _Uncoerced(serializers.Field):
 
 
 class Whole(_Uncoerced, serializers.IntegerField):
-    """A JSON number without a fraction."""
+    """A JSON number without a fraction: 2 or 2.0."""
 
     takes = (int,)
+
+    def to_internal_value(self, data: Any) -> Any:
+        whole = type(data) is float and data.is_integer()
+        return super().to_internal_value(int(data) if whole else data)
 
 
 class Number(_Uncoerced, serializers.FloatField):
@@ -156,6 +178,8 @@ class Moment(_Uncoerced, serializers.DateTimeField):
     put into UTC where no place has its offset."""
 
     takes = (str,)
+    years = FACTS
+    described = {"pattern": rf"^[12]\d{{3}}{_CLOCK}"}  # FACTS
     default_error_messages = {
         "invalid": "Use ISO 8601, such as 2026-03-02T09:30:00Z.",
         "far": "This is further away than Mio can follow.",
@@ -171,7 +195,7 @@ class Moment(_Uncoerced, serializers.DateTimeField):
         moment: datetime = super().to_internal_value(data)
         if moment.tzinfo is UTC and data.rstrip().endswith(_GREENWICH):
             moment = moment.replace(tzinfo=GREENWICH)
-        if not EARLIEST_FACT <= moment < LATEST_FACT:
+        if moment.year not in self.years:
             self.fail("far")
         # The database takes no offset that no place has.
         return moment.astimezone(UTC) if told_offset(moment) is None else moment
@@ -190,15 +214,15 @@ class LocalMoment(serializers.DateTimeField):
 class PastMoment(Moment):
     """When something was said: since 1970, and not in the future."""
 
+    described = {"pattern": rf"^(?:19[7-9]|2\d\d)\d{_CLOCK}"}
+    years = range(1970, FACTS.stop)
     default_error_messages = {
-        "early": "This is before 1970.",
+        "far": "This is before 1970, or further away than Mio can follow.",
         "future": "This is more than 24 hours in the future.",
     }
 
     def to_internal_value(self, data: Any) -> datetime:
         moment = super().to_internal_value(data)
-        if moment < EARLIEST_MESSAGE:
-            self.fail("early")
         if moment > timezone.now() + CLOCK_SKEW:
             self.fail("future")
         return moment

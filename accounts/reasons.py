@@ -96,7 +96,7 @@ TEMPLATES: dict[str, str] = {
     "stated_apart": _("It was said that they are two people: “{fact}”"),
     "named_beside": _("A memory about one names the other as someone else: “{fact}”"),
     "together": _("Both are named together as two people."),
-    "words": _("Memories about both mention {words}."),
+    "words": _("What is known of both mentions {words}."),
     "role_told": _("The relationship of one is told of the other: {words}."),
     "role_words": _("Both relationships mention {words}."),
     "name_told": _("The name of one stands in what is told of the other: {words}."),
@@ -140,7 +140,7 @@ TEMPLATES: dict[str, str] = {
     "chat_packed": _("{name} is encrypted or packed in a rare way; unpack it first."),
     "chat_bomb": _("{name} unpacks to far more than text does; it is refused."),
     "chat_unknown": _(
-        "This is no file that is known. Known are: {formats}. Give the file as the program wrote it, or the zip archive."
+        "Unknown file type. Known are: {formats}. Give the file as the program wrote it, or the zip archive."
     ),
     "chat_several_kinds": _("The archive holds several kinds of exports ({formats}): give one."),
     "chat_no_year": _("{name} has dates without a year. Export it as JSON."),
@@ -159,9 +159,7 @@ TEMPLATES: dict[str, str] = {
         'Say who of the file is the user (--me NAME, --me "" for nobody): {owners}.'
     ),
     # Why an address book can't be read.
-    "book_unknown": _(
-        "This is no address book that is known: give a vCard file (.vcf) or a CSV of Google Contacts."
-    ),
+    "book_unknown": _("Unknown file type: give a vCard file (.vcf) or a CSV of Google Contacts."),
     "book_no_vcard": _("This is not a vCard file: it has no BEGIN:VCARD."),
     "book_no_csv": _(
         "This is not a CSV of Google Contacts: its first row does not name the columns."

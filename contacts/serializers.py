@@ -8,7 +8,7 @@ from uuid import UUID
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from accounts.fields import BoundedList, Flag, Strict, Text
+from accounts.fields import NOT_BLANK, BoundedList, Flag, Strict, Text
 from accounts.paging import Page, PageQuery
 from contacts import store
 from contacts.models import Contact
@@ -21,14 +21,11 @@ MAX_NEW = 500  # contacts in one request
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")
 
 
+_ONE = {"type": "string", "pattern": NOT_BLANK, "maxLength": MAX_VALUE}
+
+
 @extend_schema_field(
-    {
-        "oneOf": [
-            {"type": "string", "maxLength": MAX_VALUE},
-            {"type": "array", "items": {"type": "string"}, "maxItems": MAX_VALUES},
-        ],
-        "nullable": True,
-    }
+    {"oneOf": [_ONE, {"type": "array", "items": _ONE, "maxItems": MAX_VALUES}], "nullable": True}
 )
 class Values(serializers.Field):
     """One value, a list of values, or null for none; read as a list."""
@@ -58,9 +55,36 @@ def _is_list_of_text(data: Any) -> bool:
     return isinstance(data, list) and all(isinstance(item, str) for item in data)
 
 
+class Name(Text):
+    """The name of a person, as it is stored: with a letter, a digit or a picture in it."""
+
+    described = {
+        "pattern": r"^[^\u0000]*[^\u0000-/:-@\[-`{-\u00a9\u00ab-\u00b1\u00b4\u00b6-\u00b8\u00bb\u00bf"
+        r"\u02b9-\u036f\u037e\u0384\u0385\u0387\u0600-\u061f\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160"
+        r"\u1680\u16eb-\u16ed\u17b4\u17b5\u180b-\u180f\u1fbd-\u1fc1\u1fcd-\u1fcf\u1fdd-\u1fdf"
+        r"\u1fed-\u1fef\u1ffd-\u206f\u207d\u207e\u208d\u208e\u2219-\u22c5\u2800\u2e00-\u303f"
+        r"\u309b\u309c\u30fb\u3164\ufc5e-\ufc63\ufe00-\ufe7f\ufeff-\uff0f\uff1a-\uff20\uff3b-\uff40"
+        r"\uff5b-\uff65\uffa0\uffe0-\uffff][^\u0000]*$"
+    }
+
+    def __init__(self, max_length: int = 200, **options: Any) -> None:
+        super().__init__(max_length=max_length, **options)
+
+    def run_validation(self, data: Any = serializers.empty) -> str | None:
+        name = super().run_validation(data)
+        try:
+            return store.clean_name(name) if name else name
+        except store.InvalidContact as error:
+            raise serializers.ValidationError(str(error)) from error
+
+
 class Attributes(serializers.DictField):
     """``{"company": "…", "interests": ["…", "…"], "location": null}``"""
 
+    described = {
+        "maxProperties": MAX_KEYS,
+        "propertyNames": {"pattern": f"^{_KEY.pattern}$"},
+    }
     default_error_messages = {
         "key": "An attribute's key is in lower_snake_case, at most 50 characters.",
         "many": f"A contact has at most {MAX_KEYS} attributes.",
@@ -81,20 +105,14 @@ class Attributes(serializers.DictField):
 class ContactForm(Strict):
     """What may be said about a contact. ``why`` goes into the audit trail."""
 
-    name = Text(max_length=200)
-    aliases = BoundedList(child=Text(max_length=200), max_length=MAX_ALIASES, required=False)
+    name = Name()
+    aliases = BoundedList(child=Name(), max_length=MAX_ALIASES, required=False)
     relationship = Text(max_length=200, allow_blank=True, required=False)
     gender = serializers.ChoiceField(["female", "male", ""], required=False)
     personality = Text(max_length=2000, allow_blank=True, required=False)
     attributes = Attributes(required=False)
     namesake = Flag(required=False, help_text="Allow another person of a name that is taken.")
     why = Text(max_length=500, allow_blank=True, required=False)
-
-    def validate_name(self, value: str) -> str:
-        return _clean(value)
-
-    def validate_aliases(self, value: list[str]) -> list[str]:
-        return [_clean(alias) for alias in value]
 
 
 class NewContact(ContactForm):
@@ -108,13 +126,6 @@ class NewContacts(Strict):
         child=NewContact(), min_length=1, max_length=MAX_NEW, help_text="All are added, or none."
     )
     why = Text(max_length=500, allow_blank=True, required=False)
-
-
-def _clean(name: str) -> str:
-    try:
-        return store.clean_name(name)
-    except store.InvalidContact as error:
-        raise serializers.ValidationError(str(error)) from error
 
 
 class ContactQuery(PageQuery):

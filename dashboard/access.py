@@ -144,7 +144,7 @@ def _sign_in(request: HttpRequest) -> HttpResponseBase:
     if request.method in ("GET", "HEAD"):
         return redirect_to_login(request.get_full_path())
     messages.error(request, _("You were signed out before this was done. Please do it again."))
-    return redirect_to_login(feedback.page_of(request))
+    return redirect_to_login(feedback.page_of(request, asked=False))
 
 
 def _days_of(rows: dict[str, Any]) -> AbstractContextManager[None]:
@@ -162,10 +162,11 @@ def _fetched(request: HttpRequest, named: dict[str, Any]) -> dict[str, Any]:
         return named
     end_user = get_object_or_404(end_users_of(request), pk=named.pop("user"))
     rows: dict[str, Any] = {}
-    if "contact" in named:
-        rows["person"] = _standing(end_user, named.pop("contact"))
-    if "memory" in named:
-        rows["memory"] = get_memory(end_user, named.pop("memory"))
+    for name, row, get in (("contact", "person", _standing), ("memory", "memory", get_memory)):
+        if name in named:
+            request.gone = name  # type: ignore[attr-defined]  # what the page of a 404 says is not here any more
+            rows[row] = get(end_user, named.pop(name))
+            request.gone = ""  # type: ignore[attr-defined]
     return named | (rows or {"end_user": end_user})
 
 

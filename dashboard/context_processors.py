@@ -21,11 +21,11 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
     last, else the one who spoke last), rights, theme."""
     user = getattr(request, "user", None)
     match = request.resolver_match
-    if user is None or not user.is_authenticated or match is None:
+    if user is None or not user.is_authenticated:
         return {"theme": request.COOKIES.get(THEME, "")}
-    if match.namespace != "dashboard":
+    if match is not None and match.namespace != "dashboard":
         return {}
-    named = match.kwargs.get("user")
+    named = match.kwargs.get("user") if match else None
     pk = named or request.session.get(CURRENT)
     current = _current(request, pk, may_be_other=not named)
     if named and current and request.session.get(CURRENT) != current.pk:
@@ -36,7 +36,7 @@ def chrome(request: HttpRequest) -> dict[str, Any]:
         "may_correct": user.has_perm(CORRECT),
         "may_administer": user.has_perm(ADMINISTER),
         "theme": request.COOKIES.get(THEME, ""),
-        "here": match.url_name,
+        "here": match.url_name if match else "",
         "cells": cell_picker.to_choose(),
         "cell": cells.current(),
         "cell_page": "" if named else request.path,

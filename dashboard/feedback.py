@@ -58,11 +58,12 @@ def back(request: HttpRequest, otherwise: str, *args: object) -> HttpResponse:
     return HttpResponseRedirect(wanted or resolve_url(otherwise, *args))
 
 
-def page_of(request: HttpRequest) -> str:
-    """The page of this site that a form was sent from: what the form says, else the browser;
-    the first page where neither does."""
-    said = (request.POST.get("next", ""), request.headers.get("HX-Current-URL", ""))
-    found = (ours(request, one) for one in (*said, request.headers.get("Referer", "")))
+def page_of(request: HttpRequest, *, asked: bool = True) -> str:
+    """The page of this site that a form was sent from: where the form asks to be led (first where
+    ``asked``, else last) or what the browser says; the first page where neither says it."""
+    led = [request.POST.get("next", "")]
+    seen = [request.headers.get(name, "") for name in ("HX-Current-URL", "Referer")]
+    found = (ours(request, one) for one in (led + seen if asked else seen + led))
     return next(filter(None, found), "/")
 
 

@@ -3,31 +3,7 @@
 from django.conf import settings
 from django.db import models
 
-from accounts.models import App, EndUser, ScopedQuerySet
-
-
-class Claim(models.Model):
-    """That an operator is on a row of the review queue, so that no other decides it meanwhile. It
-    lapses by itself (``dashboard.queries.claims``). Known by name: operators are in no cell."""
-
-    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
-    what = models.CharField(max_length=60, help_text="The model and the id of the row.")
-    operator = models.CharField(max_length=150)
-    at = models.DateTimeField()
-
-    objects = ScopedQuerySet.as_manager()
-
-    class Meta:
-        default_permissions = ()
-        constraints = [models.UniqueConstraint(fields=["end_user", "what"], name="claim_once")]
-
-    def __str__(self) -> str:
-        return f"{self.operator} is on {self.what}"
-
-    @staticmethod
-    def name_of(row: models.Model) -> str:
-        """How ``what`` names a row."""
-        return f"{row._meta.label_lower}:{row.pk}"
+from accounts.models import App
 
 
 class Operator(models.Model):

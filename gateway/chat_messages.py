@@ -14,24 +14,35 @@ from memories.text.own_words import without_injected
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 _SYSTEM = ("system", "developer")
-# How models mark their thoughts: as what they begin, and what closes that.
-_TAGS = (
-    "think|thinking|thoughts?|reasoning|reason|reflection|analysis|scratchpad|inner_monologue"
-    "|antthinking|(?:seed|ant):think(?:ing)?"
-)
-_OPENING = re.compile(
-    rf"(?<!`)(?:<(?P<tag>{_TAGS}|details)(?:\s{{1,9}}+[\w:-][^<>]{{0,500}}+)?>|\[(?P<square>think|thinking)\]"
-    r"|◁(?P<moon>think)▷|<\|(?P<token>begin_of_(?:thought|thinking|reasoning))\|>"
-    r"|<\|(?P<channel>channel)\|>\s{0,9}+(?:analysis|commentary|thought)[^<>]{0,200}+<\|message\|>"
-    r"|^:::(?P<colons>thinking|reasoning)\b|\A\s{0,9}+(?P<plain>Thinking\.\.\.)$)",
+# How models mark their thoughts: by a name in brackets of some kind, and the same with a stroke or
+# "end" behind them; by the channels of gpt-oss; as what a client folds up; by headings.
+_NAME = r"/?[\w:.-]{0,20}?(?:think|thought|reason|reflection|analysis|scratchpad|monologue)[\w:.-]{0,16}+"
+_MARK = re.compile(
+    rf"(?<!`)(?P<left><\|?|&lt;|\[|◁|〈)(?P<name>{_NAME})(?:\s{{1,9}}+[\w:-][^<>]{{0,500}}+)?(?P<right>\|?>|&gt;|\]|▷|〉)"
+    r"|(?P<channel><\|channel\|>)\s{0,9}+(?:analysis|commentary|thought)[^<>]{0,200}+<\|message\|>"
+    r"|(?P<details><details)(?:\s[^<>]{0,200}type=\"reasoning\"[^<>]{0,500}+>|>\s{0,9}+<summary>[^<>]{0,60}(?:think|thought|reason)[^<>]{0,60}</summary>)"
+    r"|^(?P<colons>:::)(?:thinking|reasoning)\b|\A\s{0,9}+(?P<plain>Thinking\.\.\.)$|(?P<unused><unused\d{1,4}>)thought$",
     re.I | re.M,
 )
-_CLOSING = re.compile(rf"(?<!`)(?:</(?:{_TAGS})>|\[/think(?:ing)?\]|◁/think▷)", re.I)
 _CLOSED_BY = {
-    "tag": "</{}>", "square": "[/{}]", "moon": "◁/{}▷", "channel": "<|end|>", "colons": "\n:::",
-    "plain": "...done thinking.",
+    "channel": "<|end|>", "details": "</details>", "colons": "\n:::",
+    "plain": "...done thinking.", "unused": "<unused",
 }  # fmt: skip
-_TOKENS = re.compile(r"<\|(?:start\|>assistant|channel\|>final|message\|>|end\|>|return\|>)")
+_SQUARE = {"think", "thinking", "thought", "thoughts", "reasoning"}  # others people write so
+# Thoughts under a heading at the beginning, up to that of the answer.
+_HEADED = re.compile(
+    r"\A\W{0,9}(?:thinking|thoughts?|thought process|reasoning|here (?:is|are) my (?:thought process|reasoning)[^\n:]{0,20})"
+    r"[\s:*]{0,9}(?:\n|(?<=: ))",
+    re.I,
+)
+_ANSWERED = re.compile(
+    r"^(?:[#*\s]{1,9}(?:final )?(?:answer|response|output)[:*\s]{0,9}$|here is my response:|\[BEGIN FINAL RESPONSE\])",
+    re.I | re.M,
+)
+_TOKENS = re.compile(
+    r"<\|(?:start\|>assistant|channel\|>final|message\|>|end\|>|return\|>|(?:begin|end)_of_solution\|>"
+    r"|(?:START|END)_RESPONSE\|>)|\[END FINAL RESPONSE\]"
+)
 _LONGEST = 1_000_000  # characters
 _LONGEST_NAME = 100
 _WORD = re.compile(r"\S{1,200}")
@@ -164,29 +175,38 @@ def _is_text(part: Any) -> bool:
 def said(text: str) -> str:
     """``text`` without the thoughts of a model: what stands between their marks, up to the end of
     the text where they are not closed, and up to a mark that closes what was begun unseen."""
-    lower, parts, at = text.lower(), list[str](), 0
-    closes, opens = _CLOSING.search(text), _OPENING.search(text)
-    if closes and (not opens or closes.start() < opens.start()):
-        at = closes.end()
-    for mark in _OPENING.finditer(text):
-        thinks = mark["tag"] != "details" or 'type="reasoning"' in mark[0]
-        if not thinks or mark.start() < at:
+    lower, parts, at, opened = text.lower(), list[str](), 0, False
+    headed = _HEADED.match(text)
+    if headed and (answered := _ANSWERED.search(text, headed.end())):
+        at = answered.end()
+    for mark in _MARK.finditer(text):
+        if mark.start() < at or (
+            mark["left"] == "[" and mark["name"].strip("/").lower() not in _SQUARE
+        ):
             continue
-        parts.append(text[at : mark.start()])
-        closing = _closing(mark)
-        end = lower.find(closing, mark.end())
-        at = end + len(closing) if end >= 0 else len(text)
+        if mark["name"] and _ends(mark["name"]):
+            at = at if opened else mark.end()
+        else:
+            parts.append(text[at : mark.start()])
+            closing = _closing(mark)
+            end = lower.find(closing, mark.end())
+            end = text.find(">", end) + 1 - len(closing) if end >= 0 and mark["unused"] else end
+            at = end + len(closing) if end >= 0 else len(text)
+        opened = True
     return _TOKENS.sub("", "".join([*parts, text[at:]])).strip()
 
 
+def _ends(name: str) -> bool:
+    return name.startswith("/") or "end" in re.split(r"[_.:-]", name.lower())
+
+
 def _closing(mark: re.Match[str]) -> str:
-    kind = str(mark.lastgroup)
-    name = mark[kind].lower()
-    return (
-        f"<|{name.replace('begin', 'end', 1)}|>"
-        if kind == "token"
-        else _CLOSED_BY[kind].format(name)
-    )
+    """What ends the thoughts that begin at a mark, in lower case."""
+    if not mark["name"]:
+        return _CLOSED_BY[str(mark.lastgroup)]
+    left, name, right = (mark[part].lower() for part in ("left", "name", "right"))
+    begun = re.sub(r"(?:start|begin)(?=_)|(?<=_)(?:start|begin)\b", "end", name)
+    return f"{left}{begun}{right}" if begun != name else f"{left}/{name}{right}"
 
 
 def normalised(text: str) -> str:

@@ -29,13 +29,11 @@ from memories.api.messages import MAX_CONTENT
 from memories.context import build, measures, pace
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
-from memories.text.fence import WORDS
 from memories.types import CONTACT
 
 # Of what a conversation carries that the upstream keeps, so much is known; more is told again.
 MOST_CARRIED = 20_000
 _HEADING, _CARD = "## ", "### "
-_OWN = [words["user"] for words in WORDS.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +86,20 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     }
     now = kept.get(place.chain[-1])
     now = now if now is not None and now.session_id == place.session_id else None
+    asks = chains.speaker_of(chat, end_user, turns[-1])
+    # Somebody else gets nothing that was looked for to answer the user.
+    seen = [not asks or chains.speaker_of(chat, end_user, turn) == asks for turn in turns]
+    kept = {
+        one: kept[one]
+        for one, is_seen in zip(place.chain, seen, strict=True)
+        if is_seen and one in kept
+    }
     blocks = {
         turn.place: kept[one].injected
         for turn, one in zip(turns[:-1], place.chain, strict=False)
         if one in kept and kept[one].injected
     }
-    told = [*kept.values(), *([place.kept] if place.kept else [])]
+    told = [*kept.values(), *([place.kept] if place.kept and not asks else [])]
     people = {pk for turn in told for pk in turn.contact_ids if turn.injected}
     fresh, traced = None, None
     if now is not None and (now.injected or chat.talk.goes_on):
@@ -101,7 +107,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     elif chat.talk.goes_on or not turns[-1].text.strip():
         block = ""
     else:
-        traced = _trace(chat, end_user, place.session_id, search_until)
+        traced = _trace(chat, end_user, place.session_id, search_until, asks)
         block = traced.injection.system_prompt
         if chat.placement == Upstream.Placement.TAIL:
             carried = place.kept.injected if place.kept else ""
@@ -110,15 +116,17 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
         people |= {contact.id for contact in traced.injection.contacts} if block else set()
     if chat.placement == Upstream.Placement.SYSTEM:
         blocks = {}
-    if chains.speaker_of(chat, end_user, turns[-1]):
-        blocks = {at: left for at, held in blocks.items() if (left := without_own_card(held))}
     if block:
         blocks[turns[-1].place] = block
     return Prepared(place, blocks, fresh, tuple(sorted(people)) if blocks else (), traced, since)
 
 
-def _trace(chat: Chat, end_user: EndUser, session_id: str, search_until: float) -> build.Trace:
+def _trace(
+    chat: Chat, end_user: EndUser, session_id: str, search_until: float, speaker: str | None
+) -> build.Trace:
     turns = chat.talk.turns
+    if speaker:
+        return build.trace_for_speaker(end_user, speaker, turns[-1].text[:MAX_CONTENT])
     left_ms = max(1, round((search_until - time.perf_counter()) * 1000))  # 0 would be no limit
     history = [
         (CONTACT if chains.speaker_of(chat, end_user, turn) else turn.role, turn.text[:MAX_CONTENT])
@@ -130,7 +138,6 @@ def _trace(chat: Chat, end_user: EndUser, session_id: str, search_until: float) 
         turns[-1].text[:MAX_CONTENT],
         session_id=session_id,
         history=history[-HISTORY:],
-        by_user=not chains.speaker_of(chat, end_user, turns[-1]),
         resolve_budget_ms=min(pace.BUDGET_MS, left_ms),
         deadline_ms=left_ms,
         heal=True,
@@ -151,16 +158,6 @@ def unsaid(block: str, carried: Iterable[str]) -> str:
         elif not held.issuperset(entry):
             kept += [heading, *entry] if heading else entry
             heading = ""
-    return "\n".join([opening, note, *kept, closing]) if kept else ""
-
-
-def without_own_card(block: str) -> str:
-    """``block`` without the user's own card; "" where it holds nothing else."""
-    opening, note, *lines, closing = block.split("\n")
-    kept, own = list[str](), False
-    for line in lines:
-        own = line in _OWN if line.startswith(_HEADING) else own
-        kept += [] if own else [line]
     return "\n".join([opening, note, *kept, closing]) if kept else ""
 
 

@@ -32,6 +32,8 @@ def completion_in(heard: bytes) -> Answer:
         delta = first.get("delta") or first.get("message")
         if not isinstance(delta, dict):
             continue
+        if not first.get("delta") and delta.get("content"):
+            texts.clear()  # the whole message, which may end a stream of its parts
         if delta.get("tool_calls") or delta.get("function_call"):
             return Answer("")
         content = delta.get("content")
@@ -43,7 +45,7 @@ def _first_choice(body: Any) -> dict[str, Any]:
     """The choice with the index 0, or none; there may be no such in a chunk."""
     choices = body.get("choices") if isinstance(body, dict) else None
     for choice in choices if isinstance(choices, list) else []:
-        if isinstance(choice, dict) and not choice.get("index"):
+        if isinstance(choice, dict) and choice.get("index") in (None, 0, "0"):
             return choice
     return {}
 
@@ -59,8 +61,9 @@ def response_in(heard: bytes) -> Answer:
             return _response(event, whole=True)
         if isinstance(event.get("response"), dict):
             response = event["response"]
-        if event.get("type") in _ENDED:
-            return _response(response, whole=True)
+        if event.get("type") in _ENDED and isinstance(response, dict):
+            output = response.get("output") or list(items.values())
+            return _response({**response, "output": output}, whole=True)
         _follow(items, event)
     cut = response if isinstance(response, dict) else {}
     return _response({**cut, "output": list(items.values())}, whole=False)
@@ -68,8 +71,9 @@ def response_in(heard: bytes) -> Answer:
 
 def _follow(items: dict[Any, dict[str, Any]], event: Mapping[str, Any]) -> None:
     """Takes an event into the items of a response of which the end may never come."""
-    place, item, delta = event.get("output_index"), event.get("item"), event.get("delta")
-    if not isinstance(place, int):
+    place = event.get("output_index", event.get("item_id"))
+    item, delta = event.get("item"), event.get("delta")
+    if not isinstance(place, int | str):
         return
     if isinstance(item, dict):
         items[place] = item
@@ -95,8 +99,8 @@ def _response(body: Any, *, whole: bool) -> Answer:
 def _events(heard: bytes) -> Iterator[Any]:
     """What the events of a stream carry, whatever it is called; a whole answer is one event. One
     may have several lines of data, and a stream may be lines of JSON without a name."""
-    if heard.lstrip().startswith(b"{") and (whole := _json(heard)) is not None:
-        yield whole
+    if heard.lstrip().startswith((b"{", b"[")) and (whole := _json(heard)) is not None:
+        yield from whole if isinstance(whole, list) else [whole]
         return
     begun = b""
     for line in _LINE_END.split(heard.removeprefix(codecs.BOM_UTF8)):

@@ -31,22 +31,27 @@ OUTCOMES = ("new", "changed", "same", "undecided", "skipped")
 COUNTS = ("entries", *OUTCOMES, "relations", "memories", "unreadable")
 
 
+class Choices(serializers.DictField):
+    described = {"propertyNames": {"pattern": "^[0-9]{1,9}$"}}
+
+    def to_internal_value(self, data: Any) -> dict[int, str]:
+        chosen = super().to_internal_value(data)
+        for number in chosen:
+            if not (number.isascii() and number.isdecimal() and len(number) < 10):
+                raise serializers.ValidationError(f"{number} is not the number of an entry.")
+        return {int(number): choice for number, choice in chosen.items()}
+
+
 class BookForm(Strict):
     content = serializers.CharField(
         trim_whitespace=False, help_text="The file as text: vCard, or a CSV of Google Contacts."
     )
     dry_run = Flag(default=False, help_text="Only say what would become of each entry.")
-    choices = serializers.DictField(
+    choices = Choices(
         child=Text(max_length=60),
         default=dict,
         help_text="By the number of an entry: `new`, `skip`, or the id of a contact or candidate.",
     )
-
-    def validate_choices(self, value: dict[str, str]) -> dict[int, str]:
-        for number in value:
-            if not (number.isascii() and number.isdecimal()):
-                raise serializers.ValidationError(f"{number} is not the number of an entry.")
-        return {int(number[:9]): choice for number, choice in value.items()}
 
 
 class BookQuery(Strict):

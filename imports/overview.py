@@ -160,7 +160,7 @@ def look(
         raise NotReadable("chat_empty")
     if form.NAME == whatsapp.NAME and options.day_first is None:
         orders = [whatsapp.day_order(source) for source in sources]
-        found.day_first = next((one.day_first for one in orders if one.matters), None)
+        found.day_first = next((one.day_first for one in orders if one.in_doubt), None)
     found.guess = _guess(found, [source.name for source in sources], names)
     return found
 

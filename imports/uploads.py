@@ -184,6 +184,18 @@ def _tokens(wanted: Plan) -> int:
     return texts + overview.PROMPT_TOKENS * len(wanted.memories)
 
 
+def _added(one: Matched) -> dict[str, list[str]]:
+    """What an entry adds, by attribute, or by what else it says: its whole where it is new."""
+    entry = one.entry
+    new: dict[str, Any] = {"attributes": entry.attributes, "aliases": entry.aliases,
+           "relationship": entry.relationship, "gender": entry.gender}  # fmt: skip
+    adds = new if one.outcome == "new" else one.adds
+    plain = {name: [adds[name]] for name in ("relationship", "gender") if adds.get(name)}
+    return plain | {"aliases": list(adds.get("aliases", ()))} | {
+        key: list(values) for key, values in adds.get("attributes", {}).items()
+    }  # fmt: skip
+
+
 def _entry(one: Matched) -> dict[str, Any]:
     contact = one.known.contact if one.known else None
     return {
@@ -193,7 +205,7 @@ def _entry(one: Matched) -> dict[str, Any]:
         "contact": str(contact.pk) if contact else "",
         "known": one.known.name if one.known and one.outcome != "new" else "",
         "why": stored(one.why) if one.why else "",
-        "adds": [*one.adds.get("attributes", ()), *one.adds.get("aliases", ())],
+        "adds": _added(one),
         "candidates": [{"key": known.key, "name": _told_apart(known)} for known in one.candidates],
         "fixed": one.outcome == "skipped",
     }

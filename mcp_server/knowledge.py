@@ -13,6 +13,7 @@ from accounts.reasons import CodedError, Reason
 from contacts import edit, merge, store
 from contacts.attributes import attribute_key
 from contacts.models import Contact
+from contacts.text import normalise
 from memories.context import build
 from memories.corrections import edit_dates, edit_memories, merge_contacts
 from memories.erasure import preview
@@ -24,6 +25,8 @@ from memories.types import ForgetRequest, MemoryType, Subtype
 
 MOST = 50  # memories in one answer
 SPEAKER = "assistant"  # who says what a tool stores
+# What models call the user whose memory it is, beside their names.
+_USER = {"user", "the user", "me", "myself", "i", "self", "用户", "我", "自己", "本人"}
 
 
 class Unclear(CodedError):
@@ -60,7 +63,8 @@ def remember(user: EndUser, content: str, person: str, *, actor: str) -> dict[st
     call of a user's at a time: a model may send several about somebody new at once."""
     EndUser.objects.lock(user.pk)
     people: list[Contact] = []
-    if person:
+    own = {*_USER, user.external_id, *user.names}
+    if person and normalise(person) not in map(normalise, own):
         known = _known(user, person)
         people = [known or edit.create_contact(user, person, actor=actor)[0]]
     subtype = Subtype.OTHER if people else Subtype.SELF

@@ -243,7 +243,7 @@ def search(query: Words) -> str:
 
 
 @server.tool(annotations=READS, structured_output=False)
-def fetch(id: str) -> str:  # noqa: A002 the name that ChatGPT calls it by
+def fetch(id: Annotated[str, _TEXT]) -> str:  # noqa: A002 the name that ChatGPT calls it by
     """One memory in full."""
 
     def found(user: EndUser) -> str:

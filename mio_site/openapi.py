@@ -7,9 +7,13 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.generators import SchemaGenerator
+from rest_framework import serializers
 
+from accounts.api import MAX_EXTERNAL_ID
 from accounts.errors import CODES
+from accounts.fields import NOT_BLANK, TEXT, Strict
 
 EXAMPLES = Path(__file__).with_name("api_examples.json")
 JSON = "application/json"
@@ -51,7 +55,39 @@ OWN = {
 }
 
 
+USER = {
+    "type": "string",
+    "maxLength": MAX_EXTERNAL_ID,
+    "pattern": r"^[^\u0000-\u001f\u007f-\u009f\ufffd]+$",
+}
+
 _GENERATING = Lock()
+
+
+class AskedForm(OpenApiSerializerExtension):
+    """A form of a request: it has no other fields, and each says what it takes."""
+
+    target_class = Strict
+    match_subclasses = True
+
+    def map_serializer(self, auto_schema: Any, direction: Any) -> Any:
+        described = auto_schema._map_serializer(self.target, direction, bypass_extensions=True)
+        if not self.target.fields:
+            return described
+        for name, field in self.target.fields.items():
+            _narrow(described["properties"][name], field)
+        return {**described, "additionalProperties": False, **self.target.described}
+
+
+def _narrow(described: dict[str, Any], field: serializers.Field) -> None:
+    """Adds to what is described of a field what it refuses besides."""
+    described.update(getattr(field, "described", {}))
+    if isinstance(field, serializers.ListField):
+        _narrow(described["items"], field.child)
+    elif isinstance(field, serializers.DictField):
+        _narrow(described["additionalProperties"], field.child)
+    elif isinstance(field, serializers.CharField) and "pattern" not in described:
+        described["pattern"] = TEXT if field.allow_blank else NOT_BLANK
 
 
 class OneSchema(SchemaGenerator):
@@ -72,11 +108,21 @@ def complete(result: dict[str, Any], **_options: Any) -> dict[str, Any]:
     """A hook of drf-spectacular: the schema with the errors and examples of its operations."""
     for path, operations in result["paths"].items():
         for method, operation in operations.items():
+            for asked in operation.get("parameters", ()):
+                if asked["in"] == "path":
+                    asked["schema"] = _part(asked["name"], asked["schema"])
             form = operation["responses"].pop("4XX", {}).get("content", {}).get(JSON)
             if form:
                 _name_errors(path, method, operation, form["schema"])
                 _give_examples(operation)
     return result
+
+
+def _part(name: str, described: dict[str, Any]) -> dict[str, Any]:
+    """A part of an address."""
+    if name == "user":
+        return USER
+    return {**described, "minimum": 0} if described["type"] == "integer" else described
 
 
 def codes_of(path: str, method: str, operation: dict[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 import json
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC
 from pathlib import Path
@@ -19,6 +19,7 @@ from imports import dumps
 from imports.overview import look, turns
 from imports.people_plan import plan
 from memories.models import Message
+from memories.text import client_text
 from memories.text.own_words import excerpt, unquoted
 from tests.api import ApiClient
 from tests.factories import make_end_user
@@ -30,17 +31,23 @@ HOSTILE = (
     "a", " ", "\n", "1", "1 ", "“", '"', "妈", "e\u0301", "@a.", "http://", "[", "「", "<think>",
     '<details type="reasoning"', "<a edited ", "] a: ", "password is ", "-----BEGIN A ",
 )  # fmt: skip
+# What clients mark their own text with.
+MARKS = (
+    "<a>", "</a>", "<a b", "[a]", "[end a]", "<!--a-->", "--- a\n", "# a\n", "a:\n", "files\n```\n", "title ",
+)  # fmt: skip
 # At an honest door a text four times as long takes four times as long, at a quadratic one sixteen.
 MOST = 9.0
 NOISE = 0.1  # seconds of the processor that are never too many
 
 
-def grown(door: Callable[[str], Any], length: int) -> dict[str, float]:
+def grown(
+    door: Callable[[str], Any], length: int, shapes: Sequence[str] = HOSTILE
+) -> dict[str, float]:
     """The shapes whose time at this door grows faster than their length, and how many times it
     grew from a quarter of ``length``."""
     _taken(door, "hello")
     found = {}
-    for shape in HOSTILE:
+    for shape in shapes:
         text = (shape * (length // len(shape) + 1))[:length]
         second = _taken(door, text)
         if second > NOISE:
@@ -70,6 +77,14 @@ READERS: dict[str, Callable[[str], Any]] = {
 @pytest.mark.parametrize("name", READERS)
 def test_reading_takes_as_long_as_the_text_is(name: str) -> None:
     assert grown(READERS[name], 40_000) == {}
+
+
+def test_finding_what_clients_wrote_takes_as_long_as_the_text_is() -> None:
+    def door(text: str) -> None:
+        client_text.client_text(text)
+        client_text.instructs_for_client(text)
+
+    assert grown(door, 20_000, (*HOSTILE, *MARKS)) == {}
 
 
 @pytest.mark.parametrize(

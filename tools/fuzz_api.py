@@ -9,14 +9,18 @@ import uuid
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from django.core.management.base import BaseCommand, CommandError
 from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
 from tqdm import tqdm
 
+from accounts import time_zones
 from accounts.scope import all_users
 from tools.served import Client, Site, extract_all, problems_left, served
 
@@ -32,6 +36,7 @@ TEXTS = (
     "'; DROP TABLE x; --", "%s %(a)s {0}", "../../etc/passwd", "Forget Brenda, please", "别记小红的事了",
     "小红是我表姐, 在杭州当律师", "My friend Anna is Brenda's sister", "2026-13-45T99:99:99+99:99",
     "2026-01-01T00:00:00-23:59", "", " ", "\n" * 50, "http://[::1", "\ufeff\ufffd",
+    "https://example.org/a?b=c", "Asia/Shanghai",
 )  # fmt: skip
 NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63) - 1, 10**400, 0.5, -0.0, 1e308)
 ODD: tuple[Any, ...] = (None, True, [], {}, [[]], {"a": {"b": {}}}, *NUMBERS)
@@ -39,6 +44,11 @@ HOSTILE = 0.3  # share of values that have nothing to do with what is asked for
 BROKEN = 0.03  # share of bodies that are cut or changed after they were written
 SLOW = 30.0  # seconds after which an answer counts as none; the pipeline may be waited for longer
 SHOWN = 5  # requests that are told of each kind of failure
+# What no form says of a request: that something is there, of this kind, or after something else.
+UNSAID = re.compile(
+    r"has no such|no address book|No calendar has|Name a kind of date|not a cursor|is in the future"
+    r"|24 hours in the future|must be after|is listed by type|bytes of JSON|is no address|no public address"
+)
 
 
 class Command(BaseCommand):
@@ -92,21 +102,22 @@ class Fuzz:
         chance = random.Random(f"{self.seed}:{number}")  # noqa: S311 repeatable
         client, ids = self.site.client(), [str(uuid.uuid4())]
         for _ in range(self.each):
-            name, method, address, body = self.made_up.request(chance, ids)
+            asked = self.made_up.request(chance, ids)
             started = time.monotonic()
-            status, text = self._call(client, method, address, body)
+            status, text = self._call(client, asked)
             ids[:] = [*ids, *re.findall(r'"id": ?"([0-9a-f-]{36})"', text)][-60:]
-            late = time.monotonic() - started > SLOW and "process" not in name
+            late = time.monotonic() - started > SLOW and "process" not in asked.name
+            wrong = status == 0 or (status >= 500 and status != 503)
             with self._lock:
                 self.answers[status] += 1
                 self.bar.update()
-                if late or status == 0 or (status >= 500 and status != 503):
-                    line = f"  {method} {address[:300]} {str(body)[:300]}"
-                    self.failures.setdefault((name, status), []).append(line)
+                if late or wrong or refused(asked, status, text):
+                    line = f"  {asked.method} {asked.address[:300]} {str(asked.body)[:300]} {text[:300]}"
+                    self.failures.setdefault((asked.name, status), []).append(line)
 
-    def _call(self, client: Client, method: str, address: str, body: Any) -> tuple[int, str]:
+    def _call(self, client: Client, asked: "Request") -> tuple[int, str]:
         try:
-            answer = client.call(method, address, body)
+            answer = client.call(asked.method, asked.address, asked.body)
         except (OSError, HTTPException) as error:
             return 0, type(error).__name__
         return answer.status, json.dumps(answer.body)
@@ -117,59 +128,112 @@ class Fuzz:
             yield "\n".join([f"{len(lines)} times {status} of {name}:", *lines[:SHOWN]])
 
 
+@dataclass(frozen=True, slots=True)
+class Request:
+    """``name`` is the endpoint's; ``allowed``: the description allows all of it."""
+
+    name: str
+    method: str
+    address: str
+    body: Any
+    allowed: bool
+
+
+def refused(asked: Request, status: int, text: str) -> bool:
+    """Whether a request was refused as wrong that the description allows."""
+    return asked.allowed and status == 400 and not UNSAID.search(text)
+
+
 class MadeUp:
     """Makes requests up after an OpenAPI schema."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._parts = schema["components"]["schemas"]
-        self._operations = [
+        self._validator = cache(self._read_by)
+        self._formats = Draft202012Validator.FORMAT_CHECKER
+        self._formats.checks("time-zone")(lambda name: name in ("", *time_zones.names()))
+        self.operations = [
             (path.removeprefix("/api/v1/"), method.upper(), operation)
             for path, operations in schema["paths"].items()
             for method, operation in operations.items()
         ]
 
-    def request(self, chance: random.Random, ids: list[str]) -> tuple[str, str, str, Any]:
-        """The endpoint's name, method, address and body."""
-        path, method, operation = chance.choice(self._operations)
+    def request(self, chance: random.Random, ids: list[str]) -> Request:
+        """One of any endpoint."""
+        return self.request_of(*chance.choice(self.operations), chance, ids)
+
+    def request_of(
+        self, path: str, method: str, operation: Any, chance: random.Random, ids: list[str]
+    ) -> Request:
+        """One of this endpoint."""
         name, query = f"{method} {path}", {}
         user = chance.choice(USERS if chance.random() < 0.97 else UNKNOWN_USERS)
+        allowed = True
         for asked in operation.get("parameters", ()):
             value = self.value(asked["schema"], chance, ids)
-            if asked["name"] == "user":
-                path = path.replace("{user}", quote(user.encode("utf-8", "surrogatepass"), safe=""))
-            elif asked["in"] == "path":
-                path = path.replace(
-                    f"{{{asked['name']}}}", quote(_text(value).encode("utf-8", "replace"), safe="")
-                )
-            elif chance.random() < 0.3:
+            if asked["in"] == "path":
+                value = user if asked["name"] == "user" else value
+                part = _text(value).encode("utf-8", "surrogatepass")
+                path = path.replace(f"{{{asked['name']}}}", quote(part, safe=""))
+            elif chance.random() < (0.9 if asked.get("required") else 0.3):
                 query[asked["name"]] = _text(value).encode("utf-8", "replace")
+            else:
+                allowed = allowed and not asked.get("required")
+                continue
+            allowed = allowed and self._allows(asked["schema"], value)
         if query:
             path += f"?{urlencode(query)}"
         content = operation.get("requestBody", {}).get("content", {}).get("application/json")
         body = self.value(content["schema"], chance, ids) if content else None
         if "forget/" in path and isinstance(body, dict) and chance.random() < 0.9:
             body.pop("everything", None)
+        allowed = allowed and (not content or self._allows(content["schema"], body))
         if content and chance.random() < BROKEN:
+            allowed = False
             raw = bytearray(json.dumps(body, ensure_ascii=False).encode("utf-8", "surrogatepass"))
             raw[chance.randrange(len(raw))] = chance.randrange(256)
             body = bytes(raw[: chance.randint(1, len(raw))])
-        return name, method, path, body
+        return Request(name, method, path, body, allowed)
+
+    def _allows(self, schema: Mapping[str, Any], value: Any) -> bool:
+        """Whether the description allows a value. No schema says that all texts within it, at any
+        depth, can be stored."""
+        if any(half in json.dumps(value) for half in (r"\u0000", r"\ud8", r"\ud9")):
+            return False
+        if "contentSchema" in schema:
+            try:
+                return self._allows(schema["contentSchema"], json.loads(value))
+            except (TypeError, ValueError):
+                return False
+        return self._validator(json.dumps(schema)).is_valid(value)
+
+    def _read_by(self, schema: str) -> Draft202012Validator:
+        whole = {**json.loads(schema), "components": {"schemas": self._parts}}
+        return Draft202012Validator(whole, format_checker=self._formats)
 
     def value(self, schema: Mapping[str, Any], chance: random.Random, ids: list[str]) -> Any:
         """A value that the schema allows, or a hostile one."""
         while "$ref" in schema:
             schema = self._parts[schema["$ref"].rpartition("/")[2]]
+        if "properties" in schema:
+            required = schema.get("required", ())
+            made = {
+                name: self.value(part, chance, ids)
+                for name, part in schema["properties"].items()
+                if chance.random() < (0.97 if name in required else 0.4)
+            }
+            return {**made, "x": 1} if chance.random() < 0.05 else made
         for several in ("allOf", "oneOf", "anyOf"):
             if several in schema:
                 return self.value(chance.choice(schema[several]), chance, ids)
+        if "contentSchema" in schema and chance.random() > HOSTILE:
+            return json.dumps(self.value(schema["contentSchema"], chance, ids))
         kind = _kind(schema)
-        if kind == "object" or "properties" in schema:
-            required = schema.get("required", ())
-            return {
-                name: self.value(part, chance, ids)
-                for name, part in schema.get("properties", {}).items()
-                if chance.random() < (0.97 if name in required else 0.4)
-            }
+        if kind == "object" and chance.random() > HOSTILE:
+            values = schema.get("additionalProperties")
+            keys = chance.sample(["a", "key_2", "7", *TEXTS], 2)
+            held = values if isinstance(values, Mapping) else {"type": "string"}
+            return {key: self.value(held, chance, ids) for key in keys[: chance.randrange(3)]}
         if chance.random() < HOSTILE:
             return chance.choice([*ODD, *TEXTS])
         if kind == "array":
@@ -182,7 +246,8 @@ class MadeUp:
         if "enum" in schema:
             return chance.choice(schema["enum"])
         if kind in ("integer", "number"):
-            return chance.choice([1, 2, 10, 0.5 if kind == "number" else 5, *NUMBERS])
+            ends = [schema.get("minimum", 1), schema.get("maximum", 10)]
+            return chance.choice([*ends, *ends, 2, 0.5 if kind == "number" else 5, *NUMBERS])
         if kind == "boolean":
             return chance.random() < 0.5
         if schema.get("format") == "uuid":
@@ -199,4 +264,6 @@ def _kind(schema: Mapping[str, Any]) -> str | None:
 
 
 def _text(value: Any) -> str:
+    """A value as addresses have it."""
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
     return value if isinstance(value, str) else json.dumps(value)

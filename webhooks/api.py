@@ -20,8 +20,12 @@ from webhooks.models import MAX_URL, Delivery, Endpoint
 from webhooks.safe_post import Refused
 
 
+class PublicUrl(Text):
+    described = {"format": "uri", "pattern": r"^https?://[!-\"$-?A-Z^-~\[\]]+$"}
+
+
 class EndpointForm(Strict):
-    url = Text(max_length=MAX_URL, help_text="https:// or http://, of a public host.")
+    url = PublicUrl(max_length=MAX_URL, help_text="https:// or http://, of a public host.")
     types = serializers.ListField(
         child=serializers.ChoiceField(TYPES, help_text="See docs/webhooks.md."),
         required=False,

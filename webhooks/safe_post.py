@@ -72,7 +72,9 @@ def check_url(url: str) -> None:
     except ValueError:
         return
     if not is_public(str(literal)):
-        raise Refused("This is no public address.")
+        raise Refused(
+            "This is no public address. Addresses of this machine need MIO_WEBHOOKS_TO_LOOPBACK=on."
+        )
 
 
 def is_public(address: str) -> bool:

@@ -49,7 +49,10 @@ _ANDROID_RELATIONS = {
 }  # fmt: skip
 # Whom a card is of (RFC 6350, 6.1.4; RFC 6473 and 6869; Apple's of groups).
 _KINDS = ("KIND", "X-KIND", "X-ADDRESSBOOKSERVER-KIND")
-_NO_PERSON = {"org", "organization", "group", "location", "application", "device", "thing"}
+# What stands in the cards of lists of people (RFC 6350, 6.6.5; Apple, Evolution, Thunderbird).
+_OF_LISTS = {
+    "MEMBER", "X-ADDRESSBOOKSERVER-MEMBER", "X-EVOLUTION-LIST", "X-EVOLUTION-LIST-SHOW-ADDRESSES",
+}  # fmt: skip
 # The properties of RFC 2426, RFC 6350 and vCard 2.1.
 _KNOWN = frozenset(
     "ADR AGENT ANNIVERSARY BDAY BEGIN CALADRURI CALURI CATEGORIES CLASS CLIENTPIDMAP EMAIL END FBURL FN"
@@ -58,6 +61,9 @@ _KNOWN = frozenset(
 )
 _ESCAPES = re.compile(r"\\(.)", re.DOTALL)
 _LABEL = re.compile(r"^_\$!<(.*)>!\$_$")
+_BEYOND = re.compile(rb"[\x80-\xff]+")
+_LINES = re.compile(r"\r?\n|\r")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}:\S+$", re.IGNORECASE)  # urn:uuid:…, mailto:…
 _CHARSET = re.compile(rb"CHARSET=\"?([A-Za-z0-9_-]+)", re.IGNORECASE)
 # [GROUP.]NAME;PARAMETER=VALUE,"VALUE":VALUE (RFC 6350, 3.3). Possessive, so that no line is tried twice.
 _LINE = re.compile(
@@ -67,7 +73,8 @@ _LINE = re.compile(
 )
 # Pictures, sounds and keys: nine tenths of a telephone's export, and nothing of it is kept.
 _MEDIA = re.compile(
-    rb"(?im)^(?:[a-z0-9-]+\.)?(?:PHOTO|LOGO|SOUND|KEY)[;:][^\r\n]*(?:\r?\n[ \t][^\r\n]*)*(?:\r?\n|\Z)"
+    rb"(?im)^(?:[a-z0-9-]+\.)?(?:PHOTO|LOGO|SOUND|KEY)[;:][^\r\n]*"
+    rb"(?:\r?\n(?:[ \t][^\r\n]*|[a-z0-9+/=]++(?=\r?\n)))*+(?:\r?\n|\Z)"
 )
 
 
@@ -101,7 +108,8 @@ def _decoded(raw: bytes, skipped: Skipped) -> str:
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encodings = ["utf-16"]
     else:
-        encodings = ["utf-8-sig", *{found.decode().lower() for found in _CHARSET.findall(raw)}]
+        named = {found.decode().lower() for found in _CHARSET.findall(raw)}
+        encodings = ["utf-8-sig", *named, *_unnamed_encoding(raw)]
     for encoding in encodings:
         # Some programs fold lines in the middle of a character (RFC 6350, 3.2).
         for octets in (raw, re.sub(rb"\r?\n[ \t]", b"", raw)):
@@ -115,6 +123,18 @@ def _decoded(raw: bytes, skipped: Skipped) -> str:
             skipped.add(Reason("book_letters", line=number))
             lines[number - 1] = ""
     return "\n".join(lines)
+
+
+def _unnamed_encoding(raw: bytes) -> list[str]:
+    """That of Chinese or of Western Windows, where most lines beyond ASCII are no UTF-8: in the one
+    these bytes come in pairs, in the other alone."""
+    lines = [line for line in raw.split(b"\n") if not line.isascii()]
+    wrong = sum("\ufffd" in line.decode("utf-8", errors="replace") for line in lines)
+    if wrong < 2 or wrong * 2 <= len(lines):
+        return []
+    runs = _BEYOND.findall(raw)
+    alone = sum(len(run) % 2 for run in runs)
+    return ["cp1252" if alone * 2 > len(runs) else "gb18030"]
 
 
 def _cards(text: str, skipped: Skipped) -> Iterator[_Card]:
@@ -175,8 +195,7 @@ def _logical_lines(text: str) -> Iterator[tuple[str, int]]:
     after "=" (vCard 2.1)."""
     parts: list[str] = []
     begun, quoted, goes_on = 1, False, False
-    for number, physical in enumerate(text.split("\n"), 1):
-        line = physical.rstrip("\r")
+    for number, line in enumerate(_LINES.split(text), 1):
         if line.strip() and goes_on:
             parts += ["\n", line]
         elif line.strip() and line[0] in " \t":
@@ -240,21 +259,24 @@ def _related(
     line: ContentLine, text: str, labels: Mapping[str, str], by_uid: Mapping[str, str]
 ) -> Iterator[Related]:
     if line.name in ("RELATED", "X-ABRELATEDNAMES") and text:
-        yield Related(by_uid.get(text, text), _kind_of(line, labels))
+        name = by_uid.get(text, "" if _ADDRESS.match(text) else text)
+        if name:
+            yield Related(name, _kind_of(line, labels))
     elif line.name in _RELATIVES and text:
         yield Related(text, _RELATIVES[line.name])
     elif line.name == "X-ANDROID-CUSTOM":
         kind, value, number = _android(line)
         if kind == "relation" and value:
-            yield Related(value, _ANDROID_RELATIONS.get(number, "contact"))
+            yield Related(value, _ANDROID_RELATIONS.get(number) or number or "contact")
 
 
 def _is_no_person(card: _Card) -> bool:
     """Whether a card is a company's, a group's or a place's: it says so, or has no name but that of
     its organisation."""
     said = {(line.name, _plain(line).lower()) for line in card.lines}
-    kinds = {value for name, value in said if name in _KINDS}
-    if kinds & _NO_PERSON or ("X-ABSHOWAS", "company") in said:
+    kinds = {value for name, value in said if name in _KINDS and value}
+    lists = ("X-MOZILLA-TYPE", "list") in said or any(name in _OF_LISTS for name, _ in said)
+    if kinds - {"individual"} or lists or ("X-ABSHOWAS", "company") in said:
         return True
     organisations = {
         clean(_text(part)).casefold()
@@ -283,7 +305,13 @@ def _names(card: _Card) -> list[str]:
         for part in _split(line.value, ",")
     ]
     android = [value for kind, value, _ in _of_android(card) if kind == "nickname"]
-    return entries.once([*formatted, *built, *nick, *android])
+    named = [*formatted, *built, *nick, *android]
+    return entries.once([name for name in named if _is_name(name)])
+
+
+def _is_name(name: str) -> bool:
+    """Whether it is no number or address that stands where the name would."""
+    return any(map(str.isalpha, name)) and not re.fullmatch(r"[^\s@]+@[^\s@]+", name)
 
 
 def _of_android(card: _Card) -> list[tuple[str, str, str]]:
@@ -292,8 +320,9 @@ def _of_android(card: _Card) -> list[tuple[str, str, str]]:
 
 def _android(line: ContentLine) -> tuple[str, str, str]:
     """What Android has no property for: the kind, the value, and the number of its type."""
-    kind, value, number = ([clean(_text(part)) for part in _split(line.value, ";")] + [""] * 3)[:3]
-    return kind.rpartition("/")[2], value, number
+    said = [clean(_text(part)) for part in _split(line.value, ";")] + [""] * 4
+    kind, value, number, label = said[:4]
+    return kind.rpartition("/")[2], value, label if number == "0" else number
 
 
 def _joined_name(line: ContentLine) -> str:

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import Change, EndUser
 from contacts.attributes import label
 from contacts.models import Contact
+from dashboard.words import APP, OPERATOR
 from memories.history import changed
 from memories.models import Memory
 
@@ -17,6 +19,12 @@ MOST_NAMED = 3  # people and memories of one change
 MOST_LIVES = 100  # matters that changed in lives, on one page
 # Changes of few rows, whose values are told. A merge touches as many rows as there are links.
 TOLD = ("edit", "edit_contact", "resolve")
+#: Whose changes a list may be narrowed to.
+BY = {
+    "operators": Q(actor__startswith=OPERATOR),
+    "apps": Q(actor__startswith=APP),
+    "machines": ~Q(actor__startswith=OPERATOR) & ~Q(actor__startswith=APP),
+}
 UNTOLD = ("hide",)  # what a user asked to forget is not shown again
 
 

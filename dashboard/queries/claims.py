@@ -8,16 +8,17 @@ from django.db.models import Model
 from django.utils import timezone
 
 from accounts.models import EndUser
-from dashboard.models import Claim
+from memories.models import Claim
 
 HELD_FOR = timedelta(minutes=15)
 
 
 def of(rows: Sequence[Any]) -> dict[Any, Claim]:
     """Who is on each of these rows of a queue, by their primary keys. One statement."""
-    names = {Claim.name_of(row): row.pk for row in rows if isinstance(row, Model)}
+    stored: list[Any] = [row for row in rows if isinstance(row, Model)]
+    names = {Claim.name_of(row): row.pk for row in stored}
     held = Claim.objects.filter(
-        end_user__in={row.end_user_id for row in rows if isinstance(row, Model)},
+        end_user__in={row.end_user_id for row in stored},
         what__in=names,
         at__gt=timezone.now() - HELD_FOR,
     )

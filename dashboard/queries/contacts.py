@@ -1,6 +1,6 @@
 """The people of an end user: found, filtered and in order."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -8,10 +8,11 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, TextField
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Cast
+from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
 from contacts.models import Contact, ContactKey, ContactQuerySet, Suggestion
-from contacts.names import GROUPS
+from contacts.names import GROUPS, name_key
 from contacts.resolution.pair_scoring import compare
 from contacts.resolution.records import record
 from memories.history.mention_rhythm import rhythms
@@ -29,6 +30,8 @@ MOST_DONE = 20_000  # what operators did last, and left to do, that a filter loo
 FEW = 2000  # people found by name who are looked at one by one
 COMPARED = 100  # people who are weighed against one
 PICKED = 12  # people to choose from at once
+#: The attributes that tell namesakes apart best.
+TELLING = ("company", "job_title", "location", "hometown", "birthday", "school")
 
 
 def people(end_user: EndUser, q: str = "", group: str = "", only: str = "") -> ContactQuerySet:
@@ -114,8 +117,48 @@ def rows_of(end_user: EndUser, contacts: Sequence[Contact]) -> list[Row]:
     ]
 
 
+def told_apart(users: Iterable[int], names: Iterable[str]) -> dict[UUID, str]:
+    """By id, what tells people of these names apart from others of the same name and end user; the
+    relationship with it. Nobody whose name is the only one."""
+    keys = {name_key(name) for name in names}
+    rows = Contact.objects.filter(end_user__in=set(users), name_key__in=keys).standing()
+    columns = ("end_user_id", "name_key", "namesake", "relationship", "attributes", "aliases")
+    called: dict[tuple[int, str], list[Contact]] = {}
+    for one in rows.only(*columns).order_by("namesake"):
+        called.setdefault((one.end_user_id, one.name_key), []).append(one)
+    return {
+        one.pk: _distinction(one, [other for other in group if other is not one])
+        for group in called.values()
+        for one in group
+        if len(group) > 1
+    }
+
+
+def _distinction(person: Contact, others: Sequence[Contact]) -> str:
+    """The relationship where only this one has it, else with the first value or alias, or the
+    number, that no other has."""
+    role = person.relationship
+    if role and role not in {other.relationship for other in others}:
+        return role
+    theirs = [_values(other) for other in others]
+    mine = (value for value in _values(person) if not any(value in held for held in theirs))
+    number = _("No. %(number)s") % {"number": person.namesake + 1}
+    return " · ".join(filter(None, [role, next(mine, number)]))
+
+
+def _values(person: Contact) -> list[str]:
+    """Attribute values, work and place first, then aliases."""
+    keys = sorted(person.attributes, key=lambda key: TELLING.index(key) if key in TELLING else 99)
+    values = [str(value["value"]) for key in keys for value in person.attributes[key]]
+    return [*values, *person.aliases]
+
+
 def _work(attributes: dict[str, Any]) -> str:
-    known = [attributes[key][0]["value"] for key in ("company", "job_title") if attributes.get(key)]
+    known = [
+        attributes[key][0]["value"]
+        for key in ("company", "job_title", "location")
+        if attributes.get(key)
+    ]
     return " · ".join(map(str, known))
 
 
@@ -129,8 +172,8 @@ class Likely:
 
 
 def likely(end_user: EndUser, person: Contact, q: str) -> list[Likely]:
-    """People who may be the same as ``person``, the likeliest first: of all whom what was typed
-    finds, else of those who were suggested or share a name, and the last mentioned."""
+    """People who may be the same as ``person``, the likeliest first, up to PICKED + 1: of all whom
+    what was typed finds, else of those who were suggested or share a name, and the last mentioned."""
     pairs = Suggestion.objects.of(end_user).filter(Q(first=person.pk) | Q(second=person.pk))
     waiting = pairs.filter(state__in=[Suggestion.State.OPEN, Suggestion.State.LATER])
     known = {
@@ -145,17 +188,20 @@ def likely(end_user: EndUser, person: Contact, q: str) -> list[Likely]:
         keys = person.keys.exclude(how="kinship").values("key")
         alike = ContactKey.objects.of(end_user).filter(key__in=keys).exclude(contact=person.pk)
         ids = [*known, *alike.values_list("contact", flat=True).distinct()[:COMPARED]]
-        found = list({one.pk: one for one in [*rows.filter(pk__in=ids), *rows[:PICKED]]}.values())
+        found = list(
+            {one.pk: one for one in [*rows.filter(pk__in=ids), *rows[: PICKED + 1]]}.values()
+        )
     mine = record(person.person, person.attributes, ())
     scores = {}
     for one in found:
         judged = compare(mine, record(one.person, one.attributes, ()))
         scores[one.pk] = known.get(one.pk, judged.score if judged.verdict != "none" else None)
     found.sort(key=lambda one: -(scores[one.pk] or 0))  # else as they stand
-    return [Likely(one, scores[one.pk]) for one in found[:PICKED]]
+    return [Likely(one, scores[one.pk]) for one in found[: PICKED + 1]]
 
 
 def to_pick(end_user: EndUser, q: str, without: Sequence[UUID] = ()) -> list[Contact]:
-    """People to choose one from: those found by what was typed, else the last mentioned."""
+    """People to choose one from, up to PICKED + 1: those found by what was typed, else the last
+    mentioned."""
     rows = people(end_user, q).exclude(pk__in=without)
-    return list(rows.order_by(*SORTS["recent"])[:PICKED])
+    return list(rows.order_by(*SORTS["recent"])[: PICKED + 1])

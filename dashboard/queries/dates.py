@@ -17,7 +17,7 @@ MOST_PEOPLE = 500  # to choose from in the form
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A date in the reader's language, ``key`` the attribute it is of: ``said`` as it is kept; ``on`` the day when it comes next,
+    """A date in the reader's language, ``key`` the attribute it is of: ``said`` as it is kept; ``month`` and ``on`` the day when it comes next,
     in so many ``days``, ``elsewhere`` where that is another one (of a lunar day, or 29 February)."""
 
     id: UUID
@@ -26,6 +26,7 @@ class Row:
     kind: str
     birthday: bool
     said: str
+    month: date | None
     on: str
     days: int | None
     elsewhere: bool
@@ -44,6 +45,7 @@ def rows_of(dates: Sequence[ImportantDate], today: date) -> list[Row]:
             kind=label(one.kind, language),
             birthday=one.kind == "birthday",
             said=text(one.day, language),
+            month=one.next_on and one.next_on.replace(day=1),
             on=date_text(one.next_on, today, language) if one.next_on else "",
             days=(one.next_on - today).days if one.next_on else None,
             elsewhere=one.next_on is not None

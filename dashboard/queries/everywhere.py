@@ -12,6 +12,7 @@ from accounts.models import EndUser
 from accounts.paging import merged
 from contacts import key_index
 from contacts.models import Contact
+from dashboard.queries.contacts import told_apart
 from dashboard.queries.memories import with_people
 from memories.models import Memory
 from memories.search.tokens import distinct_words
@@ -42,11 +43,12 @@ SELECT found.memory_id FROM ({users}) AS visible (id) CROSS JOIN LATERAL (
 
 @dataclass(frozen=True, slots=True)
 class Everywhere:
-    """What was found of each kind, up to SHOWN."""
+    """What was found of each kind, up to SHOWN; ``apart`` tells namesakes apart."""
 
     people: list[Contact]
     users: list[EndUser]
     memories: list[Memory]
+    apart: dict[UUID, str]
 
 
 def found(users: QuerySet[EndUser], q: str) -> Everywhere:
@@ -54,11 +56,13 @@ def found(users: QuerySet[EndUser], q: str) -> Everywhere:
     first; end users whose id holds it; memories that hold all of its words, the latest first. Of the
     current cell; where none was entered, the first of all that answer."""
     if not q.strip():
-        return Everywhere([], [], [])
+        return Everywhere([], [], [], {})
+    apart: dict[UUID, str] = {}
     return Everywhere(
-        merged(users, lambda part: people_named(part, q), _MOST_MENTIONED, SHOWN),
+        merged(users, lambda part: people_named(part, q, apart), _MOST_MENTIONED, SHOWN),
         merged(users, lambda part: _users(part, q), _BY_ID, SHOWN),
         merged(users, lambda part: _memories(part, q), _LATEST, SHOWN),
+        apart,
     )
 
 
@@ -66,15 +70,21 @@ def _users(users: QuerySet[EndUser], q: str) -> list[EndUser]:
     return list(users.filter(external_id__icontains=q).order_by(*_BY_ID)[:SHOWN])
 
 
-def people_named(users: QuerySet[EndUser], q: str) -> list[Contact]:
-    """Whom ``q`` begins a name or alias of, the most mentioned first, up to SHOWN."""
+def people_named(
+    users: QuerySet[EndUser], q: str, apart: dict[UUID, str] | None = None
+) -> list[Contact]:
+    """Whom ``q`` begins a name or alias of, the most mentioned first, up to SHOWN; ``apart`` takes
+    in what tells those of one name apart."""
     wanted = key_index.typed(q)
     if not wanted:
         return []
     pattern = wanted.replace("\\", r"\\").replace("%", r"\%").replace("_", r"\_") + "%"
     ids = _ids(_PEOPLE, users, [pattern, OF_ONE_USER, MOST_KEYS])
     rows = Contact.objects.filter(pk__in=ids).standing().light().select_related("end_user__app")
-    return list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
+    people = list(rows.order_by(*_MOST_MENTIONED)[:SHOWN])
+    if apart is not None:
+        apart |= told_apart([one.end_user_id for one in people], [one.name for one in people])
+    return people
 
 
 def _memories(users: QuerySet[EndUser], q: str) -> list[Memory]:

@@ -27,8 +27,9 @@ from memories.models import (
 from memories.models.work import REFUSED
 
 DAYS = 14
-MOST_USERS = 500
+MOST_USERS = 101  # each has at least one memory, and more than 100 are never counted
 STUCK = [Work.State.FAILED, Work.State.QUARANTINED]
+CAUSES = 2  # shown of one state
 
 
 def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:
@@ -38,8 +39,8 @@ def quarantined(users: QuerySet[EndUser]) -> QuerySet[Batch]:
 
 
 def of_nobody(users: QuerySet[EndUser]) -> QuerySet[Memory]:
-    """What was told of people and got no contact: of the few users who have such, at most
-    MOST_USERS, not of all that anybody was ever told of."""
+    """Memories that mention somebody and are linked to nobody, of at most MOST_USERS end users of
+    whom jobs noted that they have such."""
     # Asked for first: within the other statement, a planner reads everybody's memories for them.
     few = users.filter(has_unlinked=True).order_by("pk").values_list("pk", flat=True)[:MOST_USERS]
     rows = Memory.objects.filter(end_user__in=list(few)).of_nobody()
@@ -54,22 +55,18 @@ def forgetting(users: QuerySet[EndUser]) -> QuerySet[Erasure]:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why model servers refuse everything, since when, and how much work waits for them."""
+    """Why model servers refuse every request, since when, and how much work waits for them."""
 
     causes: list[str]
     since: datetime
     waiting: int
 
 
-def refusal(users: QuerySet[EndUser]) -> Refusal | None:
-    """None while every model server takes requests."""
+def _refusal(waiting: int) -> Refusal | None:
+    """None while every model server accepts requests."""
     outages = list(Outage.objects.all())
     if not outages:
         return None
-    waiting = sum(
-        model.objects.filter(end_user__in=users).refused().count()
-        for model in (Batch, Consolidation)
-    )
     causes = list(dict.fromkeys(outage.error for outage in outages))
     return Refusal(causes, outages[0].since, waiting)
 
@@ -100,15 +97,32 @@ def asked_who(users: QuerySet[EndUser], today: date) -> Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenWork:
+    """Batches or consolidations (``page`` names the page that lists them) in one state that is not
+    over, with the commonest errors and the time of the next try."""
+
+    page: str
+    state: str
+    count: int
+    errors: list[str]
+    next_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class Health:
     """``oldest`` is when the first message came that no batch has read; None when all are.
+    ``work`` is what runs, waits or failed, what waits for a model server aside.
     ``demo``: a worker has not read the demo conversation to its end."""
 
     oldest: datetime | None
     unread: int
-    failed: int
-    running: int
+    refusal: Refusal | None
+    work: list[OpenWork]
     demo: bool
+
+    @property
+    def failed(self) -> int:
+        return sum(one.count for one in self.work if one.state in STUCK)
 
 
 def health(users: QuerySet[EndUser]) -> Health:
@@ -116,16 +130,24 @@ def health(users: QuerySet[EndUser]) -> Health:
     behind = users.filter(message_seq__gt=F("extracted_seq")).order_by()
     unread = behind.aggregate(count=Sum(F("message_seq") - F("extracted_seq")))["count"] or 0
     first = Message.objects.filter(end_user__in=behind, seq=F("end_user__extracted_seq") + 1)
-    states = Q(state__in=[*STUCK, Work.State.RUNNING])
-    failed = Q(state__in=STUCK) & ~Q(error__startswith=REFUSED)  # these wait, and not for a person
-    counts = {"failed": Count("pk", failed), "running": Count("pk", Q(state="running"))}
-    totals = {"failed": 0, "running": 0}
-    for model in (Batch, Consolidation):
-        found = model.objects.filter(states, end_user__in=users).order_by().aggregate(**counts)
-        for name, count in found.items():
-            totals[name] += count
     oldest: datetime | None = first.order_by().aggregate(at=Min("received_at"))["at"]
-    return Health(oldest, unread, **totals, demo=_demo_unread(users))
+    work: list[OpenWork] = []
+    refused = 0
+    for page, model in (("pipeline", Batch), ("consolidations", Consolidation)):
+        found = model.objects.filter(end_user__in=users, state__in=Work.OPEN).order_by()
+        groups = found.values("state", "error").annotate(n=Count("pk"), next=Min("retry_at"))
+        by_state: dict[str, list[Mapping[str, Any]]] = {}
+        for row in sorted(groups, key=lambda row: (Work.OPEN[::-1].index(row["state"]), -row["n"])):
+            if row["state"] == Work.State.FAILED and row["error"].startswith(REFUSED):
+                refused += row["n"]
+            else:
+                by_state.setdefault(row["state"], []).append(row)
+        for state, rows in by_state.items():
+            errors = [row["error"] for row in rows if row["error"] and state in STUCK]
+            tries = [row["next"] for row in rows if row["next"]]
+            count = sum(row["n"] for row in rows)
+            work.append(OpenWork(page, state, count, errors[:CAUSES], min(tries, default=None)))
+    return Health(oldest, unread, _refusal(refused), work, demo=_demo_unread(users))
 
 
 def _demo_unread(users: QuerySet[EndUser]) -> bool:

@@ -14,18 +14,19 @@ from accounts.models import EndUser
 from contacts.models import Contact, ContactKey, Relation
 from contacts.names import GROUPS, KIN, kinds_of
 from contacts.text import clean
-from dashboard.social_map import Arrangement, Ties, arrange, communities, text_width
+from dashboard.social_map import Arrangement, Panel, Ties, arrange, communities, text_width
 from dashboard.words import GROUPS as TITLES
 from dashboard.words import in_words
 from memories.models import Link, Memory
 
-MOST = 300  # people drawn
+MOST = 300  # people read
+DRAWN = 70  # at once: more can't be taken in, nor fit a screen
 MOST_TOLD = 4000  # memories of several people, the latest
 CROWD = 8  # a memory of more people says nothing of any two
 STATED = 3.0  # what a stated relation weighs beside being told of together once
 MOST_LINES = 500
 KNOWN = 6  # people named beside one in the list
-WIDE, NARROW = 720.0, 340.0  # a desk beside the list, a phone
+WIDE, NARROW = 1000.0, 340.0  # a desk, a phone
 SMALL, LARGE = 11.0, 22.0  # radius of a disc
 LABEL = 9  # graphemes under a disc
 
@@ -60,24 +61,29 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
+    """``panels`` with the number of the group that each shows."""
+
     arrangement: Arrangement
+    panels: list[tuple[Panel, int]]
     nodes: list[Node]
     lines: list[Line]
 
 
 @dataclass(frozen=True, slots=True)
 class PeopleMap:
-    """``groups`` for reading, ``drawings`` for a desk and for a phone; ``hidden`` people were
-    left out, the least mentioned."""
+    """All ``groups`` for reading; drawings for a desk and for a phone. ``undrawn`` people of the
+    groups are not drawn, ``hidden`` are in none, both the least mentioned."""
 
     groups: list[tuple[str, list[Person]]]
     wide: Drawing
     narrow: Drawing
+    undrawn: int
     hidden: int
 
 
-def people_map(end_user: EndUser) -> PeopleMap:
-    """The most mentioned people with their ties and communities. Five statements."""
+def people_map(end_user: EndUser, chosen: int | None = None) -> PeopleMap:
+    """The most mentioned people with their ties and communities, and a drawing of the group of the
+    number ``chosen``, else of the DRAWN most mentioned of all. Five statements."""
     rows = Contact.objects.of(end_user).listed()
     shown = rows.only("id", "name", "relationship", "mention_count", "namesake", "end_user_id")
     people = list(shown.order_by("-mention_count", "id")[:MOST])
@@ -101,9 +107,16 @@ def people_map(end_user: EndUser) -> PeopleMap:
                told[place])
         for place, contact in enumerate(people)
     ]  # fmt: skip
-    wide, narrow = _drawings(groups, persons, ties, stated)
+    # People are in order of their mentions, the most mentioned first.
+    drawn = [
+        (number, title, [place for place in members if place < DRAWN or number == chosen])
+        for number, (title, members) in enumerate(groups)
+        if chosen in (None, number)
+    ]
+    wide, narrow = _drawings([group for group in drawn if group[2]], persons, ties, stated)
+    undrawn = sum(len(groups[number][1]) - len(shown) for number, _title, shown in drawn)
     listed = [(title, [persons[place] for place in members]) for title, members in groups]
-    return PeopleMap(listed, wide, narrow, hidden)
+    return PeopleMap(listed, wide, narrow, undrawn, hidden)
 
 
 def _pair(one: int, other: int) -> tuple[int, int]:
@@ -197,25 +210,31 @@ def _radius(mentions: int, most: int) -> float:
 
 
 def _drawings(
-    groups: Sequence[tuple[str, Sequence[int]]],
+    groups: Sequence[tuple[int, str, Sequence[int]]],
     persons: Sequence[Person],
     ties: Ties,
     stated: set[tuple[int, int]],
 ) -> list[Drawing]:
+    shown = {place for _number, _title, members in groups for place in members}
     boxes = [
         (max(2 * one.radius, text_width(one.label)) + 18, 2 * one.radius + 30) for one in persons
     ]
-    strongest = sorted(ties, key=lambda pair: (pair not in stated, -ties[pair], pair))
+    near = [pair for pair in ties if shown.issuperset(pair)]
+    strongest = sorted(near, key=lambda pair: (pair not in stated, -ties[pair], pair))
     found = []
-    for arrangement in arrange(groups, boxes, ties, (WIDE, NARROW)):
+    titled = [(title, members) for _number, title, members in groups]
+    for arrangement in arrange(titled, boxes, ties, (WIDE, NARROW)):
         # A disc stands above the middle of its box by half of the label's height.
-        nodes = [Node(one, place, x, y - 10) for place, (one, (x, y)) in
-                 enumerate(zip(persons, arrangement.places, strict=True))]  # fmt: skip
+        nodes = {place: Node(one, place, x, y - 10) for place, (one, (x, y)) in
+                 enumerate(zip(persons, arrangement.places, strict=True))
+                 if place in shown}  # fmt: skip
         lines = [
             Line(_bent(nodes[one], nodes[other]), one, other, (one, other) in stated)
             for one, other in strongest[:MOST_LINES]
         ]
-        found.append(Drawing(arrangement, nodes, lines))
+        numbers = [number for number, _title, _members in groups]
+        panels = list(zip(arrangement.panels, numbers, strict=True))
+        found.append(Drawing(arrangement, panels, [*nodes.values()], lines))
     return found
 
 

@@ -28,7 +28,8 @@ def graph_of(contact: Contact, relations: Sequence[Relation]) -> Drawing[Contact
         around.setdefault(other.pk, other)
     shown = list(around.values())[:MOST]
     width, height = next((wide, high) for most, wide, high in SIZES if len(shown) <= most)
-    middle = width / 2, height / 2 - 8
+    alone = len(shown) == 1  # the one beside the person: the two together stand in the middle
+    middle = width / 2 - alone * (width / 2 - MARGIN_X) / 2, height / 2 - 8
     centre = Node(contact, truncate(contact.name, SHOWN_NAME), *middle, centre=True)
     start = 0.0 if len(shown) <= 2 else -math.pi / 2
     places = ring(len(shown), middle, (width / 2 - MARGIN_X, height / 2 - MARGIN_Y), start)

@@ -1,8 +1,10 @@
 """What waits for a person's decision, and what is needed to take it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
+from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import F, QuerySet
@@ -22,6 +24,7 @@ from memories.models import Edge, Link, Memory, Message
 MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
 SHOWN_MEMORIES = 6
 COUNTED = 1000  # of a person's memories
+DIFFERS = -0.001  # the weight of an attribute that differs: last of what speaks against
 AROUND = 2  # messages before and after the one that a doubtful link rests on
 
 
@@ -79,20 +82,48 @@ def contradictions(users: QuerySet[EndUser]) -> QuerySet[Edge]:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
-    """The values of one attribute that stand side by side, the current one first."""
+class Contradiction:
+    """Values of one attribute of a person, or two memories that ``edge`` connects, of which only
+    one may be true, each with its key of the keyboard. ``pk`` names it in addresses."""
 
-    key: str
-    label: str
-    values: tuple[dict[str, Any], ...]
+    pk: str
+    end_user: EndUser
+    people: Sequence[Contact]
+    choices: Sequence[tuple[str, Any]]
+    key: str = ""
+    label: str = ""
+    edge: Edge | None = None
 
 
-def conflicts_of(contact: Contact, language: str) -> list[Conflict]:
-    """The attributes of a person that hold several values and should hold one."""
-    return [
-        Conflict(key, label(key, language), tuple(contact.attributes[key]))
-        for key in contact.contradictions
-    ]
+def in_doubt(users: QuerySet[EndUser], most: int, language: str) -> list[Contradiction]:
+    """The first of all contradictions: those within a person, then those between memories."""
+    found = [
+        Contradiction(f"{person.pk}:{key}", person.end_user, [person],
+                      _lettered(person.attributes[key]), key, label(key, language))
+        for person in conflicts(users)[:most]
+        for key in person.contradictions
+    ]  # fmt: skip
+    edges = list(contradictions(users)[: max(0, most - len(found))])
+    about = _people_of({pk for edge in edges for pk in (edge.source_id, edge.target_id)})
+    for edge in edges:
+        pair = sorted((edge.source, edge.target), key=lambda memory: memory.said_at)
+        people = {one.pk: one for memory in pair for one in about.get(memory.pk, ())}
+        found.append(Contradiction(str(edge.pk), edge.end_user, [*people.values()],
+                                   _lettered(pair), edge=edge))  # fmt: skip
+    return found[:most]
+
+
+def _lettered(values: Sequence[Any]) -> list[tuple[str, Any]]:
+    return list(zip_longest("abcdef"[: len(values)], values, fillvalue=""))
+
+
+def _people_of(memories: Collection[UUID]) -> dict[UUID, list[Contact]]:
+    links = Link.objects.filter(memory__in=memories, rejected=False, contact__merged_into=None)
+    found: dict[UUID, list[Contact]] = {}
+    large = ("contact__memory_ids", "contact__embedding")
+    for link in links.select_related("contact").defer(*large).order_by("pk"):
+        found.setdefault(link.memory_id, []).append(link.contact)
+    return found
 
 
 def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
@@ -103,6 +134,13 @@ def queues(users: QuerySet[EndUser]) -> dict[str, QuerySet]:
         "conflicts": conflicts(users),
         "contradictions": contradictions(users),
     }
+
+
+def waiting_for(users: QuerySet[EndUser], names: Sequence[str]) -> set[EndUser]:
+    """For whom the first MOST decisions of each of these queues wait."""
+    waiting = queues(users)
+    ids = {pk for name in names for pk in waiting[name].values_list("end_user", flat=True)[:MOST]}
+    return set(users.filter(pk__in=ids))
 
 
 def capped(waiting: Mapping[str, QuerySet]) -> dict[str, int]:
@@ -197,9 +235,13 @@ class Evidence:
     weight: float
 
 
-def evidence(suggestion: Suggestion) -> list[Evidence]:
-    """What speaks for and against a suggestion, what counts most first. The oldest rows hold
-    no code but a text."""
+def evidence(suggestion: Suggestion, rows: Sequence[Row]) -> list[Evidence]:
+    """What speaks for and against a suggestion, what counts most first, then the attributes that
+    differ. The oldest suggestions hold no code but a text."""
+    differ = [
+        Evidence(f"{row.label}: {' ≠ '.join((row.left[0], row.right[0]))}", DIFFERS)
+        for row in rows if row.conflict
+    ]  # fmt: skip
     found = [
         Evidence(
             words.reason(Reason(row["code"], **row["params"]) if "code" in row else row["text"]),
@@ -207,7 +249,7 @@ def evidence(suggestion: Suggestion) -> list[Evidence]:
         )
         for row in suggestion.known_evidence
     ]
-    return sorted(found, key=lambda one: -abs(one.weight))
+    return sorted([*found, *differ], key=lambda one: -abs(one.weight))
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, F, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from accounts import cells
 from accounts.cells import connection
@@ -14,19 +15,31 @@ from contacts.attributes import label
 from contacts.models import Contact
 from dashboard.words import language_of
 from memories import own_card
-from memories.models import Edge, Erasure, Link, Memory, Message
+from memories.models import Corpus, Edge, Erasure, Link, Memory, Message
 
 UNDECIDED = 20  # erasures
 SAMPLE = 500  # rows of a table from which its size is estimated
 
 
+#: What end users may be sorted by, each with columns that are unique together.
+SORTS = {"recent": ("-spoke", "id"), "id": ("external_id", "id"), "waiting": ("-waiting", "id")}
+
+
 def found(users: QuerySet[EndUser], wanted: str, app: str) -> QuerySet[EndUser]:
-    """The end users whose id holds these characters, of one app where it is given."""
+    """The end users whose id holds these characters, of one app where it is given, with how many
+    ``people`` and current ``memories`` are known of each and how many messages are ``waiting``."""
     if wanted:
         users = users.filter(external_id__icontains=wanted)
     if app.isdecimal():
         users = users.filter(app=int(app))
-    return users
+    people = Contact.objects.filter(end_user=OuterRef("pk")).listed().order_by()
+    held = Corpus.objects.filter(end_user=OuterRef("pk"), status=Memory.Status.ACTIVE)
+    return users.annotate(
+        spoke=Coalesce("last_message_at", "created_at"),
+        waiting=F("message_seq") - F("extracted_seq"),
+        people=Subquery(people.values("end_user").annotate(n=Count("pk")).values("n")),
+        memory_count=Subquery(held.values("size")[:1]),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,9 @@ from contacts.models import Contact, Relation, Suggestion
 from contacts.text import initial, truncate, visible
 from contacts.types import Person
 from dashboard import state_tokens, words
-from dashboard.models import Claim
 from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.graph import Step
-from memories.models import Edge, Link, Memory, Message
+from memories.models import Claim, Edge, Link, Memory, Message
 
 register = template.Library()
 

@@ -24,9 +24,12 @@ from memories.corrections.undo import undo_change
 def changes(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """All changes of an end user, the latest first."""
     rows = Change.objects.of(end_user).defer("rows")
+    by = request.GET.get("by", "")
+    if by in queries.BY:
+        rows = rows.filter(queries.BY[by])
     page = pager.page_of(request, rows, ["-created_at", "id"])
     about = queries.about(end_user, page.rows, language_of())
-    context = {"end_user": end_user, "page": page, "about": about}
+    context = {"end_user": end_user, "page": page, "about": about, "by": by}
     return render(request, "changes.html", context)
 
 

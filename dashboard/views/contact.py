@@ -14,6 +14,7 @@ from contacts.text import estimate_tokens
 from dashboard import access, fragments, pager
 from dashboard.queries import changes, dates, memories, relations
 from dashboard.queries import contact as queries
+from dashboard.queries.contacts import told_apart
 from dashboard.views.picking import picker
 from dashboard.words import language_of
 from memories.corrections import edit_dates
@@ -36,7 +37,8 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
         "rhythm": rhythms(person.end_user, [person.pk]).get(person.pk),
         "tab": tab,
         "tabs": _tabs(),
-        "namesakes": queries.namesakes(person),
+        "namesakes": (namesakes := queries.namesakes(person)),
+        "apart": told_apart([person.end_user_id], [person.name]) if namesakes else {},
         "merged": queries.tombstone(person, request.GET.get("merged", "")),
         **TABS[tab](request, person),
     }

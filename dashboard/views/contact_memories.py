@@ -76,8 +76,8 @@ def unlink(request: HttpRequest, person: Contact, memories: Sequence[Memory]) ->
     """Says that memories are not about this person."""
     actor = access.actor(request)
     said = ngettext(
-        "%(count)s memory is not about %(name)s any more.",
-        "%(count)s memories are not about %(name)s any more.",
+        "%(count)s memory unlinked from %(name)s.",
+        "%(count)s memories unlinked from %(name)s.",
         len(memories),
     )
     return _each(

@@ -30,6 +30,7 @@ def contacts(request: HttpRequest, end_user: EndUser) -> HttpResponse:
         "end_user": end_user,
         "page": page,
         "rows": queries.rows_of(end_user, page.rows),
+        "apart": queries.told_apart([end_user.pk], [one.name for one in page.rows]),
         "asked": {"q": q, "group": group, "only": only, "sort": sort},
         "narrowed": bool(q or group or only),
         "groups": _groups(),
@@ -49,7 +50,15 @@ def _groups() -> list[tuple[str, str]]:
 @access.page
 def contacts_map(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     """Who knows whom, drawn and as a list."""
-    context = {"end_user": end_user, "map": people_map(end_user)}
+    chosen = next(iter(access.valid_numbers([request.GET.get("group", "")])), None)
+    drawn = people_map(end_user, chosen)
+    names = [one.contact.name for _title, people in drawn.groups for one in people]
+    context = {
+        "end_user": end_user,
+        "map": drawn,
+        "chosen": chosen,
+        "apart": queries.told_apart([end_user.pk], names),
+    }
     return render(request, "contacts/map.html", context)
 
 

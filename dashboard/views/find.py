@@ -17,7 +17,7 @@ def find(request: HttpRequest) -> HttpResponse:
     visible = access.end_users_of(request)
     with cells.everywhere():
         found = everywhere.found(visible, q)
-    context = {"q": q, "found": found, "away": cell_picker.away()}
+    context = {"q": q, "found": found, "apart": found.apart, "away": cell_picker.away()}
     template = "_found.html" if fragments.target(request) == "found" else "find.html"
     return render(request, template, context)
 

@@ -1,16 +1,22 @@
 """Home: what needs a person now, and how the pipeline is doing."""
 
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
+from contacts.models import Suggestion
 from dashboard import access, cell_picker, charts, feedback
 from dashboard.permissions import ADMINISTER
 from dashboard.queries import home as queries
 from dashboard.queries import review
+from dashboard.queries.contacts import told_apart
 from dashboard.queries.first_steps import first_steps
 from memories.providers.factory import embedder, language_provider
 
@@ -30,13 +36,16 @@ def home(request: HttpRequest) -> HttpResponse:
         "forgetting": forgetting,
     }
     counts = review.capped(queues)
+    tiles = _tiles(counts)
     context = {
+        "tiles": [tile for tile in tiles if tile["count"]],
+        "none": [tile for tile in tiles if not tile["count"]],
         "counts": counts,
         "total": sum(counts.values()),
         "elsewhere": review.elsewhere(queues),
         "away": cell_picker.away(),
-        **{name: rows[:FIRST] for name, rows in queues.items()},
-        "refusal": queries.refusal(users),
+        **(first := {name: rows[:FIRST] for name, rows in queues.items()}),
+        "apart": _apart(first["merges"]),
         "health": queries.health(users),
         "asked_who": queries.asked_who(users, today),
         "resolve_model": settings.MIO_RESOLVE_MODEL,
@@ -50,6 +59,27 @@ def home(request: HttpRequest) -> HttpResponse:
         else [],
     }
     return render(request, "home.html", context)
+
+
+def _tiles(counts: dict[str, int]) -> list[dict[str, Any]]:
+    """Each queue with how many decisions wait in it and the address of its page."""
+    kinds = [
+        (_("One person or two?"), counts["merges"], reverse("dashboard:review"), "r"),
+        (_("Doubtful links"), counts["links"], reverse("dashboard:links"), ""),
+        (_("Contradictions"), counts["conflicts"] + counts["contradictions"],
+         reverse("dashboard:conflicts"), ""),
+        (_("Memories without a person"), counts["nobody"], "#of-nobody", ""),
+        (_("Batches in quarantine"), counts["quarantined"],
+         reverse("dashboard:pipeline") + "?state=quarantined", ""),
+        (_("Forget requests"), counts["forgetting"], "#forgetting", ""),
+    ]  # fmt: skip
+    return [dict(zip(("name", "count", "at", "key"), kind, strict=True)) for kind in kinds]
+
+
+def _apart(pairs: Iterable[Suggestion]) -> dict[UUID, str]:
+    """What tells people of one name in these pairs apart."""
+    both = [person for pair in pairs for person in (pair.first, pair.second)]
+    return told_apart([one.end_user_id for one in both], [one.name for one in both])
 
 
 @access.question

@@ -1,6 +1,7 @@
 """Files of an end user, chat histories, address books, memories: uploaded, looked through, asked who
 the user is and who is meant, taken in; and the address book that goes out."""
 
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from django.core.exceptions import ValidationError
@@ -9,12 +10,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 
 from accounts import time_zones
 from accounts.models import EndUser
 from contacts.address_books.book_formats import FILES, VCARD
 from contacts.address_books.entry_matching import NEW, SKIP
+from contacts.attributes import label
 from dashboard import access, feedback, fragments
+from dashboard.changed_page import labels
+from dashboard.words import language_of
 from imports import api, background, uploads
 from imports.formats import TITLES
 from imports.models import Import
@@ -37,7 +42,7 @@ def _page(
     busy = any(row.state in (Import.State.UPLOADED, Import.State.RUNNING) for row in rows)
     context = {
         "end_user": end_user,
-        "rows": [(row, TITLES.get(row.format, "")) for row in rows],
+        "rows": [(row, TITLES.get(row.format, ""), uploads.found_in(row)) for row in rows],
         "busy": busy,
         "titles": TITLES.values(),
         "time_zones": time_zones.names(),
@@ -85,6 +90,7 @@ def _one(
     context = {
         "end_user": end_user,
         "import": import_,
+        "added": {one["number"]: _added(one["adds"]) for one in found.entries} if found else {},
         "found": found,
         "title": TITLES.get(import_.format, ""),
         "first": parse_datetime(found.first) if found else None,
@@ -95,6 +101,15 @@ def _one(
     live = fragments.target(request) == "live"
     template = "imports/_one.html" if live else "imports/one.html"
     return render(request, template, context, status=status)
+
+
+def _added(adds: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
+    """What an entry of a file adds, as pairs of what it is and its values."""
+    called, between = labels(), pgettext("list", ", ")
+    return [
+        (called.get(key) or label(key, language_of()), between.join(values))
+        for key, values in adds.items() if values
+    ]  # fmt: skip
 
 
 @access.action

@@ -20,6 +20,7 @@ from memories.erasure import erase, preview
 from memories.history import versions
 from memories.jobs import rescore
 from memories.models import Memory
+from memories.models.memory import ABOUT_USER
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent
@@ -90,6 +91,7 @@ def _searched(
     results = queries.found(end_user, hits)
     return {
         "results": results,
+        "profiles": [one for one in results if one.memory.kind == Memory.Kind.PROFILE],
         "understood": recall.understand(q, given or None),
         "replacements": queries.replacements(end_user, [result.memory for result in results]),
     }
@@ -179,7 +181,7 @@ def about(request: HttpRequest, memory: Memory) -> HttpResponse:
         if person is not None:
             change = review_links.state(end_user, memory.pk, person.pk, actor=actor)
         elif "self" in request.POST:
-            values = {"subtype": Subtype.SELF}
+            values = {"subtype": Subtype.SELF, "metadata": {ABOUT_USER: True}}
             change = edit_memories.edit(end_user, memory.pk, values, actor=actor)
         else:
             return _about(request, memory, 422, problem=_("Choose a person."))

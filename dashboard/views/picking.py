@@ -36,7 +36,10 @@ def picker(
         picked = queries.likely(end_user, same, q)
     else:
         picked = [queries.Likely(one, None) for one in queries.to_pick(end_user, q, ids)]
-    return {"q": q, "picked": picked, "without": ids, "same": same, "kept": kept}
+    apart = queries.told_apart([end_user.pk], [one.contact.name for one in picked])
+    more = len(picked) > queries.PICKED
+    return {"q": q, "picked": picked[: queries.PICKED], "more_to_pick": more, "apart": apart, "without": ids,
+            "same": same, "kept": kept}  # fmt: skip
 
 
 @access.page

@@ -20,6 +20,7 @@ from dashboard import access, fragments
 from dashboard.forms import BY_HAND, QuestionForm
 from dashboard.queries import left_out
 from dashboard.queries import playground as queries
+from dashboard.queries.contacts import told_apart
 from memories.context import build
 from memories.providers.errors import ProviderError
 from memories.providers.factory import chat_model
@@ -64,6 +65,8 @@ def _page(
     if trace is not None:
         context["answer"] = queries.answer(end_user, trace)
         context["near"] = left_out.near(end_user, trace, form.cleaned_data)
+        names = [mention.person.name for mention in trace.mentions]
+        context["apart"] = told_apart([end_user.pk], names)
     elif not form.is_bound:
         context["examples"] = queries.examples(end_user, known)
     name = "_play" if fragments.wanted(request) else "page"

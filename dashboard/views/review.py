@@ -1,11 +1,11 @@
 """Decisions that wait for a person: who is one person, which value is right, what is about whom."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.db.models import Model, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import path
@@ -19,11 +19,11 @@ from contacts.models import Contact, Suggestion
 from dashboard import access, feedback
 from dashboard.queries import claims
 from dashboard.queries import review as queries
+from dashboard.queries.contacts import told_apart
 from dashboard.words import language_of
 from memories.corrections import edit_edges, edit_memories, merge_contacts, review_links
 from memories.models import Link
 
-M = TypeVar("M", bound=Model)
 NEXT_SHOWN = 12  # of the queue beside the pair in hand
 # What each page shows.
 QUEUES = {
@@ -49,11 +49,13 @@ def _queue_page(
 ) -> HttpResponse:
     """A queue with what all have: how many wait in each, and for whom. ``shown`` are its rows."""
     users, chosen = users_in_view(request)
-    waiting = {row.end_user for row in shown} | ({chosen} if chosen else set())
     queues = queries.queues(users)
     of_page = {name: queues[name] for name in QUEUES[template]}
+    everybody = access.end_users_of(request)
+    waiting = queries.waiting_for(everybody, QUEUES[template]) | ({chosen} if chosen else set())
     context |= {
         "claims": claims.of(shown),
+        "queue": shown,
         "counts": queries.capped(queues),
         "elsewhere": [] if shown or chosen else queries.elsewhere(of_page),
         "chosen": chosen,
@@ -69,11 +71,25 @@ def _here(request: HttpRequest, **changes: str) -> str:
     return f"{request.path}?{query}" if query else request.path
 
 
-def _in_hand(request: HttpRequest, waiting: QuerySet[M]) -> tuple[list[M], M | None]:
+def _in_hand(request: HttpRequest, waiting: QuerySet | Sequence) -> tuple[list[Any], Any]:
     """The first of a queue, and the one among them that ``?at=`` names, or the very first."""
     queue = list(waiting[: NEXT_SHOWN + 1])
     chosen = request.GET.get("at", "")
     return queue, next((one for one in queue if str(one.pk) == chosen), queue[0] if queue else None)
+
+
+def _apart(users: Iterable[int], people: Iterable[Contact]) -> dict[UUID, str]:
+    return told_apart(users, [person.name for person in people])
+
+
+def _following(request: HttpRequest, queue: Sequence[Any], at: Any) -> dict[str, Any]:
+    """Which of a queue comes after the one in hand, and the address of the page that shows it."""
+    after = [*queue[queue.index(at) + 1 :], *queue][0] if at else None
+    following = after if after != at else None
+    return {
+        "following": following,
+        "next": _here(request, at=str(following.pk) if following else ""),
+    }
 
 
 @access.page
@@ -81,9 +97,11 @@ def review(request: HttpRequest) -> HttpResponse:
     """The merge suggestion that waits longest for a decision, with the queue beside it."""
     users, _chosen = users_in_view(request)
     queue, at = _in_hand(request, queries.open_suggestions(users))
-    context: dict[str, Any] = {"queue": queue, "at": at, "next": _here(request)}
+    context: dict[str, Any] = {"at": at, "next": _here(request)}
     if at is not None:
         context |= _pair(request, at.end_user, at.first, at.second, at)
+    context["apart"] = _apart([one.end_user_id for one in queue],
+                              [*(one.first for one in queue), *(one.second for one in queue)])  # fmt: skip
     return _queue_page(request, "merges", queue, **context)
 
 
@@ -97,7 +115,8 @@ def compare(request: HttpRequest, end_user: EndUser, one: UUID, other: UUID) -> 
     smaller, larger = sorted((left.pk, right.pk))
     known = Suggestion.objects.of(end_user).filter(first=smaller, second=larger).first()
     context = _pair(request, end_user, left, right, known)
-    return render(request, "review/compare.html", {"at": known, **context})
+    context |= {"at": known, "apart": _apart([end_user.pk], [left, right])}
+    return render(request, "review/compare.html", context)
 
 
 def _pair(
@@ -120,8 +139,8 @@ def _pair(
         "goes_pk": goes.contact.pk,
         "stays": stays,
         "goes": goes,
-        "rows": queries.beside(stays.contact, goes.contact, language_of()),
-        "evidence": queries.evidence(suggestion) if suggestion else [],
+        "rows": (rows := queries.beside(stays.contact, goes.contact, language_of())),
+        "evidence": queries.evidence(suggestion, rows) if suggestion else [],
         "preview": queries.preview(goes.contact, stays.contact, access.actor(request)),
     }
 
@@ -253,14 +272,12 @@ def decide_links(request: HttpRequest) -> HttpResponse:
 
 @access.page
 def conflicts(request: HttpRequest) -> HttpResponse:
-    """People of whom two things are held, and memories, that can't both be so."""
+    """Values of a person, and memories, of which only one may be true, one after the other."""
     users, _chosen = users_in_view(request)
-    people = list(queries.conflicts(users)[: queries.MOST // 4])
-    edges = list(queries.contradictions(users)[: queries.MOST // 4])
-    rows = [(contact, queries.conflicts_of(contact, language_of())) for contact in people]
-    pairs = [(edge, sorted((edge.source, edge.target), key=lambda memory: memory.said_at))
-             for edge in edges]  # fmt: skip
-    return _queue_page(request, "conflicts", [*people, *edges], rows=rows, pairs=pairs)
+    queue, at = _in_hand(request, queries.in_doubt(users, NEXT_SHOWN + 1, language_of()))
+    apart = _apart([one.end_user.pk for one in queue], [p for one in queue for p in one.people])
+    found = _following(request, queue, at)
+    return _queue_page(request, "conflicts", queue, at=at, apart=apart, **found)
 
 
 @access.action
@@ -284,12 +301,8 @@ def links(request: HttpRequest) -> HttpResponse:
     """Memories that may be about somebody else, one after the other."""
     users, _chosen = users_in_view(request)
     queue, at = _in_hand(request, queries.doubtful_links(users))
-    context: dict[str, Any] = {"queue": queue, "at": at}
+    context: dict[str, Any] = {"at": at, **_following(request, queue, at)}
     if at is not None:
-        after = [*queue[queue.index(at) + 1 :], *queue][0]
-        following = after if after != at else None
-        then = _here(request, at=str(following.pk) if following else "")
-        context |= {"following": following, "next": then}
         person = at.contact
         twins = Contact.objects.of(at.end_user).standing().light().filter(name_key=person.name_key)
         context |= {
@@ -297,7 +310,8 @@ def links(request: HttpRequest) -> HttpResponse:
             "names": [person.name, *person.aliases],
             "twins": [twin for twin in twins if twin.pk != person.pk],
         }
-    return _queue_page(request, "links", queue, **context)
+    apart = _apart([one.end_user_id for one in queue], [one.contact for one in queue])
+    return _queue_page(request, "links", queue, apart=apart, **context)
 
 
 @access.action
@@ -312,7 +326,7 @@ def decide_link(request: HttpRequest, end_user: EndUser, link: int) -> HttpRespo
                 feedback.done(request, _("Confirmed: it is about %(name)s.") % name, change)
             case "wrong":
                 change = edit_memories.unlink(end_user, row.memory_id, row.contact_id, actor=actor)
-                feedback.done(request, _("It is not about %(name)s any more.") % name, change)
+                feedback.done(request, _("Unlinked from %(name)s.") % name, change)
             case "move":
                 target = access.chosen_contact(end_user, request.POST.get("to", ""))
                 if target is None:

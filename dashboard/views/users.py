@@ -39,11 +39,13 @@ def users(request: HttpRequest) -> HttpResponse:
     """End users, found by the id that their app gave them. A single hit is opened at once."""
     wanted, app = request.GET.get("q", "").strip(), request.GET.get("app", "")
     visible = access.end_users_of(request)
+    sort = request.GET.get("sort", "")
+    sort = sort if sort in queries.SORTS else "id"
     with cells.everywhere():
-        page = pager.page_of(request, queries.found(visible, wanted, app), ["external_id", "id"])
+        page = pager.page_of(request, queries.found(visible, wanted, app), queries.SORTS[sort])
     if wanted and page.first and len(page.rows) == 1:
         return redirect("dashboard:contacts", page.rows[0].pk)
-    context = {"page": page, "q": wanted, "app": app, "apps": access.apps_of(request)}
+    context = {"page": page, "q": wanted, "app": app, "sort": sort, "apps": access.apps_of(request)}
     return render(request, "users/list.html", context)
 
 

@@ -67,7 +67,10 @@ def new(request: HttpRequest) -> HttpResponse:
         made, secret = endpoints.create(app, url, sent.getlist("types"), label)
     except (Refused, endpoints.TooMany) as error:
         problem = (
-            _("Give an address that begins with https:// or http://, of a public host.")
+            _(
+                "Give an address that begins with https:// or http://, of a public host. "
+                "Addresses of this machine need MIO_WEBHOOKS_TO_LOOPBACK=on."
+            )
             if isinstance(error, Refused)
             else _("This app has as many webhooks as it may have.")
         )

@@ -1,4 +1,5 @@
-"""mem0: the JSON of its ``get_all``, a list or ``{"results": […]}``, of one or several users.
+"""mem0: the JSON of its ``get_all``, a list, ``{"results": […]}`` or ``{"memories": […]}``, of one or
+several users.
 
 Its memories have no people: who is spoken of by name in one becomes an entry, for a person to
 look at before anybody is made of it.
@@ -20,7 +21,7 @@ from contacts.address_books.entries import MAX_ENTRIES, Entry, clean
 from contacts.tagging.person_tagger import person_spans
 from contacts.text import encodable
 from imports.formats.json_stream import moment, text_of, without_mark
-from imports.source import Source
+from imports.source import Source, decoded
 from imports.types import Dump, NotReadable, Owner, OwnerUnknown, Statement
 
 NAME = "mem0"
@@ -31,7 +32,7 @@ MAX_METADATA = 4096  # bytes of JSON; more is left out
 SURE = 0.6
 _NAMED = ("name", "nickname")
 _LIST = re.compile(r"^\[\s*\{")
-_RESULTS = re.compile(r'^\{(?s:.{0,2000}?)"results"\s*:\s*\[')
+_RESULTS = re.compile(r'^\{(?s:.{0,2000}?)"(results|memories)"\s*:\s*\[')
 _BESIDE = ('"user_id"', '"created_at"', '"hash"', '"metadata"', '"categories"')
 
 
@@ -65,7 +66,8 @@ def read(source: Source, me: str | None) -> Dump:
 
 def _rows(source: Source) -> Iterator[Mapping[str, Any]]:
     read = 0
-    at = "item" if _starts_with_list(source) else "results.item"
+    listed = _RESULTS.match(decoded(source.head()).lstrip())
+    at = f"{listed[1]}.item" if listed else "item"
     try:
         with source.open() as stream:
             items = ijson.items(without_mark(stream), at, use_float=True)
@@ -81,10 +83,6 @@ def _rows(source: Source) -> Iterator[Mapping[str, Any]]:
         if not read:
             raise NotReadable("chat_damaged", name=source.name) from error
         source.skipped.add(Reason("chat_cut_off", name=source.name))
-
-
-def _starts_with_list(source: Source) -> bool:
-    return source.head().removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
 
 
 def _text(row: Mapping[str, Any]) -> str:

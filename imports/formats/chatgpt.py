@@ -10,8 +10,8 @@ from imports.types import Role, Turn
 
 NAME = "chatgpt"
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant"}
-_SPOKEN = ("text", "multimodal_text")
-_HEARD = "audio_transcription"
+_SPOKEN = ("text", "multimodal_text", "code")
+_PARTS = (None, "text", "audio_transcription")  # typed, or understood of what was spoken
 
 
 def sniff(head: str) -> float:
@@ -71,13 +71,16 @@ def _is_hidden(message: dict[str, Any], author: dict[str, Any]) -> bool:
 
 def _text(message: dict[str, Any]) -> str:
     content = message.get("content")
-    if not isinstance(content, dict) or content.get("content_type") not in _SPOKEN:
+    if not isinstance(content, dict):
+        return text_of(content).strip()
+    if content.get("content_type") not in _SPOKEN:
         return ""
     parts = content.get("parts")
-    return "\n".join(filter(None, map(_part, parts))) if isinstance(parts, list) else ""
+    found = map(_part, parts if isinstance(parts, list) else [content.get("text")])
+    return "\n".join(filter(None, found))
 
 
 def _part(part: Any) -> str:
-    """What was typed, or what was understood of what was spoken."""
-    spoken = isinstance(part, dict) and part.get("content_type") == _HEARD
-    return text_of(part["text"] if spoken and "text" in part else part).strip()
+    if isinstance(part, dict):
+        part = part.get("text") if part.get("content_type") in _PARTS else None
+    return text_of(part).strip()

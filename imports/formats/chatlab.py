@@ -7,7 +7,7 @@ from typing import Any
 
 from accounts.reasons import Reason
 from imports.formats.json_stream import moment, objects, text_of
-from imports.formats.text_lines import is_placeholder, numbered_lines
+from imports.formats.text_lines import is_placeholder, numbered_lines, without_quoted
 from imports.source import Source, decoded
 from imports.types import Turn
 
@@ -27,7 +27,7 @@ def parse(source: Source) -> Iterator[Turn]:
     lined = '"_type"' in decoded(source.head()).lstrip().partition("\n")[0]
     rows = _lines(source) if lined else (row for _, row in objects(source, "messages.item"))
     for row in rows:
-        text = text_of(row.get("content")).strip()
+        text = without_quoted(text_of(row.get("content")).strip())
         name = text_of(row.get("groupNickname")) or text_of(row.get("accountName"))
         sender = str(row.get("sender") or "")
         if row.get("type") in _TEXTS and (name or sender) and not is_placeholder(text):

@@ -1,5 +1,6 @@
 """The words by which people tell one half of the day from the other, in the languages of CLDR (``babel``)."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import cache
@@ -9,6 +10,7 @@ from babel import Locale, localedata
 _DAY = 24 * 3600
 _HALVES = {"am": (0, _DAY // 2), "pm": (_DAY // 2, _DAY)}
 _LATIN = {"am": _HALVES["am"], "pm": _HALVES["pm"], "a": _HALVES["am"], "p": _HALVES["pm"]}
+_LITERAL = re.compile(r"'([^']+)'")
 _SHORT = 3  # letters of a Latin word before a time that only joins it to its date: à, kl., um
 
 
@@ -22,9 +24,22 @@ def hour_of(hour: int, before: str, after: str = "") -> int | None:
         span = _LATIN.get(key) or _spans().get(key)
         if span is not None:
             return _within(hour, span)
+        if key in _hours():
+            continue
         if not stands_before or len(word.split()) > 2 or len(key) > 2 * _SHORT:
             return None
     return hour
+
+
+@cache
+def _hours() -> frozenset[str]:
+    """The words beside a time that say no more than that it is one: ч., Kl., h."""
+    formats = (
+        one.pattern
+        for name in localedata.locale_identifiers()
+        for one in Locale.parse(name).time_formats.values()
+    )
+    return frozenset(_key(word) for one in formats for word in _LITERAL.findall(one))
 
 
 def _within(hour: int, span: tuple[int, int]) -> int:
@@ -71,4 +86,4 @@ def _periods(locale: Locale) -> Iterator[tuple[str, str, tuple[int, int]]]:
 
 def _key(word: str) -> str:
     plain = unicodedata.normalize("NFKC", word).casefold()
-    return "".join(char for char in plain if char.isalpha() or unicodedata.combining(char))
+    return "".join(char for char in plain if unicodedata.category(char)[0] in "LM")

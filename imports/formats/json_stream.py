@@ -1,5 +1,6 @@
 """Objects of a large JSON document, one at a time."""
 
+import re
 from collections.abc import Collection, Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -9,6 +10,8 @@ import ijson
 from accounts.reasons import Reason
 from imports.source import Source
 from imports.types import NotReadable
+
+_HOLDS_LIST = re.compile(rb'\{[^\[{]{0,2000}"conversations"\s*:\s*\[\s*\{')
 
 
 def objects(
@@ -44,8 +47,11 @@ def objects(
 
 
 def root(source: Source) -> str:
-    """Where the objects of a document stand that is a list of them, or one alone."""
-    return "item" if source.head().removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"[" else ""
+    """Where the conversations of a document stand that is a list of them, holds one, or is one."""
+    head = source.head().removeprefix(b"\xef\xbb\xbf").lstrip()
+    if head[:1] == b"[":
+        return "item"
+    return "conversations.item" if _HOLDS_LIST.match(head) else ""
 
 
 def without_mark(stream: Any) -> Any:

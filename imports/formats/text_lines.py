@@ -17,7 +17,7 @@ LONGEST = 1_000_000
 _MARKS = re.compile(r"[\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 _SPACES = re.compile(r"[\u00a0\u2000-\u200a\u202f\u3000]")
 _CLOCK = re.compile(
-    r"(?P<before>[^\W\d_][^\d\n]{0,24})?(?P<hour>\d{1,2})[:.٫](?P<minute>\d{2})(?:[:.٫](?P<second>\d{2}))?"
+    r"(?P<before>[^\W\d_][^\d\n]{0,24})?(?P<hour>\d{1,2})(?:[:.٫]|\s?h\s?)(?P<minute>\d{2})(?:[:.٫](?P<second>\d{2}))?"
     r"\s*(?P<after>[^\W\d_][^\d\n]{0,24})?"
 )
 # What stands for what is no text: [图片], <Media omitted>.
@@ -104,6 +104,11 @@ def is_placeholder(text: str) -> bool:
     """Whether all of ``text`` stands for a picture, a sound, a card or a call."""
     seen = visible(text).strip()
     return not seen or any(one.fullmatch(seen) for one in (_PLACEHOLDER, _CALL))
+
+
+def without_quoted(text: str) -> str:
+    """What somebody answers, without the words that they answer to: ``…[引用 name：words]``."""
+    return text.partition("[引用 ")[0].rstrip() if text.endswith("]") else text
 
 
 def messages(

@@ -4,6 +4,7 @@ Neither the order of day and month nor the zone is told: the order is found in t
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -26,19 +27,25 @@ from imports.source import Source
 from imports.types import DayOrderUnknown, Turn
 
 NAME = "whatsapp"
-_TIME = r"(?:[^\W\d_][^\d\[\]\n]{0,24})?\d{1,2}[:.٫]\d{2}(?:[:.٫]\d{2})?(?:\s?[^\W\d_][^\d\]\n–-]{0,24})?"
-_HEADER = re.compile(
-    r"(?P<bracket>\[)?(?P<a>\d{1,4})\s?(?P<sep>[./年-])\s?(?P<b>\d{1,2})\s?(?:(?P=sep)|月)\s?(?P<c>\d{1,4})"
+_TIME = r"(?:[^\W\d_][^\d\[\]\n]{0,24})?\d{1,2}(?:[:.٫]|\s?h\s?)\d{2}(?:[:.٫]\d{2})?(?:\s?[^\W\d_][^\d\]\n:–-]{0,24})?"
+_DATE = (
+    r"(?P<a>\d{1,4})\s?(?P<sep>[./年-])\s?(?P<b>\d{1,2})\s?(?:(?P=sep)|月)\s?(?P<c>\d{1,4})"
     r"(?:\.|日|\s?г\.?)?(?:\s?[A-Za-z]{2}\b)?"
-    rf"(?:[,،、]?\s+|[,،、])(?P<time>{_TIME})"
-    r"(?(bracket)\s*\]\s*|\s+[-–—]\s)(?P<rest>.*)",
-    re.DOTALL,
+)
+_BEHIND = r"(?(bracket)\s*\]\s*|(?:\s+[-–—]|:)\s)(?P<rest>.*)"
+_HEADERS = (
+    re.compile(
+        rf"(?P<bracket>\[)?{_DATE}(?:[,،、]?\s+|[,،、])(?P<time>{_TIME}){_BEHIND}", re.DOTALL
+    ),
+    re.compile(rf"(?P<bracket>\[)?(?P<time>{_TIME})[,،、]?\s+{_DATE}{_BEHIND}", re.DOTALL),
 )
 _NAMED = re.compile(r"(?P<name>[^:\n]{1,80}?):(?:\s(?P<text>.*))?$", re.DOTALL)
 # A colon in the title of a group or in what somebody set it to: a quotation or a sentence stands
 # before it, and no name.
-_NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』]|(?:^|\s)‘|[.!?。]\s?[^\s].{12}")
+_NO_NAME = re.compile(r"[\"“”„‟«»‹›‚「」『』。]|(?:^|\s)['‘]|[.!?]\s?[^\s].{12}")
 _LONGEST_NAME = 7  # words
+# What is so long and stands before a colon once in a chat is a sentence of the program's.
+_WORDS_ONCE, _SIGNS_ONCE = 5, 24
 _TEXTS = patterns(__file__)
 # The mark before the text says on an iPhone that nobody typed it.
 _AUTOMATIC = re.compile(r"[^\]\n]*\][^\n]{1,150}?:\s\u200e")
@@ -67,7 +74,8 @@ def sniff(head: str) -> float:
 
 def parse(source: Source) -> Iterator[Turn]:
     chosen = source.options.day_first
-    order = day_order(source)
+    sentences = Counter[str]()
+    order = day_order(source, sentences)
     if chosen is None and order.matters and order.day_first is None:
         raise DayOrderUnknown("chat_day_order")
     day_first = chosen if chosen is not None else order.day_first is not False
@@ -84,6 +92,7 @@ def parse(source: Source) -> Iterator[Turn]:
                 yield Header("", datetime.min), ""
                 continue
             name, text = _said(dated)
+            name = "" if sentences[name] == 1 else name
             yield Header(name, datetime.combine(day, at)), text
 
     for header, raw in messages(headed()):
@@ -93,7 +102,9 @@ def parse(source: Source) -> Iterator[Turn]:
 
 def _dated(line: str) -> _Dated | None:
     seen = visible(line).lstrip()
-    found = _HEADER.match(ascii_digits(seen)) if line[:1] not in " \t" else None
+    digits = ascii_digits(seen)
+    matches = (header.match(digits) for header in _HEADERS)
+    found = next(filter(None, matches), None) if line[:1] not in " \t" else None
     if found is None or (clock(found["time"]) is None and not _CLOCK_LIKE.fullmatch(found["time"])):
         return None
     automatic = found["bracket"] and _AUTOMATIC.match(line)
@@ -156,7 +167,9 @@ def _day(numbers: tuple[int, int, int], day_first: bool) -> date | None:
         for years, converted in _CALENDARS:
             if year in years:
                 year, month, day = converted(year, month, day)
-        return date(year + 2000 if year < 100 else year, month, day)
+        if year < 100:  # of Thailand, where it is yet to come by the other calendars
+            year += 2000 if 2000 + year <= date.today().year + 1 else 2500 - 543
+        return date(year, month, day)
     except (ValueError, IndexError):
         return None
 
@@ -184,6 +197,11 @@ class DayOrder:
                 self._moves[place] += numbers[place] != self._last[place]
         self._last = numbers
 
+    @property
+    def in_doubt(self) -> bool:
+        """Whether some date can be read both ways, and no number above 12 says which is the day."""
+        return self.matters and all(self._over) == any(self._over)
+
     def decide(self) -> None:
         """The day is what is ever above 12; else what falls within a year, as months do not;
         else what changes more often."""
@@ -193,11 +211,21 @@ class DayOrder:
                 return
 
 
-def day_order(source: Source) -> DayOrder:
-    """By all dates of the file."""
+def day_order(source: Source, sentences: Counter[str] | None = None) -> DayOrder:
+    """By all dates of the file. Counts in ``sentences`` how often what is long for a name stands
+    before a colon."""
     order = DayOrder()
     for line in lines(replace(source, skipped=Skipped())):
         if (dated := _dated(line)) is not None:
             order.add(dated.numbers)
+            name = _said(dated)[0]
+            if sentences is not None and _is_long(name):
+                sentences[name] += 1
     order.decide()
     return order
+
+
+def _is_long(name: str) -> bool:
+    if not any(map(str.isalpha, name)):
+        return False  # a telephone number
+    return len(name.split()) >= _WORDS_ONCE or len(name) >= _SIGNS_ONCE

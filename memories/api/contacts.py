@@ -21,7 +21,7 @@ from contacts.api import OneContact
 from contacts.edit import archive_contact
 from contacts.merge import UnknownPerson, not_the_same
 from contacts.models import Contact
-from contacts.serializers import ChangedContact, ContactDetail, detail
+from contacts.serializers import ChangedContact, ContactDetail, Name, detail
 from memories.api.requested import Forgotten
 from memories.corrections import merge_contacts
 from memories.erasure import erase
@@ -53,14 +53,8 @@ class SplitForm(_Reasoned):
     """The memories that are about another person, and how that one is called."""
 
     memories = BoundedList(child=Identifier(), min_length=1, max_length=MAX_SPLIT)
-    name = Text(max_length=200)
+    name = Name()
     relationship = Text(max_length=200, allow_blank=True, required=False)
-
-    def validate_name(self, value: str) -> str:
-        try:
-            return store.clean_name(value)
-        except store.InvalidContact as error:
-            raise serializers.ValidationError(str(error)) from error
 
 
 class ResolveForm(_Reasoned):
@@ -69,6 +63,17 @@ class ResolveForm(_Reasoned):
     key = Text(max_length=50)
     value = Text(max_length=500, required=False)
     all = serializers.BooleanField(default=False)
+
+    described = {
+        "oneOf": [
+            {"required": ["value"], "properties": {"all": {"const": False}}},
+            {
+                "required": ["all"],
+                "properties": {"all": {"const": True}},
+                "not": {"required": ["value"]},
+            },
+        ]
+    }
 
     def validate(self, asked: dict[str, Any]) -> dict[str, Any]:
         if ("value" in asked) == asked["all"]:

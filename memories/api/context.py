@@ -18,6 +18,7 @@ from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
 from memories.context import build, measures, pace
 from memories.models import Message
+from memories.text.client_text import without_client_text
 
 MAX_HISTORY = 500
 
@@ -36,7 +37,8 @@ class ContextForm(Strict):
         allow_blank=True,
         allow_null=True,
         required=False,
-        help_text="Who else than the user wrote it: they don't get the user's own card.",
+        help_text="Who else than the user wrote it: they get what they told themselves, and nothing "
+        "that the user did.",
     )
     session_id = Text(max_length=200, allow_blank=True, allow_null=True, required=False)
     history = BoundedList(child=Turn(), max_length=MAX_HISTORY, required=False)
@@ -171,17 +173,23 @@ class ContextView(UserView):
     )
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(ContextForm)
+        message = without_client_text(asked["message"])
+        if not message:
+            return Response(asdict(build.Injection()))  # a client's own request, and no chat
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
         end_user, session_id = self.find_user(), asked.get("session_id") or ""
+        if end_user is not None and (speaker := asked.get("speaker")):
+            bounds = {"limit": asked["limit"], "token_budget": asked["token_budget"]}
+            traced = build.trace_for_speaker(end_user, speaker, message, **bounds)
+            return Response(asdict(traced.injection))
         traced = measures.measured_trace(
             end_user,
-            asked["message"],
+            message,
             session_id=session_id,
             history=turns[-HISTORY:],
             limit=asked["limit"],
             token_budget=asked["token_budget"],
             include=asked["include"],
-            by_user=not asked.get("speaker"),
             keep_cards=asked.get("keep_cards"),
             resolve=asked.get("resolve"),
             resolve_budget_ms=asked["resolve_budget_ms"],

@@ -1,5 +1,6 @@
 """How a memory stands to others, over HTTP: reading the graph, stating and taking away edges."""
 
+import re
 from typing import Any
 from uuid import UUID
 
@@ -25,22 +26,28 @@ DIRECTIONS = ("out", "in", "both")
 KINDS = [kind.value for kind in edit_edges.STATED]
 
 
+_KINDS = [*Edge.Kind.values, SHARES]
+_KIND = rf"^(?:(?:{'|'.join(_KINDS)})$|{Edge.SHARES_ENTITY})"
+
+
+class KindOfEdge(serializers.CharField):
+    described = {"pattern": _KIND}
+
+    def to_internal_value(self, data: Any) -> str:
+        kind = super().to_internal_value(data)
+        if not re.match(_KIND, kind):
+            raise serializers.ValidationError(f"Unknown kind. Known are: {', '.join(_KINDS)}.")
+        return Edge.SHARES_ENTITY if kind == SHARES else kind
+
+
 class EdgesQuery(Strict):
     hops = serializers.IntegerField(min_value=1, max_value=2, default=1)
-    kind = serializers.CharField(
+    kind = KindOfEdge(
         max_length=100,
         required=False,
         help_text=f"One kind of edge; {SHARES} for those by any entity.",
     )
     limit = serializers.IntegerField(min_value=1, max_value=MOST, default=50)
-
-    def validate_kind(self, kind: str) -> str:
-        if kind == SHARES:
-            return Edge.SHARES_ENTITY
-        if kind not in Edge.Kind.values and not kind.startswith(Edge.SHARES_ENTITY):
-            known = ", ".join([*Edge.Kind.values, SHARES])
-            raise serializers.ValidationError(f"Unknown kind. Known are: {known}.")
-        return kind
 
 
 class NewEdge(Strict):

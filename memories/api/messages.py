@@ -16,7 +16,7 @@ from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.fields import BoundedList, Flag, Metadata, MetadataQuery, PastMoment, Strict, Text
 from accounts.paging import Page, PageQuery, page
-from contacts import store
+from contacts.serializers import Name
 from memories import queue
 from memories.api import waiting
 from memories.api.requested import Forgotten
@@ -37,7 +37,7 @@ class MessageForm(Strict):
     id = Text(max_length=200, required=False, allow_null=True)
     role = serializers.ChoiceField(Message.Role.choices)
     content = Text(max_length=MAX_CONTENT)
-    speaker = Text(
+    speaker = Name(
         max_length=100,
         required=False,
         allow_null=True,
@@ -48,11 +48,12 @@ class MessageForm(Strict):
     session_id = Text(max_length=200, required=False, allow_null=True, allow_blank=True)
     metadata = Metadata(required=False, help_text="What you note of it; it is not read.")
 
-    def validate_speaker(self, name: str | None) -> str | None:
-        try:
-            return store.clean_name(name) if name else None
-        except store.InvalidContact as error:
-            raise serializers.ValidationError(str(error)) from error
+    described = {
+        "anyOf": [
+            {"properties": {"speaker": {"type": "null"}}},
+            {"properties": {"role": {"const": Message.Role.USER.value}}},
+        ]
+    }
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("speaker") and attrs["role"] != Message.Role.USER:

@@ -52,14 +52,11 @@ class _Times(Strict):
     importance = Number(min_value=0, max_value=1, required=False)
     subtype = serializers.ChoiceField(SUBTYPES, required=False)
     metadata = Metadata(
-        required=False, help_text="Yours; of a correction key by key, null removes one."
+        required=False,
+        taken=OWN_METADATA,
+        help_text="Yours; of a correction key by key, null removes one.",
     )
     why = Text(max_length=500, allow_blank=True, required=False)
-
-    def validate_metadata(self, value: dict[str, Any]) -> dict[str, Any]:
-        if taken := sorted(OWN_METADATA & value.keys()):
-            raise serializers.ValidationError(f"Mio keeps these itself: {', '.join(taken)}.")
-        return value
 
 
 class NewMemory(_Times):

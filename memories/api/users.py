@@ -31,6 +31,11 @@ class Export(UserView):
 class ForgetForm(Strict):
     """Exactly one of the three."""
 
+    described = {
+        "minProperties": 1,
+        "maxProperties": 1,
+        "not": {"required": ["everything"], "properties": {"everything": {"const": False}}},
+    }
     everything = Flag(required=False)
     contact = Identifier(required=False)
     memory = Identifier(required=False)

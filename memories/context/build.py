@@ -27,7 +27,7 @@ from accounts.best_effort import best_effort
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.scope import user_scope
-from contacts import lookup
+from contacts import lookup, store
 from contacts.attributes import label
 from contacts.cards import compact
 from contacts.types import Mention, Person
@@ -44,13 +44,14 @@ from memories.context.render import (
 )
 from memories.context.timing import Clock, Step, since
 from memories.corrections import erasure_requests
-from memories.models import Erasure, Injected, Memory
+from memories.models import Erasure, Injected, Memory, Message
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.neighbour_turns import PAUSE
 from memories.search.outdated_weight import asks_past
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.ranking import Hit
+from memories.text.client_text import without_client_text
 from memories.text.own_words import without_injected
 from memories.text.small_talk import greets
 from memories.types import CONTACT
@@ -146,6 +147,21 @@ def note(end_user: EndUser | None, traced: Trace, session_id: str = "") -> None:
         _note_access(end_user, traced.injection.memories, session_id)
 
 
+def trace_for_speaker(
+    end_user: EndUser, speaker: str, message: str, *, limit: int = 10, token_budget: int = 1500
+) -> Trace:
+    """What a model should know before it answers somebody else than the end user, in a chat of
+    several: what they told themselves, and nothing that the user did."""
+    started = time.perf_counter()
+    bearers = store.find(end_user, speaker)
+    own = bearers[0] if len(bearers) == 1 else None  # of several, nobody knows which
+    names = {speaker, *((own.name, *own.aliases) if own else ())}
+    ways = _ways(linked.told_by(end_user, names, message), [], end_user)
+    block = render(end_user.reads, [], [way.injected for way in ways], limit, token_budget)
+    injection = Injection(block.text, memories=block.kept, timing_ms=since(started))
+    return Trace(injection, ways=tuple(ways))
+
+
 def trace(
     end_user: EndUser | None,
     message: str,
@@ -155,7 +171,6 @@ def trace(
     limit: int = 10,
     token_budget: int = 1500,
     include: Collection[str] = ALL,
-    by_user: bool = True,
     keep_cards: int | None = None,
     resolve: str | None = None,
     resolve_budget_ms: int = pace.BUDGET_MS,
@@ -166,7 +181,7 @@ def trace(
     that are to ``heal`` on the way, and what a model was asked.
 
     ``history`` are (role, content) turns before the message; what of the session is stored and older
-    is read as well. The user's own card is for what the user wrote (``by_user``) alone. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
+    is read as well. ``limit`` bounds the memories, ``token_budget`` the whole text; cards come first.
     Whoever the talk is about keeps a compact one for ``keep_cards`` messages (default: as set).
     Where it is unsure who is meant, a model is asked, and waited for ``resolve_budget_ms`` at most:
     with ``resolve`` "auto" unless it turned out too slow, with "model" always, with "fast" never
@@ -221,8 +236,7 @@ def trace(
         before = linked.former(end_user, message, scored, names)
         ways = _ways([*found, *(one for one in before if one.memory not in scored)], hits, end_user)
         asked = erasure_requests.reported(end_user)
-        with_own = by_user and "user" in include
-        own_text = own_card.text_of(end_user, own_card.of(end_user)) if with_own else ""
+        own_text = own_card.text_of(end_user, own_card.of(end_user)) if "user" in include else ""
         block = render(
             end_user.reads,
             shown,
@@ -400,7 +414,15 @@ def _continued(
 
 
 def _own(turns: Sequence[lookup.Turn]) -> list[lookup.Turn]:
-    return [turn._replace(text=without_injected(turn.text)) for turn in turns]
+    """The turns without what was injected, and of the user's without what a client wrote."""
+    return [
+        turn._replace(
+            text=without_injected(
+                without_client_text(turn.text) if turn.role == Message.Role.USER else turn.text
+            )
+        )
+        for turn in turns
+    ]
 
 
 def stored_turns(end_user: EndUser, session_id: str) -> tuple[list[lookup.Turn], list[lookup.Turn]]:

@@ -73,6 +73,15 @@ def about_people(end_user: EndUser, people: Sequence[Person], message: str, limi
     return About(best, tuple(unlinked))
 
 
+def told_by(end_user: EndUser, names: Collection[str], message: str) -> list[Found]:
+    """The latest memories that somebody of these names told themselves, the best for the message
+    first. One statement."""
+    rows = Memory.objects.of(end_user).active().facts().filter(speaker__in=names)
+    latest = rows.only(*Memory.SHOWN).order_by("-said_at", "pk")[:WINDOW]
+    found = _ranked(list(latest), message, Reason("linked"))
+    return sorted(found, key=lambda item: (-item.score, str(item.memory.id)))
+
+
 # At most so many memories that are no longer true are told beside what took their place.
 MOST_FORMER = 3
 # What one of these has of the score of its successor: it stands right below it.

@@ -9,6 +9,7 @@ from memories.models.memory import (
     MemoryQuerySet,
 )
 from memories.models.records import (
+    Claim,
     Erasure,
     GatewayTurn,
     Injected,

@@ -33,6 +33,11 @@ CONSOLIDATED_IMPORTANCE = 0.05
 INITIAL_IMPORTANCE = 0.5
 # A profile speaks for many memories: above any single new one.
 PROFILE_IMPORTANCE = 0.8
+# How search tokens of roles begin: role:mother.
+ROLE = "role:"
+MENTIONS_ROLE = "EXISTS (SELECT FROM unnest(tokens) word WHERE starts_with(word, %s))"
+# The key in Memory.metadata of what an operator said to be about the end user alone.
+ABOUT_USER = "about_user"
 # A memory that waits longer for whom it is about got nobody.
 LINKED_WITHIN = timedelta(minutes=5)
 
@@ -56,14 +61,16 @@ class MemoryQuerySet(ScopedQuerySet):
         return self.filter(kind=Memory.Kind.FACT)
 
     def of_nobody(self) -> Self:
-        """Current facts of a friend, relative, colleague or partner that are linked to no contact,
-        though workers had the time, and of which nobody said that they are not about one."""
+        """Current facts that mention a friend, relative, colleague or partner and are linked to no
+        contact, though workers had the time, and of which nobody said whom they are about."""
         return self.unlinked().filter(created_at__lte=timezone.now() - LINKED_WITHIN)
 
     def unlinked(self) -> Self:
         """The same, whether or not workers had the time."""
-        people = [str(subtype) for subtype in OF_PEOPLE]
-        return self.active().facts().filter(subtype__in=people, unread=False, links=None)
+        people = Q(subtype__in=[str(subtype) for subtype in OF_PEOPLE])
+        role = RawSQL(MENTIONS_ROLE, [ROLE], output_field=models.BooleanField())  # noqa: S611 a constant
+        rows = self.active().facts().filter(people | Q(role), unread=False, links=None)
+        return rows.exclude(metadata__has_key=ABOUT_USER)
 
     def ahead(self, since: datetime) -> Self:
         """Memories of what takes place, or begins to hold, at ``since`` or later; but not of what

@@ -282,6 +282,29 @@ class Receipt(models.Model):
         return f"receipt {self.pk}"
 
 
+class Claim(models.Model):
+    """That an operator is on a row of the review queue, so that no other decides it meanwhile. It
+    lapses by itself (``dashboard.queries.claims``). Known by name: operators are in no cell."""
+
+    end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")
+    what = models.CharField(max_length=60, help_text="The model and the id of the row.")
+    operator = models.CharField(max_length=150)
+    at = models.DateTimeField()
+
+    objects = ScopedQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["end_user", "what"], name="claim_once")]
+
+    def __str__(self) -> str:
+        return f"{self.operator} is on {self.what}"
+
+    @staticmethod
+    def name_of(row: models.Model) -> str:
+        """How ``what`` names a row."""
+        return f"{row._meta.label_lower}:{row.pk}"
+
+
 class JobRun(models.Model):
     """One run of a maintenance job: how far it came, what it did, how it ended.
 

@@ -63,7 +63,7 @@ SECTIONS: dict[str, type[models.Model]] = {
 ADDED_SECTIONS = ("gateway_turns",)  # not in the exports of earlier releases
 # What a user has that no document holds, and why nothing is lost by it.
 NOT_CARRIED: dict[str, str] = {
-    "dashboard.claim": "which operator looks at what now",
+    "memories.claim": "which operator looks at what now",
     "contacts.contactkey": "derived from the contacts",
     "imports.import": "a log of files; what they brought is in messages and contacts",
     "memories.consolidation": "work; what is due follows from the links",

@@ -12,9 +12,9 @@ from importlib import resources
 import regex
 
 from contacts.roles import terms
+from memories.models.memory import ROLE
 
 HAS_TIME = "has:time"
-ROLE = "role:"
 # A question for a time asks for it more than for any of its words. Measured: 2 to 3.
 TIME_WEIGHT = 2.5
 

@@ -28,14 +28,22 @@ _TOKEN = re.compile(
 # of a question may stand before it.
 _LABEL = re.compile(
     r"^[^\S\n]{0,8}(?:"
-    r"(?P<heading>\#{1,6}[^\S\n]{0,4}(?P<h>[^\n#]{1,60}?)|[\[【](?P<b>[^\[\]【】\n]{1,60})[\]】]|\*\*(?P<s>[^*\n]{1,60}?)\*\*)"
+    r"(?P<heading>\#{1,6}[^\S\n]{0,4}(?P<h>[^\n#]{1,60}?)\#{0,6}|[\[【](?P<b>[^\[\]【】\n]{1,60})[\]】]|\*\*(?P<s>[^*\n]{1,60}?)\*\*)"
     r"[^\S\n]{0,4}(?:[:：](?P<told>[^\n]*))?$"
     r"|(?P<p>[^\W_][^\n:：.!?。！？]{0,60})[:：](?P<rest>[^\n]*)$)",
     re.M,
 )
-# A line behind which a fence or a line of dashes begins, to its end.
+# A fence or a line of dashes, to its end: behind a line that names it, or behind its mark a file.
 _FENCED = re.compile(
-    r"^(?P<name>[^\W_][^\n]{0,80})\n\s{0,9}^(?P<fence>```+|~~~+|-{3,}|={3,}|\*{3,}|_{3,})", re.M
+    r"^(?P<name>[^\W_][^\n]{0,80})\n\s{0,9}^(?P<fence>```+|~~~+|\"{3}|'{3}|-{3,}|={3,}|\*{3,}|_{3,})",
+    re.M,
+)
+_FILE = re.compile(
+    r"^(?P<fence>```+|~~~+)[^\n`]{0,200}[\w)-]\.[a-zA-Z]\w{0,7}\b[^\n`]{0,40}$", re.M
+)
+# [World Info: …]
+_NOTE = re.compile(
+    r"^[\[【](?P<name>[^\[\]【】\n:：]{1,40})[:：][^\[\]【】]{1,20000}+[\]】]$", re.M
 )
 # What a line of signs with words in it ends with.
 _RULED = re.compile(r"(?:--|==|\*\*\*|~~~~|__|<<|>>)\s{0,8}+$")
@@ -44,6 +52,7 @@ _PARTS = re.compile(r"(?<=[^\W\d_])(?=[A-Z][a-z])|[_.:-]+")
 _WORDS = re.compile(r"\w+")
 _HAN = re.compile(r"[^\W\d_a-zA-Z]")
 _LONGEST_NAME = 6  # words
+_SHORT = 2  # letters of a word that says nothing: of, in
 _OPEN = 40  # marks that may wait for their end at a time
 _SENTENCE = re.compile(r"[.!?](?:\s|$)|[。！？\n]")
 _QUOTE = re.compile('[“"「]')
@@ -64,10 +73,13 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
+    """``is_weak``: a person may write such a label too, unless a client's others stand beside it."""
+
     start: int
     begins: int
     kind: str
     is_heading: bool
+    is_weak: bool = False
 
 
 def client_text(content: str) -> list[_Span]:
@@ -94,7 +106,10 @@ def requests_for_client(content: str) -> bool:
     orders, holds_chat = _orders(content[:_READ])
     if not _NAMES.form.search(orders) or _NAMES.first_person.search(orders):
         return False
-    return any(_is_request(sentence, holds_chat) for sentence in _SENTENCE.split(orders))
+    if any(part.kind == "own" for part in _parts(content)):
+        return False  # what the user asks stands in it
+    of_chat = holds_chat or bool(_NAMES.chat.search(orders))
+    return any(_is_request(sentence, of_chat) for sentence in _SENTENCE.split(orders))
 
 
 def instructs_for_client(system: str) -> bool:
@@ -128,8 +143,8 @@ def _makes_product(sentence: str) -> bool:
 
 
 def _orders(content: str) -> tuple[str, bool]:
-    """What a message says before a transcript and outside of quotations and tags, and whether a
-    tag holds a chat."""
+    """What a message says before a transcript, in a paragraph behind it, and outside of quotations
+    and tags, and whether a tag holds a chat."""
     kept, at = [], 0
     parts = _parts(content)
     for part in parts:
@@ -140,17 +155,26 @@ def _orders(content: str) -> tuple[str, bool]:
         text = f"{text[:start]} {text[end:]}"
     lines = []
     for line in text.split("\n"):
-        if names_role(line, label=True) and not line.lstrip().startswith("#"):
+        if _speaks(line):
+            last = text.rstrip().rpartition("\n\n")[2]
+            lines += [] if any(map(_speaks, last.split("\n"))) else [last]
             break
         lines.append(line)
     holds_chat = any(_NAMES.chat.search(_PARTS.sub(" ", part.name)) for part in parts)
     return "\n".join(lines), holds_chat
 
 
+def _speaks(line: str) -> bool:
+    """Whether a line of a transcript begins: ``User: …``."""
+    return names_role(line, label=True) and not line.lstrip().startswith("#")
+
+
 def _client_text(content: str) -> list[_Span]:
     parts = _outermost([*_parts(content), *_fenced(content)], content)
-    attached = [part for part in parts if part.kind == "attached"]
+    attached = [part for part in parts if part.kind != "own"]
     sections = list(_sections(content, attached))
+    if not _is_template(content, sections):
+        sections = [one for one in sections if not one.is_weak]
     named = [section.kind for section in sections]
     own = [part.inner for part in parts if part.kind == "own"]
     if own and (attached or named):
@@ -164,7 +188,33 @@ def _client_text(content: str) -> list[_Span]:
         begins, ends = asked[0] if first == "own" else asked[-1]
         label = next(one for one in sections if one.start == begins)
         return _others([(label.begins, ends)], len(content), attached)
-    return _joined([*spans, *((part.start, part.end) for part in attached)])
+    found = _joined([*spans, *((part.start, part.end) for part in attached)])
+    left = _others(found, len(content), [])
+    if any(content[start:end].strip() for start, end in left):
+        return found
+    return _others(_asked_unnamed(content, parts, sections), len(content), []) or found
+
+
+def _asked_unnamed(
+    content: str, parts: Sequence[_Part], sections: Sequence[_Section]
+) -> list[_Span]:
+    """What the user asks where nothing says so and nothing else is left: a task between tags, or
+    the last paragraph under a heading; nothing where a client only attached something."""
+    if tasks := [part.inner for part in parts if part.kind == "orders"]:
+        return tasks
+    at = content.rstrip().rfind("\n\n")
+    begins = max((part.end for part in parts), default=0)
+    under = sections and max(begins, sections[-1].begins) < at
+    return [(at, len(content))] if under else [(0, 0)]
+
+
+def _is_template(content: str, sections: Sequence[_Section]) -> bool:
+    """Whether a client put labels around a question: it also says what to answer, or what from."""
+    if not any(one.kind == "own" for one in sections):
+        return False
+    told = any(one.kind == "orders" and not one.is_weak for one in sections)
+    introduced = sections[0].is_weak and not content[sections[0].begins :].split("\n", 1)[0].strip()
+    return told or introduced or bool(_NAMES.attached.search(content[: sections[0].start]))
 
 
 def _is_built(sections: Sequence[_Section]) -> bool:
@@ -207,14 +257,19 @@ def _parts(content: str) -> list[_Part]:
 
 def _fenced(content: str) -> Iterator[_Part]:
     after = 0
-    for found in _FENCED.finditer(content):
-        if found.start() < after or _kind_of_label(found["name"].strip(" .:：")) != "attached":
+    marks = [*_FENCED.finditer(content), *_FILE.finditer(content)]
+    for found in sorted(marks, key=lambda one: one.start("fence")):
+        named = found.re is _FILE or _kind_of_label(found["name"].strip(" .:：")) == "attached"
+        if found.start() < after or not named:
             continue
         end = re.compile(rf"^[^\S\n]*{re.escape(found['fence'])}[^\S\n]*$", re.M).search(
             content, content.find("\n", found.end()) + 1 or len(content)
         )
         after = end.end() if end else len(content)
         yield _Part(found.start(), after, (found.end(), after), "attached")
+    for note in _NOTE.finditer(content):
+        if _kind_of_label(note["name"]) == "attached":
+            yield _Part(*note.span(), note.span(), "attached")
 
 
 def _outermost(found: Sequence[_Part], content: str) -> list[_Part]:
@@ -229,7 +284,7 @@ def _outermost(found: Sequence[_Part], content: str) -> list[_Part]:
             continue
         last = kept[-1] if kept else None
         if last and part.end <= last.end:
-            if last.kind == "attached":
+            if last.kind != "own":
                 continue
             if part.kind == "own":
                 kept.pop()
@@ -243,9 +298,8 @@ def _opened(
     """The mark that this one closes; None where it is itself one that may be closed."""
     text = next(text for text in token.group("square", "lens", "comment", "rule") if text)
     closes = text.lstrip().startswith("/") or _NAMES.ends.search(text)
-    words = {
-        word.lower() for word in _WORDS.findall(_NAMES.begins.sub(" ", _NAMES.ends.sub(" ", text)))
-    }
+    said = _WORDS.findall(_NAMES.begins.sub(" ", _NAMES.ends.sub(" ", text)))
+    words = {word.lower() for word in said if len(word) > _SHORT or not word.isascii()}
     if not closes:
         marks.append((token, words))
         del marks[:-_OPEN]
@@ -268,7 +322,9 @@ def _kind_of_tag(name: str) -> str:
     own, *others = (
         _last(pattern, words) for pattern in (_NAMES.own, _NAMES.attached, _NAMES.orders)
     )
-    return "own" if own > max(others) else "attached"
+    if own > max(others):
+        return "own"
+    return "orders" if others[1] > others[0] else "attached"
 
 
 def _last(pattern: re.Pattern[str], text: str) -> int:
@@ -290,10 +346,18 @@ def _sections(content: str, attached: Sequence[_Part]) -> Iterator[_Section]:
         if not kind and label["h"] and attached and label.start() < attached[0].start:
             kind = "orders"
         told = bool(behind and behind.strip())
-        if not kind or (told and kind != "own" and not label["heading"]):
+        is_weak = told and kind != "own" and not label["heading"]
+        if not kind and label["p"] and not told and _names_attached_last(name):
+            kind, is_weak = "attached", True
+        if not kind:
             continue
         begins = label.end() - len(behind) if told and behind else label.end()
-        yield _Section(label.start(), begins, kind, bool(label["heading"]))
+        yield _Section(label.start(), begins, kind, bool(label["heading"]), is_weak)
+
+
+def _names_attached_last(name: str) -> bool:
+    """Whether a line before a colon ends with what follows: … on the following context."""
+    return _last(_NAMES.attached, name) == len(name)
 
 
 def _kind_of_label(name: str) -> str:

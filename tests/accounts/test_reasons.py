@@ -129,7 +129,7 @@ def test_a_reason_is_said_in_english_and_in_the_readers_language() -> None:
     ])  # fmt: skip
     assert str(NESTED) == "mentioned last, female; 2 people answer to it"
     assert str(described) == "fits the description: company 腾讯; job title 医生"
-    assert str(Reason("words", words=["a", "b"])) == "Memories about both mention a, b."
+    assert str(Reason("words", words=["a", "b"])) == "What is known of both mentions a, b."
     with translation.override("zh-hans"):
         assert words.reason(NESTED) == "上一个提到的人，女性；有 2 人符合"
         assert words.reason(described) == "符合描述：公司 腾讯；职业 医生"

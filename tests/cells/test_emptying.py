@@ -13,6 +13,8 @@ from accounts import cells, placement, scope
 from accounts.models import App, Cell, EndUser, Placement
 from contacts.models import Contact
 from memories import portability
+from memories.erasure.erase import forget_everything
+from memories.models import Receipt
 from memories.portability import move_user
 from tests.api import ApiClient, user_address
 from tests.cells.reached import cells_setting
@@ -96,6 +98,9 @@ def test_all_users_of_a_cell_move_with_one_wait_for_many(
     users = {name: a_user(app, "c1", name) for name in ("ann", "ben", "cleo")}
     counts = {name: rows_of("c1", user.pk) for name, user in users.items()}
     a_user(app, "c2", "dora")
+    with cells.entered("c1"):
+        forget_everything(a_user(app, "c1", "zoe"))
+        receipt = Receipt.objects.get()
     waits: list[float] = []
     monkeypatch.setattr(move_user, "CHUNK", 2)
     monkeypatch.setattr(move_user.time, "sleep", waits.append)
@@ -104,6 +109,9 @@ def test_all_users_of_a_cell_move_with_one_wait_for_many(
     assert "Take it out of MIO_CELLS" in told
     assert len(waits) == 2
     assert set(cells_of(app).values()) == {"c2"}
+    for cell, kept in (("c1", []), ("c2", [receipt.pk])):
+        with cells.entered(cell):
+            assert [row.pk for row in Receipt.objects.all()] == kept
     for name, user in users.items():
         assert rows_of("c2", user.pk) == counts[name]
         assert rows_of("c1", user.pk) == {}

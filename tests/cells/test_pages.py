@@ -42,7 +42,8 @@ def app() -> App:
 
 
 PAGES = ["/", "/users/", "/apps/", "/webhooks/", "/review/", "/review/links/", "/review/conflicts/",
-         "/pipeline/", "/pipeline/jobs/", "/find/?q=ann"]  # fmt: skip
+         "/pipeline/", "/pipeline/jobs/", "/find/?q=ann",
+         "/activity/", "/activity/?person=ann", "/activity/csv/", "/receipts/"]  # fmt: skip
 
 
 def test_every_page_opens_and_shows_the_cell_that_was_chosen(operator: Client, app: App) -> None:
@@ -115,6 +116,20 @@ def test_a_search_asks_each_cell_as_much_however_much_is_found(operator: Client)
     few = statements()
     people_of(api, {f"user {number}": 1 for number in range(6)})
     assert statements() == few
+
+
+def test_activity_and_receipts_are_of_every_cell(operator: Client, app: App) -> None:
+    api = ApiClient(app)
+    changes = operator.get("/activity/", {"person": "ann"}).context
+    assert [row.end_user.external_id for row in changes["page"].rows] == ["ann"]
+    rows = operator.get("/activity/").context
+    assert {row.end_user.external_id for row in rows["page"].rows} == {"ann", "ben"}
+    assert all(rows["about"][row.pk].people for row in rows["page"].rows)
+    for user in ("ann", "ben"):
+        _, gone = api.delete(user_address(user, ""))
+        assert operator.get("/receipts/", {"q": user}).status_code == 200
+        assert operator.get(f"/receipts/{gone['receipt']}/").status_code == 200
+    assert len(operator.get("/receipts/").context["page"].rows) == 2
 
 
 def test_when_a_cell_has_nothing_to_review_the_next_one_that_has_is_offered(

@@ -39,6 +39,8 @@ def test_memories_are_stored_as_they_stand_and_read_by_pages(mio: Mio) -> None:
         [4, 3], [2, 1], [0], [],
     ]  # fmt: skip
     assert {page["count"] for page in pages} == {5}
+    both = [{"user_id": "ann"}, {"AND": [{"user_id": "ann"}]}]
+    assert [client.get_all(user_id="ann", filters=one)["count"] for one in both] == [5, 5]
     assert client.search("What is the price of tin?", threshold=1.0)["results"] == []
 
 

@@ -368,7 +368,7 @@ BAD_CONTACTS: dict[str, tuple[dict[str, Any], str]] = {
     "name only punctuation": ({"name": "!!!"}, "name"),
     "name of 201 characters": ({"name": "n" * 201}, "name"),
     "alias a number": ({"name": "Nora", "aliases": ["Nori", 1]}, "aliases[1]"),
-    "alias only punctuation": ({"name": "Nora", "aliases": ["?"]}, "aliases"),
+    "alias only punctuation": ({"name": "Nora", "aliases": ["?"]}, "aliases[0]"),
     "aliases a string": ({"name": "Nora", "aliases": "Nori"}, "aliases"),
     "51 aliases": ({"name": "Nora", "aliases": ["n"] * 51}, "aliases"),
     "gender unknown": ({"name": "Nora", "gender": "x"}, "gender"),

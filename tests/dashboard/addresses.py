@@ -13,7 +13,7 @@ from contacts.models import Contact
 from dashboard import urls
 from imports.models import Import
 from memories.erasure import receipts
-from memories.models import Link, Receipt
+from memories.models import Edge, Link, Receipt
 
 #: What an address needs behind it to show something, by the name of the page.
 ASKING = {
@@ -29,6 +29,7 @@ ALSO = {
     "contacts": ["?q={name}", "?only=suggested", "?sort=name"],
     "memories": ["?q={name}", "?status=outdated"],
     "pipeline": ["?state=quarantined"],
+    "conflicts": ["?at={edge}"],
     "calls": ["?kind=embed&outcome=failed"],
 }
 
@@ -56,6 +57,7 @@ def addresses(end_user: EndUser) -> dict[str, str]:
     other = others.order_by("-mention_count", "name_key", "namesake")[0]
     made = {"end_user": end_user, "verb": "confirm", "actor": "operator:ada"}
     change = Change.objects.of(end_user).first() or Change.objects.create(**made)
+    import_ = Import.objects.of(end_user).first() or Import.objects.create(end_user=end_user)
     real: dict[str, Any] = {
         "user": end_user.pk,
         "app": end_user.app_id,
@@ -66,9 +68,14 @@ def addresses(end_user: EndUser) -> dict[str, str]:
         "link": link.pk,
         "change": change.pk,
         "receipt": receipts.write(end_user, Receipt.What.PERSON, receipts.By("operator:ada")),
-        "chat": Import.objects.get_or_create(end_user=end_user)[0].pk,
+        "chat": import_.pk,
     }
-    values = {**real, "name": Contact.objects.light().get(pk=link.contact_id).name[:20]}
+    edge = Edge.objects.of(end_user).filter(kind=Edge.Kind.CONFLICTS).first()
+    values = {
+        **real,
+        "edge": edge.pk if edge else "",
+        "name": Contact.objects.light().get(pk=link.contact_id).name[:20],
+    }
     found = {}
     for pattern in PAGES:
         name = str(pattern.name)

@@ -151,3 +151,15 @@ def test_what_changed_in_lives_is_told_with_what_held_before(
         assert [step.value for _, step in one.steps] == ["Oslo", "Bergen"]
     html = page.content.decode()
     assert (html.count(">Location<"), html.count('class="outdated"')) == (6, 3)
+
+
+def test_the_list_is_narrowed_to_whose_changes_are_asked_for(
+    reviewer: Client, user: EndUser
+) -> None:
+    memory = make_memory(user, "小红住在深圳", make_contact(user, "小红"))
+    for actor in (OPERATOR, "app:chat", "refiner"):
+        edit_memories.edit(user, memory.pk, {"content": f"by {actor}"}, actor=actor)
+    at = reverse("dashboard:changes", args=[user.pk])
+    for by, actor in (("operators", OPERATOR), ("apps", "app:chat"), ("machines", "refiner")):
+        rows = reviewer.get(at, {"by": by}).context["page"].rows
+        assert [change.actor for change in rows] == [actor]

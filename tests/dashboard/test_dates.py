@@ -70,7 +70,7 @@ def test_who_was_spoken_of_weekly_and_is_not_any_more_is_quiet_and_nowhere_injec
     assert shown == {"usual_days": 7, "silent_days": 56, "quiet": True}
     looking = signed_in("reviewer")
     page = looking.get(reverse("dashboard:contact", args=[user.pk, ids["Kim"]]))
-    assert "Not mentioned for 8 weeks; before, about every 7 days." in page.content.decode()
+    assert "Not mentioned for 8 weeks. Before: about every 7 days." in page.content.decode()
     listed = looking.get(reverse("dashboard:contacts", args=[user.pk]))
     assert listed.content.decode().count(">quiet<") == 1
     asked = {"message": "How is Kim?", "include": ["cards", "linked", "dates"]}

@@ -1,5 +1,6 @@
 """Home: what waits, and how the pipeline is doing, from real rows."""
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -18,6 +19,7 @@ from memories.corrections.undo import undo_change
 from memories.jobs import schedules
 from memories.models import (
     Batch,
+    Consolidation,
     Edge,
     Erasure,
     Link,
@@ -68,12 +70,20 @@ def test_everything_that_waits_is_counted_and_listed(zoe: EndUser) -> None:
     assert context["total"] == 5
 
 
-@pytest.mark.parametrize("decision", ["person", "self"])
+@pytest.mark.parametrize(
+    ("decision", "text", "subtype"),
+    [
+        ("person", "A friend sails.", "friend"),
+        ("self", "A friend sails.", "friend"),
+        ("self", "My brother sails.", "self"),
+        ("person", "昨天我弟弟去划船 sails", "other"),
+    ],
+)
 def test_what_was_told_of_a_person_and_got_none_is_decided(
-    zoe: EndUser, decision: str, capsys: pytest.CaptureFixture[str]
+    zoe: EndUser, decision: str, text: str, subtype: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     greta = make_contact(zoe, "Greta")
-    left = make_memory(zoe, "A friend sails.", subtype="friend")
+    left = make_memory(zoe, text, subtype=subtype)
     make_memory(zoe, "A friend sings.", greta, subtype="friend", content_hash="linked")
     make_memory(zoe, "I sing.", subtype="self", content_hash="own")
     Memory.objects.update(created_at=timezone.now() - timedelta(hours=1))
@@ -81,7 +91,7 @@ def test_what_was_told_of_a_person_and_got_none_is_decided(
     linker.note_unlinked(zoe.pk)
     schedules.install()
     call_command("doctor", "--json")
-    assert "1 memory tells of a friend" in capsys.readouterr().out
+    assert "1 memory mentions a friend" in capsys.readouterr().out
     client = signed_in("admin")
     listed = reverse("dashboard:memories", args=[zoe.pk]) + "?about=nobody"
     assert [one.pk for one in client.get(listed).context["page"].rows] == [left.pk]
@@ -107,10 +117,28 @@ def test_a_model_server_that_refuses_everything_is_one_cause(zoe: EndUser) -> No
     response = signed_in("viewer").get(reverse("dashboard:home"))
     page = response.content.decode()
     assert page.count("The model server answered 401 (invalid_api_key).") == 1
-    assert "3 pieces of work wait" in page
+    assert "3 pieces of work continue" in page
+    assert "Up to date" not in page
     assert response.context["health"].failed == 0
     limited = home(signed_in("admin", [make_app(name="other")]))
-    assert limited["refusal"].waiting == 0
+    assert limited["health"].refusal.waiting == 0
+
+
+def test_work_that_failed_is_told_with_its_cause_before_it_is_in_quarantine(zoe: EndUser) -> None:
+    error = Reason("server_status", status=503).stored
+    retry = timezone.now() + timedelta(minutes=3, seconds=30)
+    for number in (1, 2):
+        Batch.objects.create(end_user=zoe, first_seq=number, last_seq=number, state="failed",
+                             error=error, retry_at=retry)  # fmt: skip
+    Consolidation.objects.create(end_user=zoe, contact=make_contact(zoe), state="running")
+    page = signed_in("viewer").get(reverse("dashboard:home")).content.decode()
+    assert "Work failed and is tried again" in page
+    assert page.count("The model server answered 503.") == 1
+    shown = " ".join(re.sub("<[^>]*>", " ", page).split())
+    assert "2 batches of messages The model server answered 503. next try in 3 minutes" in shown
+    assert f'href="{reverse("dashboard:pipeline")}?state=failed"' in page
+    assert f'href="{reverse("dashboard:consolidations")}?state=running">1 consolidation<' in page
+    assert "Up to date" not in page
 
 
 def test_home_tells_what_came_of_asking_whom_messages_mean(zoe: EndUser, settings: object) -> None:

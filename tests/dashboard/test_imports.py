@@ -1,6 +1,7 @@
 """Chat histories at the dashboard: uploaded, looked through, asked, taken in, taken back."""
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,15 @@ def test_an_order_of_dates_that_nothing_tells_is_asked(reviewer, user) -> None:
     assert [m.created_at.month for m in Message.objects.of(user)] == [1, 2]
 
 
+def test_an_order_of_dates_that_a_day_above_12_tells_is_not_asked(reviewer, user) -> None:
+    text = "1/2/21, 15:34 - Anna: hello\n13/3/21, 15:34 - Ben: hello\n"
+    chat = upload(reviewer, user, text)
+    assert b"comes first" not in reviewer.get(at("import", user, chat.pk)).content
+    reviewer.post(at("start-import", user, chat.pk), {"me": "Ben"})
+    background.take_in(str(chat.pk))
+    assert [m.created_at.month for m in Message.objects.of(user)] == [2, 3]
+
+
 def test_a_file_that_is_no_chat_says_what_is_known(reviewer, user) -> None:
     chat = upload(reviewer, user, "hello")
     assert chat.state == "failed"
@@ -154,8 +164,9 @@ def test_an_address_book_is_shown_chosen_taken_in_and_taken_back(reviewer, user)
     other = make_contact(user, "王磊", namesake=1, attributes={"company": [json_value("乙公司")]})
     book = looked_at(reviewer, user, "contacts.csv", BOOK)
     shown = reviewer.get(at("import", user, book.pk)).content.decode()
-    assert "What would become of it" in shown
+    assert ">Preview<" in shown
     assert "乙公司" in shown  # which of the two
+    assert "contacts.csv" in reviewer.get(at("imports", user)).content.decode()
     assert shown.index("王磊") < shown.index("Ann Lee")  # who is to be chosen comes first
     assert Contact.objects.of(user).count() == 2
 
@@ -182,7 +193,7 @@ def test_whose_memories_they_are_is_asked_before_anything_is_shown(reviewer, use
     shown = reviewer.get(at("import", user, dump.pk)).content.decode()
     assert "default_user" in shown
     assert "None of them" in shown
-    assert "What would become of it" not in shown
+    assert ">Preview<" not in shown
     answer = reviewer.post(at("say-who", user, dump.pk), {"me": "dora"})
     assert answer.status_code == 422
     assert b"Say who the user is." in answer.content
@@ -210,6 +221,20 @@ def test_a_choice_whose_person_is_gone_leaves_the_entry_out(reviewer, user) -> N
     background.take_in(str(book.pk))
     book.refresh_from_db()
     assert (book.state, book.counts["new"], book.counts["undecided"]) == ("done", 2, 1)
+
+
+def test_what_an_entry_adds_to_a_known_person_is_shown_before_it_is_taken_in(
+    reviewer, user
+) -> None:
+    make_contact(user, "Bo Li", relationship="friend")
+    book = looked_at(reviewer, user, "contacts.vcf",
+                     "BEGIN:VCARD\nFN:Bo Li\nNICKNAME:Bobo\nBDAY:1990-05-03\nEND:VCARD\n")  # fmt: skip
+    shown = " ".join(
+        re.sub("<[^>]*>", " ", reviewer.get(at("import", user, book.pk)).content.decode()).split()
+    )
+    assert "known, adds details Bo Li" in shown
+    assert "Also called Bobo" in shown
+    assert "Birthday 1990-05-03" in shown
 
 
 def test_a_damaged_book_says_where_and_what_is_whole_can_be_imported(reviewer, user) -> None:

@@ -8,12 +8,11 @@ from django.utils import timezone
 
 from accounts.models import Change, EndUser
 from contacts.models import Contact
-from dashboard.models import Claim
 from dashboard.queries import claims
 from memories.context import build
 from memories.corrections import merge_contacts
 from memories.erasure import erase
-from memories.models import Link
+from memories.models import Claim, Link
 from tests.dashboard.signin import signed_in
 from tests.factories import make_contact, make_memory, make_suggestion
 

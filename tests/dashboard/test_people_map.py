@@ -89,12 +89,20 @@ def test_the_map_has_ties_groups_and_a_note_of_who_is_left_out(
     (hong,) = (p for _t, persons in found.groups for p in persons if p.contact == people["小红"])
     assert hong.knows == [(people["陈浩"], "男朋友")]
     assert [line.stated for line in found.wide.lines] == [True]
-    assert found.hidden == 0
+    assert (found.hidden, found.undrawn) == (0, 0)
     assert "left out" not in page.content.decode()
     few = statements(user)
     for place in range(12):
         make_memory(user, f"见了{place}", make_contact(user, f"新人{place}"), people["小红"])
     assert statements(user) == few == 5
+    monkeypatch.setattr(people_map, "DRAWN", 4)
+    found = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk])).context["map"]
+    assert (found.undrawn, len(found.wide.nodes), len(found.narrow.nodes)) == (13, 4, 4)
+    crowd = next(n for n, (_title, people) in enumerate(found.groups) if len(people) > 9)
+    page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]), {"group": crowd})
+    drawn = page.context["map"]
+    assert [number for _panel, number in drawn.wide.panels] == [crowd]
+    assert (drawn.undrawn, len(drawn.wide.nodes)) == (0, len(found.groups[crowd][1]))
     monkeypatch.setattr(people_map, "MOST", 4)
     assert people_map.people_map(user).hidden == 13
     page = reviewer.get(reverse("dashboard:contacts_map", args=[user.pk]))

@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from accounts.changes import snapshot
 from accounts.models import Change, EndUser
+from accounts.reasons import Reason
 from contacts import store
 from contacts.models import IN_CONFLICT, Contact, Suggestion, json_value
 from memories.corrections import merge_contacts
@@ -171,7 +172,7 @@ def test_the_queue_of_one_end_user_stays_theirs_after_a_decision(
     for queue in ("review", "links", "conflicts"):
         page = reviewer.get(reverse(f"dashboard:{queue}"), {"user": zoe.pk})
         assert page.content.decode().count(f'?user={zoe.pk}"') >= 3  # of the tabs
-        assert page.context["waiting"] == [zoe]
+        assert zoe in page.context["waiting"]
     page = reviewer.get(reverse("dashboard:review"), {"user": zoe.pk, "at": pair.pk})
     assert page.context["next"] == f"/review/?user={zoe.pk}"
     assert f'name="next" value="/review/?user={zoe.pk}"' in page.content.decode()
@@ -294,8 +295,8 @@ def test_of_two_values_one_is_kept_and_the_other_comes_back_with_undo(
     both = [json_value("Acme"), json_value("Brill")]
     greta = make_contact(zoe, "Greta", attributes={"company": both, "likes": both})
     answer = reviewer.get(reverse("dashboard:conflicts"))
-    ((_, found),) = answer.context["rows"]
-    assert [one.key for one in found] == ["company"]  # several likes contradict nothing
+    (found,) = answer.context["queue"]
+    assert found.key == "company"  # several likes contradict nothing
     page = answer.content.decode()
     assert "Acme" in page
     url = reverse("dashboard:contact_resolve", args=[zoe.pk, greta.pk])
@@ -447,7 +448,7 @@ def test_other_queues_take_the_same_statements_however_long_they_are(
     few = statements()
     for place in range(30):
         wait(f"Person {place}")
-    assert statements() == few
+    assert statements() <= few
 
 
 def test_a_comparison_takes_the_same_statements_however_much_is_known(
@@ -494,3 +495,30 @@ def test_the_preview_of_two_who_are_well_known_is_the_card_that_a_merge_gives(
     assert "Acme" in rehearsed
     assert "Rome" not in rehearsed
     assert "Both climb" not in rehearsed
+
+
+def test_namesakes_are_told_apart_beside_their_names_on_every_page(
+    reviewer: Client, zoe: EndUser
+) -> None:
+    facts = [{"location": [json_value(city)], "birthday": [json_value(day)]}
+             for city, day in (("Oslo", "1990-05-03"), ("Bergen", "1991-05-03"))]  # fmt: skip
+    one, other = (
+        make_contact(zoe, "李娜", relationship="邻居", attributes=known, namesake=place)
+        for place, known in enumerate(facts)
+    )
+    make_memory(zoe, "李娜 has a boat.", one)
+    Link.objects.update(made_by="extractor")
+    suggestion = suggest(one, other, 0.6)
+    suggestion.evidence = [Reason("words", words=["boat"]).as_json | {"weight": 1.0}]
+    suggestion.save()
+    pick = reverse("dashboard:pick", args=[zoe.pk])
+    for address in (reverse("dashboard:home"), reverse("dashboard:contacts", args=[zoe.pk]), reverse("dashboard:review"),
+                    reverse("dashboard:links"), reverse("dashboard:find") + "?q=li", pick,
+                    reverse("dashboard:contact", args=[zoe.pk, one.pk]),
+                    reverse("dashboard:contacts_map", args=[zoe.pk])):  # fmt: skip
+        page = reviewer.get(address).content.decode()
+        assert "邻居 · Oslo" in page, address
+        assert "邻居 · Bergen" in page, address
+    page = reviewer.get(reverse("dashboard:review")).content.decode()
+    assert "Birthday: 1990-05-03 ≠ 1991-05-03" in page
+    assert "What is known of both mentions boat." in page

@@ -3,13 +3,14 @@
 import re
 from datetime import timedelta
 from html.parser import HTMLParser
+from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone, translation
 
-from accounts.models import Change, EndUser
+from accounts.models import ApiKey, Change, EndUser
 from accounts.reasons import HOLES, Reason
 from contacts import edit
 from contacts.models import Contact, Relation
@@ -18,6 +19,7 @@ from dashboard import words
 from dashboard.chat_clients import CLIENTS
 from dashboard.templatetags import mio
 from imports.formats import TITLES
+from imports.models import Import
 from memories.corrections import edit_memories
 from memories.jobs import schedules
 from memories.models import Batch, Consolidation, Edge, Erasure, Link, Memory, ModelCall, Work
@@ -34,6 +36,8 @@ from tests.factories import (
     make_message,
     make_suggestion,
 )
+from webhooks import endpoints
+from webhooks.models import Delivery
 
 pytestmark = pytest.mark.django_db
 
@@ -53,14 +57,15 @@ QUOTED = {"code", "kbd", "pre", "script", "style", "textarea"}
 VOID = {"area", "base", "br", "col", "hr", "img", "input", "link", "meta", "source", "wbr", "use",
         "rect", "line", "circle"}  # fmt: skip
 READ = ("aria-label", "title", "placeholder", "alt", "data-copied", "data-cut", "data-refused")
-ADDRESS = re.compile(r"/[\w/.]+/?|https?://\S+|X-[A-Za-z-]+")  # or a header
+ADDRESS = re.compile(r"/[\w/.]+/?|https?://\S+|X-[A-Za-z-]+|user\.processed")  # header, event
 
 
 class Said(HTMLParser):
-    """The words of a page that its readers see or hear."""
+    """The words of a page that its readers see or hear, and attributes that hold markup."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
+        self.broken: list[str] = []
         self.open: list[tuple[str, bool]] = []
         self.texts: list[str] = []
         self.feed(page)
@@ -69,6 +74,9 @@ class Said(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
         self.texts += [str(given[name]) for name in READ if given.get(name)]
+        self.broken += [
+            f"<{tag} {name}={value!r}>" for name, value in attrs if "<" in (value or "")
+        ]
         if tag not in VOID:
             quoted = tag in QUOTED or "said" in (given.get("class") or "").split()
             self.open.append((tag, quoted))
@@ -83,10 +91,11 @@ class Said(HTMLParser):
 
 
 def english(page: str) -> list[str]:
-    """The texts of a page that hold words of English."""
-    return [
+    """The texts of a page that hold words of English, and its broken attributes."""
+    said = Said(page)
+    return said.broken + [
         " ".join(text.split())
-        for text in Said(page).texts
+        for text in said.texts
         if set(WORD.findall(ADDRESS.sub("", text))) - ALLOWED
     ]
 
@@ -145,7 +154,24 @@ def full() -> EndUser:
     for state in Erasure.State:
         Erasure.objects.create(end_user=user, due_at=timezone.now() + timedelta(days=3),
                                memory_ids=[kept[2].pk], words=[], state=state)  # fmt: skip
+    _connected(user)
     return user
+
+
+def _connected(user: EndUser) -> None:
+    """What other programs were given and told: keys, webhooks and their deliveries, files."""
+    for used, revoked in ((SOME_DAY, None), (None, SOME_DAY)):
+        key, _secret = ApiKey.issue(user.app)
+        ApiKey.objects.filter(pk=key.pk).update(last_used_at=used, revoked_at=revoked, prefix="12")
+    make_app(name="应用丙", archived_at=SOME_DAY)
+    endpoint, _secret = endpoints.create(user.app, "https://a.example/")
+    for state in Delivery.State:
+        for error in ("", "timeout"):
+            Delivery.objects.create(endpoint=endpoint, subject=uuid4(), data={}, state=state,
+                                    error=error, type="user.processed", attempts=1)  # fmt: skip
+    for state in Import.State:
+        Import.objects.create(end_user=user, state=state, format="vcard", change=uuid4(),
+                              counts={"entries": 3, "new": 1, "changed": 1})  # fmt: skip
 
 
 def _worked(user: EndUser, person: Contact) -> None:
@@ -169,7 +195,9 @@ def _worked(user: EndUser, person: Contact) -> None:
                               error=Reason("process_gone").stored)  # fmt: skip
 
 
-def test_no_page_holds_english_for_a_chinese_reader(full: EndUser) -> None:
+def test_no_page_holds_english_for_a_chinese_reader_or_markup_in_an_attribute(
+    full: EndUser,
+) -> None:
     client = signed_in("admin", name="管理员")
     found: dict[str, list[str]] = {}
     read = []
@@ -274,9 +302,15 @@ def test_the_switch_of_the_header_stays_whatever_the_browser_wants() -> None:
 @pytest.mark.parametrize("status", [403, 404])
 def test_pages_of_what_went_wrong_are_translated(status: int) -> None:
     at = {403: reverse("dashboard:apps"), 404: reverse("dashboard:user", args=[0])}[status]
-    answer = signed_in("viewer").get(at, headers=CHINESE)
+    answer = signed_in("viewer", name="访客").get(at, headers=CHINESE)
     assert answer.status_code == status
     assert english(answer.content.decode()) == []
+    assert '<nav class="nav"' in answer.content.decode()
+
+
+def test_an_address_of_nothing_keeps_the_navigation_of_who_is_signed_in(client: Client) -> None:
+    assert b'<nav class="nav"' in signed_in("viewer").get("/nothing/").content
+    assert b'<nav class="nav"' not in client.get("/nothing/").content
 
 
 def test_days_and_numbers_are_written_as_the_reader_does() -> None:

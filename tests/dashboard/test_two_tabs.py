@@ -150,7 +150,7 @@ CASES: dict[str, tuple[str, str, Sent, Sent]] = {
     ),
     "a relation": ("people/{greta}/?tab=relations", "/remove/", {}, {}),
     "not connected": ("memories/{memory}/", "/disconnect/", {}, {}),
-    "which memory is true": ("/review/conflicts/", "/settle/", {"right": "{memory}"}, {"right": "both"}),
+    "which memory is true": ("/review/conflicts/?at={edge}", "/settle/", {"right": "{memory}"}, {"right": "both"}),
     "which of two values": ("/review/conflicts/", "/resolve/", {"value": "Acme"}, {"all": "1"}),
     "several pairs": ("/review/", "/apart/", {}, {"pair": "{pair}"}),
     "several people": ("people/", "/people/merge/", {}, {"contact": ["{greta}", "{gretta}"]}),
@@ -234,6 +234,7 @@ def ids(
     return {
         "greta": greta.pk, "gretta": gretta.pk, "memory": memory.pk, "message": message.pk,
         "pair": pair.pk, "app": zoe.app_id, "change": change.pk if change else "",
+        "edge": Edge.objects.get(kind="conflicts").pk,
     }  # fmt: skip
 
 

@@ -21,7 +21,8 @@ from django_q.models import Success
 
 from accounts.models import ApiKey, App, EndUser
 from accounts.scope import all_users
-from contacts.models import Contact
+from contacts import store
+from contacts.models import Contact, json_value
 from memories import demo, portability
 from memories.models import Batch, Work
 from memories.pipeline.buffer import Incoming, receive
@@ -77,6 +78,14 @@ def quarantine(user: int) -> dict[str, Any]:
     return {"batch": batch.pk}
 
 
+def contradict(user: int, person: str) -> dict[str, Any]:
+    """Two birthdays of a person, of whom nobody chose one."""
+    contact = Contact.objects.of(user).get(pk=person)
+    contact.attributes = {"birthday": [json_value("1990-05-03"), json_value("1991-05-03")]}
+    store.save(contact, ["attributes"])
+    return {}
+
+
 def pages(user: int) -> dict[str, str]:
     return addresses(EndUser.objects.get(pk=user))
 
@@ -93,7 +102,7 @@ def _demo() -> dict[str, Any]:
     return json.loads(json.dumps(_documents[0]))
 
 
-VERBS = {f.__name__: f for f in (household, stage, session, quarantine, pages)}
+VERBS = {f.__name__: f for f in (household, stage, session, quarantine, contradict, pages)}
 
 if __name__ == "__main__":
     embed_once()  # the demo's memories, for every household

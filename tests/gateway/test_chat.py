@@ -3,14 +3,19 @@ is remembered."""
 
 import asyncio
 import gzip
+import itertools
 import json
+import zlib
+from collections.abc import Callable
 from typing import Any
 from uuid import UUID
 
+import brotli
 import httpx2
 import jwt
 import openai
 import pytest
+from backports import zstd
 from django.db import connection
 from openai import AsyncOpenAI
 
@@ -21,7 +26,7 @@ from memories.erasure import erase
 from memories.models import GatewayTurn, Memory, Message
 from memories.portability import export_user, import_user
 from memories.text.fence import CLOSE, OPEN
-from tests.factories import make_memory
+from tests.factories import make_contact, make_memory
 from tests.gateway.conftest import COUNTED, Door
 from tests.gateway.upstream import MODEL, Step, Upstream, chunk, stream_of, whole
 
@@ -57,7 +62,7 @@ def test_who_is_mentioned_stands_before_the_words_of_the_user_and_both_sides_are
     sent = upstream.asked[0].last
     assert sent.startswith(OPEN)
     assert sent.endswith(f"{CLOSE}\n\nHow is Kim?")
-    assert "Kim sings in a choir" in sent
+    assert "Kim sings in a choir" not in sent
     assert upstream.asked[0].headers["authorization"] == "Bearer sk-upstream"
     assert answer.headers["x-mio-memory"] == "injected"
     assert [UUID(pk) for pk in answer.headers["x-mio-people"].split(",")] == [
@@ -239,6 +244,14 @@ def test_many_chats_of_the_async_client_run_at_once(
         "<seed:think>hm</seed:think>Fine.",
         ":::thinking\nhm\n:::\nFine.",
         "Thinking...\nhm\n...done thinking.\n\nFine.",
+        "<|START_THINKING|>Hm, well.<|END_THINKING|><|START_RESPONSE|>Fine.<|END_RESPONSE|>",
+        "<inner_thought>Hm, well.</inner_thought>Fine.",
+        "<start_of_thought>Hm, well.<end_of_thought>Fine.",
+        "<unused94>thought\nHm, well.<unused95>Fine.",
+        "<details>\n<summary>Thought for 3 seconds</summary>\nHm, well.\n</details>\nFine.",
+        "&lt;think&gt;Hm, well.&lt;/think&gt;Fine.",
+        "## Thinking\n\nHm, well.\n\n## Final Response\n\nFine.",
+        "Here are my reasoning steps:\nHm, well.\n[BEGIN FINAL RESPONSE]\nFine.\n[END FINAL RESPONSE]",
     ],
 )
 def test_thoughts_are_no_part_of_what_is_said(text: str) -> None:
@@ -549,16 +562,52 @@ def test_a_user_message_with_a_name_is_told_by_its_speaker(door: Door, zoe: EndU
     assert list(told) == ["Anna", "Li Wei", "小红", None, None, None, None, None]
 
 
-@pytest.mark.parametrize("streams", [True, False])
-@pytest.mark.parametrize("kind", ["text/plain", "application/json", "text/event-stream", ""])
-@pytest.mark.parametrize("encoding", ["identity", "gzip"])
+def test_somebody_else_who_asks_gets_what_they_told_and_nothing_of_the_users(
+    door: Door, zoe: EndUser, upstream: Upstream
+) -> None:
+    anna = make_contact(zoe, "Anna", aliases=["Annie"])
+    make_memory(zoe, "I am allergic to nuts", anna, speaker="Annie")
+    make_memory(zoe, "Anna sings out of tune", anna)
+    first = says("How is Kim?")
+    asked = {"role": "user", "name": "Anna", "content": "Which allergy have I, and how is Kim?"}
+    again = {"role": "user", "content": "And how is Kim now?"}
+    for messages in (first, [*first, asked], [*first, asked, again]):
+        door.post({"model": MODEL, "messages": messages}, X_Mio_User="zoe", X_Mio_Session="s")
+        COUNTED.wait()
+    users, hers, back = (json.dumps(sent.json["messages"]) for sent in upstream.asked)
+    assert "choir" in users
+    assert "allergic" in hers
+    assert "choir" not in hers
+    assert "out of tune" not in hers
+    assert json.loads(back)[0] == json.loads(users)[0]
+
+
+COMPRESSED: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "x-gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstd.compress,
+    "gzip, br": lambda plain: brotli.compress(gzip.compress(plain)),
+}
+
+
+@pytest.mark.parametrize(
+    ("streams", "kind", "encoding"),
+    [
+        *itertools.product(
+            [True, False], ["text/plain", "application/json", "text/event-stream", ""], ["identity"]
+        ),
+        *((number % 2 == 0, "text/event-stream", name) for number, name in enumerate(COMPRESSED)),
+    ],
+)
 def test_an_answer_is_stored_whole_and_passed_byte_by_byte_however_it_is_sent(
     door: Door, zoe: EndUser, upstream: Upstream, streams: bool, kind: str, encoding: str
 ) -> None:
     text = "Noted — 𠮷!"
     pieces = stream_of(text) if streams else [whole({"role": "assistant", "content": text})]
-    if encoding == "gzip":
-        pieces = [gzip.compress(b"".join(pieces))]
+    if encoding in COMPRESSED:
+        pieces = [COMPRESSED[encoding](b"".join(pieces))]
     upstream.script.append(Step(pieces, content_type=kind, headers={"content-encoding": encoding}))
     headers = {"Authorization": f"Bearer {door.secret}", "X-Mio-User": "zoe"}
     body = {"model": MODEL, "messages": says("Hello."), "stream": streams}
@@ -585,4 +634,4 @@ def test_the_users_own_card_stands_before_their_questions_and_before_nobody_else
     assert door.post({"model": MODEL, "messages": said}, X_Mio_User="zoe").status_code == 200
     sent = upstream.asked[1].raw.decode()
     assert "Allergies: figs" not in sent
-    assert "Kim sings in a choir" in sent
+    assert "Kim sings in a choir" not in sent

@@ -64,6 +64,15 @@ def test_a_response_in_the_background_has_its_text_once_it_is_whole() -> None:
     assert response_in(heard) == Answer("Hello there", "r1", in_background=True)
 
 
+def test_a_response_that_ends_without_its_output_is_what_came_of_it() -> None:
+    deltas = [
+        {"type": "response.output_text.delta", "item_id": "m", "delta": d} for d in ("Hel", "lo")
+    ]
+    ended = {"type": "response.completed", "response": {"id": "r", "output": []}}
+    assert response_in(stream(*deltas, ended)) == Answer("Hello", "r")
+    assert response_in(stream(*deltas)) == Answer("Hello")
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"choices": 1, "output": 1, "id": 1}'])
 def test_what_is_no_answer_is_read_as_an_empty_one(body: bytes) -> None:
     assert completion_in(body) == Answer("")
@@ -83,6 +92,9 @@ def test_what_is_no_answer_is_read_as_an_empty_one(body: bytes) -> None:
         json.dumps(chunk(content="Hel")).encode() + b"\n" + json.dumps(chunk(content="lo")).encode(),
         json.dumps({"choices": [{"index": None, "message": {"content": "Hello"}}]}).encode(),
         stream({"choices": [{"index": 0, "message": {"role": "assistant", "content": "Hello"}}]}),
+        json.dumps([chunk(content="Hel"), chunk(content="lo")]).encode(),
+        stream(chunk(content="Hel"), chunk(content="lo"),
+               {"choices": [{"index": "0", "message": {"content": "Hello"}}]}),
     ],
 )  # fmt: skip
 def test_an_answer_is_read_whole_however_a_server_sends_it(heard: bytes) -> None:

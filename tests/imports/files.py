@@ -154,7 +154,8 @@ def weflow() -> dict[str, Any]:
         "messages": [
             row("文本消息", "我搬到深圳了", 0), row("文本消息", "恭喜", 1, "我"),
             row("图片消息", "[图片]", 0), row("系统消息", "撤回了一条消息", None),
-            row("引用消息", "别人的话", 0),
+            row("引用消息", "别人的话", 0), row("引用消息", "[引用 小红：我对花生过敏]", 1),
+            row("引用消息", "下周见[引用 我：[图片]]", 0),
         ],
     }  # fmt: skip
 
@@ -212,7 +213,7 @@ CASES: dict[str, tuple[str, Any, str, Expected]] = {
     "telegram": ("result.json", telegram(), "telegram", ANNA_BEN),
     "telegram all": ("result.json", telegram_all(), "telegram", ANNA_BEN),
     "wechat": ("chat.txt", WECHAT_COPY, "wechat", HONG),
-    "weflow": ("chat.json", weflow(), "weflow", HONG_AND_ME),
+    "weflow": ("chat.json", weflow(), "weflow", [*HONG_AND_ME, ("小红", "下周见")]),
     "memotrace csv": ("chat.csv", MEMOTRACE_TABLE, "memotrace", HONG_AND_ME),
     "memotrace txt": ("chat.txt", MEMOTRACE_TEXT, "memotrace", HONG),
     "chatlog json": ("chat.json", chatlog(), "chatlog", HONG_AND_ME),

@@ -63,7 +63,8 @@ def stated(user: EndUser) -> dict[str, set[str]]:
 
 
 @pytest.mark.parametrize(
-    "form", [MEM0, {"results": MEM0}, {"count": 7, "next": None, "results": MEM0}]
+    "form",
+    [MEM0, {"results": MEM0}, {"memories": MEM0}, {"count": 7, "next": None, "results": MEM0}],
 )
 def test_the_memories_of_one_mem0_user_are_taken_in(zoe, tmp_path, form) -> None:
     done = imported(write(tmp_path, "dump.json", form), me="ben-7")

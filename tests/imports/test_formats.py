@@ -281,16 +281,23 @@ def test_what_was_spoken_is_what_was_said(tmp_path: Path) -> None:
     nodes = {
         "a": _node(None, "user", _heard("My sister Eva is a nurse"), sound),
         "b": _node("a", "assistant", _heard("Nice"), {"content_type": "audio_asset_pointer"}),
-        "c": _node("b", "user", "She lives in Rome", _heard("and sings")),
+        "c": _node(
+            "b",
+            "user",
+            "She lives in Rome",
+            _heard("and sings"),
+            {"content_type": "text", "text": "!"},
+        ),
     }
     alone = {"title": "t", "create_time": 1.7e9, "mapping": nodes, "current_node": "c"}
     told = [
         ("user", "My sister Eva is a nurse"),
         ("assistant", "Nice"),
-        ("user", "She lives in Rome\nand sings"),
+        ("user", "She lives in Rome\nand sings\n!"),
     ]
     assert _parsed(tmp_path, [alone]) == told
     assert _parsed(tmp_path, alone) == told
+    assert _parsed(tmp_path, {"version": 2, "conversations": [alone]}) == told
 
 
 def test_of_a_chat_with_claude_the_branch_that_was_seen_last_is_read(tmp_path: Path) -> None:
@@ -304,6 +311,7 @@ def test_of_a_chat_with_claude_the_branch_that_was_seen_last_is_read(tmp_path: P
         message("c", "a", "assistant", {"type": "thinking", "text": "hm"}, {"type": "text", "text": "New"}),
     ]}  # fmt: skip
     assert _parsed(tmp_path, chat) == [("user", "I sing"), ("assistant", "New")]
+    assert _parsed(tmp_path, {"conversations": [chat]})[0] == ("user", "I sing")
 
 
 def test_calls_are_no_words_and_replies_are(tmp_path: Path) -> None:

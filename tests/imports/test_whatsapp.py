@@ -41,6 +41,12 @@ def said(tmp_path: Path, *lines: str, name: str = "_chat.txt") -> list[tuple[str
         (f"2/13/24, 8:28{NARROW}PM - Ann: hi", datetime(2024, 2, 13, 20, 28)),
         ("13.02.2024, 20:28 - Оля: привет", datetime(2024, 2, 13, 20, 28)),
         ("13/2/2024, 8:28 μ.μ. - Νίκη: γεια", datetime(2024, 2, 13, 20, 28)),
+        ("20:28, 13/02/2024 - Linh: chào", datetime(2024, 2, 13, 20, 28)),
+        ("13.02.24 г., 20:28 ч. - Ана: здравей", datetime(2024, 2, 13, 20, 28)),
+        ("2024-02-13 20 h 28 - Léa: salut", datetime(2024, 2, 13, 20, 28)),
+        ("2024-02-13, ප.ව. 8:28 - මීරා: හායි", datetime(2024, 2, 13, 20, 28)),
+        ("13/2/67 20:28 - น้ำ: สวัสดี", datetime(2024, 2, 13, 20, 28)),
+        ("13/02/2024, 20:28: Ann: hi", datetime(2024, 2, 13, 20, 28)),
     ],
 )  # fmt: skip
 def test_digits_parts_of_the_day_and_calendars_of_any_language_are_read(
@@ -60,6 +66,9 @@ def test_digits_parts_of_the_day_and_calendars_of_any_language_are_read(
         "2024/2/13, 20:28 - 你创建了群组“周五: 保龄球”",
         "13.02.2024, 20:28 - Вы создали группу «Кегли: пятница»",
         "13/02/24, 20:28 - Messages and calls are end-to-end encrypted. Only people here: read more.",
+        "13.02.24, 20:28 - Wiadomości i połączenia są szyfrowane: dowiedz się więcej.",
+        "13.02.24, 20:28 - メッセージと通話は暗号化されています。詳細: タップ",
+        "13.02.24, 20:28 - ข้อความและการโทรเข้ารหัสจากต้นทางถึงปลายทาง: ดูเพิ่มเติม",
         f"[13.02.24, 20:28:01] Kegeln: Freitag: {LRM}Du hast diese Gruppe erstellt",
     ],
 )
@@ -86,7 +95,9 @@ def test_what_the_program_says_is_nobodys_and_a_chat_of_two_stays_one(
         "<Medien ausgeschlossen>", "<Multimedia omitido>", "IMG-20240213-WA0001.jpg (Datei angehängt)",
         "VID-1.mp4 (archivo adjunto)", "صورة.jpg (الملف مرفق)", "Standort: https://maps.google.com/?q=1,2",
         "UMFRAGE:\nWann?\nOPTION: Heute (1 Stimme)", "ENCUESTA:\n¿Cuándo?\nOPCIÓN: Hoy (1 voto)",
-        "ОПРОС:\nКогда?\nВАРИАНТ: Сегодня", "투표:\n언제?\n옵션: 오늘",
+        "ОПРОС:\nКогда?\nВАРИАНТ: Сегодня", "투표:\n언제?\n옵션: 오늘", "null", "Llamada de voz perdida",
+        "Appel vocal manqué", "Videoanruf, 5 Min.", "未接語音來電", "מענה לא נענה", "Пропущенный аудиозвонок",
+        "이 메시지는 삭제되었습니다.", "ההודעה נמחקה", "Viesti poistettiin", "Αυτό το μήνυμα διαγράφηκε",
     ],
 )  # fmt: skip
 def test_marks_of_what_is_deleted_or_attached_and_polls_are_no_words(
@@ -110,7 +121,8 @@ def test_the_mark_of_an_edited_message_is_none_of_its_words(tmp_path: Path, mark
 
 
 @pytest.mark.parametrize(
-    "text", ["I deleted this message, sorry", "<3 you", "poll: who comes?", "x (yes)"]
+    "text",
+    ["I deleted this message, sorry", "<3 you", "poll: who comes?", "x (yes)", "Videoanruf, ja?"],
 )
 def test_what_people_type_of_such_things_is_theirs(tmp_path: Path, text: str) -> None:
     assert said(tmp_path, f"13.02.24, 20:28 - Jana: {text}")[0][1] == text

@@ -81,6 +81,14 @@ def test_people_are_found_as_in_a_message(zoe: EndUser, person: str) -> None:
     assert Contact.objects.of(zoe).count() == 1
 
 
+@pytest.mark.parametrize("person", ["the user", "Me", "zoe", "Zoë"])
+def test_what_is_told_of_the_user_makes_nobody(zoe: EndUser, person: str) -> None:
+    zoe.names = ["Zoë"]
+    zoe.save()
+    assert call("remember", content="The user is allergic to nuts.", person=person)["people"] == []
+    assert not Contact.objects.of(zoe).exists()
+
+
 @pytest.mark.parametrize(
     ("tool", "given", "said"),
     [

@@ -181,8 +181,11 @@ class MemoryClient:
         self, user_id: str | None, filters: Mapping[str, Any] | None = None, **named: str | None
     ) -> tuple[str, dict[str, str]]:
         """The end user that a call is about, and what else tells memories apart."""
-        given = {**(filters or {}), **{key: value for key, value in named.items() if value}}
-        user = user_id or given.pop("user_id", None) or self.user_id
+        parts = [filters or {}, *(filters or {}).get("AND", ())]
+        given = {key: value for part in parts for key, value in part.items() if key != "AND"}
+        given |= {key: value for key, value in named.items() if value}
+        in_filters = given.pop("user_id", None)
+        user = user_id or in_filters or self.user_id
         if unknown := [key for key in given if key not in _NOTED]:
             filters_known = ", ".join(("user_id", *_NOTED))
             raise ValueError(f"Mio has no filter {', '.join(map(repr, unknown))}: {filters_known}")

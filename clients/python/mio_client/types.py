@@ -936,7 +936,7 @@ class PatchedMemoryEdit(TypedDict):
 
 
 class PatchedTimeZoneForm(TypedDict):
-    time_zone: NotRequired[str]
+    time_zone: str
 
 
 class PatchedUserCardForm(TypedDict):

@@ -7,9 +7,10 @@
   const seen = (at) => at.checkVisibility?.() ?? at.getClientRects().length > 0; // not in closed details
   const all = (selector) => [...document.querySelectorAll(selector)].filter(seen);
   let prefix = "";
+  let searched = false; // Enter was the last key, in a search field: the first row found is next
 
   function press(keys) {
-    const target = all("[data-key]").find((at) => at.dataset.key === keys);
+    const target = all("[data-key]").find((at) => at.dataset.key.split("|").includes(keys));
     if (!target || target.disabled) return false;
     if (editable(target)) {
       target.focus();
@@ -29,7 +30,9 @@
     const next = list[Math.min(list.length - 1, Math.max(0, at < 0 ? 0 : at + step))];
     list.forEach((row) => row.classList.toggle("at", row === next));
     const within = [...next.querySelectorAll("a[href], button, summary, input")].filter(seen);
-    (within.find((one) => one.matches("a[href]")) || within[0] || next).focus({ preventScroll: true });
+    const first = within.find((one) => one.matches("a[href]")) || within[0] || next;
+    first.focus({ preventScroll: true });
+    if (first.type === "radio") first.click();
     next.scrollIntoView({ block: "nearest" });
   }
 
@@ -44,7 +47,7 @@
       const row = document.createElement("tr");
       const keys = document.createElement("th");
       keys.scope = "row";
-      for (const name of at.dataset.key.split(" ")) {
+      for (const name of at.dataset.key.split(/[ |]/)) {
         const kbd = document.createElement("kbd");
         kbd.textContent = name;
         keys.append(kbd);
@@ -63,8 +66,12 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     const at = event.target;
+    searched = event.key === "Enter" && at.type === "search";
     if (event.key === "Escape") {
-      if (editable(at)) at.blur();
+      if (editable(at)) {
+        at.blur();
+        event.preventDefault(); // a browser would empty a search field
+      }
       document.querySelectorAll("details.menu[open]").forEach((menu) => (menu.open = false));
       return;
     }
@@ -118,6 +125,40 @@
     if (event.target.id === "live" && event.target.contains(document.activeElement)) event.preventDefault();
   });
 
+  // What was typed is there again where signing in, or another language, came between.
+  const KEPT = "mio:typed";
+  const fields = () => [...document.querySelectorAll("main form[method=post] [name]")]
+    .filter((at) => !/^(hidden|password|file|submit|button)$/.test(at.type));
+  const stateOf = (at) => (/^(checkbox|radio)$/.test(at.type) ? at.checked : at.value);
+  const page = () => location.pathname + location.search;
+  const atDoor = () => document.querySelector("main.door");
+
+  document.addEventListener("submit", ({ target }) => {
+    if (atDoor()) return;
+    sessionStorage.removeItem(KEPT);
+    if (target.method !== "post" || target.action.endsWith("/logout/")) return;
+    const typed = fields().map((at) => [at.name, stateOf(at)]);
+    const kept = { page: page(), who: document.body.dataset.operator, typed };
+    sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, back: target.action.includes("/i18n/") }));
+  }, true);
+
+  function putBack() {
+    const kept = JSON.parse(sessionStorage.getItem(KEPT) || "null");
+    if (!kept) return;
+    if (atDoor()) return sessionStorage.setItem(KEPT, JSON.stringify({ ...kept, back: true }));
+    sessionStorage.removeItem(KEPT);
+    const here = fields();
+    const same = here.length === kept.typed.length && here.every((at, n) => at.name === kept.typed[n][0]);
+    if (!kept.back || !same || kept.page !== page() || kept.who !== document.body.dataset.operator) return;
+    here.forEach((at, n) => {
+      if (stateOf(at) === kept.typed[n][1]) return;
+      at[/^(checkbox|radio)$/.test(at.type) ? "checked" : "value"] = kept.typed[n][1];
+      const folded = at.closest("details");
+      if (folded) folded.open = true;
+    });
+  }
+  putBack();
+
   // Where no answer comes, what was typed stays, and it is said so until one comes.
   const unreached = () => document.querySelector("[data-unreached]");
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
@@ -155,7 +196,12 @@
   };
   let here = place();
   document.addEventListener("htmx:afterSettle", (event) => {
-    if (event.target !== document.body) return;
+    if (searched) {
+      document.activeElement.blur();
+      go(1);
+    }
+    if (searched || event.target !== document.body) return;
+    putBack();
     const moved = place() !== here;
     here = place();
     inSight();

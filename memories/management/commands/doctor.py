@@ -107,8 +107,8 @@ def _of_nobody() -> list[str]:
     count = Memory.objects.of_nobody().count()
     if not count:
         return []
-    said = "1 memory tells" if count == 1 else f"{count} memories tell"
+    said = "1 memory mentions" if count == 1 else f"{count} memories mention"
     return [
-        f"{said} of a friend, relative, colleague or partner and got no contact: no card has it. "
-        "The dashboard's home page lists what to decide."
+        f"{said} a friend, relative, colleague or partner without a link to a contact: no card has "
+        "it. The dashboard's home page lists what to decide."
     ]

@@ -100,6 +100,12 @@ def test_version_2_1_with_quoted_printable_and_its_own_charset():
     assert read.read(chinese)[0].name == "李敏"
 
 
+@pytest.mark.parametrize(("name", "encoding"), [("李敏", "gb18030"), ("Jürgen Müller", "cp1252")])
+def test_an_encoding_that_nothing_names_is_found_by_the_bytes(name, encoding):
+    card = f"BEGIN:VCARD\nVERSION:2.1\nN:;{name};;;\nFN:{name}\nEND:VCARD\n"
+    assert [entry.name for entry in read.read(card.encode(encoding))] == [name]
+
+
 def test_a_line_folded_in_the_middle_of_a_character_is_read():
     raw = "BEGIN:VCARD\r\nVERSION:3.0\r\nFN:沈知夏\r\nEND:VCARD\r\n".encode()
     cut = raw.index("知".encode()) + 1
@@ -168,7 +174,9 @@ def test_a_note_with_real_line_breaks_is_one_note(note):
     "lines",
     ["FN:Acme\nX-ABShowAs:COMPANY", "FN:Acme\nKIND:org", "FN:Choir\nX-ADDRESSBOOKSERVER-KIND:group",
      "FN:The Harbour\nKIND:location", "FN:Acme GmbH\nN:;;;;\nORG:Acme GmbH;", "FN:Acme\nN:Acme;;;;\nORG:Acme",
-     "FN:Lamp\nKIND:Thing", "FN:Acme\nORG:Acme;Sales\nTEL:1"],
+     "FN:Lamp\nKIND:Thing", "FN:Acme\nORG:Acme;Sales\nTEL:1", "FN:Choir\nX-EVOLUTION-LIST:TRUE",
+     "FN:Choir\nMEMBER:urn:uuid:1", "FN:Choir\nX-MOZILLA-TYPE:list", "FN:+49 30 1234\nTEL:+49 30 1234",
+     "FN:ann@example.org\nEMAIL:ann@example.org"],
 )  # fmt: skip
 def test_companies_groups_and_places_are_no_people(lines):
     (entry,) = read.read(f"BEGIN:VCARD\n{lines}\nEND:VCARD\n".encode())
@@ -206,11 +214,25 @@ def test_dates_are_read_as_programs_write_them(line, key, value):
 def test_nicknames_and_relatives_of_android_and_others_are_read():
     text = (
         "BEGIN:VCARD\nFN:Ann\nX-ANDROID-CUSTOM:vnd.android.cursor.item/nickname;Annie;1;;\n"
-        "X-ANDROID-CUSTOM:vnd.android.cursor.item/relation;Tom;14;;\nX-ASSISTANT:Eva\nEND:VCARD\n"
+        "X-ANDROID-CUSTOM:vnd.android.cursor.item/relation;Tom;14;;\nX-ASSISTANT:Eva\n"
+        "X-ANDROID-CUSTOM:vnd.android.cursor.item/relation;Li;0;Godmother\nRELATED:urn:uuid:1\nEND:VCARD\n"
     )
     (ann,) = read.read(text.encode())
     assert ann.aliases == ("Annie",)
-    assert ann.related == (Related("Tom", "spouse"), Related("Eva", "assistant"))
+    assert ann.related == (
+        Related("Tom", "spouse"),
+        Related("Eva", "assistant"),
+        Related("Li", "Godmother"),
+    )
+
+
+def test_a_picture_of_lines_without_folds_is_left_out_in_silence():
+    picture = "PHOTO;ENCODING=BASE64;JPEG:/9j/4AAQSkZJRgABAQ\r\nAAAQABAAD/2wBD\r\nAQEB==\r\n\r\n"
+    text, skipped = f"BEGIN:VCARD\r\nFN:Ann\r\n{picture}TEL:1\r\nEND:VCARD\r\n", Skipped()
+    (ann,) = read.read(text.encode(), skipped)
+    assert (ann.attributes, skipped.count) == ({"phone": ("1",)}, 0)
+    (bo,) = read.read(b"BEGIN:VCARD\rFN:Bo\rEND:VCARD\r", skipped)
+    assert (bo.name, skipped.count) == ("Bo", 0)
 
 
 @pytest.mark.django_db

@@ -148,3 +148,11 @@ def paged(client: Client, contact: Contact, tab: str) -> list[uuid.UUID]:
         if not shown.next:
             return found
         after = shown.next
+
+
+def test_a_person_whom_nobody_mentioned_has_no_count_and_no_times(
+    reviewer: Client, user: EndUser
+) -> None:
+    shown = page(reviewer, make_contact(user, "阿珍"), TABS[0])
+    assert "not mentioned yet" in shown
+    assert "0 times" not in shown

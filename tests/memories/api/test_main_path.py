@@ -141,6 +141,19 @@ def test_context_says_who_is_meant_and_how_it_knows(client: ApiClient, zoe: EndU
     assert body["timing_ms"] > 0
 
 
+def test_context_is_about_whom_the_user_names_and_not_about_a_letter(
+    client: ApiClient, zoe: EndUser
+) -> None:
+    for name in ("Viktor", "Kim"):
+        make_contact(zoe, name)
+    letter = "<source>My brother Viktor lives in Minsk.</source>"
+    asked = {"message": f"{letter}\n\nWhat does Kim say?", "include": ["cards"]}
+    found = client.post("users/zoe/context/", asked)[1]
+    assert [contact["name"] for contact in found["contacts"]] == ["Kim"]
+    task = {"message": "Summarize this conversation with Kim in one short sentence, as JSON only."}
+    assert client.post("users/zoe/context/", task)[1]["contacts"] == []
+
+
 def test_a_user_never_seen_has_no_context_and_is_not_made(client: ApiClient) -> None:
     status, body = client.post("users/zoe/context/", {"message": "How is Greta?"})
     assert (status, body["system_prompt"], body["contacts"], body["memories"]) == (200, "", [], [])

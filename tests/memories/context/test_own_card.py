@@ -54,7 +54,6 @@ def test_a_wish_and_an_allergy_are_told_though_nothing_in_the_message_is_like_th
     assert "figs" in asked
     assert card(user).count("\n") == 1
     assert card(user, include=("cards", "linked", "dates")) == ""
-    assert card(user, by_user=False) == ""
 
 
 def test_the_card_costs_one_statement():

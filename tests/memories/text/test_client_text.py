@@ -52,6 +52,24 @@ LETTER = "My brother Viktor lives in Minsk and works as a welder. I am allergic 
             "I moved.",
         ),
         (f"<prompt><documents>{LETTER}</documents>Where is he?</prompt>", "<prompt>\n\nWhere is he?</prompt>"),
+        (
+            "### Duty:\nCite by number, only where a <source> tag has one.\n### Output:\nGive a short answer "
+            f"to the user's query.\n<context>\n<source id='1'>{LETTER}</source>\n</context>\n"
+            "<user_query>\nWhere is Viktor?\n</user_query>",
+            "Where is Viktor?",
+        ),
+        (f"<task>\nWhere is he?\n</task>\n<environment>{LETTER}</environment>", "Where is he?"),
+        (f"### Context:\n{LETTER}\n\nWhere is Viktor?", "Where is Viktor?"),
+        (f"Go by the following context:\n{LETTER}\n\nQuestion: Where is Viktor?", "Where is Viktor?"),
+        (f"Use these passages.\nQuestion: And Viktor?\nContext: {LETTER}\nAnswer:", "And Viktor?"),
+        (f"已知信息：{LETTER}\n用户问题：小红呢？\n回答要求：\n- 简短", "小红呢？"),
+        (f"Where is Viktor?\n\n```letter.txt\n{LETTER}\n```", "Where is Viktor?"),
+        (f'Attached file "letter":\n"""\n{LETTER}\n"""\nWhere is he?', "Where is he?"),
+        (f"--- Content of attached files ---\n{LETTER}\n--- End of files ---\nWhere?", "Where?"),
+        (f"[World Info: {LETTER}]\n\nWhere is Viktor?", "Where is Viktor?"),
+        (f"Where is he?\n\n##CONTEXT##\n{LETTER}\n##CONTEXT##", "Where is he?"),
+        (f"Kontext:\n{LETTER}\n\nFråga: Var är Viktor?", "Var är Viktor?"),
+        (f"הקשר:\n{LETTER}\n\nשאלה: איפה ויקטור?", "איפה ויקטור?"),
         (f"<document><question>{LETTER}</question></document>\nWhere is he?", "Where is he?"),
     ],
 )  # fmt: skip
@@ -72,6 +90,8 @@ def test_retrieved_and_attached_text_with_its_instructions_is_not_the_users(
         "<rant>My boss Tom fired me</rant>",
         "Rules:\n1. I cook\nTask: no nuts",
         "I <think of Anna as my sister [really]",
+        "Context: I live in Berlin with Jana.\nQuestion: what now?",
+        'Some lines for my brother:\n\n"""\nDear Viktor, I miss you.\n"""',
         "--- my list ---\nAnna is a nurse",
     ],
 )
@@ -91,6 +111,8 @@ def test_what_people_write_themselves_is_theirs(message: str) -> None:
         "请为以下对话生成一个不超过十个字的标题\n用户：我住在罗马",
         "Fasse das folgende Gespräch in höchstens 5 Wörtern zusammen.\nUser: Ich wohne in Rom.",
         "Придумай короткий заголовок для этого диалога, без кавычек.",
+        "user: I live in Rome\nassistant: Nice\n\nGive the chat above a title of at most 5 words.",
+        "Rephrase the follow-up question of this chat as a stand-alone one.\nUser: I live in Rome",
     ],
 )
 def test_what_a_client_asks_for_itself_is_no_word_of_the_users(message: str) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from contacts.coreference.discourse import Relation
 from contacts.coreference.resolve import resolve_all
@@ -37,7 +37,7 @@ from memories.providers.offline.reading.speech import (
 from memories.text import forget_reading
 from memories.text.own_words import excerpt
 from memories.text.sentences import sentences
-from memories.types import ExtractionRequest, Turn
+from memories.types import CONTACT, ExtractionRequest, Turn
 
 SESSION_GAP = timedelta(hours=6)
 _FEMALE = re.compile(r"她|she\b|hers?\b", re.I)
@@ -81,9 +81,15 @@ def understand(request: ExtractionRequest) -> Discourse:
     circle = Circle(request.people, request.user_names)
     chats = request.chats
     wanted = {turn.id for turn in request.turns}
+    said = (*request.context, *request.turns)
     turns = []
-    for turn in (*request.context, *request.turns):
-        if turn.role in ("user", "assistant"):
+    for turn, following in zip_longest(said, said[1:]):
+        # What a contact answers was not asked of the user.
+        answered_by = (
+            following.role if following and following.session_id == turn.session_id else ""
+        )
+        asks_another = turn.role == "assistant" and answered_by == CONTACT
+        if turn.role in ("user", "assistant") and not asks_another:
             text, added = with_apostrophes(_words(turn, chats))
             in_chat = turn.session_id in chats
             turns.append(Heard(turn, text, turn.id in wanted, added, in_chat=in_chat))
