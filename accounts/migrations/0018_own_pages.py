@@ -1,4 +1,4 @@
-"""Since when the addresses of an end user's own page are refused."""
+"""The end user's own page: which of its addresses are refused, and what is not to be remembered."""
 
 from django.db import migrations, models
 
@@ -14,6 +14,16 @@ class Migration(migrations.Migration):
                 editable=False,
                 help_text="Addresses of the user's own page that were made until then are refused.",
                 null=True,
+            ),
+        ),
+        migrations.AddField(
+            "enduser",
+            "unwanted",
+            models.JSONField(
+                blank=True,
+                db_default=models.Value([], models.JSONField()),
+                default=list,
+                help_text="Kinds of memories that the user wants none of, such as health.",
             ),
         ),
     ]

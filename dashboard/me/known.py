@@ -7,9 +7,13 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import Change, EndUser
+from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact, ContactQuerySet, Suggestion
+from dashboard import words
 from dashboard.me.visits import USER
 from dashboard.queries import contact as queries
+from dashboard.words import language_of
+from memories.corrections.unwanted import TYPES, kinds
 from memories.models import Memory, MemoryQuerySet, Message
 
 MOST_SOURCES = 200  # memories whose words one page shows
@@ -42,6 +46,20 @@ def of_nobody(end_user: EndUser) -> MemoryQuerySet:
 
 def about(person: Contact) -> MemoryQuerySet:
     return memories(person.end_user).filter(pk__in=queries.memories_about(person).values("pk"))
+
+
+def called(kind: str) -> str:
+    """A kind of memories in the reader's language."""
+    return label(kind, language_of()) if kind in ATTRIBUTES else words.in_words(words.TYPES, kind)
+
+
+def with_kinds(rows: Iterable[Memory]) -> list[tuple[Memory, list[tuple[str, str]]]]:
+    """Each memory with its kinds that may be unwanted, and what these are called."""
+    return [
+        (one, [(kind, called(kind)) for kind in kinds(one.type, (f["key"] for f in one.facts))
+               if kind in ATTRIBUTES or kind in TYPES])
+        for one in rows
+    ]  # fmt: skip
 
 
 def words_of(end_user: EndUser, memory_ids: Collection[UUID]) -> dict[str, list[Message]]:

@@ -21,6 +21,7 @@ from memories.api.own_page import Visit
 from memories.models import Erasure
 
 MOST_TYPED = 100
+FEW = 10  # memories of nobody on the first page
 
 
 @visits.page
@@ -33,14 +34,15 @@ def home_page(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
     user = visit.end_user
     q = request.GET.get("q", "").replace("\0", "").strip()[:MOST_TYPED]
     people = pager.page_of(request, known.people(user, q), ["-last_mentioned_at", "id"])
-    memories = list(known.of_nobody(user).order_by("-said_at", "id")[: pager.SIZE])
+    memories = list(known.of_nobody(user).order_by("-said_at", "id")[: FEW + 1])
     card = users.own_keys(user)
     stated = known.sources(value["sources"] for one in card for value in one.values)
     context = {
         "here": "home",
         "q": q,
         "people": people,
-        "memories": memories,
+        "told": known.with_kinds(memories[:FEW]),
+        "more": len(memories) > FEW,
         "card": card,
         "keys": [(key, label(key, language_of())) for key in ON_OWN_CARD],
         "words": known.words_of(user, [*stated, *(one.pk for one in memories)]),
@@ -48,6 +50,20 @@ def home_page(request: HttpRequest, visit: Visit, **more: Any) -> HttpResponse:
         **more,
     }
     return visits.show(request, "home", visit, **context)
+
+
+@visits.page
+def told(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """All that is known of nobody in particular."""
+    memories = pager.page_of(request, known.of_nobody(visit.end_user), ["-said_at", "id"])
+    return visits.show(
+        request,
+        "told",
+        visit,
+        told=known.with_kinds(memories.rows),
+        next=memories.next,
+        words=known.words_of(visit.end_user, [one.pk for one in memories.rows]),
+    )
 
 
 @visits.page
@@ -65,7 +81,8 @@ def person_page(request: HttpRequest, visit: Visit, one: Contact, **more: Any) -
     context = {
         "contact": one,
         "attributes": attributes,
-        "memories": memories,
+        "told": known.with_kinds(memories.rows),
+        "next": memories.next,
         "alike": known.alike(one),
         "others": known.people(user).exclude(pk=one.pk).order_by("sort_key")[: known.MOST_PEOPLE],
         "keys": [(key, label(key, language_of())) for key in ATTRIBUTES],
@@ -98,6 +115,7 @@ def changes_page(request: HttpRequest, visit: Visit, **more: Any) -> HttpRespons
         "here": "changes",
         "changes": known.own_changes(user)[: known.MOST_CHANGES],
         "waiting": waiting.defer("words", "names"),
+        "unwanted": [(kind, known.called(kind)) for kind in user.unwanted],
         **_done(request, user),
         **more,
     }

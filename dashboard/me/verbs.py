@@ -26,6 +26,7 @@ from memories.api.own_page import Visit
 from memories.corrections import edit_memories, merge_contacts
 from memories.corrections.edit_own_card import edit_own_card
 from memories.corrections.undo import undo_change
+from memories.corrections.unwanted import TYPES, set_unwanted
 from memories.erasure import due
 from memories.models import Erasure, Memory
 from memories.pipeline.forget_requests import forget_chosen
@@ -148,6 +149,23 @@ def forget_person(end_user: EndUser, sent: QueryDict) -> Change | None:
     return forget_chosen(end_user, actor=USER, contact_id=person.pk)
 
 
+def unwant(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Has nothing of a kind remembered from now on; what is known stays."""
+    return set_unwanted(end_user, _kind(sent), actor=USER, unwanted=True)
+
+
+def want(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Has it remembered again."""
+    return set_unwanted(end_user, _kind(sent), actor=USER, unwanted=False)
+
+
+def _kind(sent: QueryDict) -> str:
+    kind = sent.get("kind", "")
+    if kind not in ATTRIBUTES and kind not in TYPES:
+        raise Http404
+    return kind
+
+
 def erase(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Erases for good, now, what waits to be erased."""
     erasure = Erasure.objects.of(end_user).filter(pk=_id(sent, "erasure")).first()
@@ -173,11 +191,11 @@ VERBS: dict[str, Verb] = {
     each.__name__: each
     for each in (
         name, fact, personality, own, right, same, different, not_about, over, forget, forget_person,
-        erase, undo,
+        unwant, want, erase, undo,
     )
 }  # fmt: skip
 # What is done on the page that lists it.
-_ON_CHANGES = (erase.__name__, undo.__name__)
+_ON_CHANGES = (erase.__name__, undo.__name__, want.__name__)
 
 
 @visits.action

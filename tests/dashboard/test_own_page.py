@@ -174,6 +174,7 @@ FORMS = {
     "over": {},
     "forget": {},
     "forget_person": {},
+    "unwant": {"kind": "health"},
 }
 IDS = {
     "name": ["person"], "fact": ["person"], "personality": ["person"], "right": ["person"],
@@ -219,7 +220,7 @@ def test_a_verb_refuses_ids_of_others(api, zoe, page, verb, elsewhere):
 
 
 def test_every_verb_is_in_the_tables_of_these_tests():
-    assert VERBS.keys() == FORMS.keys() | IDS.keys()
+    assert VERBS.keys() == FORMS.keys() | IDS.keys() | {"want"}
 
 
 @pytest.mark.parametrize("verb", FORMS)
@@ -263,6 +264,31 @@ def test_a_forgotten_person_is_gone_at_once_comes_back_by_undo_and_leaves_a_rece
     receipt = Receipt.objects.of(zoe).get()
     assert (receipt.asked_by, receipt.done_by, receipt.what) == ("user", "user", "request")
     assert "Nora" not in json.dumps(see(f"{page}export/").json())
+
+
+def test_what_is_unwanted_is_not_remembered_until_it_is_wanted_again(api, zoe, page):
+    told = make_memory(zoe, "Nora is diabetic.", type="health", facts=[])
+    assert 'value="health"' in see(page).content.decode()
+    do(page, "unwant", kind="health")
+    assert "Health" in see(f"{page}changes/").content.decode()
+    assert do(page, "unwant", kind="everything").status_code == 404
+    said = "My friend Kim lives in Oslo.", "I am allergic to peanuts.", "I have diabetes."
+    for text in said:
+        kept_of(api, text)
+    contents = " ".join(Memory.objects.of(zoe).values_list("content", flat=True))
+    assert "Oslo" in contents
+    assert "I have diabetes" not in contents
+    assert Memory.objects.of(zoe).filter(pk=told.pk).exists()
+    do(page, "want", kind="health")
+    kept_of(api, "I have asthma.")
+    assert Memory.objects.of(zoe).filter(content__contains="asthma").exists()
+    zoe.refresh_from_db()
+    assert zoe.unwanted == []
+
+
+def kept_of(api, text):
+    api.post("users/zoe/messages/", {"messages": [{"role": "user", "content": text}]})
+    assert api.post("users/zoe/process/", {"wait": True})[0] == 200
 
 
 def test_a_fact_that_was_changed_meanwhile_stays(zoe, page):
