@@ -74,7 +74,7 @@ def _sealed(reply: HttpResponse, origin: str) -> HttpResponse:
     patch_cache_control(reply, private=True, no_store=True)
     reply["Referrer-Policy"] = "no-referrer"
     reply["X-Robots-Tag"] = "noindex, nofollow"
-    reply.xframe_options_exempt = bool(origin)  # type: ignore[attr-defined]
+    reply.xframe_options_exempt = bool(origin)
     reply._csp_replace = {  # type: ignore[attr-defined]
         "script-src": [NONE],
         "style-src": [SELF, NONCE],
