@@ -35,8 +35,8 @@ MAX_VALUE = 500
 Verb = Callable[[EndUser, QueryDict], Change | None]
 
 
-def _text(sent: QueryDict, name: str) -> str:
-    return sent.get(name, "").replace("\0", "").strip()[:MAX_VALUE]
+def _text(sent: QueryDict, name: str, most: int = MAX_VALUE) -> str:
+    return sent.get(name, "").replace("\0", "").strip()[:most]
 
 
 def _id(sent: QueryDict, name: str) -> UUID:
@@ -60,7 +60,7 @@ def _memory(end_user: EndUser, sent: QueryDict) -> Memory:
 def name(end_user: EndUser, sent: QueryDict) -> Change | None:
     """Says what a person is called, and what they are to the user."""
     person = _person(end_user, sent)
-    values = {key: _text(sent, key) for key in ("name", "relationship")}
+    values = {"name": _text(sent, "name"), "relationship": _text(sent, "relationship", 200)}
     if values == {key: getattr(person, key) for key in values}:
         return None
     return edit_contact(end_user, person.pk, values, actor=USER)[1]

@@ -10,10 +10,12 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from accounts import scope
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact, json_value
 from dashboard.me.verbs import VERBS
 from memories import own_card
+from memories.api import own_page
 from memories.corrections.edit_own_card import edit_own_card
 from memories.erasure import erase
 from memories.models import Erasure, Link, Memory, Receipt
@@ -127,6 +129,7 @@ def test_nobody_keeps_indexes_embeds_or_learns_the_address_of_a_page(api, zoe, c
         policy = reply["Content-Security-Policy"]
         assert "frame-ancestors 'none'" in policy
         assert "script-src 'none'" in policy
+    assert not [record for record in caplog.records if plain[4:40] in record.getMessage()]
     reply = see(embedded)
     assert "X-Frame-Options" not in reply
     assert (
@@ -219,6 +222,14 @@ def test_a_verb_refuses_ids_of_others(api, zoe, page, verb, elsewhere):
     assert see(f"{page}people/{theirs['person'].pk}/").status_code == 404
 
 
+def test_what_an_address_opens_sees_rows_of_its_end_user_alone(api, zoe, page):
+    life(zoe)
+    life(make_end_user(app=api.app))
+    with scope.undeclared(), own_page.opened(page.split("/")[2], writes=False):
+        assert Contact.objects.count() == 2
+        assert list(EndUser.objects.all()) == [zoe]
+
+
 def test_every_verb_is_in_the_tables_of_these_tests():
     assert VERBS.keys() == FORMS.keys() | IDS.keys() | {"want"}
 
@@ -302,9 +313,10 @@ def test_a_fact_that_was_changed_meanwhile_stays(zoe, page):
 
 def test_a_refusal_says_why_on_the_page_that_it_came_from(zoe, page):
     nora, _, other = life(zoe)
-    reply = do(page, "name", person=nora.pk, name="Nori", relationship="")
-    assert reply.status_code == 409
-    assert "Nothing was changed" in reply.content.decode()
+    for taken in ("Nori", ""):
+        reply = do(page, "name", person=nora.pk, name=taken, relationship="r" * 999)
+        assert reply.status_code == 409
+        assert "Nothing was changed" in reply.content.decode()
     nora.refresh_from_db()
     assert (nora.name, other.name) == ("Nora", "Nori")
 
