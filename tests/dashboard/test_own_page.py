@@ -14,15 +14,17 @@ from accounts import scope
 from accounts.models import App, Change, EndUser
 from contacts.models import Contact, json_value
 from dashboard.me.verbs import VERBS
-from memories import own_card
+from memories import own_card, portability
 from memories.api import own_page
 from memories.corrections.edit_own_card import edit_own_card
+from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Erasure, Link, Memory, Receipt
 from memories.pipeline.forget_requests import forget_chosen
 from tests.api import ApiClient, assert_error
 from tests.dashboard.signin import signed_in
 from tests.factories import (
+    make_app,
     make_contact,
     make_end_user,
     make_memory,
@@ -152,6 +154,7 @@ def test_what_is_known_stands_there_with_the_words_of_the_user_alone(zoe, page):
     nora, _, _ = life(zoe)
     theirs = make_message(zoe, "I moved to Rome!", speaker="Nora")
     make_memory(zoe, "Nora moved to Rome.", nora, source_message_ids=[theirs.pk], speaker="Nora")
+    make_memory(zoe, "Nora paints.", nora, source_message_ids=[theirs.pk])
     edit_own_card(zoe, {"pet": ["a parrot"]}, actor="operator:ada")
     home = see(page).content.decode()
     assert "Nora" in home
@@ -159,6 +162,7 @@ def test_what_is_known_stands_there_with_the_words_of_the_user_alone(zoe, page):
     assert "ada" not in home
     person = see(f"{page}people/{nora.pk}/").content.decode()
     assert "dentist, says my diary" in person
+    assert "Nora paints" in person
     assert "Rome" not in person
     assert see(f"{page}?q=nor").content.decode().count("/people/") == 2
     assert "No match" in see(f"{page}?q=zzz").content.decode()
@@ -295,6 +299,17 @@ def test_what_is_unwanted_is_not_remembered_until_it_is_wanted_again(api, zoe, p
     assert Memory.objects.of(zoe).filter(content__contains="asthma").exists()
     zoe.refresh_from_db()
     assert zoe.unwanted == []
+
+
+def test_what_is_unwanted_goes_along_to_another_installation_and_is_undone_there(zoe, page):
+    do(page, "unwant", kind="health")
+    document = json.loads(json.dumps(portability.export_user(EndUser.objects.get(pk=zoe.pk))))
+    copy = portability.import_user(make_app(), document)
+    assert copy.unwanted == ["health"]
+    undo_change(Change.objects.of(copy).get(), actor="user")
+    zoe.refresh_from_db()
+    copy.refresh_from_db()
+    assert (copy.unwanted, zoe.unwanted) == ([], ["health"])
 
 
 def kept_of(api, text):
