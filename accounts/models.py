@@ -225,6 +225,33 @@ class Placement(models.Model):
             raise cells.Moving
 
 
+class Tracked(models.Model):
+    """A model whose rows a correction may change: what an audit row records of them, and how an
+    undo meets what machines, which record no change, have written since.
+
+    A tracked field gets its value from before the change back, unless it is among these.
+    """
+
+    tracked: ClassVar[tuple[str, ...]] = ()
+    # Numbers that machines add to: the difference that the change made is taken back.
+    counted: ClassVar[tuple[str, ...]] = ()
+    # Lists that machines add to: what was added since stays.
+    grown: ClassVar[tuple[str, ...]] = ()
+    # Values that machines replace by what they learn: one that was learnt since stays.
+    learnt: ClassVar[tuple[str, ...]] = ()
+    # What the database holds unique, with the columns of the condition.
+    unique_by: ClassVar[tuple[str, ...]] = ()
+    # Groups of columns that make sense only together; so do those of ``unique_by``.
+    together: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    # The column that names the row which stands for this one from then on.
+    successor: ClassVar[str] = ""
+    # Machines may make an equal row again: one deleted by a change takes its place when undone.
+    found_again: ClassVar[bool] = False
+
+    class Meta:
+        abstract = True
+
+
 class EndUserQuerySet(models.QuerySet["EndUser"]):
     def lock(self, pk: int) -> "EndUser | None":
         """The end user's row, locked until the transaction ends, or None if it is gone.
@@ -249,13 +276,15 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
         return self.filter(message_seq__gt=F("extracted_seq"))
 
 
-class EndUser(InTimeZone):
+class EndUser(InTimeZone, Tracked):
     """The human whose memory this is.
 
     ``own_facts`` is derived: what memories state of the user that is on their own card, and their
     important dates, as ``{"kind", "value", "memory", "said", "since", "until"}``, the last said first,
     without times that are not known; triggers of Memory keep it.
     """
+
+    tracked = ("unwanted",)
 
     app = models.ForeignKey(App, models.CASCADE, related_name="end_users")
     external_id = models.CharField(max_length=200, help_text="The app's own id for this user.")
@@ -295,6 +324,18 @@ class EndUser(InTimeZone):
         unique=True,
         editable=False,
         help_text="Of the secret in the address of the user's calendar feed.",
+    )
+    pages_void_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Addresses of the user's own page that were made until then are refused.",
+    )
+    unwanted = models.JSONField(
+        default=list,
+        db_default=Value([], models.JSONField()),
+        blank=True,
+        help_text="Kinds of memories that the user wants none of, such as health.",
     )
     own_facts = models.JSONField(
         default=list, db_default=Value([], models.JSONField()), blank=True, editable=False
@@ -356,6 +397,10 @@ class EndUser(InTimeZone):
         self.calendar_digest = None
         self.save(update_fields=["calendar_digest"])
 
+    def revoke_pages(self) -> None:
+        self.pages_void_until = timezone.now()
+        self.save(update_fields=["pages_void_until"])
+
     @property
     def today(self) -> date:
         """The day that it is where the user is."""
@@ -412,33 +457,6 @@ class ScopedQuerySet(models.QuerySet):
     def noted(self, metadata: Mapping[str, Any]) -> Self:
         """Those whose ``metadata`` holds these keys and values, by the index of such rows."""
         return self.filter(metadata__contains=metadata).exclude(metadata={})
-
-
-class Tracked(models.Model):
-    """A model whose rows a correction may change: what an audit row records of them, and how an
-    undo meets what machines, which record no change, have written since.
-
-    A tracked field gets its value from before the change back, unless it is among these.
-    """
-
-    tracked: ClassVar[tuple[str, ...]] = ()
-    # Numbers that machines add to: the difference that the change made is taken back.
-    counted: ClassVar[tuple[str, ...]] = ()
-    # Lists that machines add to: what was added since stays.
-    grown: ClassVar[tuple[str, ...]] = ()
-    # Values that machines replace by what they learn: one that was learnt since stays.
-    learnt: ClassVar[tuple[str, ...]] = ()
-    # What the database holds unique, with the columns of the condition.
-    unique_by: ClassVar[tuple[str, ...]] = ()
-    # Groups of columns that make sense only together; so do those of ``unique_by``.
-    together: ClassVar[tuple[tuple[str, ...], ...]] = ()
-    # The column that names the row which stands for this one from then on.
-    successor: ClassVar[str] = ""
-    # Machines may make an equal row again: one deleted by a change takes its place when undone.
-    found_again: ClassVar[bool] = False
-
-    class Meta:
-        abstract = True
 
 
 class Change(models.Model):

@@ -102,7 +102,7 @@ def mergeable(
     if loser_id == survivor_id:
         raise InvalidMerge(Reason("merge_with_self"))
     loser, survivor = standing(end_user, loser_id), standing(end_user, survivor_id)
-    by_machine = not actor.startswith(("operator:", "app:"))
+    by_machine = actor != "user" and not actor.startswith(("operator:", "app:"))
     if by_machine and _parted(end_user, loser_id, survivor_id):
         raise InvalidMerge(Reason("parted_before", one=loser.name, other=survivor.name))
     return loser, survivor

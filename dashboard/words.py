@@ -81,6 +81,15 @@ VERBS = {
     "trim": _("shortened a memory"),
     "link": _("said whom a memory is about"),
     "unlink": _("took a memory off a person"),
+    "unwant": _("asked not to remember a kind of thing"),
+    "want": _("allowed a kind of thing to be remembered again"),
+}
+# Of memories.
+TYPES = {
+    "preference": _("preference"),
+    "plan": _("plan"),
+    "health": _("health"),
+    "professional": _("professional"),
 }
 JOBS = {
     "sweep": _("queue what no message triggers: idle users, due tries, stopped jobs"),

@@ -12,6 +12,7 @@ from memories.api import (
     links,
     memories,
     messages,
+    own_page,
     relations,
     rewrite,
     search,
@@ -66,6 +67,7 @@ ENDPOINTS = [
     ("forgetting/<uuid:erasure_id>/decide/", erasures.Decide, "forgetting-decide"),
     ("forgetting/<uuid:erasure_id>/erase/", erasures.Erase, "forgetting-erase"),
     ("card/", user_card.Card, "card"),
+    ("page/", own_page.OwnPage, "page"),
     ("export/", users.Export, "export"),
     ("forget/", users.Forget, "forget"),
     ("", users.User, "user"),  # the last: whatever else follows an id may be part of it

@@ -113,6 +113,7 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-changes": {"GET": None},
     "api-change": {"GET": None},
     "api-change-undo": {"POST": {}},
+    "api-page": {"POST": {"minutes": 5}, "DELETE": None},
     "api-export": {"GET": None},
     "api-forget": {"POST": {"everything": True}},
     "api-user": {"GET": None, "PATCH": {"time_zone": "Asia/Shanghai"}, "DELETE": None},

@@ -112,6 +112,8 @@ STORY: list[tuple[str, str, str, Any]] = [
     ("dates_update", "PATCH", "dates/{date}/", {"month": 5, "day": 18}),
     ("dates_destroy", "DELETE", "dates/{date}/", None),
     ("changed_facts_list", "GET", "changed-facts/", None),
+    ("page_create", "POST", "page/", {"name": "Chatty", "color": "#1f6b5a", "language": "en"}),
+    ("page_destroy", "DELETE", "page/", None),
     ("calendar_create", "POST", "calendar/", {}),
     ("calendar_retrieve", "GET", "calendar/", None),
     ("calendar_destroy", "DELETE", "calendar/", None),
@@ -140,6 +142,7 @@ class Command(BaseCommand):
         text = re.sub(r"http://127\.0\.0\.1:\d+", SITE, text)
         text = re.sub(r"(?<=whsec_)[\w+/=]+", "…", text)
         text = re.sub(r"(?<=calendar\.ics\?key=)[\w-]+", "…", text)  # a secret
+        text = re.sub(r"(?<=/me/)[\w:-]+", "…", text)
         EXAMPLES.write_text(f"{text}\n", encoding="utf-8")
         self.stdout.write(f"{len(found)} operations")
 

@@ -1,5 +1,5 @@
-"""What a user asks in a chat to forget is put away at once, and planned to be erased:
-memories, and people known only by them."""
+"""What a user asks to forget, in a chat or on their own page, is put away at once and planned to be
+erased: memories, and people."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +9,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from accounts.models import EndUser
+from accounts.cells import atomic
+from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
@@ -32,7 +33,7 @@ WHY = Reason("forget_asked").stored
 
 @dataclass(slots=True)
 class _Meant:
-    """What one message asks to forget."""
+    """What one message asks to forget. ``whole``: people go also where more is known of them."""
 
     memories: dict[UUID, Memory] = field(default_factory=dict)
     contacts: dict[UUID, Contact] = field(default_factory=dict)
@@ -42,6 +43,26 @@ class _Meant:
     missing: set[str] = field(default_factory=set)
     unsure: erasure_requests.Unsure = field(default_factory=erasure_requests.Unsure)
     unclear: bool = False
+    whole: bool = False
+
+
+@atomic()
+def forget_chosen(
+    end_user: EndUser,
+    *,
+    actor: str,
+    contact_id: UUID | None = None,
+    memory_id: UUID | None = None,
+) -> Change | None:
+    """Hides a person with all that is about them, or a memory, and plans its erasure after the
+    grace period; an undo of the change calls it off. None where there is no such."""
+    held = EndUser.objects.lock(end_user.pk)
+    if held is None:
+        return None
+    what = _Meant(whole=True)
+    ids = (memory_id,) if memory_id else ()
+    _gather(held, ForgetRequest(contact_id=contact_id, memory_ids=ids), what)
+    return _put_away(held, what, actor) if what.memories or what.contacts else None
 
 
 def forget_asked(end_user: EndUser, requests: Iterable[ForgetRequest]) -> int:
@@ -85,10 +106,23 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
     missing = {word for word in what.missing if word.lower() not in said}
     if asked is not None:
         what.messages.add(asked.pk)
-    seen = [m for m in what.memories.values() if m.status != Memory.Status.ARCHIVED]
+    seen = sum(m.status != Memory.Status.ARCHIVED for m in what.memories.values())
+    _put_away(end_user, what, "extractor", WHY, asked, missing)
+    return seen
+
+
+def _put_away(
+    end_user: EndUser,
+    what: _Meant,
+    actor: str,
+    why: str = "",
+    asked: Message | None = None,
+    missing: Iterable[str] = (),
+) -> Change | None:
+    """Hides what is meant and plans its erasure."""
     gone = list(what.contacts.values())
     merged = [other.pk for other in end_user.contacts.all_merged_into(what.contacts)]
-    change = hide.hide(end_user, seen, actor="extractor", why=WHY, contacts=gone)
+    change = hide.hide(end_user, what.memories.values(), actor=actor, why=why, contacts=gone)
     erasure_requests.schedule(
         end_user,
         change,
@@ -103,7 +137,7 @@ def _forget(end_user: EndUser, asked_in: int, what: _Meant) -> int:
     )
     told_in = {pk for memory in what.memories.values() for pk in memory.source_message_ids}
     context_tokens.retokenise_beside(end_user, told_in | what.messages)
-    return len(seen)
+    return change
 
 
 def _telling_secret(end_user: EndUser, asked: Message) -> set[int]:
@@ -174,7 +208,7 @@ def _gather_person(
     before = {pk for pk in told.sure if not asked_in or pk < asked_in}
     into.messages |= before
     into.unsure.messages |= {pk for pk in told.unsure if not asked_in or pk < asked_in}
-    if _only_by(contact, memories):
+    if into.whole or _only_by(contact, memories):
         into.contacts[contact.pk] = contact
         into.names |= names
         into.unsure.contacts |= {*told.alike}

@@ -22,7 +22,7 @@ from accounts.models import EndUser
 from accounts.reasons import Reason, fault, stored
 from memories import model_calls
 from memories.budget import TimeLimitExceeded, time_limit
-from memories.corrections import auto_merge, denials
+from memories.corrections import auto_merge, denials, unwanted
 from memories.erasure import name_hashes
 from memories.models import Batch, Consolidation, Link, Work
 from memories.pipeline import (
@@ -109,6 +109,7 @@ def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) ->
     provider, vectors, end_user = language_provider(), embedder(), batch.end_user
     extraction = name_hashes.without_forgotten(end_user, extraction, request.turns)
     people = candidates.people_ids(end_user, extraction)
+    extraction = unwanted.without(end_user, extraction)
     drafts = candidates.drafts_of(end_user, extraction, request, people, vectors)
     roles = candidates.changed_roles(end_user, extraction, people)
     cases = candidates.conflict_cases(end_user, drafts, vectors, roles)

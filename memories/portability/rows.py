@@ -135,6 +135,9 @@ def _change(
     """A change whose rows name this database's user, messages, links and so on, so that to
     undo it touches nothing else."""
     for touched in row["rows"]:
+        if touched["model"] == EndUser._meta.label_lower:
+            touched["id"] = str(end_user.pk)
+            continue
         section = _SECTION_OF[touched["model"]]
         if section in _COUNTED:
             touched["id"] = str(numbers[section][int(touched["id"])])

@@ -57,6 +57,23 @@ def test_every_page_opens_and_shows_the_cell_that_was_chosen(operator: Client, a
         assert set(pressed) == {name}
 
 
+def test_a_users_own_page_is_of_their_cell_and_is_not_written_to_while_they_move(app: App) -> None:
+    api = ApiClient(app)
+    for user, other in (("ann", "ben"), ("ben", "ann")):
+        _, made = api.post(user_address(user, "page/"), {})
+        page = made["url"].removeprefix("http://testserver")
+        shown = Client().get(page).content.decode()
+        assert f"{user}的同事" in shown
+        assert f"{other}的同事" not in shown
+    moving = Placement.objects.filter(app=app, external_id="ben")
+    moving.update(moving_to="c1")
+    sent = {"key": "pet", "new": "a cat"}
+    assert Client().post(f"{page}do/own/", sent).status_code == 503
+    assert Client().get(page).status_code == 200
+    moving.update(moving_to="")
+    assert Client().post(f"{page}do/own/", sent).status_code == 302
+
+
 def test_a_user_is_shown_from_their_own_cell_whatever_was_chosen(
     operator: Client, app: App
 ) -> None:

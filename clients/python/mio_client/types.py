@@ -710,6 +710,9 @@ class Job(TypedDict):
     finished_at: str | None
 
 
+LanguageEnum = Literal["en", "zh"]
+
+
 class Link(TypedDict):
     contact: Named
     made_by: MadeByEnum
@@ -871,6 +874,23 @@ class NotTheSameForm(TypedDict):
 
 
 NullEnum = Literal[None]
+
+
+class PageAddress(TypedDict):
+    url: str
+    expires_at: str
+
+
+class PageForm(TypedDict):
+    minutes: NotRequired[int]
+    language: NotRequired[LanguageEnum]
+    name: NotRequired[str]
+    color: NotRequired[str]
+    origin: NotRequired[str]
+
+
+class PageState(TypedDict):
+    active: bool
 
 
 class PatchedContactForm(TypedDict):

@@ -128,7 +128,7 @@ def test_another_apps_user_is_unknown_and_stays_untouched(
     ("name", "method"),
     [(n, m) for n in ENDPOINTS for m in ENDPOINTS[n] if n.rstrip("s") == n and n not in
      ("api-export", "api-forget", "api-search", "api-context", "api-memories-merge", "api-user",
-      "api-contacts-bulk", "api-calendar", "api-address-book", "api-card")],
+      "api-contacts-bulk", "api-calendar", "api-page", "api-address-book", "api-card")],
 )  # fmt: skip
 def test_rows_of_another_user_of_the_same_app_are_404(
     victim: EndUser, name: str, method: str

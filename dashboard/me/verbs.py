@@ -1,0 +1,227 @@
+"""What the end user may do on their own page, by name: the verbs of the dashboard and the API.
+
+Each takes the end user and the form, and returns the change that its undo takes back. Ids that the
+form sends are looked up among the end user's own rows; others are a 404.
+"""
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+from accounts.models import Change, EndUser
+from accounts.reasons import CodedError
+from contacts import merge
+from contacts.attributes import ATTRIBUTES, is_single
+from contacts.edit import edit_contact
+from contacts.models import Contact
+from dashboard import access, words
+from dashboard.me import known, pages, visits
+from dashboard.me.visits import USER
+from memories import own_card, queue
+from memories.api.own_page import Visit
+from memories.corrections import edit_memories, merge_contacts
+from memories.corrections.edit_own_card import edit_own_card
+from memories.corrections.undo import undo_change
+from memories.corrections.unwanted import TYPES, set_unwanted
+from memories.erasure import due
+from memories.models import Erasure, Memory
+from memories.pipeline.forget_requests import forget_chosen
+
+MAX_VALUE = 500
+Verb = Callable[[EndUser, QueryDict], Change | None]
+
+
+def _text(sent: QueryDict, name: str, most: int = MAX_VALUE) -> str:
+    return sent.get(name, "").replace("\0", "").strip()[:most]
+
+
+def _id(sent: QueryDict, name: str) -> UUID:
+    ids = access.valid_ids([sent.get(name, "")])
+    if not ids:
+        raise Http404
+    return ids[0]
+
+
+def _person(end_user: EndUser, sent: QueryDict, name: str = "person") -> Contact:
+    return pages.standing(end_user, _id(sent, name))
+
+
+def _memory(end_user: EndUser, sent: QueryDict) -> Memory:
+    found = known.memories(end_user).filter(pk=_id(sent, "memory")).first()
+    if found is None:
+        raise Http404
+    return found
+
+
+def name(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says what a person is called, and what they are to the user."""
+    person = _person(end_user, sent)
+    values = {"name": _text(sent, "name"), "relationship": _text(sent, "relationship", 200)}
+    if values == {key: getattr(person, key) for key in values}:
+        return None
+    return edit_contact(end_user, person.pk, values, actor=USER)[1]
+
+
+def fact(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Adds a value (``new``), replaces one (``old`` by ``new``) or removes it (``old``)."""
+    person, key = _person(end_user, sent), sent.get("key", "")
+    if key not in ATTRIBUTES and key not in person.attributes:
+        raise Http404
+    held = [str(entry["value"]) for entry in person.attributes.get(key, ())]
+    values = _replaced(held, sent, single=is_single(key))
+    if values == held:
+        return None
+    return edit_contact(end_user, person.pk, {"attributes": {key: values}}, actor=USER)[1]
+
+
+def personality(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says what a person is like; nothing: that is not known."""
+    person, new = _person(end_user, sent), "" if "remove" in sent else _text(sent, "new")
+    return edit_contact(end_user, person.pk, {"personality": new}, actor=USER)[1]
+
+
+def own(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """The same as ``fact`` of the user's own card."""
+    key = sent.get("key", "")
+    held = [str(one["value"]) for one in own_card.of(end_user).get(key, ())]
+    values = _replaced(held, sent, single=is_single(key))
+    return edit_own_card(end_user, {key: values}, actor=USER)
+
+
+def _replaced(held: list[str], sent: QueryDict, *, single: bool) -> list[str]:
+    """The values with what the form says; an old one that is gone meanwhile stays gone."""
+    old, new = _text(sent, "old"), "" if "remove" in sent else _text(sent, "new")
+    if single and new:
+        return [new]
+    kept = [new if _same(one, old) else one for one in held] if old else [*held, new]
+    return list(dict.fromkeys(filter(None, kept)))
+
+
+def _same(one: str, other: str) -> bool:
+    return one.strip()[:MAX_VALUE] == other
+
+
+def right(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says which of several values is the right one."""
+    person, key = _person(end_user, sent), sent.get("key", "")
+    return merge_contacts.resolve_attribute(
+        end_user, person.pk, key, sent.get("value", ""), actor=USER
+    )[1]
+
+
+def same(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says that two people are one: ``person`` takes in all of ``other``."""
+    person, other = _person(end_user, sent), _person(end_user, sent, "other")
+    return merge_contacts.merge(end_user, other.pk, person.pk, actor=USER)
+
+
+def different(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says that two people are two."""
+    person, other = _person(end_user, sent), _person(end_user, sent, "other")
+    return merge.not_the_same(end_user, person.pk, other.pk, actor=USER)
+
+
+def not_about(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says that a memory is not about a person."""
+    person, memory = _person(end_user, sent), _memory(end_user, sent)
+    return edit_memories.unlink(end_user, memory.pk, person.pk, actor=USER)
+
+
+def over(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Says that a memory is no longer true."""
+    memory = _memory(end_user, sent)
+    return edit_memories.outdate(end_user, [memory], actor=USER, certainty=1.0)
+
+
+def forget(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Forgets a memory: hidden now, erased after the grace period."""
+    memory = _memory(end_user, sent)
+    return forget_chosen(end_user, actor=USER, memory_id=memory.pk)
+
+
+def forget_person(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Forgets a person with all that is about them, in the same way."""
+    person = _person(end_user, sent)
+    return forget_chosen(end_user, actor=USER, contact_id=person.pk)
+
+
+def unwant(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Has nothing of a kind remembered from now on; what is known stays."""
+    return set_unwanted(end_user, _kind(sent), actor=USER, unwanted=True)
+
+
+def want(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Has it remembered again."""
+    return set_unwanted(end_user, _kind(sent), actor=USER, unwanted=False)
+
+
+def _kind(sent: QueryDict) -> str:
+    kind = sent.get("kind", "")
+    if kind not in ATTRIBUTES and kind not in TYPES:
+        raise Http404
+    return kind
+
+
+def erase(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Erases for good, now, what waits to be erased."""
+    erasure = Erasure.objects.of(end_user).filter(pk=_id(sent, "erasure")).first()
+    if erasure is None:
+        raise Http404
+    due.erase(erasure.pk, done_by=USER)
+    return None
+
+
+def undo(end_user: EndUser, sent: QueryDict) -> Change | None:
+    """Takes back one of the user's own changes, or what they asked in a chat to forget."""
+    pk = _id(sent, "change")
+    asked = Erasure.objects.of(end_user).filter(change=pk).exists()
+    rows = Change.objects.of(end_user).filter(pk=pk)
+    change = (rows if asked else rows.filter(actor=USER)).first()
+    if change is None:
+        raise Http404
+    undo_change(change, actor=USER)
+    return None
+
+
+VERBS: dict[str, Verb] = {
+    each.__name__: each
+    for each in (
+        name, fact, personality, own, right, same, different, not_about, over, forget, forget_person,
+        unwant, want, erase, undo,
+    )
+}  # fmt: skip
+# What is done on the page that lists it.
+_ON_CHANGES = (erase.__name__, undo.__name__, want.__name__)
+
+
+@visits.action
+def act(request: HttpRequest, visit: Visit, verb: str) -> HttpResponse:
+    """Does what the form says, and shows the page that it was on, with its undo."""
+    if verb not in VERBS:
+        raise Http404
+    user, sent = visit.end_user, request.POST
+    try:
+        change = VERBS[verb](user, sent)
+    except CodedError as error:
+        return _refused(request, visit, verb, words.reason(error.reason))
+    queue.enqueue("embed", user.pk)
+    token = visit.token
+    address = reverse("me-changes" if verb in _ON_CHANGES else "me", args=[token])
+    if "person" in sent and verb != forget_person.__name__:
+        address = reverse("me-person", args=[token, _person(user, sent).pk])
+    return HttpResponseRedirect(
+        f"{address}?{urlencode({'done': change.pk})}" if change else address
+    )
+
+
+def _refused(request: HttpRequest, visit: Visit, verb: str, problem: str) -> HttpResponse:
+    told = {"problem": _("Nothing was changed: %(why)s") % {"why": problem}, "status": 409}
+    if verb in _ON_CHANGES:
+        return pages.changes_page(request, visit, **told)
+    if "person" in request.POST:
+        return pages.person_page(request, visit, _person(visit.end_user, request.POST), **told)
+    return pages.home_page(request, visit, **told)

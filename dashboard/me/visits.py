@@ -1,0 +1,83 @@
+"""What all addresses of the end user's own page share: who may open them, and how they answer."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from csp.constants import NONCE, NONE, SELF
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+from django.utils.cache import patch_cache_control
+from django.utils.translation import get_language, override
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_http_methods
+
+from accounts.cells import Moving
+from memories.api import own_page
+from memories.api.own_page import Visit, Void
+
+View = Callable[..., HttpResponse]
+USER = "user"  # the actor of what is done here
+
+
+def page(view: View) -> View:
+    """A page to look at: GET."""
+    return _visited(view, ["GET", "HEAD"])
+
+
+def action(view: View) -> View:
+    """A correction: POST."""
+    return _visited(view, ["POST"])
+
+
+def show(request: HttpRequest, template: str, visit: Visit | None, **context: Any) -> HttpResponse:
+    """A page from its template. It is rendered without the request, so that no session is read."""
+    status = context.pop("status", 200)
+    context |= {"visit": visit, "nonce": request.csp_nonce, "LANGUAGE_CODE": get_language()}  # type: ignore[attr-defined]
+    return HttpResponse(render_to_string(f"me/{template}.html", context), status=status)
+
+
+def _visited(view: View, methods: list[str]) -> View:
+    # A form of another site can't be sent: no cookie opens the page, and nobody else knows its address.
+    @csrf_exempt
+    @require_http_methods(methods)
+    @wraps(view)
+    def visited(request: HttpRequest, token: str, **named: Any) -> HttpResponse:
+        request.path = request.path_info = "/me/"  # what is logged of a request tells no address
+        origin = ""
+        try:
+            with own_page.opened(token, writes=request.method == "POST") as visit:
+                origin = visit.origin
+                with override(_LANGUAGES.get(visit.language, get_language())):
+                    reply = _answer(view, request, visit, named)
+        except Void:
+            reply = show(request, "closed", None, status=404)
+        except Moving:
+            reply = show(request, "closed", None, moving=True, status=503)
+        return _sealed(reply, origin)
+
+    return visited
+
+
+_LANGUAGES = {"en": "en", "zh": "zh-hans"}
+
+
+def _answer(view: View, request: HttpRequest, visit: Visit, named: Any) -> HttpResponse:
+    try:
+        return view(request, visit, **named)
+    except Http404:
+        return show(request, "closed", visit, status=404)
+
+
+def _sealed(reply: HttpResponse, origin: str) -> HttpResponse:
+    """The answer as nobody keeps, indexes, learns the address of, or embeds it but ``origin``."""
+    patch_cache_control(reply, private=True, no_store=True)
+    reply["Referrer-Policy"] = "no-referrer"
+    reply["X-Robots-Tag"] = "noindex, nofollow"
+    reply.xframe_options_exempt = bool(origin)
+    reply._csp_replace = {  # type: ignore[attr-defined]
+        "script-src": [NONE],
+        "style-src": [SELF, NONCE],
+        "frame-ancestors": [origin or NONE],
+    }
+    return reply

@@ -1,0 +1,133 @@
+"""The signed address of an end user's own page, and who may open it.
+
+Whoever has the address may see and correct what is known of that end user, so it is short-lived. It
+is signed and not stored: it says whose page it is, until when, and how the application wants it shown.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from django.core import signing
+from django.urls import reverse
+from django.utils import timezone
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from accounts import cells, placement
+from accounts.api import UserView, documented
+from accounts.fields import Strict, Text
+from accounts.models import EndUser
+from accounts.scope import all_users, user_scope
+
+SALT = "mio.own-page"
+MINUTES, MOST_MINUTES = 60, 24 * 60
+# A host and a port, with encryption unless it is this machine: what frame-ancestors takes.
+_ORIGIN = r"^(https://[a-z0-9.-]+|http://(localhost|127\.0\.0\.1))(:[0-9]{1,5})?$"
+
+
+class PageForm(Strict):
+    """How the page is shown, and for how long its address opens it."""
+
+    minutes = serializers.IntegerField(default=MINUTES, min_value=1, max_value=MOST_MINUTES)
+    language = serializers.ChoiceField(
+        ["en", "zh"], required=False, help_text="Default: as the browser asks for."
+    )
+    name = Text(required=False, max_length=60, help_text="Of your application; default: the app's.")
+    color = serializers.RegexField(
+        "^#[0-9A-Fa-f]{6}$", required=False, help_text="Of your application, such as #1f6b5a."
+    )
+    origin = serializers.RegexField(
+        _ORIGIN,
+        required=False,
+        max_length=200,
+        help_text="Whose pages may embed it, such as https://chat.example.com; default: none.",
+    )
+
+
+class PageAddress(serializers.Serializer):
+    url = serializers.URLField()
+    expires_at = serializers.DateTimeField()
+
+
+class PageState(serializers.Serializer):
+    active = serializers.BooleanField(help_text="false: no address that was made works any more.")
+
+
+class OwnPage(UserView):
+    @documented(
+        request=PageForm,
+        responses={201: PageAddress},
+        operation_id="page_create",
+        summary="Make an address of the user's own page",
+        description="The user sees there what is known, corrects it and has it forgotten. Whoever "
+        "has the address may do so until it expires: give it to the user alone.",
+    )
+    def post(self, request: Request, **_path: Any) -> Response:
+        asked = self.body(PageForm)
+        now = timezone.now()
+        expires_at = now + timedelta(minutes=asked.pop("minutes"))
+        times = {"made": now.timestamp(), "ends": expires_at.timestamp()}
+        said = {"user": self.end_user.pk, "name": self.app.name, **times, **asked}
+        token = signing.dumps(said, salt=SALT)
+        url = request.build_absolute_uri(reverse("me", args=[token]))
+        return Response({"url": url, "expires_at": expires_at}, status=status.HTTP_201_CREATED)
+
+    @documented(
+        responses={200: PageState},
+        operation_id="page_destroy",
+        summary="Revoke all addresses of the user's own page",
+    )
+    def delete(self, _request: Request, **_path: Any) -> Response:
+        self.end_user.revoke_pages()
+        return Response({"active": False})
+
+
+class Void(Exception):
+    """The address was never made here, has expired or was revoked, or the end user is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Whose page an address opens, and how the application wants it shown."""
+
+    end_user: EndUser
+    token: str
+    name: str
+    ends: datetime
+    language: str = ""
+    color: str = ""
+    origin: str = ""
+
+
+@contextmanager
+def opened(token: str, *, writes: bool) -> Iterator[Visit]:
+    """What runs in it sees the rows of the end user of this address and no other's, in their days.
+
+    Raises Void, and Moving where it ``writes`` and they are on the way to another cell.
+    """
+    try:
+        said = signing.loads(token, salt=SALT)
+    except signing.BadSignature as error:
+        raise Void from error
+    made, ends = (datetime.fromtimestamp(said.pop(name), UTC) for name in ("made", "ends"))
+    if ends <= timezone.now():
+        raise Void
+    end_user = _current(said.pop("user"), writes=writes)
+    if end_user is None or (end_user.pages_void_until and made <= end_user.pages_void_until):
+        raise Void
+    with user_scope(end_user), timezone.override(end_user.zone):
+        yield Visit(end_user, token, ends=ends, **said)
+
+
+def _current(pk: int, *, writes: bool) -> EndUser | None:
+    """The end user with this id, of an app in use. Raises Moving."""
+    cell = placement.cell_of(pk)
+    if cells.several() and (cells.is_away(cell) or (writes and placement.is_moving(pk))):
+        raise cells.Moving
+    with cells.entered(cell), all_users():
+        rows = EndUser.objects.select_related("app").filter(app__archived_at=None)
+        return rows.filter(pk=pk).first()
