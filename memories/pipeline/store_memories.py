@@ -13,7 +13,7 @@ from accounts.models import EndUser
 from memories.corrections import edit_memories, supersede, validity
 from memories.models import Batch, Edge, Memory
 from memories.models.memory import fact_row
-from memories.types import Draft, Resolution, Resolutions, Verdict
+from memories.types import Draft, Resolution, Resolutions, StoredFact, Verdict
 
 # How certain it is that an older memory no longer holds, by what was decided: the part of the
 # new memory's own confidence that carries over to it. Chosen for Mio: two sentences that were
@@ -149,12 +149,10 @@ def _relate(
     targets = list(active.exclude(pk=source).defer("tokens"))
     if resolution.verdict is Verdict.SUPERSEDES:
         rests = _rests(end_user, {*wanted} - {target.pk for target in targets})
-        ended = resolution.ended | {
-            rest.pk: [
-                fact for fact in resolution.ended.get(whole, ()) if fact in rest.as_stored().facts
-            ]
-            for rest, whole in rests
-        }
+        ended: dict[UUID, Sequence[StoredFact]] = {**resolution.ended}
+        for rest, whole in rests:
+            facts = rest.as_stored().facts
+            ended[rest.pk] = [fact for fact in resolution.ended.get(whole, ()) if fact in facts]
         targets += [rest for rest, _whole in rests if rest.pk != source]
         supersede.supersede(
             end_user,
