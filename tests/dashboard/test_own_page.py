@@ -80,8 +80,9 @@ def test_an_address_opens_the_page_until_it_expires_or_is_revoked(api, zoe, page
     assert see(page).status_code == 200
     assert see(page.replace("/me/", "/me/x")).status_code == 404
     later = address_of(api, minutes=1)
+    soon = timezone.now() + timedelta(minutes=2)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("django.utils.timezone.now", lambda: NOW + timedelta(minutes=2))
+        patch.setattr("django.utils.timezone.now", lambda: soon)
         assert [see(one).status_code for one in (page, later)] == [200, 404]
     App.objects.filter(pk=api.app.pk).update(archived_at=timezone.now())
     assert see(page).status_code == 404
@@ -92,9 +93,6 @@ def test_an_address_opens_the_page_until_it_expires_or_is_revoked(api, zoe, page
     erase.forget_everything(zoe)
     assert "no longer works" in (gone := see(fresh)).content.decode()
     assert gone.status_code == 404
-
-
-NOW = timezone.now()
 
 
 @pytest.mark.parametrize(
