@@ -34,8 +34,12 @@
       else if (values.length) at.value = values[0];
     }
     again = true;
-    const run = () => form.isConnected && form.requestSubmit();
-    // Until htmx knows the form, sending it would load the whole page.
+    // Until htmx knows the form, sending it would load the whole page, and lose what a toast says.
+    const run = () => {
+      if (!form.isConnected) return;
+      window.htmx?.process(form);
+      form.requestSubmit();
+    };
     if (document.readyState === "complete") setTimeout(run);
     else addEventListener("load", () => setTimeout(run), { once: true });
   }
