@@ -142,11 +142,14 @@ def test_activity_and_receipts_are_of_every_cell(operator: Client, app: App) -> 
     rows = operator.get("/activity/").context
     assert {row.end_user.external_id for row in rows["page"].rows} == {"ann", "ben"}
     assert all(rows["about"][row.pk].people for row in rows["page"].rows)
+    receipts = set()
     for user in ("ann", "ben"):
         _, gone = api.delete(user_address(user, ""))
+        receipts.add(gone["receipt"])
         assert operator.get("/receipts/", {"q": user}).status_code == 200
         assert operator.get(f"/receipts/{gone['receipt']}/").status_code == 200
-    assert len(operator.get("/receipts/").context["page"].rows) == 2
+    listed = operator.get("/receipts/").context["page"].rows
+    assert receipts <= {str(receipt.pk) for receipt in listed}
 
 
 def test_when_a_cell_has_nothing_to_review_the_next_one_that_has_is_offered(

@@ -145,6 +145,17 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 Enter = Callable[..., Page]
 
 
+def press_when_loaded(page: Page) -> None:
+    """Has keys wait until the page's scripts have run, which is later than its heading is seen."""
+    press = page.keyboard.press
+
+    def wait_and_press(key: str, **options: Any) -> None:
+        page.wait_for_load_state("load")
+        press(key, **options)
+
+    page.keyboard.press = wait_and_press  # type: ignore[method-assign]
+
+
 @pytest.fixture
 def enter(browser: Browser, site: Site) -> Iterator[Enter]:
     """Makes a page, signed in where a session is given."""
@@ -156,7 +167,9 @@ def enter(browser: Browser, site: Site) -> Iterator[Enter]:
         contexts.append(context)
         if session:
             context.add_cookies([{"name": "sessionid", "value": session, "url": site.url}])
-        return context.new_page()
+        opened = context.new_page()
+        press_when_loaded(opened)
+        return opened
 
     yield page
     for context in contexts:

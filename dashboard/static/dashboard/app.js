@@ -195,6 +195,8 @@
     return [location.pathname, asked.get("after"), asked.get("at")].join(" ");
   };
   let here = place();
+  let focusAtSwap = document.activeElement;
+  document.addEventListener("htmx:afterSwap", () => { focusAtSwap = document.activeElement; });
   document.addEventListener("htmx:afterSettle", (event) => {
     if (searched) {
       document.activeElement.blur();
@@ -208,6 +210,7 @@
     const wrong = document.querySelector("main [aria-invalid='true']");
     if (wrong) return wrong.focus();
     if (moved) scrollTo(0, 0);
+    if (document.activeElement !== focusAtSwap) return; // somebody already types into a field
     (document.querySelector("[autofocus]") || document.getElementById("main"))?.focus({ preventScroll: true });
   });
   const depths = new Map(); // how far down one was, by address, for the way back
