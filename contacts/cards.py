@@ -5,9 +5,10 @@ from datetime import date
 from operator import itemgetter
 from typing import Any
 
-from contacts import important_dates, partial_dates
-from contacts.attributes import ATTRIBUTES, label
-from contacts.text import names_role, one_line
+from understanding.attributes import ATTRIBUTES, label
+from understanding.captions import LABELS
+from understanding.dates import important_dates, partial_dates
+from understanding.text import names_role, one_line
 
 MAX_VALUE = 120  # graphemes of one value
 MAX_NOTE = 220  # graphemes of an event or a note
@@ -17,38 +18,7 @@ MAX_EVENTS = 12
 MAX_ATTRIBUTES = 24
 MAX_COMING = 4  # plans and important dates, the next ones
 
-_LABELS = {
-    "en": {
-        "aliases": "Also called",
-        "relationship": "Relationship",
-        "personality": "Personality",
-        "relations": "Related to",
-        "timeline": "Timeline",
-        "notes": "Recently",
-        "coming": "Coming up",
-        "other": "Detail ",
-        "colon": ": ",
-        "comma": ", ",
-    },
-    "zh": {
-        "aliases": "又称",
-        "relationship": "关系",
-        "personality": "性格",
-        "relations": "相关的人",
-        "timeline": "经历",
-        "notes": "最近",
-        "coming": "即将",
-        "other": "其他",
-        "colon": "：",
-        "comma": "、",
-    },
-}
 _YEARS = {"en": ("turns {}", "{} years"), "zh": ("满{}岁", "{}周年")}
-# What the lines of a card begin with, before a colon.
-CAPTIONS = frozenset(
-    [words[key] for words in _LABELS.values() for key in words if key not in ("colon", "comma")]
-    + [text for attribute in ATTRIBUTES.values() for text in (attribute.en, attribute.zh)]
-)
 _QUOTES = dict.fromkeys(map(ord, '"“”„‟〝〞＂'), "'")
 _ORDER = {key: place for place, key in enumerate(ATTRIBUTES)}
 
@@ -71,7 +41,7 @@ def render(
     ready words, ``notes`` the newest memories that no profile speaks for yet. Values are reduced
     to harmless single lines and their number is bounded, so a card's size is too.
     """
-    words = _LABELS["zh" if language == "zh" else "en"]
+    words = LABELS["zh" if language == "zh" else "en"]
     heading = one_line(name, MAX_VALUE) or "?"
     lines = [
         f"### {_quoted(heading) if names_role(heading) else heading}",
@@ -101,7 +71,7 @@ def render(
 
 def line(key: str, values: Sequence[str], language: str) -> str:
     """The line of an attribute with these values, which are harmless single lines; "" for none."""
-    words = _LABELS["zh" if language == "zh" else "en"]
+    words = LABELS["zh" if language == "zh" else "en"]
     caption = one_line(label(key, language), 40)
     if key not in ATTRIBUTES:
         caption = words["other"] + _quoted(caption)
@@ -129,7 +99,7 @@ def compact(card: str) -> str:
 def with_coming(card: str, coming: Sequence[Mapping[str, Any]], today: date, language: str) -> str:
     """A stored card with what is to come, as seen ``today``, before what was. ``coming`` is as
     Contact holds it; what has passed is left out."""
-    words = _LABELS[language]
+    words = LABELS[language]
     found = sorted(_coming(coming, today, language), key=itemgetter(0))[:MAX_COMING]
     if not found:
         return card

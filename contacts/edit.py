@@ -17,10 +17,11 @@ from accounts.changes import recording
 from accounts.fair_queue import put
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
-from contacts import merge, names, relations, store
-from contacts.matching import references
+from contacts import merge, relations, store
 from contacts.models import Contact, Relation, json_value
-from contacts.tagging import secrets
+from understanding import names
+from understanding.people import references
+from understanding.statements import secrets
 
 
 class Dated(NamedTuple):

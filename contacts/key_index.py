@@ -6,10 +6,10 @@ from uuid import UUID
 
 from accounts.cells import connection
 from accounts.models import EndUser
-from contacts import attribute_index
-from contacts.names import name_key, readings, syllable
-from contacts.text import is_cjk, is_han
-from contacts.types import Entry, How, NameKey, Person
+from understanding import attribute_index
+from understanding.names import name_key, readings, syllable
+from understanding.text import is_cjk, is_han
+from understanding.types import Entry, How, NameKey, Person
 
 # People that one key is looked up for: a word that means more of them means none of them,
 # and it bounds the cost of "someone in Shenzhen".

@@ -8,18 +8,18 @@ from uuid import UUID
 
 from accounts.models import EndUser
 from contacts import relations
-from contacts.attribute_index import DAY
-from contacts.attributes import YEARLY
 from contacts.cards import with_coming
-from contacts.coreference.conversation import staying
-from contacts.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
-from contacts.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
 from contacts.key_index import Hit, hits, person_of
-from contacts.matching import clues, descriptions, references
-from contacts.matching.descriptions import Description
-from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
-from contacts.types import Entry, Mention, Person, Utterance
+from understanding.attribute_index import DAY
+from understanding.attributes import YEARLY
+from understanding.coreference.conversation import staying
+from understanding.coreference.resolve import HISTORY_CHARACTERS, refers_back, resolve_turns
+from understanding.dates.important_dates import NEAR, SOON, asked_for, keys_within, next_on, read
+from understanding.people import clues, descriptions, references
+from understanding.people.descriptions import Description
+from understanding.people.mentions import candidate_keys, find_mentions
+from understanding.types import Entry, Mention, Person, Utterance
 
 # Turns of a conversation that pronouns may reach back to.
 HISTORY = 12

@@ -18,12 +18,13 @@ from accounts.cells import atomic
 from accounts.changes import Recorder, recording, snapshot
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
-from contacts import merge_values, names, relations, store
-from contacts.attributes import is_single
+from contacts import merge_values, relations, store
 from contacts.models import Contact, Relation, Suggestion
-from contacts.roles import roles_of
-from contacts.tagging import secrets
-from contacts.text import normalise
+from understanding import names
+from understanding.attributes import is_single
+from understanding.roles import roles_of
+from understanding.statements import secrets
+from understanding.text import normalise
 
 State = Suggestion.State
 

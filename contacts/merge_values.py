@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from contacts.text import normalise
+from understanding.text import normalise
 
 Entry = dict[str, Any]
 Attributes = dict[str, list[Entry]]

@@ -17,9 +17,10 @@ from pgvector.django import VectorField
 
 from accounts.models import EndUser, ScopedQuerySet, Tracked
 from accounts.reasons import TEMPLATES
-from contacts import cards, key_index, names
-from contacts.attributes import ATTRIBUTES, is_single
-from contacts.types import Person
+from contacts import cards, key_index
+from understanding import names
+from understanding.attributes import ATTRIBUTES, is_single
+from understanding.types import Person
 
 
 @models.CharField.register_lookup

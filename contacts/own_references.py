@@ -4,17 +4,17 @@ from collections.abc import Iterable
 
 from accounts.models import EndUser
 from contacts import key_index
-from contacts.coreference.anaphors import find_anaphors
-from contacts.coreference.utterance import read_turn
-from contacts.lexicon import words
-from contacts.matching import references
-from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
-from contacts.names import name_key
-from contacts.roles import terms
-from contacts.segmentation import cut, frequency
-from contacts.text import clean, is_cjk, is_han
-from contacts.types import Utterance
+from understanding.coreference.anaphors import find_anaphors
+from understanding.coreference.utterance import read_turn
+from understanding.lexicon import words
+from understanding.names import name_key
+from understanding.people import references
+from understanding.people.mentions import candidate_keys, find_mentions
+from understanding.roles import terms
+from understanding.segmentation import cut, frequency
+from understanding.text import clean, is_cjk, is_han
+from understanding.types import Utterance
 
 # A Chinese word this frequent in jieba's corpus (朋友, 学校, 胖子) is said of anybody.
 COMMON = 1000

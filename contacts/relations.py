@@ -8,9 +8,9 @@ from typing import Any
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts.coreference import discourse
 from contacts.key_index import Hit, person_of
 from contacts.models import Contact, Relation
+from understanding.coreference import discourse
 
 MAX_KIND = 50
 

@@ -14,12 +14,14 @@ from django.utils.module_loading import import_string
 from accounts.cells import connection
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
-from contacts import attribute_index, cards, important_dates, key_index, names, relations
-from contacts.matching import references
+from contacts import cards, key_index, relations
 from contacts.models import Contact, Relation
-from contacts.resolution import namesakes
-from contacts.text import clean, truncate
-from contacts.types import Person
+from understanding import attribute_index, names
+from understanding.dates import important_dates
+from understanding.people import references
+from understanding.same_person import namesakes
+from understanding.text import clean, truncate
+from understanding.types import Person
 
 MAX_NAME = 100  # graphemes
 MAX_LENGTH = 200  # code points, as many as the columns hold

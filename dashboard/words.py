@@ -8,7 +8,7 @@ from django.utils.translation import get_language, gettext, pgettext
 from django.utils.translation import gettext_noop as _
 
 from accounts.reasons import Reason, Wording, read, render
-from contacts.attributes import label
+from understanding.attributes import label
 
 # How the actor of a change begins who is no machine.
 OPERATOR, APP = "operator:", "app:"
@@ -159,7 +159,7 @@ COUNTS = {
     "different": _("kept apart"),
 }
 
-# What people are to the end user (contacts.names.GROUPS).
+# What people are to the end user (understanding.names.GROUPS).
 GROUPS = {
     "family": _("Family"),
     "partner": _("Partner"),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from gateway.chat_messages import Conversation
 from gateway.identity import given
-from memories.text.client_text import instructs_for_client, requests_for_client
+from understanding.statements.client_text import instructs_for_client, requests_for_client
 
 TASK = "x-mio-task"
 _BEGINNING = 400  # characters

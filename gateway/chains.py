@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from accounts.models import App, EndUser
 from contacts import store
-from contacts.text import normalise
 from gateway.chat_messages import Conversation, Turn, normalised
 from memories.erasure.name_hashes import hash_of
 from memories.models import GatewayTurn
+from understanding.text import normalise
 
 # A first message that comes again so soon is the same chat, tried again; later it is a new one.
 RETRIED = timedelta(minutes=10)

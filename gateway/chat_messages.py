@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from contacts.text import clean, names_role
-from memories.text.client_text import without_client_text
-from memories.text.fence import OPEN
-from memories.text.own_words import without_injected
+from understanding.statements.client_text import without_client_text
+from understanding.statements.fence import OPEN
+from understanding.statements.own_words import without_injected
+from understanding.text import clean, names_role
 
 TEXT_PARTS = ("text", "input_text", "output_text")
 _SYSTEM = ("system", "developer")

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from accounts.reasons import Reason, Skipped
-from contacts.names import name_key
-from contacts.text import encodable, estimate_tokens
 from imports.formats import Format, recognised, whatsapp
 from imports.source import Source, parts
 from imports.types import NO_OPTIONS, NotReadable, Options, Turn
+from understanding.names import name_key
+from understanding.text import encodable, estimate_tokens
 
 # Of a message; the API takes as many.
 MAX_TEXT = 100_000

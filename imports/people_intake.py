@@ -15,7 +15,6 @@ from accounts.fair_queue import put
 from accounts.models import Change, EndUser
 from contacts import edit, store
 from contacts.address_books.entry_matching import Known
-from contacts.attributes import is_single
 from contacts.models import Contact, Relation
 from imports.models import Import
 from imports.people_plan import NewMemory, NewRelation, Plan, plan
@@ -25,6 +24,7 @@ from memories.corrections import auto_merge
 from memories.models import Link, Memory
 from memories.search import context_tokens
 from memories.types import MemoryType, Subtype
+from understanding.attributes import is_single
 
 VERB = "import_people"
 # Who said what an address book notes; what a dump holds was said by "import:" and its format.

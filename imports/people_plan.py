@@ -10,11 +10,11 @@ from contacts import relations
 from contacts.address_books.entries import RELATIONS, Entry
 from contacts.address_books.entry_matching import Circle, Known, Matched, match
 from contacts.models import Relation
-from contacts.tagging.secrets import cleared
-from contacts.text import truncate
 from imports.types import Dump, Statement
 from memories.models import Memory
 from memories.models.memory import content_hash
+from understanding.statements.secrets import cleared
+from understanding.text import truncate
 
 # Graphemes of a note that are kept as a memory.
 MAX_NOTE = 2000

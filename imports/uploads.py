@@ -17,12 +17,12 @@ from django.utils import timezone
 from accounts.models import EndUser
 from accounts.reasons import Skipped, stored
 from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
-from contacts.text import estimate_tokens
 from imports import dumps, intake, overview, people_intake
 from imports.models import Import
 from imports.people_plan import Plan, plan
 from imports.types import DayOrderUnknown, Dump, NotReadable, Options
 from memories.pipeline import cadence
+from understanding.text import estimate_tokens
 
 # How long a file waits for an answer.
 KEPT = timedelta(days=1)

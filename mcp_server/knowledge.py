@@ -11,9 +11,7 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import edit, merge, store
-from contacts.attributes import attribute_key
 from contacts.models import Contact
-from contacts.text import normalise
 from memories.context import build
 from memories.corrections import edit_dates, edit_memories, merge_contacts
 from memories.erasure import preview
@@ -22,6 +20,8 @@ from memories.pipeline.forget_requests import forget_asked
 from memories.providers.factory import embedder
 from memories.search import recall
 from memories.types import ForgetRequest, MemoryType, Subtype
+from understanding.attributes import attribute_key
+from understanding.text import normalise
 
 MOST = 50  # memories in one answer
 SPEAKER = "assistant"  # who says what a tool stores

@@ -5,7 +5,6 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.admin import ReadOnlyAdmin, ReadOnlyInline, UserRowAdmin, worded
-from contacts.text import truncate
 from memories import queue
 from memories.models import (
     Batch,
@@ -31,6 +30,7 @@ from memories.models import (
     Tally,
     Work,
 )
+from understanding.text import truncate
 
 WIDTH = 80  # graphemes of a text in a list
 # The columns of a row's contact that grow with it.

@@ -4,9 +4,9 @@ told in the same breath."""
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from contacts.attributes import is_single
-from contacts.text import HAN, letters, normalise
 from memories.types import StoredFact
+from understanding.attributes import is_single
+from understanding.text import HAN, letters, normalise
 
 _TASTES = (("likes", "interests"), ("dislikes",))
 # What an attribute is called once it is over, for those that are told of then as well.

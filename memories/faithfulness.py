@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 import regex
 
-from contacts.lexicon import words
-from contacts.text import normalise
-from memories import entities
-from memories.text.negation import negations
+from understanding import entities
+from understanding.lexicon import words
+from understanding.statements.negation import negations
+from understanding.text import normalise
 
 _NUMBER = regex.compile(r"\d+(?:[.,:/-]\d+)*")
 # 一 alone is an article (一只猫) and part of many words.

@@ -12,13 +12,13 @@ from accounts import tracing
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import stored
-from contacts.tagging.secrets import cleared, holds_phone, holds_secret
-from contacts.text import encodable, estimate_tokens
 from memories.models import ModelCall, Outage
 from memories.providers.embeddings import Embedder
 from memories.providers.errors import OutputError, PermanentError, ProviderError, RefusedError
 from memories.providers.interface import LanguageProvider, PairJudge, Resolver
 from memories.types import Reply, Usage
+from understanding.statements.secrets import cleared, holds_phone, holds_secret
+from understanding.text import encodable, estimate_tokens
 
 T = TypeVar("T")
 Model = LanguageProvider | PairJudge | Resolver

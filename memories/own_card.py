@@ -6,10 +6,10 @@ from typing import Any
 
 from accounts.cells import connection
 from accounts.models import EndUser
-from contacts.attributes import ON_OWN_CARD, is_single, label
 from contacts.cards import line
-from contacts.names import KIN, kinds_of
-from contacts.text import estimate_tokens, normalise, one_line
+from understanding.attributes import ON_OWN_CARD, is_single, label
+from understanding.names import KIN, kinds_of
+from understanding.text import estimate_tokens, normalise, one_line
 
 MOST_TOKENS = 150
 MAX_VALUE = 80  # graphemes of one value

@@ -8,10 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from contacts import cards
-from contacts.attributes import TRAITS, is_single
-from contacts.matching.references import MOST as MOST_REFERENCES
 from contacts.models import Contact
-from contacts.text import letters, normalise
 from memories.fact_conflicts import FORMER, same_value, told_key
 from memories.types import (
     AttributeValue,
@@ -21,6 +18,9 @@ from memories.types import (
     StoredMemory,
     TimelineEvent,
 )
+from understanding.attributes import TRAITS, is_single
+from understanding.people.references import MOST as MOST_REFERENCES
+from understanding.text import letters, normalise
 
 # What a provider is shown of a profile, and so what one consolidation costs at most.
 SHOWN_KEYS = 40

@@ -12,8 +12,8 @@ from typing import Generic, TypeVar
 from uuid import UUID, uuid4
 
 from accounts.reasons import Reason
-from contacts.resolution.records import Record
-from contacts.types import Person
+from understanding.same_person.records import Record
+from understanding.types import Person
 
 T = TypeVar("T")
 
@@ -129,7 +129,7 @@ class SamePerson:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One attribute value. ``person`` is an ExtractedPerson.ref, or empty for the end user;
-    keys are an open set, the canonical ones are in ``contacts.attributes``. It holds from and
+    keys are an open set, the canonical ones are in ``understanding.attributes``. It holds from and
     to when its memory does, unless it says otherwise."""
 
     key: str

@@ -9,7 +9,6 @@ from accounts import scope
 from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact, Suggestion
-from contacts.names import name_key
 from memories.models import Link, Memory, Message, Vector
 from memories.models.memory import content_hash
 from memories.pipeline import run
@@ -17,6 +16,7 @@ from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.search import vectors
 from memories.search.tokens import tokenise
+from understanding.names import name_key
 
 _count = itertools.count(1)
 SOME_DAY = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

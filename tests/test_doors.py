@@ -13,18 +13,18 @@ import pytest
 
 from accounts.models import EndUser
 from accounts.parsers import MAX_VALUES
-from contacts.tagging.secrets import masked
 from gateway import chat_messages, upstreams
 from imports import dumps
 from imports.overview import look, turns
 from imports.people_plan import plan
 from memories.models import Message
-from memories.text import client_text
-from memories.text.own_words import excerpt, unquoted
 from tests.api import ApiClient
 from tests.factories import make_end_user
 from tests.imports import files
 from tests.servers import FakeOpenAI
+from understanding.statements import client_text
+from understanding.statements.own_words import excerpt, unquoted
+from understanding.statements.secrets import masked
 from webhooks import safe_post
 
 HOSTILE = (

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 
-from contacts import lexicon
+from understanding import lexicon
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     "accounts",
     "contacts",
+    "understanding",
     "memories",
     "webhooks",
     "imports",
@@ -35,7 +36,7 @@ MOST_MODULES = 25
 # of that subject.
 CONVENTIONS = {"models", "urls", "admin", "api", "views", "apps", "forms", "types", "errors"}
 NAMED_AFTER = ("api", "views", "queries", "commands", "doctor", "bench", "models")
-LEXICON = ROOT / "contacts" / "lexicon"
+LEXICON = ROOT / "understanding" / "lexicon"
 # As many words of one data file in a literal are a copy of it.
 COPIED = 8
 # A list of all that is frequent, and so of nearly every English word.

@@ -8,7 +8,7 @@ from tools.training.by_author import ROOT, corpus_hash
 
 LEARNED = [
     path
-    for package in ("accounts", "contacts", "memories", "dashboard")
+    for package in ("understanding", "memories")
     for path in sorted((ROOT / package).rglob("*.json"))
     if "corpus" in json.loads(path.read_text(encoding="utf-8"))
 ]

@@ -8,8 +8,8 @@ import rest_framework  # noqa: F401
 from django.contrib.postgres import fields  # noqa: F401
 from django.db import models  # noqa: F401
 
-from contacts import names, segmentation
 from memories.providers.offline import offline_provider  # noqa: F401
+from understanding import names, segmentation
 
 names.name_key("小红")
 segmentation.frequency("朋友")

@@ -12,7 +12,16 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCES = ["accounts", "contacts", "memories", "imports", "dashboard", "templates", "locale"]
+SOURCES = [
+    "accounts",
+    "understanding",
+    "contacts",
+    "memories",
+    "imports",
+    "dashboard",
+    "templates",
+    "locale",
+]
 CATALOGUE = Path("locale/zh_Hans/LC_MESSAGES")
 # The header's times change with every run.
 MOVING = "-Date: "

@@ -14,23 +14,10 @@ from uuid import UUID
 from django.core.management.base import BaseCommand
 from tqdm import tqdm
 
-from contacts.coreference.discourse import stated_relations
-from contacts.coreference.resolve import refers_back, resolve
-from contacts.lexicon import words
-from contacts.matching.descriptions import describe, keys_of
-from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
-from contacts.tagging.secrets import holds_phone, masked
-from contacts.text import clean, is_chinese, one_line, quotations
-from contacts.types import Person, Utterance
-from memories.dates import find_dates
-from memories.entities.tagger import tag
 from memories.pipeline.buffer import detect_language
 from memories.providers.offline.offline_provider import OfflineProvider
-from memories.search import query, time_range, tokens
+from memories.search import query, tokens
 from memories.search.outdated_weight import asks_past
-from memories.text import forget_reading, own_words
-from memories.text.negation import negations
-from memories.text.sentences import clauses, sentences
 from memories.types import (
     ConflictCase,
     ExtractionRequest,
@@ -41,6 +28,20 @@ from memories.types import (
     StoredMemory,
     Turn,
 )
+from understanding.coreference.discourse import stated_relations
+from understanding.coreference.resolve import refers_back, resolve
+from understanding.dates import find_dates, time_range
+from understanding.entities.tagger import tag
+from understanding.lexicon import words
+from understanding.people.descriptions import describe, keys_of
+from understanding.people.mentions import candidate_keys, entries_of, find_mentions
+from understanding.requests import forget_reading
+from understanding.sentences import clauses, sentences
+from understanding.statements import own_words
+from understanding.statements.negation import negations
+from understanding.statements.secrets import holds_phone, masked
+from understanding.text import clean, is_chinese, one_line, quotations
+from understanding.types import Person, Utterance
 
 ROOT = Path(__file__).resolve().parent.parent
 AT = datetime(2025, 6, 4, 9, 30, tzinfo=UTC)
@@ -144,8 +145,10 @@ READERS: dict[str, Callable[[str], Any]] = {
 @cache
 def vocabulary() -> list[str]:
     """The words of all rules and lexicons, so that random texts reach the rules."""
-    files = [path for name in ("contacts", "memories") for path in (ROOT / name).rglob("*.toml")]
-    files += (ROOT / "contacts" / "lexicon").glob("*.t[sx][vt]")
+    files = [
+        path for name in ("understanding", "memories") for path in (ROOT / name).rglob("*.toml")
+    ]
+    files += (ROOT / "understanding" / "lexicon").glob("*.t[sx][vt]")
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     return sorted(set(re.findall(r"[\u4e00-\u9fff]{1,5}|[A-Za-z][a-z'’]{1,11}", text)))
 

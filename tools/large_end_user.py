@@ -9,11 +9,12 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
-from contacts import names, store
+from contacts import store
 from contacts.models import Contact, ContactKey
 from memories.bench.synthetic import fill
 from memories.providers.factory import embedder
 from memories.search import ann, vectors
+from understanding import names
 
 CHUNK = 2000
 OTHERS = 1000  # end users beside the large one

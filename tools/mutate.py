@@ -112,7 +112,7 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=1, help="of the sample (default 1)")
         parser.add_argument("--count", type=int, default=100, help="of mutants (default 100)")
         parser.add_argument("--least", type=int, default=90, help="per cent caught (default 90)")
-        parser.add_argument("modules", nargs="*", help="only these, e.g. contacts.names")
+        parser.add_argument("modules", nargs="*", help="only these, e.g. understanding.names")
 
     def handle(
         self, *, seed: int, count: int, least: int, modules: Sequence[str], **_options: Any

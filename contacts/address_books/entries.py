@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from accounts.reasons import CodedError, Reason
-from contacts import names
-from contacts.lexicon import mapping
-from contacts.text import is_cjk
+from understanding import names
+from understanding.lexicon import mapping
+from understanding.text import is_cjk
 
 MAX_FILE = 200_000_000  # with photos, which are not read
 MAX_BYTES = 20_000_000

@@ -13,11 +13,12 @@ from uuid import UUID
 
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
-from contacts import attribute_index, names, store
+from contacts import store
 from contacts.address_books.entries import MAX_ALIASES, Entry
-from contacts.attributes import is_single
 from contacts.models import Contact
-from contacts.types import Person
+from understanding import attribute_index, names
+from understanding.attributes import is_single
+from understanding.types import Person
 
 Outcome = Literal["new", "changed", "same", "undecided", "skipped"]
 NEW, SKIP = "new", "skip"

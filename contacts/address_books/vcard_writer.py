@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from contacts.address_books.entries import CONTROLS, DATE, Entry, family_and_given
-from contacts.lexicon import rows
+from understanding.lexicon import rows
 
 # The types of RFC 6350 that a RELATED property may have.
 _STANDARD = frozenset(row["kind"] for row in rows("vcard_relations") if row["standard"])

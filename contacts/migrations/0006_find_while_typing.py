@@ -7,7 +7,7 @@ from django.db import migrations, models
 from django.db.models import Q
 
 from contacts import key_index
-from contacts.types import Person
+from understanding.types import Person
 
 CHUNK = 1000
 

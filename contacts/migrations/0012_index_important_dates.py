@@ -2,8 +2,9 @@
 
 from django.db import migrations
 
-from contacts import attribute_index, important_dates
-from contacts.attributes import YEARLY
+from understanding import attribute_index
+from understanding.dates import important_dates
+from understanding.attributes import YEARLY
 
 
 def index(apps, _schema):

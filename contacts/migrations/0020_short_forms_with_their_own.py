@@ -5,8 +5,8 @@ import itertools
 
 from django.db import migrations
 
-from contacts.names import diminutives, lookup_keys
-from contacts.types import Person
+from understanding.names import diminutives, lookup_keys
+from understanding.types import Person
 
 CHUNK = 1000
 

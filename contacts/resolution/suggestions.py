@@ -18,13 +18,13 @@ from django.utils import timezone
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from contacts import names
 from contacts.models import Contact, ContactKey, Relation, Suggestion
-from contacts.resolution import blocking
-from contacts.resolution.pair_scoring import LIKELY, Comparison, among_rivals, compare
-from contacts.resolution.records import MAX_FACTS, Record, record
-from contacts.resolution.text_overlap import rarity_of
-from contacts.types import How, NameKey
+from understanding import names
+from understanding.same_person import blocking
+from understanding.same_person.pair_scoring import LIKELY, Comparison, among_rivals, compare
+from understanding.same_person.records import MAX_FACTS, Record, record
+from understanding.same_person.text_overlap import rarity_of
+from understanding.types import How, NameKey
 
 Pair = tuple[UUID, UUID]
 # For some of an end user's contacts, up to so many of the newest facts about each: the

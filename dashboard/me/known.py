@@ -7,7 +7,6 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import Change, EndUser
-from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact, ContactQuerySet, Suggestion
 from dashboard import words
 from dashboard.me.visits import USER
@@ -15,6 +14,7 @@ from dashboard.queries import contact as queries
 from dashboard.words import language_of
 from memories.corrections.unwanted import TYPES, kinds
 from memories.models import Memory, MemoryQuerySet, Message
+from understanding.attributes import ATTRIBUTES, label
 
 MOST_SOURCES = 200  # memories whose words one page shows
 MOST_PEOPLE = 500  # to choose one from

@@ -9,7 +9,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 
 from accounts.models import EndUser
 from contacts import store
-from contacts.attributes import ATTRIBUTES, ON_OWN_CARD, label
 from contacts.models import Contact
 from dashboard import access, pager
 from dashboard.me import known, visits
@@ -19,6 +18,7 @@ from dashboard.words import language_of
 from memories import portability
 from memories.api.own_page import Visit
 from memories.models import Erasure
+from understanding.attributes import ATTRIBUTES, ON_OWN_CARD, label
 
 MOST_TYPED = 100
 FEW = 10  # memories of nobody on the first page

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError
 from contacts import merge
-from contacts.attributes import ATTRIBUTES, is_single
 from contacts.edit import edit_contact
 from contacts.models import Contact
 from dashboard import access, words
@@ -30,6 +29,7 @@ from memories.corrections.unwanted import TYPES, set_unwanted
 from memories.erasure import due
 from memories.models import Erasure, Memory
 from memories.pipeline.forget_requests import forget_chosen
+from understanding.attributes import ATTRIBUTES, is_single
 
 MAX_VALUE = 500
 Verb = Callable[[EndUser, QueryDict], Change | None]

@@ -9,11 +9,11 @@ from django.db.models import Q
 from django.utils.translation import gettext as _
 
 from accounts.models import Change, EndUser
-from contacts.attributes import label
 from contacts.models import Contact
 from dashboard.words import APP, OPERATOR
 from memories.history import changed
 from memories.models import Memory
+from understanding.attributes import label
 
 MOST_NAMED = 3  # people and memories of one change
 MOST_LIVES = 100  # matters that changed in lives, on one page

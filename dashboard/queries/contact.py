@@ -13,12 +13,12 @@ from django.utils.dateparse import parse_datetime
 from accounts.cells import connection
 from accounts.models import Change, EndUser
 from contacts import store
-from contacts.attributes import ATTRIBUTES, label
 from contacts.cards import with_coming
 from contacts.models import Contact, ContactKey
-from contacts.names import name_key
-from contacts.text import normalise
 from memories.models import Memory, Message
+from understanding.attributes import ATTRIBUTES, label
+from understanding.names import name_key
+from understanding.text import normalise
 
 MOST_CHANGES = 200  # read for the history of values
 MOST_SUBJECTS = 500  # memories of a person whose changes are shown with the person's

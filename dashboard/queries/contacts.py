@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
 from contacts.models import Contact, ContactKey, ContactQuerySet, Suggestion
-from contacts.names import GROUPS, name_key
-from contacts.resolution.pair_scoring import compare
-from contacts.resolution.records import record
 from memories.history.mention_rhythm import rhythms
+from understanding.names import GROUPS, name_key
+from understanding.same_person.pair_scoring import compare
+from understanding.same_person.records import record
 
 #: What a list may be sorted by, each with columns that are unique together.
 SORTS = {

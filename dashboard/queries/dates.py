@@ -6,11 +6,11 @@ from datetime import date
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts.attributes import label
-from contacts.important_dates import LUNAR, date_text, text
 from contacts.models import Contact, ContactQuerySet
 from dashboard.words import language_of
 from memories.corrections.edit_dates import ImportantDate
+from understanding.attributes import label
+from understanding.dates.important_dates import LUNAR, date_text, text
 
 MOST_PEOPLE = 500  # to choose from in the form
 

@@ -18,7 +18,7 @@ from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.ranking import Hit
-from memories.text.small_talk import greets
+from understanding.statements.small_talk import greets
 
 MOST = 10  # of each
 # Search reads so many, among which those that were injected stand first.

@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
 from contacts.models import Contact, ContactKey, Relation
-from contacts.names import GROUPS, KIN, kinds_of
-from contacts.text import clean
 from dashboard.social_map import Arrangement, Panel, Ties, arrange, communities, text_width
 from dashboard.words import GROUPS as TITLES
 from dashboard.words import in_words
 from memories.models import Link, Memory
+from understanding.names import GROUPS, KIN, kinds_of
+from understanding.text import clean
 
 MOST = 300  # people read
 DRAWN = 70  # at once: more can't be taken in, nor fit a screen

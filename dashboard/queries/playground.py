@@ -12,13 +12,13 @@ from django.utils.translation import gettext_noop as _
 from accounts.models import EndUser
 from contacts import lookup
 from contacts.models import Contact
-from contacts.text import estimate_tokens, normalise
-from contacts.types import Mention
 from dashboard import words
 from dashboard.queries.memories import with_people
 from memories.context import build
 from memories.models import Link, Memory
 from memories.providers.errors import OutputError, ProviderError, TransientError
+from understanding.text import estimate_tokens, normalise
+from understanding.types import Mention
 
 RECENT = 300  # messages in which the latest sessions are looked for
 SESSIONS = 6

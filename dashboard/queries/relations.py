@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from contacts.models import Contact, Relation
-from contacts.text import truncate
 from dashboard.charts import Drawing, Node, line, ring
+from understanding.text import truncate
 
 MOST = 16  # people around one in the drawing
 # The more people around, the larger the drawing: (at most so many, width, height).

@@ -13,13 +13,13 @@ from accounts import cells
 from accounts.cells import connection
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from contacts.attributes import is_single, label
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact, Suggestion
-from contacts.text import estimate_tokens, normalise
 from dashboard import words
 from memories.corrections import edit_edges, merge_contacts, review_links
 from memories.models import Edge, Link, Memory, Message
+from understanding.attributes import is_single, label
+from understanding.text import estimate_tokens, normalise
 
 MOST = 100  # a queue is counted up to here: more is more than anyone does in a sitting
 SHOWN_MEMORIES = 6

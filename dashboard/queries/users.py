@@ -11,11 +11,11 @@ from django.db.models.functions import Coalesce
 from accounts import cells
 from accounts.cells import connection
 from accounts.models import App, Change, EndUser
-from contacts.attributes import label
 from contacts.models import Contact
 from dashboard.words import language_of
 from memories import own_card
 from memories.models import Corpus, Edge, Erasure, Link, Memory, Message
+from understanding.attributes import label
 
 UNDECIDED = 20  # erasures
 SAMPLE = 500  # rows of a table from which its size is estimated

@@ -22,14 +22,14 @@ from django.utils.translation import ngettext_lazy
 
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
-from contacts import partial_dates
 from contacts.models import Contact, Relation, Suggestion
-from contacts.text import initial, truncate, visible
-from contacts.types import Person
 from dashboard import state_tokens, words
 from dashboard.state_tokens import SAW, SAW_CHOICE
 from memories.graph import Step
 from memories.models import Claim, Edge, Link, Memory, Message
+from understanding.dates import partial_dates
+from understanding.text import initial, truncate, visible
+from understanding.types import Person
 
 register = template.Library()
 

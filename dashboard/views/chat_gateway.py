@@ -12,12 +12,12 @@ from django.views.decorators.debug import sensitive_post_parameters, sensitive_v
 from accounts.api import check_external_id
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App
-from contacts.text import clean
 from dashboard import access, feedback
 from dashboard.chat_clients import CLIENTS, KEY
 from dashboard.views.users import MAX_LABEL
 from gateway import probe, upstreams
 from gateway.models import Upstream
+from understanding.text import clean
 
 SHOWN_MODELS = 30
 

@@ -8,9 +8,7 @@ from django.shortcuts import redirect, render
 from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
-from contacts.attributes import ATTRIBUTES, label
 from contacts.models import Contact
-from contacts.text import estimate_tokens
 from dashboard import access, fragments, pager
 from dashboard.queries import changes, dates, memories, relations
 from dashboard.queries import contact as queries
@@ -19,6 +17,8 @@ from dashboard.views.picking import picker
 from dashboard.words import language_of
 from memories.corrections import edit_dates
 from memories.history.mention_rhythm import rhythms
+from understanding.attributes import ATTRIBUTES, label
+from understanding.text import estimate_tokens
 
 
 @access.page

@@ -15,7 +15,6 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Change, EndUser
 from contacts import store
-from contacts.attributes import ATTRIBUTES
 from contacts.edit import (
     Dated,
     InvalidRelation,
@@ -34,6 +33,7 @@ from dashboard import access, feedback, words
 from dashboard.forms import PersonForm
 from dashboard.queries import contact as queries
 from memories.corrections import merge_contacts
+from understanding.attributes import ATTRIBUTES
 
 MAX_VALUE = 500
 _KEY = re.compile(r"[a-z][a-z0-9_]{0,49}")

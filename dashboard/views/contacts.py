@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from accounts.models import EndUser
 from contacts.merge import InvalidMerge, all_different
 from contacts.models import Contact
-from contacts.names import GROUPS
 from dashboard import access, feedback, fragments, pager, words
 from dashboard.queries import contacts as queries
 from dashboard.queries.people_map import people_map
 from dashboard.views import contact, contact_actions, contact_memories, picking
+from understanding.names import GROUPS
 
 MOST_APART = 12  # people told apart at once: every pair of them is remembered
 

@@ -9,13 +9,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_variables
 
 from accounts.models import EndUser
-from contacts.attributes import YEARLY, label
 from contacts.edit import UnknownContact
-from contacts.important_dates import read
 from dashboard import access, feedback, words
 from dashboard.queries import dates as queries
 from memories.api.calendar_feed import address
 from memories.corrections import edit_dates
+from understanding.attributes import YEARLY, label
+from understanding.dates.important_dates import read
 
 MAX_KIND, MAX_VALUE = 40, 60
 

@@ -16,13 +16,13 @@ from accounts import time_zones
 from accounts.models import EndUser
 from contacts.address_books.book_formats import FILES, VCARD
 from contacts.address_books.entry_matching import NEW, SKIP
-from contacts.attributes import label
 from dashboard import access, feedback, fragments
 from dashboard.changed_page import labels
 from dashboard.words import language_of
 from imports import api, background, uploads
 from imports.formats import TITLES
 from imports.models import Import
+from understanding.attributes import label
 
 SHOWN = 20
 MAX_UPLOAD = 1_000_000_000

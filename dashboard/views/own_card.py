@@ -6,11 +6,11 @@ from django.urls import path
 from django.utils.translation import gettext as _
 
 from accounts.models import EndUser
-from contacts.attributes import is_single
 from dashboard import access, feedback
 from memories import own_card
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.corrections.edit_own_card import edit_own_card
+from understanding.attributes import is_single
 
 
 @access.action

@@ -17,8 +17,6 @@ from accounts.api import check_external_id
 from accounts.cells import atomic
 from accounts.errors import ApiError
 from accounts.models import ApiKey, App, EndUser
-from contacts.attributes import ON_OWN_CARD, label
-from contacts.text import clean
 from dashboard import access, feedback, pager, words
 from dashboard.queries import users as queries
 from dashboard.views import receipts
@@ -27,6 +25,8 @@ from memories.erasure import erase
 from memories.erasure.decide import decide
 from memories.erasure.receipts import By
 from memories.models import Erasure
+from understanding.attributes import ON_OWN_CARD, label
+from understanding.text import clean
 
 MAX_NAME = 100
 MAX_LIMIT = 999_999  # requests a minute

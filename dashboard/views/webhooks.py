@@ -11,8 +11,8 @@ from django.views.decorators.debug import sensitive_variables
 
 from accounts import cells
 from accounts.paging import of_cells
-from contacts.text import clean
 from dashboard import access, feedback, pager
+from understanding.text import clean
 from webhooks import endpoints
 from webhooks.event_types import TYPES
 from webhooks.models import MAX_URL, Delivery, Endpoint

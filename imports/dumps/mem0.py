@@ -16,13 +16,13 @@ from typing import Any
 import ijson
 
 from accounts.reasons import Reason
-from contacts import names
 from contacts.address_books.entries import MAX_ENTRIES, Entry, clean
-from contacts.tagging.person_tagger import person_spans
-from contacts.text import encodable
 from imports.formats.json_stream import moment, text_of, without_mark
 from imports.source import Source, decoded
 from imports.types import Dump, NotReadable, Owner, OwnerUnknown, Statement
+from understanding import names
+from understanding.people.person_tagger import person_spans
+from understanding.text import encodable
 
 NAME = "mem0"
 MAX_MEMORIES = 20_000

@@ -13,16 +13,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from accounts.reasons import Reason
-from contacts import names
 from contacts.address_books.entries import MAX_ENTRIES, RELATIONS, Entry, clean
-from contacts.lexicon import rows, words
-from contacts.roles import roles_of
-from contacts.text import is_chinese
 from imports.dumps.mem0 import MAX_MEMORIES, clean_text
 from imports.formats.chatlab import json_lines
 from imports.formats.json_stream import text_of
 from imports.source import Source
 from imports.types import Dump, NotReadable, Owner, OwnerUnknown, Statement, Tie
+from understanding import names
+from understanding.lexicon import rows, words
+from understanding.roles import roles_of
+from understanding.text import is_chinese
 
 NAME = "memory-graph"
 _KINDS = {row["type"]: row for row in rows("graph_relations")}

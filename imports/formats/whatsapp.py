@@ -13,7 +13,6 @@ from typing import NamedTuple
 from convertdate import islamic, persian
 
 from accounts.reasons import Reason, Skipped
-from contacts.lexicon.rules import patterns
 from imports.formats.text_lines import (
     Header,
     ascii_digits,
@@ -25,6 +24,7 @@ from imports.formats.text_lines import (
 )
 from imports.source import Source
 from imports.types import DayOrderUnknown, Turn
+from understanding.lexicon.rules import patterns
 
 NAME = "whatsapp"
 _TIME = r"(?:[^\W\d_][^\d\[\]\n]{0,24})?\d{1,2}(?:[:.٫]|\s?h\s?)\d{2}(?:[:.٫]\d{2})?(?:\s?[^\W\d_][^\d\]\n:–-]{0,24})?"

@@ -23,10 +23,10 @@ from accounts import cells
 from accounts.api import UserView, documented
 from accounts.models import EndUser
 from accounts.scope import all_users, user_scope
-from contacts.attributes import label
-from contacts.important_dates import LUNAR, SOLAR, falls_on
-from contacts.text import one_line
 from memories.corrections.edit_dates import ImportantDate, dates_of
+from understanding.attributes import label
+from understanding.dates.important_dates import LUNAR, SOLAR, falls_on
+from understanding.text import one_line
 
 WRITTEN_OUT = 5  # a rule of recurrence can't say a lunar day: those of so many years
 MAX_NAME = 80

@@ -18,7 +18,7 @@ from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
 from memories.context import build, measures, pace
 from memories.models import Message
-from memories.text.client_text import without_client_text
+from understanding.statements.client_text import without_client_text
 
 MAX_HISTORY = 500
 

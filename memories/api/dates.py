@@ -14,11 +14,11 @@ from accounts.fields import Flag, Identifier, Strict, Text, Whole, WhyQuery
 from accounts.models import EndUser
 from accounts.paging import Page
 from contacts.edit import UnknownContact
-from contacts.important_dates import LUNAR, SOLAR, YearlyDay, text, yearly_day
 from memories.api.contacts import PersonView
 from memories.api.requested import TakenAway, with_change
 from memories.corrections import edit_dates
 from memories.corrections.edit_dates import ImportantDate
+from understanding.dates.important_dates import LUNAR, SOLAR, YearlyDay, text, yearly_day
 
 MAX_DAYS = 366
 MAX_LIMIT = 1000

@@ -10,11 +10,11 @@ from accounts.api import UserView, documented
 from accounts.cells import atomic
 from accounts.fields import Strict, Text
 from accounts.models import EndUser
-from contacts.attributes import ON_OWN_CARD
 from contacts.serializers import Attributes
 from memories import own_card, queue
 from memories.api.requested import with_change
 from memories.corrections.edit_own_card import edit_own_card
+from understanding.attributes import ON_OWN_CARD
 
 
 class UserCardValue(serializers.Serializer):

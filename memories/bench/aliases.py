@@ -8,11 +8,11 @@ from uuid import NAMESPACE_OID, uuid5
 
 from tqdm import tqdm
 
-from contacts.resolution.pair_scoring import Verdict, compare
-from contacts.resolution.records import Record, record
-from contacts.types import Person
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
+from understanding.same_person.pair_scoring import Verdict, compare
+from understanding.same_person.records import Record, record
+from understanding.types import Person
 
 # What an operator is asked about; an ambiguous pair is shown as undecided.
 SUGGESTED: frozenset[Verdict] = frozenset({"certain", "likely"})

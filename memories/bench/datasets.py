@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 from uuid import NAMESPACE_URL, uuid5
 
-from contacts.types import Person
+from understanding.types import Person
 
 
 class BadDataset(ValueError):

@@ -17,9 +17,7 @@ from tqdm import tqdm
 
 from accounts.models import App, EndUser
 from contacts.models import Contact
-from contacts.roles import kinship
 from contacts.store import flat_attributes
-from contacts.text import letters
 from memories.bench.datasets import read_lines
 from memories.bench.metrics import f1, ratio
 from memories.bench.scratch import scratch_database
@@ -28,6 +26,8 @@ from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.providers.thresholds import calibration_of
+from understanding.roles import kinship
+from understanding.text import letters
 
 _DISTINCTIVE = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[A-Z]\w+(?: [A-Z]\w+)*")
 _SECRET = re.compile(r"(?=\S*\d{3})[\w#@.!+-]{6,}")

@@ -24,7 +24,7 @@ from tqdm import tqdm
 
 from accounts.cells import atomic, connection
 from accounts.models import App, EndUser
-from contacts import names, store
+from contacts import store
 from contacts.models import Contact, ContactKey
 from memories.bench import large
 from memories.bench.measure import percentiles, timed
@@ -40,6 +40,7 @@ from memories.search import recall
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype
+from understanding import names
 
 USERS = 1000
 CONTACTS = (10, 500, 5000)

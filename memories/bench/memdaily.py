@@ -14,7 +14,6 @@ from uuid import UUID
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
-from contacts.text import normalise
 from memories.bench.datasets import read_json, read_lines
 from memories.bench.retrieval import Library, Means, found, recall_at
 from memories.bench.scratch import scratch_database
@@ -22,6 +21,7 @@ from memories.context import build
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.types import Turn
+from understanding.text import normalise
 
 DEPTHS = (5, 10)
 ANSWERED_TYPES = ("simple", "conditional", "noisy")

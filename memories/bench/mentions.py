@@ -6,10 +6,10 @@ from typing import Any
 
 from tqdm import tqdm
 
-from contacts.matching.mentions import entries_of, find_mentions
 from memories.bench.datasets import people_of, read_lines
 from memories.bench.metrics import SetCase, ratio, score_sets
 from memories.context.model_resolution import doubted
+from understanding.people.mentions import entries_of, find_mentions
 
 
 def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:

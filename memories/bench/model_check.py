@@ -15,11 +15,11 @@ from uuid import NAMESPACE_URL, uuid5
 
 from pydantic import BaseModel
 
-from contacts.text import letters
-from contacts.types import Person
 from memories.providers.errors import ProviderError
 from memories.providers.interface import LanguageProvider
 from memories.types import Extraction, ExtractionRequest, Turn, Usage
+from understanding.text import letters
+from understanding.types import Person
 
 SAMPLES = Path(__file__).with_name("model_samples.json")
 SAID_AT = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)

@@ -6,13 +6,13 @@ from typing import Any
 
 from tqdm import tqdm
 
-from contacts.coreference.discourse import stated_relations
-from contacts.coreference.resolve import resolve
-from contacts.matching.mentions import entries_of, find_mentions
-from contacts.types import Entry, Utterance
 from memories.bench.datasets import people_of, read_lines
 from memories.bench.metrics import SetCase, ratio, score_sets
 from memories.context.model_resolution import doubted
+from understanding.coreference.discourse import stated_relations
+from understanding.coreference.resolve import resolve
+from understanding.people.mentions import entries_of, find_mentions
+from understanding.types import Entry, Utterance
 
 
 def run(paths: Iterable[Path], progress: bool = True) -> dict[str, Any]:

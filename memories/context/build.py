@@ -28,9 +28,7 @@ from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.scope import user_scope
 from contacts import lookup, store
-from contacts.attributes import label
 from contacts.cards import compact
-from contacts.types import Mention, Person
 from memories import own_card
 from memories.context import linked, memory_vote, model_resolution, pace, timing
 from memories.context.model_resolution import Opinion, Question
@@ -51,10 +49,12 @@ from memories.search.neighbour_turns import PAUSE
 from memories.search.outdated_weight import asks_past
 from memories.search.query_vectors import LateError, QueryVectors
 from memories.search.ranking import Hit
-from memories.text.client_text import without_client_text
-from memories.text.own_words import without_injected
-from memories.text.small_talk import greets
 from memories.types import CONTACT
+from understanding.attributes import label
+from understanding.statements.client_text import without_client_text
+from understanding.statements.own_words import without_injected
+from understanding.statements.small_talk import greets
+from understanding.types import Mention, Person
 
 ALL = ("user", "cards", "linked", "search", "dates")
 _WITH_HISTORY = [Memory.Status.ACTIVE, Memory.Status.OUTDATED]

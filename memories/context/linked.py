@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from contacts.names import name_key
-from contacts.types import Person
 from memories import queue
 from memories.models import Link, Memory, Retrieval
 from memories.search import concepts
 from memories.search.sql import fetch
 from memories.search.tokens import own, query_tokens, tokenise
+from understanding.names import name_key
+from understanding.types import Person
 
 # How many of a contact's latest memories compete for a place in the prompt: bounds the cost
 # whatever the contact's history is. Older ones are on the card, or found by search.

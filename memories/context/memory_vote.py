@@ -19,11 +19,11 @@ import regex
 
 from accounts.reasons import Reason
 from contacts.key_index import person_of
-from contacts.learned import logistic, model
-from contacts.text import clean, normalise
-from contacts.types import Mention
 from memories.search.ranking import Hit
 from memories.search.relevance import Relevance
+from understanding.learned import logistic, model
+from understanding.text import clean, normalise
+from understanding.types import Mention
 
 #: So many of the best hits count as the top.
 TOP = 3
@@ -61,10 +61,10 @@ def meant(message: str, hits: Sequence[Hit], vectors: Sequence[Sequence[float]])
     text = normalise(message)
     if _THIRD.search(text) and not _POINTS.search(text):  # whom a pronoun means reference says
         return None
-    learned = logistic(__file__, "vote_model")
+    learned = logistic("vote_model")
     likely = {pk: learned.probability(one) for pk, one in features(message, hits, vectors).items()}
     best = max(likely, key=lambda pk: likely[pk], default=None)
-    if best is None or likely[best] < model(__file__, "vote_model")["threshold"]:
+    if best is None or likely[best] < model("vote_model")["threshold"]:
         return None
     spoke = sorted(_speaking(hits)[best], key=lambda one: -one.relevance.likely)[:TOLD]
     said = [clean(one.hit.memory.content, GRAPHEMES) for one in spoke]
@@ -111,7 +111,7 @@ def features(
 
 def of_others(vector: Sequence[float]) -> float:
     """The log odds that a message with this vector tells or asks of somebody else."""
-    head = model(__file__, "vote_model")["of_others"]
+    head = model("vote_model")["of_others"]
     return float(np.asarray(head["weights"]) @ np.asarray(vector)) + float(head["bias"])
 
 

@@ -15,8 +15,6 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from contacts import lookup
 from contacts.cards import compact
-from contacts.coreference.resolve import may_mean_one
-from contacts.types import Mention, Person
 from memories import model_calls
 from memories.context import pace
 from memories.models import ModelCall
@@ -24,6 +22,8 @@ from memories.providers.errors import ProviderError
 from memories.providers.factory import resolving_provider
 from memories.providers.interface import Resolver
 from memories.types import Meant, Reply, ShownTurn, Usage, WhoRequest
+from understanding.coreference.resolve import may_mean_one
+from understanding.types import Mention, Person
 
 # What the fast path is as sure of as this is not asked about, nor a pronoun as sure of somebody
 # where another who is talked of fits as well. On the corpus, 15 % of messages are asked about, and

@@ -6,11 +6,11 @@ from datetime import date
 from uuid import UUID
 
 from contacts.cards import date_said
-from contacts.important_dates import date_text
-from contacts.tagging.secrets import masked
-from contacts.text import defused, estimate_tokens, names_role, one_line
-from memories.text.fence import CLOSE, OPEN, WORDS
-from memories.text.quotes import attributed
+from understanding.dates.important_dates import date_text
+from understanding.statements.fence import CLOSE, OPEN, WORDS
+from understanding.statements.quotes import attributed
+from understanding.statements.secrets import masked
+from understanding.text import defused, estimate_tokens, names_role, one_line
 
 MAX_DATES, MAX_NAME = 5, 60
 MAX_MISSING, MAX_WORD = 5, 40  # things asked to forget that are named

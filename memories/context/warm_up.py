@@ -5,11 +5,11 @@ from uuid import uuid4
 
 from accounts.models import App, EndUser
 from accounts.scope import user_scope
-from contacts.matching.mentions import entries_of, find_mentions
-from contacts.types import Person
 from memories.context import build, timing
 from memories.providers.factory import embedder
-from memories.text import forget_reading
+from understanding.people.mentions import entries_of, find_mentions
+from understanding.requests import forget_reading
+from understanding.types import Person
 
 # In each language: a name, a turn that has it, a message that refers back to it, and one that asks
 # to forget, which each stored message is looked through for.

@@ -15,10 +15,10 @@ from uuid import UUID
 from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import Contact, Relation
-from contacts.names import name_key
-from contacts.text import normalise
 from memories.models import Message
 from memories.types import Turn
+from understanding.names import name_key
+from understanding.text import normalise
 
 _CONTACT, _RELATION = Contact._meta.label_lower, Relation._meta.label_lower
 _VERBS = ("remove_relation", "edit_contact")

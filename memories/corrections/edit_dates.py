@@ -14,12 +14,19 @@ from accounts.cells import atomic
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import edit
-from contacts.attributes import ATTRIBUTES, YEARLY, attribute_key, is_yearly, label
-from contacts.important_dates import YearlyDay, day_key, next_on, of_attributes, read, text
 from contacts.models import Contact, ContactQuerySet
 from memories.corrections import edit_memories
 from memories.models import Memory
 from memories.types import MemoryType, Subtype
+from understanding.attributes import ATTRIBUTES, YEARLY, attribute_key, is_yearly, label
+from understanding.dates.important_dates import (
+    YearlyDay,
+    day_key,
+    next_on,
+    of_attributes,
+    read,
+    text,
+)
 
 _SENTENCE = {"en": "The user's {kind} is {day}.", "zh": "用户的{kind}是{day}。"}
 

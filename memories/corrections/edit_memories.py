@@ -24,14 +24,14 @@ from accounts.citus import broken_constraint
 from accounts.models import Change, EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import relations, store
-from contacts.attributes import is_single
 from contacts.models import Contact, Relation
-from contacts.tagging import secrets
 from memories import graph, queue
 from memories.corrections import derived, rewrite_links, sources, validity
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
 from memories.types import StoredFact
+from understanding.attributes import is_single
+from understanding.statements import secrets
 
 Status = Memory.Status
 # The key in Memory.metadata under which an importance that a person set is kept.

@@ -13,14 +13,14 @@ from accounts.cells import atomic
 from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
-from contacts.attributes import ON_OWN_CARD, label
-from contacts.text import clean, normalise
 from memories import queue
 from memories.corrections import edit_memories, validity
 from memories.models import Memory
 from memories.models.memory import content_hash, fact_row
 from memories.models.own_facts import MAX_VALUE
 from memories.types import MemoryType, StoredFact, Subtype
+from understanding.attributes import ON_OWN_CARD, label
+from understanding.text import clean, normalise
 
 _SENTENCE = {"en": "The user's {kind}: {value}", "zh": "用户的{kind}：{value}"}
 _TYPES = {

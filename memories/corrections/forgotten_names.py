@@ -13,14 +13,14 @@ from django.db.models import Q, QuerySet
 from accounts.changes import UUIDS, Recorder
 from accounts.models import EndUser
 from contacts import store
-from contacts.matching.mentions import entries_of, find_mentions
 from contacts.models import Contact
-from contacts.names import name_key
-from contacts.roles import kinship
-from contacts.segmentation import NAME_FREQUENCY, cut
-from contacts.text import HAN, normalise_with_offsets, original_span
-from contacts.types import Person
 from memories.corrections import derived
+from understanding.names import name_key
+from understanding.people.mentions import entries_of, find_mentions
+from understanding.roles import kinship
+from understanding.segmentation import NAME_FREQUENCY, cut
+from understanding.text import HAN, normalise_with_offsets, original_span
+from understanding.types import Person
 
 GONE, GONE_ZH = "[forgotten]", "[已忘记]"
 SHORTEST = 2  # a single character is in too many words to be taken for a name

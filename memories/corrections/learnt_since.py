@@ -12,12 +12,12 @@ from accounts.changes import Recorder
 from accounts.models import Change, EndUser
 from contacts import relations, store
 from contacts.key_index import hits
-from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
 from memories import queue
 from memories.corrections import derived, edit_memories, merge_contacts
 from memories.corrections.review_links import DOUBTFUL
 from memories.models import Link, Memory
+from understanding.people.mentions import candidate_keys, find_mentions
 
 # A mention that tells the two apart is at least so sure.
 SURE = 0.8

@@ -16,15 +16,15 @@ from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import merge as identities
 from contacts import relations, store
-from contacts.attributes import is_single
 from contacts.merge import AS_IT_IS, Choice, InvalidMerge
 from contacts.models import Contact
-from contacts.text import normalise
 from memories import profiles, queue
 from memories.corrections import derived, refresh, sources
 from memories.corrections.edit_memories import give_back
 from memories.models import Link, Memory
 from memories.models.links import CARD_NOTES, card_note
+from understanding.attributes import is_single
+from understanding.text import normalise
 
 OPERATOR = Link.MadeBy.OPERATOR
 

@@ -18,12 +18,12 @@ from accounts.changes import Recorder, recording
 from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
-from contacts.matching.mentions import entries_of, find_mentions
 from memories import queue
 from memories.corrections import derived, lineage, rewrite_links, sources
 from memories.corrections.edit_memories import InvalidCorrection, check_content, locked
 from memories.models import Edge, Link, Memory
 from memories.models.memory import content_hash
+from understanding.people.mentions import entries_of, find_mentions
 
 Status = Memory.Status
 # More is no longer one matter, and would hold the user's lock for long.

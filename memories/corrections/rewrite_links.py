@@ -15,14 +15,14 @@ from accounts.changes import Recorder
 from accounts.models import EndUser
 from contacts import relations, store
 from contacts.models import Contact
-from contacts.text import HAN, folded, normalise
 from memories import profiles
 from memories.corrections import derived
-from memories.dates import find_dates
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.search import concepts
 from memories.search.tokens import query_tokens
-from memories.text.sentences import sentences
+from understanding.dates import find_dates
+from understanding.sentences import sentences
+from understanding.text import HAN, folded, normalise
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from accounts.models import Change, EndUser
 from memories.corrections import edit_memories, rewrite
 from memories.fact_conflicts import contradicted
 from memories.models import Memory
-from memories.text.sentences import clauses, sentences
 from memories.types import StoredFact
+from understanding.sentences import clauses, sentences
 
 Ended = Mapping[UUID, Sequence[StoredFact]]
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from contacts.models import Contact
-from contacts.tagging.secrets import refusal
 from memories.doctor.findings import CHUNK, Check, Finding, Fix
 from memories.models import Memory
+from understanding.statements.secrets import refusal
 
 _MEMORY = (
     "memory tells a secret: erase it (DELETE memories/{id}/ of the API, or Forget on its page)"

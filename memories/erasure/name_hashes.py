@@ -10,11 +10,11 @@ from django.conf import settings
 from django.utils.crypto import salted_hmac
 
 from accounts.models import EndUser
-from contacts.matching.mentions import candidate_keys
-from contacts.names import name_key
-from contacts.text import normalise
 from memories.models import Erasure, Message
 from memories.types import ExtractedMemory, ExtractedPerson, Extraction, Turn
+from understanding.names import name_key
+from understanding.people.mentions import candidate_keys
+from understanding.text import normalise
 
 SALT = "mio.forgotten-name"
 

@@ -11,7 +11,7 @@ from memories.erasure import name_hashes
 from memories.models import Memory, MemoryQuerySet, Message
 from memories.search import context_tokens
 from memories.search.tokens import own, tokenise
-from memories.text.sentences import sentences
+from understanding.sentences import sentences
 
 ANSWER = Message.Role.ASSISTANT
 

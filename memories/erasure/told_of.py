@@ -9,17 +9,17 @@ from django.db.models import Q
 
 from accounts.models import EndUser
 from contacts import relations
-from contacts.coreference.resolve import resolve_all
 from contacts.key_index import hits
 from contacts.lookup import CHARACTERS, HISTORY
-from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact, Suggestion
-from contacts.names import name_key
-from contacts.roles import kinship
-from contacts.types import Entry, Mention, Utterance
 from memories.corrections.forgotten_names import Names, is_fuller, left_of, names_of
 from memories.models import Message, MessageQuerySet
 from memories.types import CONTACT
+from understanding.coreference.resolve import resolve_all
+from understanding.names import name_key
+from understanding.people.mentions import candidate_keys, find_mentions
+from understanding.roles import kinship
+from understanding.types import Entry, Mention, Utterance
 
 SURE = 0.5  # a mention with less confidence is a guess
 # So many of the latest are asked about: nobody decides more.

@@ -15,12 +15,12 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from accounts.models import EndUser
-from contacts.attributes import is_single
 from contacts.models import Contact
 from memories.fact_conflicts import told_key
 from memories.history import replay
 from memories.models import Link, Memory
 from memories.types import StoredFact
+from understanding.attributes import is_single
 
 Status = Memory.Status
 _COLUMNS = {

@@ -7,10 +7,10 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts.attributes import is_single
 from memories.fact_conflicts import opposites, same_thing
 from memories.models import Memory
 from memories.types import StoredFact
+from understanding.attributes import is_single
 
 # So many of the latest memories are read.
 MOST = 2000

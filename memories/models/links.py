@@ -11,12 +11,12 @@ from django.db.models.functions import Coalesce, Greatest
 
 from accounts.cells import COUNTED_BITS, connection
 from accounts.models import EndUser, ScopedQuerySet, Tracked
-from contacts.attributes import label
 from contacts.models import Contact
-from contacts.text import one_line
 from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.models.triggers import after
-from memories.text.quotes import attributed
+from understanding.attributes import label
+from understanding.statements.quotes import attributed
+from understanding.text import one_line
 
 # So many memories of a person that no profile speaks for yet stand on their card.
 CARD_NOTES = 6

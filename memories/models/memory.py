@@ -21,11 +21,11 @@ from pgvector.django import CosineDistance
 
 from accounts import cells, time_zones
 from accounts.models import EndUser, ScopedQuerySet, Tracked
-from contacts.attributes import YEARLY
-from contacts.text import folded
 from memories.models import own_facts, search_index
 from memories.models.work import Batch
 from memories.types import OF_PEOPLE, MemoryType, StoredFact, StoredMemory, Subtype
+from understanding.attributes import YEARLY
+from understanding.text import folded
 
 # A memory that consolidation has spoken for: low enough to stay out of every top-K (Mio v2).
 CONSOLIDATED_IMPORTANCE = 0.05

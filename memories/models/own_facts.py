@@ -5,7 +5,7 @@ import json
 
 import pgtrigger
 
-from contacts.attributes import ON_OWN_CARD, YEARLY
+from understanding.attributes import ON_OWN_CARD, YEARLY
 
 # So many values of a kind are kept, the last said first: of a single kind the first is current.
 MOST = 8

@@ -15,8 +15,8 @@ from accounts import time_zones
 from accounts.models import EndUser, ScopedQuerySet
 from accounts.reasons import Reason
 from contacts.models import Contact
-from memories.text.client_text import without_client_text
 from memories.types import CONTACT, Turn
+from understanding.statements.client_text import without_client_text
 
 
 class MessageQuerySet(ScopedQuerySet):

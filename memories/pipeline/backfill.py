@@ -10,14 +10,14 @@ from uuid import UUID
 from accounts.cells import atomic
 from accounts.models import EndUser
 from contacts import store
-from contacts.matching.disambiguation import is_gainsaid
-from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
 from contacts.models import Contact
-from contacts.roles import kinship
-from contacts.types import Entry, Mention, Person
 from memories.context.linked import unlinked_naming
 from memories.models import Link
 from memories.pipeline import linker
+from understanding.people.disambiguation import is_gainsaid
+from understanding.people.mentions import candidate_keys, entries_of, find_mentions
+from understanding.roles import kinship
+from understanding.types import Entry, Mention, Person
 
 # A machine's later guess is less sure than what extraction said at the time.
 CONFIDENCE = 0.7

@@ -16,16 +16,16 @@ from accounts.cells import atomic
 from accounts.models import App, EndUser
 from accounts.scope import user_scope
 from contacts.key_index import hits
-from contacts.matching.mentions import candidate_keys, find_mentions
 from contacts.models import Contact
-from contacts.text import HAN
-from contacts.types import Person
 from memories import queue
 from memories.erasure import name_hashes, redact_messages
 from memories.models import Batch, Message
 from memories.pipeline import cadence
-from memories.text import forget_reading
 from memories.types import CONTACT, ExtractionRequest, Turn
+from understanding.people.mentions import candidate_keys, find_mentions
+from understanding.requests import forget_reading
+from understanding.text import HAN
+from understanding.types import Person
 
 CONTEXT_MESSAGES = 6
 RECENT_MESSAGES = 100  # of a session, that say who talks in it

@@ -15,10 +15,7 @@ from django.db.models.functions import Length
 
 from accounts.models import EndUser
 from contacts import store
-from contacts.attributes import is_single
 from contacts.models import Contact
-from contacts.roles import roles_of, terms
-from contacts.text import folded, letters, truncate
 from memories import model_calls
 from memories.fact_conflicts import FORMER, contradicted, opposites
 from memories.models import Link, Memory
@@ -27,11 +24,8 @@ from memories.providers.embeddings import Embedder
 from memories.providers.thresholds import LOCAL_MODEL, calibration_of
 from memories.search import context_tokens
 from memories.search.neighbour_turns import around
-from memories.search.time_range import period
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
-from memories.text.sentences import clauses as clauses_of
-from memories.text.sentences import sentences
 from memories.types import (
     ConflictCase,
     Draft,
@@ -43,6 +37,12 @@ from memories.types import (
     StoredMemory,
     Turn,
 )
+from understanding.attributes import is_single
+from understanding.dates.time_range import period
+from understanding.roles import roles_of, terms
+from understanding.sentences import clauses as clauses_of
+from understanding.sentences import sentences
+from understanding.text import folded, letters, truncate
 
 MAX_CONTENT = 1000  # graphemes: TiMemory's limit
 _AND = re.compile(r"\b(?:and|but|while)\b|而且|但")

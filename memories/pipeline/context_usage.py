@@ -17,8 +17,8 @@ from accounts.models import EndUser
 from accounts.reasons import Reason
 from memories.models import Edge, Injected, Memory
 from memories.search.tokens import own, tokenise
-from memories.text.own_words import own_words
 from memories.types import Draft, Turn
+from understanding.statements.own_words import own_words
 
 # A reply uses a memory when it has so many of its distinctive words, and this share of their
 # weight (one over the number of injected memories that have the word). Two words of Chinese or

@@ -14,8 +14,6 @@ from accounts.models import Change, EndUser
 from accounts.reasons import Reason
 from contacts import store
 from contacts.models import Contact
-from contacts.tagging import secrets
-from contacts.text import one_line
 from memories.corrections import erasure_requests, hide
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import same_statement
@@ -23,8 +21,10 @@ from memories.erasure.told_of import told_of
 from memories.models import Link, Memory, Message
 from memories.providers.factory import offline_provider
 from memories.search import context_tokens
-from memories.text import forget_reading
 from memories.types import Extraction, ExtractionRequest, ForgetRequest
+from understanding.requests import forget_reading
+from understanding.statements import secrets
+from understanding.text import one_line
 
 MAX_WORD = 40  # graphemes of what nothing was found for
 

@@ -6,12 +6,12 @@ from uuid import UUID
 from django.db.models import Q
 
 from accounts.models import EndUser
-from contacts.matching.mentions import entries_of, find_mentions
 from memories import model_calls
 from memories.models import Link, Memory
 from memories.providers.embeddings import Embedder
 from memories.search.vectors import space
 from memories.types import CONTACT, ExtractionRequest, StoredMemory
+from understanding.people.mentions import entries_of, find_mentions
 
 NEWEST = 6  # of the people who are named, or were spoken of last
 NEAREST = 8  # in meaning to what the user says

@@ -12,8 +12,6 @@ from django.db.models import Count
 
 from accounts.cells import connection
 from accounts.models import Change, EndUser
-from contacts.attributes import is_single
-from contacts.text import folded
 from memories.corrections import lineage
 from memories.faithfulness import numbers
 from memories.models import Corpus, Edge, Link, Memory, Posting
@@ -21,6 +19,8 @@ from memories.providers.embeddings import Embedder
 from memories.providers.thresholds import calibration_of
 from memories.search.tokens import own
 from memories.search.vectors import space
+from understanding.attributes import is_single
+from understanding.text import folded
 
 # Of the words of the shorter of two, weighed by how rare they are for this user, so much must
 # stand in the other too: "likes chess" and "likes opera" are near, and share little.

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from contacts import edit, merge, names
+from contacts import edit, merge
 from contacts.models import Contact
 from contacts.resolution import suggestions
 from memories.corrections import merge_contacts
 from memories.corrections.denials import Denials
 from memories.types import ExtractedPerson, Extraction, SamePerson
+from understanding import names
 
 ACTOR = "extractor"
 

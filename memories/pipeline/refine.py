@@ -17,7 +17,6 @@ from django.utils import timezone
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from contacts.text import estimate_tokens
 from memories import model_calls
 from memories.budget import Budget
 from memories.corrections import lineage, rewrite
@@ -27,6 +26,7 @@ from memories.models import Memory
 from memories.providers.factory import language_provider
 from memories.search.tokens import tokenise
 from memories.types import Refinement
+from understanding.text import estimate_tokens
 
 # MIRA: longer than a threshold, at least 7 days old, accessed at least 5 times. It
 # names no length: 50 tokens are about 50 Chinese characters or 35 English words, twice an

@@ -6,14 +6,15 @@ from datetime import datetime
 from uuid import UUID
 
 from accounts.models import EndUser
-from contacts import names, relations, store
+from contacts import relations, store
 from contacts.models import Contact
-from contacts.roles import kinship
 from memories.corrections import denials
 from memories.corrections.denials import Denials
 from memories.models import Link
 from memories.pipeline import linker
 from memories.types import Draft, ExtractedPerson, ExtractedRelation
+from understanding import names
+from understanding.roles import kinship
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from django.db.models import Count, Q
 
 from accounts.models import EndUser
 from accounts.reasons import Reason
-from memories import entities, graph
-from memories.entities import Kind, Named
+from memories import graph
 from memories.models import Edge, Entity, EntityLink, Link, Memory
+from understanding import entities
+from understanding.entities import Kind, Named
 
 # Each memory is joined to so many others of an entity, the latest.
 JOINED = 5

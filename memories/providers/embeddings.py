@@ -14,11 +14,11 @@ import openai
 from pydantic import BaseModel, ValidationError
 
 from accounts.reasons import Reason
-from contacts.tagging.secrets import masked
-from contacts.text import encodable, middle_cut
 from memories.providers.errors import PermanentError, RefusedError
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.providers.thresholds import LOCAL_DIMENSIONS, LOCAL_MODEL
+from understanding.statements.secrets import masked
+from understanding.text import encodable, middle_cut
 
 # Characters that are embedded; of a longer text its beginning and its end. The local engine
 # averages windows of 512 tokens, each of which costs up to 0.7 s in one thread, and a query

@@ -11,8 +11,8 @@ from importlib import resources
 
 import regex
 
-from contacts.roles import terms
 from memories.models.memory import ROLE
+from understanding.roles import terms
 
 HAS_TIME = "has:time"
 # A question for a time asks for it more than for any of its words. Measured: 2 to 3.

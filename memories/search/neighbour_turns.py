@@ -6,10 +6,10 @@
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 
-from contacts.tagging.secrets import holds_phone, holds_secret
-from contacts.text import middle_cut
-from memories.text.own_words import without_injected
 from memories.types import CONTACT, Turn
+from understanding.statements.own_words import without_injected
+from understanding.statements.secrets import holds_phone, holds_secret
+from understanding.text import middle_cut
 
 # A pause after which people talk about something else (the usual cut of web sessions:
 # Catledge and Pitkow 1995 measured 25.5 minutes; 30 has become the custom).

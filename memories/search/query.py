@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import regex
 
-from contacts.text import normalise
+from understanding.text import normalise
 
 
 class Intent(StrEnum):

@@ -21,9 +21,9 @@ from memories.search.query import WEIGHTS, Intent, infer, parts
 from memories.search.query_vectors import QueryVectors
 from memories.search.ranking import Found, Hit, ordered
 from memories.search.sql import Scope, Subset
-from memories.search.time_range import Span, span
 from memories.search.tokens import query_weights
 from memories.search.vectors import space
+from understanding.dates.time_range import Span, span
 
 # How far down each arm is read; below, a reciprocal rank hardly moves the order.
 DEPTH = 300

@@ -18,10 +18,10 @@ from uuid import UUID
 import numpy as np
 import regex
 
-from contacts import lexicon, segmentation
-from contacts.text import is_chinese, stem
 from memories.models import Memory
 from memories.search.tokens import own
+from understanding import lexicon, segmentation
+from understanding.text import is_chinese, stem
 
 _TABLE: dict[str, Any] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))
 _WEIGHTS: Mapping[str, float] = _TABLE["weights"]

@@ -9,10 +9,10 @@ instead of a learnt generator).
 
 from collections.abc import Container, Mapping, Sequence
 
-from contacts.lexicon import words
 from memories.search import concepts
 from memories.search.bm25 import Question
 from memories.search.tokens import own
+from understanding.lexicon import words
 
 # Nouns that only carry a description ("the one who …", 那个…的人): no memory answers by them.
 _HEADS = words("stopwords", "heads")

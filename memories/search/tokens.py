@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from contacts import segmentation
-from contacts.lexicon import words
-from contacts.text import normalise, stem
 from memories.search import concepts
+from understanding import segmentation
+from understanding.lexicon import words
+from understanding.text import normalise, stem
 
 # A token longer than this is noise (a key, a hash, base64), and an index entry has a limit.
 LONGEST = 64

@@ -12,14 +12,22 @@ from django.utils.translation import gettext
 
 from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
-from contacts.coreference.antecedents import SAID
-from contacts.matching.spans import KINDS
-from contacts.resolution.pair_scoring import codes
 from dashboard import words
 from memories.providers.offline.conflicts import _TURNED
+from understanding.coreference.antecedents import SAID
+from understanding.people.spans import KINDS
+from understanding.same_person.pair_scoring import codes
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("accounts", "contacts", "memories", "dashboard", "imports", "mcp_server")
+PACKAGES = (
+    "accounts",
+    "contacts",
+    "understanding",
+    "memories",
+    "dashboard",
+    "imports",
+    "mcp_server",
+)
 # What takes a code and its parameters.
 CALLED = (
     "Reason",

@@ -7,12 +7,12 @@ from django_q.signing import SignedPackage
 
 from accounts import encryption, fair_queue
 from accounts.encryption import Undecryptable, decrypt, encrypt
-from contacts.names import name_key
 from gateway.models import Upstream
 from memories.erasure import name_hashes, redact_messages
 from memories.queue import enqueue
 from tests.commands import run_json
 from tests.factories import make_app, make_end_user
+from understanding.names import name_key
 from webhooks.models import Endpoint
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,6 @@ from accounts.models import ApiKey, Change, EndUser
 from accounts.reasons import HOLES, Reason
 from contacts import edit
 from contacts.models import Contact, Relation
-from contacts.resolution.pair_scoring import codes
 from dashboard import words
 from dashboard.chat_clients import CLIENTS
 from dashboard.templatetags import mio
@@ -36,6 +35,7 @@ from tests.factories import (
     make_message,
     make_suggestion,
 )
+from understanding.same_person.pair_scoring import codes
 from webhooks import endpoints
 from webhooks.models import Delivery
 

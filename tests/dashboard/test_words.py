@@ -20,7 +20,7 @@ def tree_of(file: Path) -> ast.Module:
 def recorded_verbs() -> set[str]:
     """The verbs given to ``recording(…)`` anywhere in the code, as literals or constants."""
     found = set()
-    for app in ("accounts", "contacts", "memories", "dashboard"):
+    for app in ("accounts", "understanding", "contacts", "memories", "dashboard"):
         for file in (ROOT / app).rglob("*.py"):
             tree = tree_of(file)
             names = {
@@ -76,7 +76,7 @@ ACTING = ("ACTOR", "MACHINE")
 
 def test_every_machine_that_changes_something_has_words() -> None:
     found: set[str] = set()
-    for node in parsed("contacts", "memories"):
+    for node in parsed("understanding", "contacts", "memories"):
         given = isinstance(node, ast.keyword) and node.arg == "actor"
         named = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ACTING
         if given or named:

@@ -13,13 +13,13 @@ from django.db.migrations.executor import MigrationExecutor
 from accounts.models import EndUser
 from accounts.scope import all_users_of_session
 from contacts.models import Contact
-from contacts.names import name_key
 from memories.models import Edge, Link, Memory, Message
 from memories.models.memory import content_hash
 from memories.pipeline import run
 from memories.search.tokens import tokenise
 from mio_site.postgres.dump import scratch_database
 from tests.commands import run_json
+from understanding.names import name_key
 
 FIRST = [
     ("accounts", "0001_initial"),

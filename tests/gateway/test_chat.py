@@ -25,10 +25,10 @@ from gateway import chat_messages, exchange, injection, upstreams
 from memories.erasure import erase
 from memories.models import GatewayTurn, Memory, Message
 from memories.portability import export_user, import_user
-from memories.text.fence import CLOSE, OPEN
 from tests.factories import make_contact, make_memory
 from tests.gateway.conftest import COUNTED, Door
 from tests.gateway.upstream import MODEL, Step, Upstream, chunk, stream_of, whole
+from understanding.statements.fence import CLOSE, OPEN
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

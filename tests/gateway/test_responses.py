@@ -12,7 +12,6 @@ from contacts.models import Contact
 from gateway import exchange, relay, upstreams
 from memories.erasure import erase
 from memories.models import GatewayTurn, Message
-from memories.text.fence import CLOSE, OPEN
 from tests.factories import make_memory
 from tests.gateway.conftest import COUNTED, Door
 from tests.gateway.test_faults import impatient
@@ -25,6 +24,7 @@ from tests.gateway.upstream import (
     response_event,
     response_stream_of,
 )
+from understanding.statements.fence import CLOSE, OPEN
 
 __all__ = ["impatient"]
 pytestmark = pytest.mark.django_db(transaction=True)

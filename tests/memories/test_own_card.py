@@ -1,7 +1,7 @@
 from datetime import UTC, datetime
 
-from contacts.text import estimate_tokens
 from memories.own_card import MOST_TOKENS, attributes_of, render
+from understanding.text import estimate_tokens
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import regex
 
-from contacts.lexicon.rules import Patterns, Rows
+from understanding.lexicon.rules import Patterns, Rows
 
 _PACKAGES = (
     "accounts", "contacts", "dashboard", "gateway", "imports", "mcp_server", "memories", "mio_site",
+    "understanding",
     "webhooks",
 )  # fmt: skip
 _CALLS = {"compile", "search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
@@ -26,7 +27,7 @@ _KINDS = {"re": re, "regex": regex}
 
 # What reads a sentence, a memory or a line of settings: short, whatever was sent.
 _READ_SHORT_TEXTS = re.compile(
-    r"contacts\.(?:coreference|matching|resolution|tagging)\b|memories\.(?:dates|entities)\b"
+    r"understanding\.(?:coreference|people|same_person|dates|entities)\b"
     r"|memories\.providers\.offline\b|mio_site\b"
 )
 _AT_ONE_PLACE = {"match", "fullmatch"}

@@ -8,7 +8,6 @@ from django.db import transaction
 
 from accounts.models import EndUser
 from accounts.scope import user_scope
-from contacts.important_dates import yearly_day
 from contacts.models import Contact
 from memories.budget import Budget
 from memories.corrections import edit_dates, merge_contacts
@@ -16,6 +15,7 @@ from memories.corrections.undo import undo_change
 from memories.erasure import erase
 from memories.models import Batch, Memory
 from tests.factories import make_contact, make_end_user, make_memory, make_message, make_suggestion
+from understanding.dates.important_dates import yearly_day
 from webhooks import coming_dates, endpoints
 from webhooks.models import Delivery, Endpoint
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_OID, uuid5
 
-from contacts.resolution.features import Sign, signs
-from contacts.resolution.records import Record, record
-from contacts.resolution.text_overlap import rarity_of
-from contacts.types import Person
 from tools.training import by_author
+from understanding.same_person.features import Sign, signs
+from understanding.same_person.records import Record, record
+from understanding.same_person.text_overlap import rarity_of
+from understanding.types import Person
 
 FILES = ("mentions", "pronouns", "extraction")
 # A person of a case; two cases mean one by the same name and relationship.

@@ -18,14 +18,15 @@ from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from memories.bench import forgetting as bench
-from memories.text import forget_reading
-from memories.text.own_words import excerpt
-from memories.text.sentences import sentences
 from tools.training import by_author
+from understanding.learned import MODELS
+from understanding.requests import forget_reading
+from understanding.sentences import sentences
+from understanding.statements.own_words import excerpt
 
 WORDINGS = "tools/training/forget_wordings.tsv"
 FILES = ("extraction", "forgetting", "mentions", "pronouns", "sentences", WORDINGS)
-TARGET = by_author.ROOT / "memories/text/forget_reading.json"
+TARGET = MODELS / "forget_reading.json"
 # Inverse strengths of L2 and the number of rounds, chosen by cross-validation.
 C_ASKS, C_SCOPE, ROUNDS = 0.3, 0.3, 3
 # How much a sentence counts: requests are rare, and look-alikes rarer than ordinary talk.

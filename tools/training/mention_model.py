@@ -1,32 +1,30 @@
-"""Learns how likely a hit is a mention (contacts/matching/disambiguation.py): logistic regression
+"""Learns how likely a hit is a mention (understanding/people/disambiguation.py): logistic regression
 over the evidence, calibrated on authors held out (Platt 1999)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from contacts.learned import Logistic
-from contacts.matching import disambiguation
-from contacts.matching.disambiguation import decide
-from contacts.matching.evidence import GUESSED, Evidence, Features
-from contacts.matching.mentions import entries_of, hits_of
-from contacts.matching.spans import Hit
-from contacts.names import name_key
-from contacts.roles import roles_of
-from contacts.types import Person
 from memories.bench.datasets import people_of
 from memories.bench.metrics import SetCase, score_sets
 from tools.training import by_author
 from tools.training.by_author import Case
+from understanding.learned import MODELS, Logistic
+from understanding.names import name_key
+from understanding.people.disambiguation import decide
+from understanding.people.evidence import GUESSED, Evidence, Features
+from understanding.people.mentions import entries_of, hits_of
+from understanding.people.spans import Hit
+from understanding.roles import roles_of
+from understanding.types import Person
 
 # Stronger and weaker penalties (0.1 to 3) gave less on held-out authors, or calibrated worse.
 INVERSE_PENALTY = 1.0
-TO = Path(disambiguation.__file__).with_name("mention_model.json")
+TO = MODELS / "mention_model.json"
 
 
 # What a hit of each file weighs. Half the messages of ``mentions`` are traps, far more than people

@@ -6,16 +6,16 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from contacts.learned import Logistic, sigmoid
-from contacts.resolution import features
-from contacts.resolution.features import Sign
-from contacts.resolution.pair_scoring import LIKELY, NOTHING_KNOWN, SETTLED, worth_asking
 from memories.bench.aliases import described
 from memories.bench.metrics import f1
 from tools.training import by_author, circles
-from tools.training.by_author import ROOT, Authors, Case
+from tools.training.by_author import Authors, Case
+from understanding.learned import MODELS, Logistic, sigmoid
+from understanding.same_person import features
+from understanding.same_person.features import Sign
+from understanding.same_person.pair_scoring import LIKELY, NOTHING_KNOWN, SETTLED, worth_asking
 
-WEIGHTS = ROOT / "contacts" / "resolution" / "pair_model.json"
+WEIGHTS = MODELS / "pair_model.json"
 # Inverse strength of the L2 penalty: 0.3 to 2 do alike.
 _C = 1.0
 # Certain is what is right this often on authors that were held out.

@@ -1,4 +1,4 @@
-"""Whom pronouns, dropped subjects and role words mean: the weights of contacts/coreference.
+"""Whom pronouns, dropped subjects and role words mean: the weights of understanding/coreference.
 
 The corpus says whom a message means, not which of its words does. So each word's probabilities
 of meaning somebody are put together, 1 - Π(1 - p), and the likelihood of what is said of the whole
@@ -28,23 +28,22 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from contacts.coreference import antecedent_evidence as evidence
-from contacts.coreference import antecedents
-from contacts.coreference.anaphors import Group, find_anaphors
-from contacts.coreference.antecedent_evidence import Features, Scene
-from contacts.coreference.antecedents import Antecedents
-from contacts.coreference.discourse import Relation, stated_relations
-from contacts.coreference.resolve import HISTORY_CHARACTERS, MESSAGE_CHARACTERS, Talk
-from contacts.coreference.utterance import read_turn
-from contacts.learned import Logistic, sigmoid
-from contacts.matching.mentions import entries_of, find_mentions
-from contacts.types import Entry, How, Mention, Person, Utterance
 from memories.bench.datasets import people_of
 from memories.bench.metrics import SetCase, score_sets
 from tools.training import by_author
 from tools.training.by_author import Case, place_of
+from understanding.coreference import antecedent_evidence as evidence
+from understanding.coreference.anaphors import Group, find_anaphors
+from understanding.coreference.antecedent_evidence import Features, Scene
+from understanding.coreference.antecedents import Antecedents
+from understanding.coreference.discourse import Relation, stated_relations
+from understanding.coreference.resolve import HISTORY_CHARACTERS, MESSAGE_CHARACTERS, Talk
+from understanding.coreference.utterance import read_turn
+from understanding.learned import MODELS, Logistic, sigmoid
+from understanding.people.mentions import entries_of, find_mentions
+from understanding.types import Entry, How, Mention, Person, Utterance
 
-FILE = Path(antecedents.__file__).with_name("antecedents.json")
+FILE = MODELS / "antecedents.json"
 SOURCES = ("pronouns", "extraction", "sentences")
 SOURCE = "Learned by tools/training/reference_model.py."
 GROUPS: tuple[Group, ...] = ("personal", "several", "noun", "unspoken")

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from contacts import segmentation
-from contacts.lexicon import words
-from contacts.roles import terms
-from contacts.tagging import span_evidence
-from contacts.text import is_han, normalise
+from understanding import segmentation
+from understanding.lexicon import words
+from understanding.people import span_evidence
+from understanding.roles import terms
+from understanding.text import is_han, normalise
 
 Span = tuple[int, int, str, str]  # start, end, kind, key
 _BEGINS = "小阿老大"

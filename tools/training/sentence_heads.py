@@ -1,7 +1,6 @@
 """Heads of sentences: what a sentence does, and whether it is worth a memory."""
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,9 @@ from sklearn.metrics import f1_score, roc_auc_score
 from memories.providers.offline.heads import judge
 from tools.training import by_author
 from tools.training.by_author import Authors, Case
+from understanding.learned import MODELS
 
-FILE = Path(judge.__file__).with_name("heads.json")
+FILE = MODELS / "heads.json"
 # The penalty, chosen by the log loss on held-out authors.
 C = 0.35
 

@@ -19,17 +19,18 @@ import pycrfsuite
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from contacts.lexicon import words
-from contacts.roles import groups, terms
-from contacts.tagging import person_tagger
-from contacts.tagging.chain import Chain, Segment
-from contacts.tagging.span_evidence import Row, evidence
-from contacts.tagging.span_features import kind_features, pair_features
-from contacts.tagging.word_tokens import Token
-from contacts.text import is_han, normalise
 from tools.training import by_author
 from tools.training.by_author import Case
 from tools.training.replaced_mentions import replaced
+from understanding.learned import MODELS
+from understanding.lexicon import words
+from understanding.people import person_tagger
+from understanding.people.chain import Chain, Segment
+from understanding.people.span_evidence import Row, evidence
+from understanding.people.span_features import kind_features, pair_features
+from understanding.people.word_tokens import Token
+from understanding.roles import groups, terms
+from understanding.text import is_han, normalise
 
 KINDS = ("name", "nickname", "title", "role")
 FILES = ("extraction", "mentions", "pronouns", "sentences")
@@ -43,7 +44,6 @@ SELF = 0.5
 SEEN = 0.1
 # How often each sentence is read again with other names in it.
 REPLACED = 2
-PATH = by_author.ROOT / "contacts" / "tagging"
 
 
 class Span(NamedTuple):
@@ -329,9 +329,9 @@ def train(*, write: bool) -> None:
     if write:
         model = {**fit(taught, more), "calibration": scale, "threshold": least}
         source = "Spans of people: a linear-chain CRF by tools/training/span_tagger.py"
-        by_author.write(PATH / "span_tagger.json", FILES, source, model)
+        by_author.write(MODELS / "span_tagger.json", FILES, source, model)
         source = "Kinds of names, spans of one person, by tools/training/span_tagger.py"
-        by_author.write(PATH / "span_links.json", ("sentences",), source, links(gold))
+        by_author.write(MODELS / "span_links.json", ("sentences",), source, links(gold))
 
     def learned(some: Mapping[str, Any]) -> Chain:
         texts = {author: gold[author] for author in some}

@@ -20,9 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from accounts.models import App, EndUser
 from accounts.scope import all_users
 from contacts import store
-from contacts.learned import Logistic
 from contacts.models import Contact
-from contacts.names import name_key
 from memories.bench.scratch import scratch_database
 from memories.context import memory_vote
 from memories.models import Link, Memory
@@ -32,9 +30,11 @@ from memories.search import recall, relevance, vectors
 from memories.search.query_vectors import QueryVectors
 from memories.search.tokens import tokenise
 from tools.training import by_author
-from tools.training.by_author import ROOT, Authors, Case
+from tools.training.by_author import Authors, Case
+from understanding.learned import MODELS, Logistic
+from understanding.names import name_key
 
-WEIGHTS = ROOT / "memories" / "context" / "vote_model.json"
+WEIGHTS = MODELS / "vote_model.json"
 FILES = ["descriptions", "extraction", "sentences"]
 # Inverse strengths of the L2 penalties: of the vote 0.1 to 1 do alike.
 _C, _HEAD_C = 1.0, 20.0

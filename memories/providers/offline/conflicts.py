@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from accounts.reasons import Reason
-from contacts.text import letters
 from memories.fact_conflicts import contradicted, opposites
 from memories.types import ConflictCase, Resolution, Resolutions, StoredFact, StoredMemory, Verdict
+from understanding.text import letters
 
 _TURNED = {"likes": "now_dislikes", "interests": "now_dislikes", "dislikes": "now_likes"}
 

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from accounts.reasons import Reason
-from contacts import segmentation
-from contacts.attributes import is_single
-from contacts.lexicon import alternation, words
-from contacts.lexicon.rules import patterns, rows
-from contacts.text import stem
 from memories.fact_conflicts import same_value
 from memories.types import FoundRelation, RelationCase, Relationship, StoredMemory
+from understanding import segmentation
+from understanding.attributes import is_single
+from understanding.lexicon import alternation, words
+from understanding.lexicon.rules import patterns, rows
+from understanding.text import stem
 
 RE = patterns(__file__)
 CAUSES = [row["pattern"] for row in rows(__file__, "causes")]

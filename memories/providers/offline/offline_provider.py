@@ -5,7 +5,6 @@ from time import perf_counter
 from typing import TypeVar
 from uuid import UUID
 
-from contacts.text import estimate_tokens
 from memories.providers.offline.conflicts import resolve
 from memories.providers.offline.edge_rules import classify
 from memories.providers.offline.overlaps import propose, review
@@ -28,6 +27,7 @@ from memories.types import (
     StoredMemory,
     Usage,
 )
+from understanding.text import estimate_tokens
 
 T = TypeVar("T")
 

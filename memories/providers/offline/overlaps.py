@@ -13,11 +13,11 @@ from datetime import datetime
 from difflib import SequenceMatcher
 
 from accounts.reasons import Reason
-from contacts import segmentation
-from contacts.lexicon import groups, words
-from contacts.text import normalise
 from memories import faithfulness
 from memories.types import Overlap, Review, StoredMemory
+from understanding import segmentation
+from understanding.lexicon import groups, words
+from understanding.text import normalise
 
 # The words that open a circumstance, by its kind: two of one kind may contradict each other.
 _KIND = {word: kind for kind, entries in groups("circumstances").items() for word in entries}

@@ -5,8 +5,6 @@ from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
-from contacts.attributes import is_single
-from contacts.text import letters
 from memories.fact_conflicts import FORMER, HISTORY, same_value, told_key
 from memories.types import (
     AttributeValue,
@@ -15,6 +13,8 @@ from memories.types import (
     StoredMemory,
     TimelineEvent,
 )
+from understanding.attributes import is_single
+from understanding.text import letters
 
 _EVENT = re.compile(
     r"搬|入职|离职|辞职|跳槽|升职|升了|转正|毕业|结婚|领证|订婚|求婚|离婚|分手|恋爱|表白|怀孕|生了|生下|出生|手术|住院|出院|去世|退休|考上|考|买了|旅游|旅行|出差|签售|回国|出国|认识|见面|聚会|演唱会|比赛|马拉松|获奖|开业|开店|"

@@ -12,10 +12,10 @@ from openai.types.chat import ChatCompletionChunk, ChatCompletionMessageParam
 from pydantic import BaseModel, BeforeValidator
 
 from accounts.reasons import Reason
-from contacts.text import encodable
 from memories.providers.errors import OutputError, PermanentError, TransientError
 from memories.providers.openai import completions
 from memories.providers.openai.transport import ModelServer
+from understanding.text import encodable
 
 # Somebody is watching: one more try, then the error is shown.
 MAX_ATTEMPTS = 2

@@ -8,10 +8,6 @@ from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
-from contacts import partial_dates
-from contacts.attributes import attribute_key, is_single
-from contacts.matching.references import LONGEST, MOST
-from contacts.text import clean, folded, letters
 from memories.fact_conflicts import HISTORY, same_value
 from memories.faithfulness import adds
 from memories.providers.openai.extraction import (
@@ -39,6 +35,10 @@ from memories.types import (
     TimelineEvent,
     Verdict,
 )
+from understanding.attributes import attribute_key, is_single
+from understanding.dates import partial_dates
+from understanding.people.references import LONGEST, MOST
+from understanding.text import clean, folded, letters
 
 MAX_REASON = 300
 UNSURE = 0.6  # below it is hearsay and doubt, as the prompt for extraction has it

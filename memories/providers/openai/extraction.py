@@ -12,14 +12,6 @@ from typing import Any
 from uuid import UUID
 
 from accounts.reasons import Reason
-from contacts import important_dates, partial_dates
-from contacts.attributes import attribute_key, is_yearly
-from contacts.names import name_key
-from contacts.resolution import namesakes
-from contacts.resolution.similarity_zh import are_homophones
-from contacts.tagging.secrets import masked
-from contacts.text import clean, encodable, folded, middle_cut
-from contacts.types import Person
 from memories.providers.errors import OutputError
 from memories.providers.openai.forgetting import ForgetReader
 from memories.providers.openai.schemas import (
@@ -30,7 +22,6 @@ from memories.providers.openai.schemas import (
     PersonOut,
     SameOut,
 )
-from memories.text.own_words import LONGEST, without_injected
 from memories.types import (
     CONTACT,
     ExtractedMemory,
@@ -43,6 +34,15 @@ from memories.types import (
     StoredMemory,
     Turn,
 )
+from understanding.attributes import attribute_key, is_yearly
+from understanding.dates import important_dates, partial_dates
+from understanding.names import name_key
+from understanding.same_person import namesakes
+from understanding.same_person.similarity_zh import are_homophones
+from understanding.statements.own_words import LONGEST, without_injected
+from understanding.statements.secrets import masked
+from understanding.text import clean, encodable, folded, middle_cut
+from understanding.types import Person
 
 MAX_CONTENT = 1000  # graphemes; the limit of TiMemory
 MAX_NAME = 80

@@ -8,12 +8,12 @@ there, and be of a kind that can ask.
 import re
 from collections.abc import Collection, Iterable, Mapping
 
-from contacts.attributes import attribute_key
-from contacts.text import clean, folded
 from memories.providers.openai.schemas import ForgetOut
-from memories.text.forget_reading import can_ask, takes_back
-from memories.text.own_words import own_words, unquoted
 from memories.types import ExtractedMemory, ExtractedPerson, ForgetRequest, StoredMemory, Turn
+from understanding.attributes import attribute_key
+from understanding.requests.forget_reading import can_ask, takes_back
+from understanding.statements.own_words import own_words, unquoted
+from understanding.text import clean, folded
 
 MAX_WORDS = 8
 MAX_WORD = 40  # graphemes

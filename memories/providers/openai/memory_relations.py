@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 from uuid import UUID
 
-from contacts.text import clean
 from memories.providers.openai.consolidation import MAX_REASON, memory_as_json
 from memories.providers.openai.extraction import to_json
 from memories.providers.openai.schemas import FoundRelationsOut
 from memories.types import FoundRelation, RelationCase, StoredMemory
+from understanding.text import clean
 
 
 class RelationPrompt:

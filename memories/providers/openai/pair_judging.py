@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from contacts.resolution.records import Record
-from contacts.text import clean
 from memories.providers.openai.consolidation import MAX_REASON
 from memories.providers.openai.extraction import MAX_VALUE, to_json
 from memories.providers.openai.schemas import PairsOut
 from memories.types import Judgement, PairCase
+from understanding.same_person.records import Record
+from understanding.text import clean
 
 MAX_NAMES, MAX_ATTRIBUTES, MAX_FACTS = 8, 12, 6
 

@@ -9,11 +9,11 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
-from contacts.text import clean
 from memories.providers.openai.consolidation import MAX_REASON, memory_as_json
 from memories.providers.openai.extraction import MAX_CONTENT, to_json
 from memories.providers.openai.schemas import OverlapsOut, RefinementOut, RefinementsOut, ReviewsOut
 from memories.types import Overlap, Refinement, Review, StoredMemory
+from understanding.text import clean
 
 MAX_PIECES = 12
 NOT_REVIEWED = Review(False, "The model gave no review.")

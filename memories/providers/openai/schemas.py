@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
 
-from contacts.important_dates import LUNAR, SOLAR
 from memories.types import MemoryType, Relationship, Sameness, Subtype, Verdict
+from understanding.dates.important_dates import LUNAR, SOLAR
 
 
 def _empty_if_none(value: object) -> object:

@@ -1,12 +1,12 @@
 """A message of which it is unsure whom it means, as JSON for a model, and whom it says."""
 
 from accounts.reasons import Reason
-from contacts.tagging.secrets import masked
-from contacts.text import clean
 from memories.providers.errors import OutputError
 from memories.providers.openai.extraction import to_json
 from memories.providers.openai.schemas import WhoOut
 from memories.types import Meant, ShownTurn, WhoRequest
+from understanding.statements.secrets import masked
+from understanding.text import clean
 
 MAX_MESSAGE, MAX_TURN, MAX_LINE = 2000, 400, 200
 

@@ -15,13 +15,13 @@ from openai.types.chat import ChatCompletionMessageParam
 from pydantic import ValidationError
 
 from accounts.reasons import Reason
-from contacts.attributes import ATTRIBUTES
-from contacts.text import encodable, estimate_tokens
 from memories.providers.errors import CutOffError, OutputError, PermanentError
 from memories.providers.openai import completions, json_answers
 from memories.providers.openai.schemas import Wire, json_schema_of
 from memories.providers.openai.transport import ModelServer, RawReply, UnsupportedParameterError
 from memories.types import Usage
+from understanding.attributes import ATTRIBUTES
+from understanding.text import encodable, estimate_tokens
 
 PROMPTS = Path(__file__).resolve().parents[2] / "prompts"
 # How an answer's form can be asked for, the strictest first.

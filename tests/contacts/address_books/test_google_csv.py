@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from accounts.reasons import Skipped
 from contacts.address_books import book_formats, google_csv
 from contacts.address_books.entries import Entry, NotAnAddressBook, Related
-from contacts.names import name_key
+from understanding.names import name_key
 
 NOW = (
     "First Name,Middle Name,Last Name,Phonetic First Name,Nickname,File As,Organization Name,"

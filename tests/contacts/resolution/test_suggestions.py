@@ -16,14 +16,14 @@ from accounts.models import Change, EndUser
 from contacts import merge as identities
 from contacts import relations
 from contacts.models import Contact, Suggestion
-from contacts.resolution.blocking import MAX_PAIRS, Block, pairs
-from contacts.resolution.pair_scoring import compare
-from contacts.resolution.records import Record
 from contacts.resolution.suggestions import suggest
 from memories.corrections import auto_merge, merge_contacts
 from memories.corrections.auto_merge import newest_facts, suggest_merges
 from memories.corrections.undo import undo_change
 from tests.factories import make_contact, make_end_user, make_memory
+from understanding.same_person.blocking import MAX_PAIRS, Block, pairs
+from understanding.same_person.pair_scoring import compare
+from understanding.same_person.records import Record
 
 pytestmark = pytest.mark.django_db
 

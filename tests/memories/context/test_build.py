@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from contacts import relations, store
 from contacts.models import json_value
-from contacts.text import estimate_tokens
 from memories.context import build
 from memories.models import Memory, Retrieval
 from memories.pipeline import backfill, run
@@ -15,6 +14,7 @@ from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from tests.factories import make_app, make_contact, make_end_user, make_memory
 from tests.queue import queued
+from understanding.text import estimate_tokens
 
 pytestmark = pytest.mark.django_db
 

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.models import EndUser
-from contacts.learned import logistic, model
 from memories.context import build, memory_vote
 from memories.context.build import Trace
 from memories.models import Memory
@@ -20,6 +19,7 @@ from memories.providers.factory import embedder
 from memories.search.ranking import Hit
 from memories.search.relevance import Relevance
 from tests.factories import make_contact, make_end_user, make_memory
+from understanding.learned import logistic, model
 
 KNOWN = {
     "Marek": (
@@ -115,7 +115,7 @@ def test_a_vote_is_a_probability_whatever_was_found(
         for likely, cosine, who in found
     ]
     vector = [1 / math.sqrt(384)] * 384
-    learned = logistic(memory_vote.__file__, "vote_model")
+    learned = logistic("vote_model")
     for one in memory_vote.features(message, hits, [vector]).values():
         assert set(learned.weights) == set(one)
         assert 0 <= learned.probability(one) <= 1
@@ -123,4 +123,4 @@ def test_a_vote_is_a_probability_whatever_was_found(
 
 
 def test_a_vote_needs_to_be_likely() -> None:
-    assert 0.5 < model(memory_vote.__file__, "vote_model")["threshold"] < 1
+    assert 0.5 < model("vote_model")["threshold"] < 1

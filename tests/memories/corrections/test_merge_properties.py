@@ -18,8 +18,6 @@ from contacts import relations, store
 from contacts.edit import NameTaken, edit_contact
 from contacts.merge import InvalidMerge, not_the_same
 from contacts.models import Contact
-from contacts.names import name_key
-from contacts.text import normalise
 from memories.corrections import derived, edit_memories, merge_contacts, rewrite
 from memories.corrections import hide as hiding
 from memories.corrections.undo import undo_change
@@ -29,6 +27,8 @@ from memories.pipeline import consolidate, linker
 from memories.types import AttributeValue, ProfilePatch, TimelineEvent
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.snapshots import assert_same, assert_sound, knowledge
+from understanding.names import name_key
+from understanding.text import normalise
 
 ANN = "operator:ann"
 NAMES = ["Ada", "Bea", "Cleo", "Dora", "Enid"]

@@ -10,10 +10,10 @@ from memories.models import Erasure, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
 from memories.pipeline.forget_requests import forget_asked
-from memories.text.fence import WORDS
 from memories.types import ForgetRequest
 from tests.factories import make_app, make_contact
 from tests.memories.snapshots import assert_sound
+from understanding.statements.fence import WORDS
 
 pytestmark = pytest.mark.django_db
 

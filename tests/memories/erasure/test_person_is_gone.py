@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from accounts.models import Change, EndUser
 from contacts.models import Contact
-from contacts.text import HAN
 from memories.corrections.undo import undo_change
 from memories.erasure import due
 from memories.models import Erasure, Memory, Message
@@ -21,6 +20,7 @@ from tests.factories import make_contact, make_end_user, make_memory, make_messa
 from tests.memories.erasure.stored import everything_stored, places_of
 from tests.memories.snapshots import assert_sound
 from tests.servers import FakeOpenAI
+from understanding.text import HAN
 
 pytestmark = pytest.mark.django_db
 

@@ -9,9 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from contacts.types import Person
-from memories.text import forget_reading
 from tests.memories.providers.offline.talks import talk
+from understanding.requests import forget_reading
+from understanding.types import Person
 
 PEOPLE = {
     "en": (

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.api.messages import MessageForm, incoming
-from memories.dates import find_dates
 from memories.models import Memory, Message
 from memories.pipeline import buffer, run
 from memories.pipeline.buffer import receive
 from tests.factories import make_app
+from understanding.dates import find_dates
 
 ZONES = ("Asia/Shanghai", "Europe/Berlin", "America/Havana", "America/Sao_Paulo", "Pacific/Apia")
 

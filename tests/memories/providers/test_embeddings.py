@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts.text import middle_cut
 from memories.providers import embeddings
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.errors import (
@@ -25,6 +24,7 @@ from memories.providers.errors import (
 from memories.providers.openai.transport import ModelServer
 from tests.embedding import engine_itself
 from tests.servers import FakeOpenAI, embedding_of
+from understanding.text import middle_cut
 
 ROOT = Path(__file__).resolve().parents[3]
 KEY = "sk-test-4711-never-shown"

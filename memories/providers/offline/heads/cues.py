@@ -4,8 +4,8 @@ import math
 import re
 from functools import cache
 
-from contacts import lexicon
-from contacts.text import is_han
+from understanding import lexicon
+from understanding.text import is_han
 
 _WORDS = "sentence_cues"
 # Words this near the beginning open the sentence: "Can you", 帮我, but not "he can you know".

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from contacts import learned
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.offline.heads.cues import cues
 from memories.types import MemoryType
+from understanding import learned
 
 # A vector of length 1 says less a number than a cue does: so much larger, one penalty fits both.
 VECTOR_SCALE = 10.0
@@ -63,7 +63,7 @@ def judge(
     if not texts:
         return []
     rows = features(texts, vectors)
-    heads = learned.model(__file__, "heads")["heads"]
+    heads = learned.model("heads")["heads"]
     said = {name: _probabilities(head, rows) for name, head in heads.items()}
     return [
         Judgement(

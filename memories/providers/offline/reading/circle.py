@@ -6,14 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID, uuid5
 
-from contacts.coreference.role_features import person_gender
-from contacts.lexicon import words
-from contacts.matching.mentions import candidate_keys, entries_of, find_mentions
-from contacts.resolution import namesakes
-from contacts.roles import groups, is_anothers, kinship, terms
-from contacts.text import HAN, normalise, simplified
-from contacts.types import Entry, Mention, Person
 from memories.types import ExtractedPerson, Subtype
+from understanding.coreference.role_features import person_gender
+from understanding.lexicon import words
+from understanding.people.mentions import candidate_keys, entries_of, find_mentions
+from understanding.roles import groups, is_anothers, kinship, terms
+from understanding.same_person import namesakes
+from understanding.text import HAN, normalise, simplified
+from understanding.types import Entry, Mention, Person
 
 # People met in a batch need an id for as long as it is read; the same batch gives the same.
 _PROVISIONAL = UUID("8d2b6c1e-5f0a-4c57-9e0b-3d1f7a90c4e2")

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from contacts.tagging.person_tagger import is_own_family
-from contacts.text import HAN
 from memories.providers.offline.reading import facts_en, facts_zh
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
 from memories.providers.offline.reading.subjects import is_users_own, owns_next
+from understanding.people.person_tagger import is_own_family
+from understanding.text import HAN
 
 # From which confidence on whom a pronoun means is certain.
 CERTAIN = 0.9

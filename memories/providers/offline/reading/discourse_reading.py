@@ -6,10 +6,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import pairwise, zip_longest
 
-from contacts.coreference.discourse import Relation
-from contacts.coreference.resolve import resolve_all
-from contacts.tagging.person_tagger import recurring
-from contacts.types import How, Mention, Utterance
 from memories.providers.offline.reading.circle import Circle, Someone
 from memories.providers.offline.reading.entity_linking import (
     ANOTHERS,
@@ -34,10 +30,14 @@ from memories.providers.offline.reading.speech import (
     until_override,
     with_apostrophes,
 )
-from memories.text import forget_reading
-from memories.text.own_words import excerpt
-from memories.text.sentences import sentences
 from memories.types import CONTACT, ExtractionRequest, Turn
+from understanding.coreference.discourse import Relation
+from understanding.coreference.resolve import resolve_all
+from understanding.people.person_tagger import recurring
+from understanding.requests import forget_reading
+from understanding.sentences import sentences
+from understanding.statements.own_words import excerpt
+from understanding.types import How, Mention, Utterance
 
 SESSION_GAP = timedelta(hours=6)
 _FEMALE = re.compile(r"她|she\b|hers?\b", re.I)

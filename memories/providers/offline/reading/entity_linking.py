@@ -4,19 +4,19 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from contacts import segmentation
-from contacts.resolution import namesakes
-from contacts.roles import kinship, terms
-from contacts.tagging.person_tagger import (
+from memories.providers.offline.reading.circle import Circle, Someone, called, is_group, may_be
+from understanding import segmentation
+from understanding.people.person_tagger import (
     PersonSpan,
     is_own_family,
     owners,
     person_spans,
     same_person,
 )
-from contacts.text import HAN, normalise
-from contacts.types import Mention
-from memories.providers.offline.reading.circle import Circle, Someone, called, is_group, may_be
+from understanding.roles import kinship, terms
+from understanding.same_person import namesakes
+from understanding.text import HAN, normalise
+from understanding.types import Mention
 
 # Below, nobody is met by these words.
 LEAST = {"name": 0.4, "nickname": 0.4, "title": 0.4, "role": 0.5}

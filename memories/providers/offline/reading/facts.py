@@ -4,10 +4,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from contacts.lexicon.rules import Row, patterns
-from contacts.segmentation import tagged
-from contacts.text import simplified
-from memories.text.negation import NOT_EN, NOT_ZH
+from understanding.lexicon.rules import Row, patterns
+from understanding.segmentation import tagged
+from understanding.statements.negation import NOT_EN, NOT_ZH
+from understanding.text import simplified
 
 RE = patterns(__file__, NOT_EN=NOT_EN, NOT_ZH=NOT_ZH)
 

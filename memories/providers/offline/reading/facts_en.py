@@ -3,8 +3,8 @@
 import re
 from functools import cache
 
-from contacts.lexicon import alternation, mapping, rows, rules, words
 from memories.providers.offline.reading.facts import Value, stated
+from understanding.lexicon import alternation, mapping, rows, rules, words
 
 RE = rules.patterns(__file__)
 _STRONGER = rules.sets(__file__, "stronger")

@@ -3,11 +3,11 @@
 import re
 from functools import lru_cache, partial
 
-from contacts.lexicon import alternation, words
-from contacts.lexicon.rules import Row, patterns, rows, sets
-from contacts.segmentation import tag, tagged
-from memories.dates.date_words import chinese_number
 from memories.providers.offline.reading.facts import Value, stated
+from understanding.dates.date_words import chinese_number
+from understanding.lexicon import alternation, words
+from understanding.lexicon.rules import Row, patterns, rows, sets
+from understanding.segmentation import tag, tagged
 
 RE = patterns(__file__)
 _FACTS = rows(__file__, "facts")

@@ -4,17 +4,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from contacts.roles import terms
-from contacts.tagging.person_tagger import person_spans
-from contacts.text import normalise
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.quoting import Draft
-from memories.text import forget_reading
-from memories.text.forget_reading import Reading
-from memories.text.sentences import Sentence, sentences
 from memories.types import ForgetRequest
+from understanding.people.person_tagger import person_spans
+from understanding.requests import forget_reading
+from understanding.requests.forget_reading import Reading
+from understanding.roles import terms
+from understanding.sentences import Sentence, sentences
+from understanding.text import normalise
 
 REPEATED = 2  # user turns within which a second, bare request only repeats the first
 

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from contacts.lexicon.rules import patterns
-from contacts.text import simplified
 from memories.providers.offline.reading.circle import Circle, Someone
 from memories.providers.offline.reading.entity_linking import Spot
+from understanding.lexicon.rules import patterns
+from understanding.text import simplified
 
 RE = patterns(__file__)
 _NEAR = 24

@@ -1,12 +1,12 @@
 """Corrections and retractions: what they do to what was said before."""
 
-from contacts.lexicon import words
-from contacts.lexicon.rules import patterns, rows
-from contacts.text import simplified
 from memories.providers.offline.reading.discourse_reading import Heard
 from memories.providers.offline.reading.draft_book import DraftBook
 from memories.providers.offline.reading.quoting import Before, Draft
 from memories.providers.offline.reading.speech import confesses_joke
+from understanding.lexicon import words
+from understanding.lexicon.rules import patterns, rows
+from understanding.text import simplified
 
 RE = patterns(__file__)
 _CONTRASTS = rows(__file__, "contrasts")

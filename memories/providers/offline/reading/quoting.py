@@ -6,9 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from contacts.lexicon.rules import patterns
-from contacts.text import HAN, is_chinese
-from memories.dates import find_dates
 from memories.providers.offline.heads.judge import Judgement
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.clause_facts import CERTAIN, facts_of
@@ -17,7 +14,10 @@ from memories.providers.offline.reading.entity_linking import Spot
 from memories.providers.offline.reading.facts import Value
 from memories.providers.offline.reading.speech import wishes
 from memories.providers.offline.reading.subjects import subject_of
-from memories.text.sentences import Sentence, clauses, sentences
+from understanding.dates import find_dates
+from understanding.lexicon.rules import patterns
+from understanding.sentences import Sentence, clauses, sentences
+from understanding.text import HAN, is_chinese
 
 RE = patterns(__file__)
 # A sentence of fewer words (of Chinese, half as many characters again) that says of nobody whom it

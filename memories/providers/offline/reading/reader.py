@@ -4,7 +4,6 @@ Turns are understood first (who is meant where) and cut into sentences. A classi
 each does: what is no statement of a life for sure is left out, all else is quoted.
 """
 
-from contacts.tagging.secrets import holds_phone, holds_secret
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.offline.heads.judge import judge
 from memories.providers.offline.reading.choices import ELSEWHERE, KEEP, OTHER, UNTRUE
@@ -16,9 +15,10 @@ from memories.providers.offline.reading.quoting import Before, Draft, drafts_of,
 from memories.providers.offline.reading.results import extraction_of
 from memories.providers.offline.reading.self_statements import with_self_statements
 from memories.providers.offline.reading.speech import addresses, injects, last_question, makes
-from memories.text.sentences import sentences
-from memories.text.small_talk import greets
 from memories.types import Extraction, ExtractionRequest
+from understanding.sentences import sentences
+from understanding.statements.secrets import holds_phone, holds_secret
+from understanding.statements.small_talk import greets
 
 _EMBEDDER = LocalEmbedder()
 

@@ -3,9 +3,6 @@
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
-from contacts.text import is_chinese
-from memories.dates import find_dates
-from memories.dates.date_words import DateHit
 from memories.providers.offline.reading.choices import (
     BORNE_OUT,
     ELSEWHERE,
@@ -28,6 +25,9 @@ from memories.types import (
     MemoryType,
     Subtype,
 )
+from understanding.dates import find_dates
+from understanding.dates.date_words import DateHit
+from understanding.text import is_chinese
 
 MAX_NAMES = 5
 

@@ -10,11 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from uuid import UUID
 
-from contacts.roles import kinship
-from contacts.text import normalise
-from contacts.types import Person
 from memories.providers.offline.reading.speech import addresses, wishes
-from memories.text.sentences import sentences
 from memories.types import (
     CONTACT,
     ExtractedMemory,
@@ -24,6 +20,10 @@ from memories.types import (
     Subtype,
     Turn,
 )
+from understanding.roles import kinship
+from understanding.sentences import sentences
+from understanding.text import normalise
+from understanding.types import Person
 
 _SELF = re.compile(
     r"(?i:\b(?:my|me|mine|myself)\b)|\bI\b|\bi(?=\s|['’])|\bim\b|\bive\b|我(?!们|們|国|國)|本人|俺"

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from contacts.lexicon.rules import patterns
-from contacts.text import simplified
 from memories.providers.offline.reading.entity_linking import Spot
-from memories.text.sentences import sentences
+from understanding.lexicon.rules import patterns
+from understanding.sentences import sentences
+from understanding.text import simplified
 
 RE = patterns(__file__)
 

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Sequence
 
-from contacts import segmentation
-from contacts.lexicon.rules import patterns, sets
-from contacts.roles import groups, terms
-from contacts.segmentation import tagged
-from contacts.text import HAN
 from memories.providers.offline.reading.circle import Someone
 from memories.providers.offline.reading.entity_linking import Spot
+from understanding import segmentation
+from understanding.lexicon.rules import patterns, sets
+from understanding.roles import groups, terms
+from understanding.segmentation import tagged
+from understanding.text import HAN
 
 RE = patterns(__file__)
 _WORDS = sets(__file__, "words")

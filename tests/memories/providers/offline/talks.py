@@ -2,9 +2,9 @@
 
 from datetime import UTC, datetime, timedelta
 
-from contacts.types import Person
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import Extraction, ExtractionRequest, Turn
+from understanding.types import Person
 
 NOON = datetime(2025, 6, 4, 12, tzinfo=UTC)  # a Wednesday
 

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from contacts.types import Person
 from memories.types import ForgetRequest
 from tests.memories.providers.offline.talks import contents, talk
+from understanding.types import Person
 
 MEI = Person(uuid4(), "阿梅", (), "朋友", "female")
 

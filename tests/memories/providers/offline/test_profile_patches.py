@@ -6,7 +6,6 @@ from uuid import uuid4
 
 import pytest
 
-from contacts.types import Person
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import (
     AttributeValue,
@@ -17,6 +16,7 @@ from memories.types import (
     StoredFact,
     StoredMemory,
 )
+from understanding.types import Person
 
 MARCH = datetime(2025, 3, 1, tzinfo=UTC)
 YUE = Person(uuid4(), "孙悦", (), "同事", "female")

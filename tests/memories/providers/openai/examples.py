@@ -4,11 +4,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from uuid import uuid4
 
-from contacts.types import Person
 from memories.types import (
     ExtractionRequest,
     Turn,
 )
+from understanding.types import Person
 
 KEY = "sk-test-4711-never-shown"
 SHANGHAI = timezone(timedelta(hours=8))

@@ -4,7 +4,6 @@ from uuid import uuid4
 
 import pytest
 
-from contacts.types import Person
 from memories.profiles import apply
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.schemas import (
@@ -27,6 +26,7 @@ from memories.types import (
 )
 from tests.memories.providers.openai.examples import MEI, SAID_AT
 from tests.servers import Request
+from understanding.types import Person
 
 
 def patched(person: str, **fields: object) -> dict[str, object]:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts.types import Person
 from memories.providers.openai.extraction import ExtractionPrompt
 from memories.providers.openai.schemas import ExtractionOut
 from memories.types import (
@@ -26,6 +25,7 @@ from tests.memories.providers.openai.examples import (
     request,
     turn,
 )
+from understanding.types import Person
 
 
 class TestExtraction:

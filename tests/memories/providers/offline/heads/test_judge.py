@@ -1,14 +1,12 @@
 """What sentences do, by heads that were learned."""
 
-import json
-from pathlib import Path
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memories.providers.offline.heads import cues
 from memories.providers.offline.heads.judge import judge
+from understanding import learned
 
 STATED = [
     "My neighbour Odile runs a bakery in Ghent and gets up at three.",
@@ -50,6 +48,6 @@ def test_what_states_something_of_a_life_is_told_from_what_does_not():
 
 
 def test_the_weights_are_for_the_cues_as_they_are():
-    heads = json.loads(Path(cues.__file__).with_name("heads.json").read_text("utf-8"))["heads"]
+    heads = learned.model("heads")["heads"]
     for head in heads.values():
         assert {len(row) for row in head["weights"]} == {384 + len(cues.names())}

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from contacts.types import Person
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import Extraction, ExtractionRequest, Turn
 from tests.memories.providers.offline.talks import NOON, contents, talk
+from understanding.types import Person
 
 LINES = [
     "我同事孙悦昨天搬到厦门了，她很开心。真好！",

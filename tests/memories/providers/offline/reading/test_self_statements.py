@@ -5,10 +5,10 @@ from uuid import uuid4
 
 import pytest
 
-from contacts.types import Person
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.types import CONTACT, Extraction, ExtractionRequest, Turn
 from tests.memories.providers.offline.talks import NOON, contents
+from understanding.types import Person
 
 
 def chat(*lines: str, language: str = "en", people: tuple[Person, ...] = ()) -> Extraction:

@@ -1,0 +1,138 @@
+"""The discourse model: everyone a conversation has mentioned, when, and whose."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from understanding.coreference import role_features
+from understanding.lexicon.rules import patterns
+from understanding.names import name_key
+from understanding.roles import roles_of
+from understanding.types import Person
+
+Kind = Literal["person", "someone", "pet", "group"]
+
+lex = patterns(__file__)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where somebody was spoken of: ``order`` counts such places, ``pointed`` that it was by
+    no name. Turn -1 is nowhere yet."""
+
+    turn: int = -1
+    clause: int = -1
+    order: int = 0
+    pointed: bool = False
+
+
+@dataclass(slots=True)
+class Referent:
+    """One who was brought up; ``person`` is None for those who are no contact. ``last`` is where
+    last, ``first_turn`` in which turn first, ``count`` how many times."""
+
+    key: Hashable
+    kind: Kind
+    person: Person | None = None
+    gender: str = ""
+    last: Place = Place()
+    first_turn: int = -1
+    count: int = 0
+
+
+@dataclass(slots=True)
+class Said:
+    """A turn as later ones see it: who said it, its text, and whom it brought up, in order."""
+
+    speaker: str
+    text: str
+    session: int
+    keys: list[Hashable] = field(default_factory=list)
+
+
+class Focus:
+    """The referents of a conversation up to the turn being read."""
+
+    def __init__(self) -> None:
+        self.said: list[Said] = []
+        self._referents: dict[Hashable, Referent] = {}
+        self._session = 0
+        self._order = 0
+
+    @property
+    def turn(self) -> int:
+        return len(self.said) - 1
+
+    def begin_turn(self, speaker: str, text: str) -> None:
+        self.said.append(Said(speaker, text, self._session))
+
+    def begin_session(self) -> None:
+        """What was read so far is the last session."""
+        self._session += 1
+
+    def is_earlier(self, one: Referent) -> bool:
+        """Whether it was not spoken of in this session."""
+        return self.said[one.last.turn].session != self._session
+
+    def before(self) -> Said | None:
+        """The turn before the one being read, of the same session."""
+        if len(self.said) < 2 or self.said[-2].session != self._session:
+            return None
+        return self.said[-2]
+
+    def person(self, person: Person) -> Referent:
+        """The referent of a contact, made when new."""
+        known = self._referents.get(person.id)
+        if known is None:
+            known = Referent(person.id, "person", person, role_features.person_gender(person))
+            self._referents[person.id] = known
+        return known
+
+    def other(self, kind: Kind, word: str, gender: str, owner: Hashable) -> Referent:
+        """The referent of one who is no contact; the same word means the same one."""
+        key = (kind, word.lower(), owner)
+        if key not in self._referents:
+            self._referents[key] = Referent(key, kind, None, gender)
+        return self._referents[key]
+
+    def touch(self, one: Referent, clause: int, *, pointed: bool = False) -> None:
+        """``one`` is spoken of now."""
+        self._order += 1
+        one.last = Place(self.turn, clause, self._order, pointed)
+        one.count += 1
+        if one.first_turn < 0:
+            one.first_turn = self.turn
+        keys = self.said[-1].keys
+        if one.key not in keys:
+            keys.append(one.key)
+
+    def near(self, turns: int) -> list[Referent]:
+        """Those whom this and so many turns before it brought up, the latest first."""
+        keys = {key for said in self.said[-1 - turns :] for key in said.keys}
+        return sorted((self._referents[key] for key in keys), key=lambda one: -one.last.order)
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """``subject`` is the ``kind`` of ``object``: (小李, "partner", 小红), (Tom, "boss", Anna)."""
+
+    subject: Person
+    kind: str
+    object: Person
+
+
+def stated_relations(people: Sequence[Person]) -> list[Relation]:
+    """The relations among ``people`` that a name, alias or relationship of one states by
+    the name of another. Linear in their number."""
+    named: dict[str, list[Person]] = {}
+    for person in people:
+        for text in {person.name, *person.aliases}:
+            named.setdefault(name_key(text), []).append(person)
+    found = []
+    for person in people:
+        for text in dict.fromkeys((person.name, *person.aliases, person.relationship)):
+            match = lex.stated.match(text)
+            owners = named.get(name_key(match["owner"]), ()) if match else ()
+            if match and len(owners) == 1 and owners[0].id != person.id and roles_of(match["kind"]):
+                found.append(Relation(person, match["kind"], owners[0]))
+    return found

@@ -1,0 +1,228 @@
+"""Important dates: days that come back every year, by the solar or the lunar calendar.
+
+They are values of attributes (``birthday``, ``wedding_anniversary``, any key that ends in ``_day``,
+``_birthday`` or ``_anniversary``), read here from what was said. What can mean two days (5/3) is
+none, so no library of dates reads them: each chooses one. Lunar days are known for the years 1900
+to 2100.
+"""
+
+import calendar
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+from typing import Any
+
+from borax.calendars.lunardate import LCalendars, LunarDate, TextUtils
+
+from understanding.attributes import ATTRIBUTES, is_yearly
+from understanding.lexicon import alternation, words
+from understanding.numerals import MONTH, MONTHS, with_digits
+from understanding.text import normalise
+
+SOLAR, LUNAR = "solar", "lunar"
+YEARS = range(1800, 2201)
+LUNAR_YEARS = range(1900, 2101)
+# How far ahead the index of keys finds a day, and what the card of a person looks ahead.
+NEAR, SOON = timedelta(days=3), timedelta(days=30)
+
+_SPOKEN_OF, _LUNAR, _SOLAR = (
+    re.compile(rf"(?<![a-z])(?:{alternation(words('yearly_days', group))})")
+    for group in ("spoken_of", "lunar", "solar")
+)
+# Only lunar days are written so: 闰四月, 腊月, 初三, 廿一, and 八月十五 without 日 or 号.
+_N = "一二三四五六七八九十"
+_WRITTEN_LUNAR = re.compile(rf"闰|[正冬腊]月|月[初廿]|[{_N}]月[{_N}]+(?![{_N}日号])")
+_LUNAR_MONTHS = str.maketrans({"正": "一", "冬": "十一", "腊": "十二"})
+
+# English months and days are written as Chinese ones are: May as 5月, the 15th day as the 15日.
+_TH = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_NAME = re.compile(rf"\b({MONTH})\b\.?")
+_NUMBERED = re.compile(r"\b(?:(month|day) (\d{1,2})|(\d{1,2}) (month|day))\b")
+_SIGNS = {"month": "月", "day": "日"}
+# What stands then for one day of the year; ``late`` is its year, behind it.
+_FORMS = tuple(
+    re.compile(rf"(?<!\d){form}(?!\d)")
+    for form in (
+        r"(?:(?P<year>\d{4})|--)(?P<month>\d\d)-?(?P<day>\d\d)",
+        r"(?:(?P<year>\d{4}) ?[/.-] ?)?(?P<month>\d{1,2}) ?(?P<sign>[/.-]) ?(?P<day>\d{1,2})"
+        r"(?: ?[/.-] ?(?P<late>\d{4}))?",
+        r"(?:(?P<year>\d{4}) ?年 ?(?:的 ?)?)?(?P<leap>闰 ?|leap )?(?P<month>\d{1,2}) ?月,? ?(?:the )?初?"
+        r"(?P<day>\d{1,2})(?!\d)(?: ?[日号])?(?:,? (?:of |in )?(?P<late>\d{4}))?",
+        r"(?P<day>\d{1,2})日?(?: of)?(?: the)? (?P<leap>leap )?(?P<month>\d{1,2})月"
+        r"(?:,? (?:of |in )?(?P<late>\d{4}))?",
+    )
+)
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class YearlyDay:
+    """``leap``: of the leap month of that number. Without a year, the year isn't known."""
+
+    month: int
+    day: int
+    year: int | None = None
+    calendar: str = SOLAR
+    leap: bool = False
+
+    @property
+    def key(self) -> str:
+        """What two days that fall together have in common: ``05-03``, ``lunar-08-15``."""
+        return f"{'' if self.calendar == SOLAR else 'lunar-'}{self.month:02}-{self.day:02}"
+
+
+@dataclass(frozen=True, slots=True)
+class Occurrence:
+    """When a day comes next, and the years since the first one, if its year is known."""
+
+    on: date
+    years: int | None
+
+
+def yearly_day(
+    month: int,
+    day: int,
+    year: int | None = None,
+    calendar: str = SOLAR,
+    *,
+    leap: bool = False,
+) -> YearlyDay | None:
+    """The day, or None where no calendar has it (30 February, a 13th month)."""
+    if calendar == LUNAR:
+        holds = 1 <= month <= 12 and 1 <= day <= 30
+    else:
+        holds, leap = _holds(year or 2000, month, day), False
+    if not holds or (year is not None and year not in YEARS):
+        return None
+    return YearlyDay(month, day, year, calendar, leap)
+
+
+def _holds(year: int, month: int, day: int) -> bool:
+    try:
+        date(year, month, day)
+    except ValueError:
+        return False
+    return True
+
+
+@lru_cache(maxsize=4096)
+def read(value: str) -> YearlyDay | None:
+    """The day that a value says, in either language, or None where it is not exactly one."""
+    said = normalise(value)
+    lunar = not _SOLAR.search(said) and bool(_LUNAR.search(said) or _WRITTEN_LUNAR.search(said))
+    plain = _plain(said)
+    for form in _FORMS:
+        found = form.search(plain)
+        if found is None or _DIGIT.search(plain[: found.start()] + plain[found.end() :]):
+            continue
+        parts = {name: part for name, part in found.groupdict().items() if part}
+        month, day = int(parts["month"]), int(parts["day"])
+        either_way = parts.get("sign") in ("/", ".") or ("sign" in parts and "late" in parts)
+        if either_way and "year" not in parts and not lunar:
+            if month != day and max(month, day) <= 12:
+                return None  # 5/3 is a day in May or in March
+            month, day = sorted((month, day))
+        year = parts.get("year") or parts.get("late")
+        kind = LUNAR if lunar else SOLAR
+        return yearly_day(month, day, int(year) if year else None, kind, leap="leap" in parts)
+    return None
+
+
+def _plain(said: str) -> str:
+    """What was said without the names of calendars, numbers in digits, months and days by sign."""
+    text = _LUNAR.sub(" ", _SOLAR.sub(" ", said)).translate(_LUNAR_MONTHS)
+    text = _TH.sub("", " ".join(with_digits(text).split()))
+    text = _NAME.sub(lambda name: f"{MONTHS[name[1]]}月", text)
+    return _NUMBERED.sub(lambda m: f"{m[2] or m[3]}{_SIGNS[m[1] or m[4]]}", text)
+
+
+def text(day: YearlyDay, language: str) -> str:
+    """The value of a day as it is stored and shown; ``read`` gives the day back."""
+    if language == "zh":
+        year = f"{day.year}年" if day.year else ""
+        if day.calendar == SOLAR:
+            return f"{year}{day.month}月{day.day}日"
+        month, leap = TextUtils.month_cn(day.month), "闰" if day.leap else ""
+        return f"{year}农历{leap}{month}月{TextUtils.day_cn(day.day)}"
+    year = f", {day.year}" if day.year else ""
+    if day.calendar == SOLAR:
+        return f"{calendar.month_name[day.month]} {day.day}{year}"
+    return f"lunar {'leap ' if day.leap else ''}month {day.month}, day {day.day}{year}"
+
+
+def next_on(day: YearlyDay, today: date) -> Occurrence | None:
+    """When a day comes next, today included. 29 February is kept on the 28th where a year has
+    none, a lunar 30th on the 29th where its month has none, and a day of a leap month in the
+    ordinary month of that number where a year has no such leap month. None out of the years
+    that are known."""
+    begins = _lunar_year(today) if day.calendar == LUNAR else today.year
+    for year in (begins, begins + 1):
+        on = falls_on(day, year)
+        if on is not None and on >= today:
+            years = year - day.year if day.year is not None else None
+            return Occurrence(on, years if years is None or years > 0 else None)
+    return None
+
+
+def falls_on(day: YearlyDay, year: int) -> date | None:
+    """The date of a day in a year of its calendar; None out of the years that are known."""
+    if day.calendar == SOLAR:
+        missing = (day.month, day.day) == (2, 29) and not _holds(year, 2, 29)
+        return date(year, day.month, 28 if missing else day.day)
+    if year not in LUNAR_YEARS:
+        return None
+    leap = int(day.leap and LCalendars.leap_month(year) == day.month)
+    last = LCalendars.ndays(year, day.month, leap)
+    found: date = LunarDate(year, day.month, min(day.day, last), leap).to_solar_date()
+    return found
+
+
+def _lunar_year(today: date) -> int:
+    try:
+        return int(LunarDate.from_solar_date(today.year, today.month, today.day).year)
+    except ValueError:
+        return today.year
+
+
+def of_attributes(attributes: Mapping[str, Any]) -> Iterator[tuple[str, str, YearlyDay]]:
+    """The important dates among a contact's attributes: key, current value, and the day."""
+    for key, values in attributes.items():
+        if values and is_yearly(key):
+            value = str(values[0]["value"])
+            if (day := read(value)) is not None:
+                yield key, value, day
+
+
+def day_key(kind: str) -> str:
+    """A kind in an attribute's form as the key of an important date: ``gotcha`` becomes
+    ``gotcha_day``."""
+    return kind if is_yearly(kind) or kind in ATTRIBUTES else f"{kind}_day"
+
+
+def asked_for(message: str) -> bool:
+    """Whether a message speaks of days of this kind."""
+    return _SPOKEN_OF.search(normalise(message)) is not None
+
+
+def keys_within(today: date, span: timedelta) -> list[str]:
+    """The keys of all days that are kept from ``today`` on for so long."""
+    keys = set()
+    for ahead in range(span.days + 1):
+        at = today + timedelta(days=ahead)
+        keys.add(f"{at.month:02}-{at.day:02}")
+        if (at.month, at.day) == (2, 28) and not _holds(at.year, 2, 29):
+            keys.add("02-29")
+        if at.year in LUNAR_YEARS:
+            there = LunarDate.from_solar_date(at.year, at.month, at.day)
+            keys.add(f"lunar-{there.month:02}-{there.day:02}")
+            if there.day == 29:
+                keys.add(f"lunar-{there.month:02}-30")
+    return sorted(keys)
+
+
+def date_text(on: date, today: date, language: str) -> str:
+    """A date without its year, if that is this one's: ``November 23``, ``2027年1月3日``."""
+    year = None if on.year == today.year else on.year
+    return text(YearlyDay(on.month, on.day, year), language)

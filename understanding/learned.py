@@ -1,0 +1,57 @@
+"""Models that were learned elsewhere (``python -m tools train``): the product only multiplies.
+
+The JSON files stand in understanding/models. Each names the corpus files it was learned from and
+their hash, so that a test sees when weights and corpus no longer belong together.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+MODELS = Path(__file__).with_name("models")
+
+
+@dataclass(frozen=True, slots=True)
+class Logistic:
+    """A logistic regression over named features; a feature that has no weight counts nothing."""
+
+    bias: float
+    weights: Mapping[str, float]
+
+    def log_odds(self, features: Mapping[str, float]) -> float:
+        weights = self.weights
+        return self.bias + sum(weights.get(name, 0.0) * x for name, x in features.items())
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """In 0..1."""
+        return sigmoid(self.log_odds(features))
+
+    def parts(self, features: Mapping[str, float]) -> dict[str, float]:
+        """What each feature adds to the log odds."""
+        return {name: self.weights.get(name, 0.0) * x for name, x in features.items()}
+
+
+def sigmoid(log_odds: float) -> float:
+    """The probability of these log odds, also of very large ones."""
+    if log_odds < 0:
+        grown = math.exp(max(log_odds, -700.0))
+        return grown / (1.0 + grown)
+    return 1.0 / (1.0 + math.exp(-min(log_odds, 700.0)))
+
+
+@cache
+def model(name: str) -> Mapping[str, Any]:
+    """The content of ``name``.json."""
+    loaded: dict[str, Any] = json.loads((MODELS / f"{name}.json").read_text(encoding="utf-8"))
+    return loaded
+
+
+@cache
+def logistic(name: str) -> Logistic:
+    """The logistic regression in ``name``.json."""
+    loaded = model(name)
+    return Logistic(loaded["bias"], loaded["weights"])

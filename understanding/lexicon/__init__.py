@@ -1,0 +1,118 @@
+"""Lexicons: the words of Chinese and English that every reader of text leans on, as data files.
+
+A list is ``NAME.txt``: words between white space (``_`` stands for a space inside a word), in
+groups under a line ``[group …]``, which may name several. A table is ``NAME.tsv``: a row of
+column names, then a row an entry; ``-`` is an empty cell. ``NAME.toml`` holds weights by what
+they stand for, or patterns (:mod:`understanding.lexicon.rules`). Lines that start with # say what a
+file holds and its source. Each file is read once.
+"""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import resources
+from typing import Any, NamedTuple
+
+_HERE = resources.files(__package__)
+
+
+@cache
+def _groups(name: str) -> Mapping[str, tuple[str, ...]]:
+    """The words of a list by group, in the order of the file; "" is all of them."""
+    found: dict[str, list[str]] = {"": []}
+    at: tuple[str, ...] = ()
+    for line in _lines(f"{name}.txt"):
+        if line.startswith("["):
+            at = tuple(line[1:-1].split())
+            continue
+        entries = line.split()
+        if "_" in line:
+            entries = [word.replace("_", " ") for word in entries]
+        for group in ("", *at):
+            found.setdefault(group, []).extend(entries)
+    return {group: tuple(entries) for group, entries in found.items()}
+
+
+def _lines(file: str) -> list[str]:
+    text = _HERE.joinpath(file).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
+
+
+@cache
+def words(name: str, *groups: str) -> frozenset[str]:
+    """The words of the list ``name`` in any of ``groups``, or in the whole file."""
+    return frozenset(word for group in groups or ("",) for word in _groups(name)[group])
+
+
+@cache
+def word_sets(name: str) -> Mapping[str, frozenset[str]]:
+    """The words of each group of the list ``name``."""
+    return {group: frozenset(entries) for group, entries in groups(name).items()}
+
+
+def groups(name: str) -> Mapping[str, tuple[str, ...]]:
+    """The words of each group of the list ``name``, in the order of the file."""
+    return {group: entries for group, entries in _groups(name).items() if group}
+
+
+@cache
+def rows(name: str) -> tuple[Mapping[str, str], ...]:
+    """The rows of the table ``name``, each by column."""
+    header, *entries = (line.split("\t") for line in _lines(f"{name}.tsv"))
+    return tuple(
+        dict(zip(header, ("" if cell == "-" else cell for cell in entry), strict=True))
+        for entry in entries
+    )
+
+
+@cache
+def mapping(name: str, value: str, language: str = "") -> Mapping[str, str]:
+    """The column ``value`` of a table by its first one, of the rows in ``language``."""
+    chosen = (row for row in rows(name) if not language or row["language"] == language)
+    return {next(iter(row.values())): row[value] for row in chosen}
+
+
+def alternation(entries: Iterable[str]) -> str:
+    """Words as alternatives of a pattern, longest first."""
+    return "|".join(map(re.escape, sorted(entries, key=lambda word: (-len(word), word))))
+
+
+@cache
+def table(name: str) -> Mapping[str, Any]:
+    """What the file ``name``.toml holds."""
+    return tomllib.loads(_HERE.joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
+
+class Title(NamedTuple):
+    """What a form of address says: the gender, and the role classes that it can mean (``*``:
+    anyone; ``peer``: any grown-up who isn't kin; ``elder``: one of one's parents' age)."""
+
+    gender: str
+    kinds: frozenset[str]
+
+
+@cache
+def titles(language: str) -> Mapping[str, Title]:
+    """Forms of address that stand beside a surname: 王总, 李医生, Dr. Lee."""
+    return {
+        row["word"]: Title(row["gender"], frozenset(row["kinds"].split()))
+        for row in rows("titles")
+        if row["language"] == language and row["kinds"]
+    }
+
+
+@cache
+def titles_used(use: str) -> frozenset[str]:
+    """The forms of address of one use: given, reader, opening, suffix (titles.tsv)."""
+    return frozenset(row["word"] for row in rows("titles") if use in row["uses"].split())
+
+
+@cache
+def relative_times(unit: str, language: str = "") -> Mapping[str, int]:
+    """Words for a day or a year (昨天, last year) with how many of them it is from now."""
+    return {
+        row["word"]: int(row["offset"])
+        for row in rows("relative_times")
+        if row["unit"] == unit and (not language or row["language"] == language)
+    }

@@ -1,0 +1,376 @@
+"""What speaks for and against a hit: features of classes of words around it and of the hits
+beside it, never of single words."""
+
+import itertools
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache
+
+from understanding import segmentation
+from understanding.lexicon import alternation, titles, word_sets, words
+from understanding.lexicon.rules import patterns
+from understanding.names import name_key, surname_of
+from understanding.people.annotation import Reading
+from understanding.people.spans import KINDS, Hit
+from understanding.people.surroundings import Surroundings
+from understanding.people.titles import bears
+from understanding.roles import Role, RoleWord, roles_of, terms
+from understanding.same_person import relationships
+from understanding.text import is_cjk, is_han, quotations
+from understanding.types import Person
+
+Features = dict[str, float]
+
+lex = patterns("role_phrases")
+_EN = word_sets("context_en")
+_OFFICIAL = ("name", "alias", "first name", "given name", "pinyin", "part")
+_FAME = re.compile(
+    rf"\b(?:{alternation(words('fame', 'en'))})\b|{alternation(words('fame', 'zh'))}"
+)
+_WHOSE = word_sets("ownership")
+_TALK = word_sets("talk")
+_FORMER_BEFORE = re.compile(r"(?:前任?|以前那?个?的?|旧|\b(?:old|former|ex|previous|auld)[ -])$")
+_NEAR = 10  # characters: more than between a role word and the name beside it
+GUESSED = ("sound", "fuzzy", "short", "nick", "diminutive")
+
+
+class Places:
+    """Hits and role words by where they stand, so that what is beside one is found without a look
+    at all: a text may hold thousands."""
+
+    def __init__(self, hits: Sequence[Hit], roles: Sequence[RoleWord]) -> None:
+        self.at: dict[tuple[int, int], list[Hit]] = defaultdict(list)
+        self.official_from: dict[int, list[Hit]] = defaultdict(list)
+        self.official_to: dict[int, list[Hit]] = defaultdict(list)
+        self._roles: dict[int, list[RoleWord]] = defaultdict(list)
+        for hit in hits:
+            self.at[hit.start, hit.end].append(hit)
+            if hit.kind in _OFFICIAL:
+                self.official_from[hit.start].append(hit)
+                self.official_to[hit.end].append(hit)
+        for word in roles:
+            for edge in {word.end, word.outer}:
+                self._roles[edge].append(word)
+        self._official = Counter(hit.person.id for hit in hits if hit.kind in _OFFICIAL)
+        self._longest = max((hit.end - hit.start for hit in hits), default=0)
+
+    @cached_property
+    def covered(self) -> set[tuple[int, int]]:
+        """The places within a longer one."""
+        found, reach = set(), 0
+        for start, end in sorted(self.at, key=lambda place: (place[0], -place[1])):
+            if end <= reach:
+                found.add((start, end))
+            reach = max(reach, end)
+        return found
+
+    def named_elsewhere(self, hit: Hit) -> bool:
+        """Whether somebody else is called by a name of theirs anywhere but over ``hit``."""
+        others = self._official.total() - self._official[hit.person.id]
+        over = sum(
+            one.person.id != hit.person.id and one.end > hit.start
+            for start in range(hit.start - self._longest, hit.end)
+            for one in self.official_from.get(start, ())
+        )
+        return others > over
+
+    def roles_near(self, hit: Hit) -> Iterable[RoleWord]:
+        """The role words that end or begin near ``hit``, each once."""
+        edges = (*range(hit.start - _NEAR, hit.start + 1), *range(hit.end, hit.end + _NEAR))
+        found = (word for edge in edges for word in self._roles.get(edge, ()))
+        return {id(word): word for word in found}.values()
+
+
+class Evidence:
+    """The features of the hits of one text."""
+
+    def __init__(self, reading: Reading, hits: Sequence[Hit]) -> None:
+        self.reading, self.hits = reading, hits
+        names = [
+            reading.norm[hit.start : hit.end]
+            for hit in hits
+            if hit.kind not in GUESSED and is_han(reading.norm[hit.start])
+        ]
+        named = {at for hit in hits for at in range(hit.start, hit.end)}
+        self._around = Surroundings(reading, names, named)
+        self._order = {kind: rank for rank, kind in enumerate(KINDS)}
+        self._places = Places(hits, reading.roles)
+
+    def of(self, hit: Hit) -> Features:
+        """The features of ``hit`` by name, each about 0..1."""
+        found: Features = {}
+        kind = hit.kind if hit.kind != "kinship" else f"kinship {hit.role.whose}"  # type: ignore[union-attr]
+        group = "role" if "kinship" in kind or kind == "role phrase" else "name"
+        script = "han" if is_cjk(self.reading.norm[hit.start]) else "latin"
+        found[f"kind: {kind}"] = 1.0
+        found[f"{script} {group}"] = 1.0
+        if hit.kind == "title":
+            found |= dict.fromkeys(self._title(hit), 1.0)
+        elif hit.form:
+            found[f"form: {hit.form}"] = 1.0
+            found[f"form: {hit.form} of a {kind}"] = 1.0
+        names = self._role(hit) if group == "role" else self._name(hit, script)
+        beside = self._around.han if script == "han" else self._around.latin
+        found |= dict.fromkeys(names, 1.0)
+        wordy = group == "name" and self._is_word(hit, script)
+        for name in beside(hit.start, hit.end):
+            found[f"{group}, {name}"] = 1.0
+            if wordy:
+                found[f"word, {name}"] = 1.0
+        found |= dict.fromkeys(self._beside(hit, group), 1.0)
+        found |= dict.fromkeys(self._text(hit, group), 1.0)
+        if group == "name":
+            found |= self._commonness(hit, script)
+        return found
+
+    def _commonness(self, hit: Hit, script: str) -> Features:
+        surface = self.reading.norm[hit.start : hit.end]
+        exact = "exact" if hit.kind in ("name", "alias") else "part"
+        if script == "han":
+            count = math.log1p(segmentation.frequency(surface)) / 10
+            tag = segmentation.tag(surface)
+            shape = "person" if tag.startswith("nr") else "word" if tag else "no word"
+            listed = surface in words("chinese_words")
+            return {
+                f"{exact} {shape}, frequency": count,
+                "listed word": float(listed),
+                f"{exact}: no word": float(not self._is_word(hit, script)),
+                f"{exact}: full name": float(bool(surname_of(surface))),
+                "characters": min(len(surface), 5) / 5,
+            }
+        return {
+            f"{exact}: English word": float(surface in words("english_words")),
+            f"{exact}: mostly a name": float(surface in _EN["mostly_names"]),
+            f"{exact}: place": float(surface in _EN["places"]),
+            f"{exact}: no word": float(not self._is_word(hit, script)),
+            f"{exact}: several words": float(" " in surface),
+            "letters": min(len(surface), 10) / 10,
+        }
+
+    def _is_word(self, hit: Hit, script: str) -> bool:
+        """Whether the characters are also a word for something else."""
+        surface = self.reading.norm[hit.start : hit.end]
+        if script == "han":
+            tag = segmentation.tag(surface)
+            return surface in words("chinese_words") or (bool(tag) and tag[:2] != "nr")
+        return surface in words("english_words") or surface in _EN["places"] | _EN["mostly_names"]
+
+    # What the hit is.
+
+    def _title(self, hit: Hit) -> Iterator[str]:
+        title = titles("zh" if is_cjk(hit.form[0]) else "en")[hit.form]
+        person = hit.person
+        if title.gender and person.gender:
+            yield "title of the gender" if title.gender == person.gender else "title of another"
+        if hit.form in person.relationship:
+            yield "title in the relationship"
+        fits = bears(person, title, hit.form)
+        yield "title fits" if fits else "title unfit"
+        rivals = [one for one in self.hits if one.kind == "title" and one.start == hit.start]
+        if not fits and any(bears(one.person, title, hit.form) for one in rivals):
+            yield "another fits better"
+
+    def _name(self, hit: Hit, script: str) -> Iterator[str]:
+        role = roles_of(hit.text)
+        if role:
+            yield f"a role word as {hit.kind}"
+            if any(one.level != "common" for one in role):
+                yield "a close role word as a name"
+        for word in self.reading.roles:
+            if word.start < hit.end and hit.start < word.end:
+                same = word.end == hit.end and word.start <= hit.start
+                yield f"a role there: {word.whose if same else 'part'}"
+        if script == "latin" and hit.kind == "part":
+            last = name_key(hit.text).split(" ")[-1]
+            yield "surname" if self.reading.norm[hit.start : hit.end] == last else "middle name"
+        if (
+            hit.kind in ("first name", "diminutive", "short", "fuzzy")
+            and hit.text != hit.person.name
+        ):
+            yield "of an alias"
+
+    def _role(self, hit: Hit) -> Iterator[str]:
+        if hit.role is None or hit.mine is None:
+            yield from self._role_phrase(hit)
+            return
+        yield from self._stated(hit.role, hit.mine, hit.person)
+        yield from self._rivals(hit, hit.role)
+        word = hit.role
+        gap = self.reading.norm.startswith(" ", word.end)
+        named = [one for one in self.hits if one.start == word.end + gap and one.role is None]
+        if named:
+            same = any(one.person.id == hit.person.id for one in named)
+            yield "named behind the role" if same else "another named behind the role"
+        elif self._names_stranger(word):
+            yield "a name follows the role"
+        if word.whose == "other":
+            yield "owner agrees" if self._owner_agrees(hit, word) else "owner unknown"
+
+    def _role_phrase(self, hit: Hit) -> Iterator[str]:
+        """Of the user's own words for what somebody is, without a role of the tables."""
+        several = len(hit.text.split()) > 1
+        yield "a phrase of several words" if several else "a phrase of one word"
+        if name_key(hit.text) == name_key(hit.person.relationship):
+            yield "phrase as stated"
+        stated = "former" if lex.former.match(hit.person.relationship.lower()) else "present"
+        said = bool(_FORMER_BEFORE.search(self.reading.norm[: hit.start][-8:]))
+        yield f"{stated}, said to be former: {said}"
+
+    def _stated(self, word: RoleWord, mine: Role, person: Person) -> Iterator[str]:
+        """How the role word is to the relationship that the contact has."""
+        level = min((role.level for role in word.roles), key=("kin", "unique", "common").index)
+        yield f"{word.whose} {level}"
+        if word.whose == "generic" and word.owner in _WHOSE["en_generic"]:
+            yield "any such one"
+        surface, stated = name_key(word.text), name_key(person.relationship)
+        if surface == stated:
+            yield "role as stated"
+        elif surface in map(name_key, (person.name, *person.aliases)):
+            yield "role as a name"
+        elif stated.endswith(surface):
+            yield "role at the end of what is stated"
+        if any(role.kind == mine.kind for role in word.roles):
+            yield f"same role {word.whose}"
+        tags = frozenset[str]().union(*(role.tags for role in word.roles))
+        if tags and tags <= mine.tags:
+            yield "tags agree"
+        elif tags ^ mine.tags:
+            yield "tags missing"
+
+    def _rivals(self, hit: Hit, word: RoleWord) -> Iterator[str]:
+        """Who else has the role."""
+        rivals = [one for one in self.hits if one.role is word and one.person.id != hit.person.id]
+        if rivals:
+            yield f"several fit a role, group {word.group}"
+            if max(map(_specific, rivals)) > _specific(hit):
+                yield "another fits better"
+        if word.group:
+            yield f"group {word.whose}"
+
+    def _owner_agrees(self, hit: Hit, word: RoleWord) -> bool:
+        """Whether the role's owner in the text is whom the relationship names as such:
+        冠宇妈妈 where 男友的妈妈 is known and 冠宇 is the 男友."""
+        owner = name_key(word.owner.removesuffix("'s"))
+        stated = name_key(hit.person.relationship)
+        if len(owner) > 1 and owner in stated:
+            return True
+        kinds = {role.kind for role in stated_roles(stated) if role != hit.mine}
+        for one in self.hits:
+            said = self.reading.norm[one.start : one.end] == owner
+            if said or word.outer - 1 <= one.end <= word.start:
+                names = map(name_key, (one.person.name, *one.person.aliases))
+                theirs = {role.kind for role in roles_of(one.person.relationship)}
+                if theirs & kinds or any(name and name in stated for name in names):
+                    return True
+        return False
+
+    def _names_stranger(self, word: RoleWord) -> bool:
+        """Whether a name follows that no hit has: 我同事罗昊, my coworker Delia."""
+        gap = self.reading.norm.startswith(" ", word.end)
+        if is_han(word.text[0]):
+            after = self._around.after(word.end)
+            return after is not None and len(after.text) > 1 and after.tag == "nr"
+        index = self.reading.starts.get(word.end + 1)
+        if index is None or not gap or not self.reading.cased:
+            return False
+        token = self.reading.tokens[index]
+        return (
+            token.capital and token.key not in words("english_words") and token.key not in terms()
+        )
+
+    # What else is found there and in the text.
+
+    def _beside(self, hit: Hit, group: str) -> Iterator[str]:
+        rank, places, me = self._order, self._places, hit.person.id
+        same = [one for one in places.at[hit.start, hit.end] if one.person.id != me]
+        if same and group == "name":
+            yield "others at the place"
+            if min(rank[one.kind] for one in same) < min(rank[hit.kind], rank["first name"] + 1):
+                yield "another fits better"
+                yield f"a surer one at the place of a {hit.kind}"
+        if (hit.start, hit.end) in places.covered:
+            yield f"{group} within a longer one of another"
+        if places.named_elsewhere(hit):
+            yield f"{group}: others named"
+        after, before = places.official_from[hit.end], places.official_to[hit.start]
+        if any(one.person.id != me for one in (*after, *before)):
+            yield f"{group}: others named right beside"
+        if group == "name":
+            yield from self._roles_beside(hit, same)
+
+    def _roles_beside(self, hit: Hit, same: Sequence[Hit]) -> Iterator[str]:
+        for word in self._places.roles_near(hit):
+            if not is_beside(self.reading, word, hit.start, hit.end):
+                continue
+            text = self.reading.norm[word.start : word.end]
+            known = hit.person.relationship
+            if _fits(word, hit):
+                yield "the role beside fits"
+                continue
+            if known and not relationships.may_be_one(text, known):
+                yield "the role beside gainsays"
+            if any(_fits(word, other) for other in same):
+                yield "another fits better"
+
+    @cached_property
+    def _quoted(self) -> list[tuple[int, int]]:
+        return [(low, high) for low, high in quotations(self.reading.norm) if high - low > 2]
+
+    @cached_property
+    def _talks_of(self) -> list[str]:
+        norm, tokens = self.reading.norm, {token.key for token in self.reading.tokens}
+        return [
+            name
+            for name, entries in _TALK.items()
+            if not tokens.isdisjoint(entries)
+            or (self.reading.chinese and any(word in norm for word in entries if is_han(word[0])))
+        ]
+
+    @cached_property
+    def _famous(self) -> bool:
+        return bool(_FAME.search(self.reading.norm))
+
+    def _text(self, hit: Hit, group: str) -> Iterator[str]:
+        around = [(low, high) for low, high in self._quoted if low < hit.start and hit.end < high]
+        if around:
+            alone = around[0][0] + 1 == hit.start and hit.end == around[0][1] - 1
+            yield f"{group} quoted alone" if alone else f"{group} in a quotation"
+        surface = self.reading.norm[hit.start : hit.end]
+        if surface in words("celebrities") and surface not in words("given_names"):
+            yield "celebrity"
+        for name in self._talks_of:
+            yield f"{group}: talk of {name}"
+        if self._famous and group == "name":
+            yield "talk of fame"
+
+
+@lru_cache(maxsize=1024)
+def stated_roles(stated: str) -> tuple[Role, ...]:
+    """Every role whose word stands in a relationship text."""
+    found = (meant for term, meant in terms().items() if len(term) > 1 and term in stated)
+    return tuple(itertools.chain.from_iterable(found))
+
+
+def is_beside(reading: Reading, word: RoleWord, start: int, end: int) -> bool:
+    """Whether a role word stands beside the name at [start, end): 我同事张伟, Dave, my mate."""
+    if word.whose == "other":
+        return False
+    before, after = reading.norm[word.end : start], reading.norm[end : word.outer]
+    if word.end <= start:
+        return bool(re.fullmatch(r"|[ ,，]{1,2}|,? (?:named |called )", before))
+    return end <= word.outer and bool(re.fullmatch(r"[,，（(] ?", after))
+
+
+def _specific(hit: Hit) -> int:
+    """How exactly a relationship says what the role word at ``hit`` does."""
+    if hit.role is None or hit.mine is None:
+        return 0
+    tags = {tag for role in hit.role.roles for tag in role.tags}
+    kinds = {role.kind for role in hit.role.roles}
+    return 2 * (hit.mine.kind in kinds) + len(hit.mine.tags & tags)
+
+
+def _fits(word: RoleWord, hit: Hit) -> bool:
+    return any(role.fits(mine) for role in word.roles for mine in roles_of(hit.person.relationship))

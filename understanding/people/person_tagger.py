@@ -1,0 +1,266 @@
+"""Spans of people in a text: names, nicknames, names with a title, and roles; which of them are
+one person; and whose a role is.
+
+What is found is a place and a kind; who it is, is for others to say. The weights are learned
+from the corpus (``python -m tools train span_tagger``).
+"""
+
+import math
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from understanding.learned import Logistic, model, sigmoid
+from understanding.lexicon import words
+from understanding.people.chain import Chain, Segment
+from understanding.people.span_evidence import before, begins_word, evidence, is_given, is_word
+from understanding.people.span_features import Placed, kind_features, pair_features
+from understanding.people.word_tokens import Token, tokens
+from understanding.roles import groups, terms
+from understanding.text import normalise
+
+Kind = Literal["name", "nickname", "title", "role"]
+USER = -1
+# Segments that are less likely are not looked at; what is returned is the file's threshold.
+_LEAST = 0.1
+_OF = re.compile(r"(?i)\s*of(?: the)?\s*")
+_CHILDREN = frozenset({"son", "daughter", "child", "grandson", "granddaughter"})
+_SENTENCE_END = re.compile(r"[。！？!?；;\n]")
+_SELF = re.compile(r"(?i)[我咱俺]|\b(?:i|me|my|we|us|our)\b")
+_OF_USER = " 们們的"
+_GENITIVE = re.compile(r"(?i)\s*(?:['’]s?|s|的)\s*")
+
+
+class PersonSpan(NamedTuple):
+    """Somebody is spoken of at [start, end) of a text, in code points; ``probability`` is
+    calibrated, of the place and of being a role or a name."""
+
+    start: int
+    end: int
+    kind: Kind
+    probability: float
+
+
+def person_spans(
+    text: str, known: Collection[str] = (), again: Mapping[str, float] | None = None
+) -> list[PersonSpan]:
+    """Who is spoken of by name, nickname, title or role, from left to right, none within
+    another. ``known`` are names of the user's people, as they would be written; ``again`` those
+    that other texts beside this one bear out (``recurring``)."""
+    least = model("span_tagger")["threshold"]
+    spans = []
+    for start, end, found, probability in _segments(text, known):
+        kind: Any = found
+        if found == "name":
+            probability = max(probability, (again or {}).get(normalise(text[start:end]), 0.0))
+        if probability >= least[found]:
+            if found == "name" or _is_given_name(text, start, end):
+                kind = likeliest(_kinds(), kind_features(text, start, end))
+            spans.append(PersonSpan(start, end, kind, probability))
+    return _with_particles(text, spans)
+
+
+def recurring(texts: Iterable[str]) -> dict[str, float]:
+    """The words that may be a name in several of ``texts`` and are no words of a dictionary, in
+    their normal form, with how likely they are one: as if each text were a witness of its own
+    (noisy-or: Pearl 1988)."""
+    doubts: dict[str, list[float]] = {}
+    for text in texts:
+        here: dict[str, float] = {}
+        for start, end, kind, probability in _segments(text, ()):
+            name = normalise(text[start:end])
+            if kind == "name" and not is_word(name):
+                here[name] = max(here.get(name, 0.0), probability)
+        for name, probability in here.items():
+            doubts.setdefault(name, []).append(1 - probability)
+    return {name: 1 - math.prod(each) for name, each in doubts.items() if len(each) > 1}
+
+
+def _segments(text: str, known: Collection[str]) -> list[tuple[int, int, str, float]]:
+    """Where somebody may be spoken of, by name or in a role, and how likely."""
+    scales = model("span_tagger")["calibration"]
+    toks, rows = evidence(text, known)
+    found = _chain().segments(rows, _LEAST)
+    return [
+        (toks[one.start].start, toks[one.end - 1].end, one.kind, calibrated(one, scales))
+        for one in sorted(apart(_within_words(toks, found)))
+    ]
+
+
+def _within_words(toks: Sequence[Token], segments: Sequence[Segment]) -> list[Segment]:
+    """The segments, surest first, where a name that cuts a common Chinese word in two gives what it
+    has to the one that ends before that word (高澜住|在: 高澜), and one that begins with the user
+    to the role behind (我|妹)."""
+    by_place = {(one.start, one.end, one.kind): one for one in segments}
+    for one in segments:
+        if one.kind != "name":
+            continue
+        instead = (one.start, one.end - 1, "name") if begins_word(toks, one.end - 1) else None
+        if before(toks[one.start].norm) == "own":
+            instead = one.start + 1, one.end, "role"
+        if instead in by_place:
+            del by_place[one.start, one.end, "name"]
+            both = min(one.probability + by_place[instead].probability, 1.0)
+            by_place[instead] = by_place[instead]._replace(probability=both)
+    return sorted(by_place.values(), key=lambda one: -one.probability)
+
+
+def _is_given_name(text: str, start: int, end: int) -> bool:
+    """Whether a word for a role is written as a given name that it is as well (Anna, an elder
+    brother in Tamil), and is nobody's."""
+    said, ahead = text[start:end], tokens(text[:start])
+    whose = before(ahead[-1].norm) if ahead else ""
+    return said[:1].isupper() and is_given(normalise(said)) and whose not in ("own", "others")
+
+
+def _with_particles(text: str, spans: Sequence[PersonSpan]) -> list[PersonSpan]:
+    """The spans, names on both sides of particles (João da Silva) as one."""
+    out: list[PersonSpan] = []
+    for at, span in enumerate(spans):
+        if _is_particle(text, span) and _stands_between_names(spans, at):
+            continue  # it is a word for a role as well
+        first = out[-1] if out else span
+        between = text[first.end : span.start].split()
+        parted = between and all(normalise(word) in _particles() for word in between)
+        if parted and first.kind != "role" and span.kind != "role":
+            surer = max(first.probability, span.probability)
+            span = out.pop()._replace(end=span.end, probability=surer)
+        out.append(span)
+    return out
+
+
+def _is_particle(text: str, span: PersonSpan) -> bool:
+    return normalise(text[span.start : span.end]) in _particles()
+
+
+def _stands_between_names(spans: Sequence[PersonSpan], at: int) -> bool:
+    return 0 < at < len(spans) - 1 and "role" not in (spans[at - 1].kind, spans[at + 1].kind)
+
+
+def _particles() -> frozenset[str]:
+    return words("name_particles")
+
+
+def same_person(text: str, spans: Sequence[Placed]) -> list[int]:
+    """A group number for each span: spans of one person (我同事张伟, my mate Dave) share one.
+    Numbers count from 0 in the order of the text."""
+    return grouped(text, spans, _pairs())
+
+
+def owners(text: str, spans: Sequence[Placed]) -> list[int | None]:
+    """Whose a role is, for each span: ``USER``, the index of another span (Ryan's girlfriend:
+    Ryan), or None where it isn't said and for what is no role."""
+    group = same_person(text, spans)
+    places = range(len(spans))
+    return [_owner(text, spans, group, at) if spans[at].kind == "role" else None for at in places]
+
+
+def apart(segments: Iterable[Segment]) -> list[Segment]:
+    """Segments without those that overlap with one before them."""
+    out: list[Segment] = []
+    for found in segments:
+        if all(found.end <= one.start or found.start >= one.end for one in out):
+            out.append(found)
+    return out
+
+
+def calibrated(segment: Segment, scales: Mapping[str, Mapping[str, float]]) -> float:
+    """Its probability by Platt scaling (Platt 1999) of the log odds, by kind."""
+    scale = scales[segment.kind]
+    return sigmoid(scale["slope"] * log_odds(segment.probability) + scale["offset"])
+
+
+def log_odds(probability: float) -> float:
+    """Of a probability, kept off 0 and 1."""
+    p = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(p / (1 - p))
+
+
+def logistics(learned: Mapping[str, Any]) -> dict[str, Logistic]:
+    """The logistic regression of each class."""
+    return {name: Logistic(one["bias"], one["weights"]) for name, one in learned.items()}
+
+
+def likeliest(classes: Mapping[str, Logistic], features: Mapping[str, float]) -> str:
+    """The class that a multinomial logistic regression gives the most."""
+    return max(classes, key=lambda name: classes[name].log_odds(features))
+
+
+def grouped(text: str, spans: Sequence[Placed], pairs: Logistic) -> list[int]:
+    """A group number for each span, which joins the span before it that it most likely is."""
+    out: list[int] = []
+    # Of those further back only their words count, so the first of each stands for all.
+    first: dict[tuple[str, str], int] = {}
+    for at, span in enumerate(spans):
+        rivals = dict.fromkeys((*first.values(), *([at - 1] if at else [])))
+        odds = {one: pairs.log_odds(pair_features(text, spans, one, at)) for one in rivals}
+        best = max(odds, key=lambda one: (odds[one], -one), default=0)
+        out.append(out[best] if odds and odds[best] > 0 else max(out, default=-1) + 1)
+        first.setdefault((text[span.start : span.end], span.kind), at)
+    return out
+
+
+def _owner(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int | None:
+    span = spans[at]
+    if at + 1 < len(spans) and _OF.fullmatch(text[span.end : spans[at + 1].start]):
+        return at + 1
+    if at and group[at - 1] != group[at]:
+        between = text[spans[at - 1].end : span.start]
+        if not between or _GENITIVE.fullmatch(between):
+            return at - 1
+    start = spans[at - 1].end if at else 0
+    # One more word may stand between (my older sister).
+    ahead = [before(token.norm) for token in tokens(text[start : span.start])[-2:]]
+    said = next((one for one in reversed(ahead) if one in ("own", "others", "some")), "")
+    if said == "own":
+        return USER
+    words_for = text[span.start : span.end]
+    if said or not _is_own_bare(words_for):
+        return None
+    return _told_of(text, spans, group, at) if is_own_family(words_for) else USER
+
+
+def _told_of(text: str, spans: Sequence[Placed], group: Sequence[int], at: int) -> int:
+    """Whose a bare partner or child is: theirs of whom the sentence is told by name
+    (晓峰在慕尼黑，老婆是韩国人), unless it speaks of the user too; else the user's."""
+    start = spans[at].start
+    sentence = re.split(_SENTENCE_END, text[:start])[-1]
+    begin = start - len(sentence)
+    told = [n for n in range(at) if begin <= spans[n].start and group[n] != group[at]]
+    if not told or _SELF.search(text[spans[told[0]].start : start]):
+        return USER
+    if _SELF.sub("", text[begin : spans[told[0]].start]).strip(_OF_USER):
+        return USER
+    return next((n for n in told if group[n] == group[told[0]] and spans[n].kind != "role"), USER)
+
+
+def is_own_family(word: str) -> bool:
+    """Whether a role is a partner or child: nobody is addressed by these words, as elders are by
+    theirs, so that bare they are of whom the talk is about."""
+    return any(
+        role.subtype == "partner" or role.kind in _CHILDREN
+        for role in terms().get(normalise(word), ())
+    )
+
+
+def _is_own_bare(word: str) -> bool:
+    """Whether a role word means the user's own without "my": mum, 老婆, the boss."""
+    key = normalise(word)
+    levels = {role.level for role in (*terms().get(key, ()), *groups().get(key, ()))}
+    return bool(levels & {"kin", "unique"}) or key in words("people_words", "kin")
+
+
+@cache
+def _chain() -> Chain:
+    return Chain.from_json(model("span_tagger"))
+
+
+@cache
+def _kinds() -> dict[str, Logistic]:
+    return logistics(model("span_links")["kinds"])
+
+
+@cache
+def _pairs() -> Logistic:
+    return logistics({"": model("span_links")["pairs"]})[""]

@@ -1,0 +1,482 @@
+"""What speaks for a token being part of a person's name or role: classes of words, as the
+binary features of the tagger of spans."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from itertools import pairwise
+from pkgutil import iter_modules
+
+import faker.providers.person
+
+from understanding import segmentation
+from understanding.lexicon import titles, words
+from understanding.people.chain import OUTSIDE
+from understanding.people.word_tokens import Token, tokens
+from understanding.roles import groups, terms
+from understanding.text import is_han, normalise, quotations
+
+Row = list[str]
+
+# An entry of the lexicons of more tokens than this is no role and no name.
+_LONGEST = 6
+_JOINTS = frozenset("-·・.'")
+# Signs that stand in nobody's name.
+_NO_NAME = frozenset('，。！？、；：,!?;:…“”"()（）「」《》【】[]~～—@#')
+_SENTENCE_END = frozenset(".!?。！？…:：")
+_GLUE = re.compile(r"[\s\-·・.']+")
+# Endings that are typed on words of the dictionary (sayin, theres, dont).
+_ENDINGS = ("s", "in", "n", "ed", "nt", "re", "ll", "ve", "d", "m", "y", "er", "ish", "ies", "es")
+# Classes of the lexicons whose words speak of people.
+_PEOPLE = ("role", "kin", "folk", "job", "title")
+_BEFORE = ("own", "others", "some", "the", "beside")
+
+
+def before(word: str) -> str:
+    """What a word says of the people behind it: own (my), others (her), some (a), the, beside
+    (with), or "word"."""
+    return next((kind for kind in _BEFORE if word in words("people_words", kind)), "word")
+
+
+@cache
+def stems() -> Collection[str]:
+    """Words that a glued s is parted from: roles, and given names that are nothing else."""
+    roles = {word for word in (*terms(), *words("people_words", "kin")) if word.isascii()}
+    names = {name for name in _given() if f"{name}s" not in words("english_words")}
+    ordinary = words("english_words") | _given().keys() | _families()
+    return {name for name in names if f"{name}s" not in ordinary} | {r for r in roles if len(r) > 2}
+
+
+def evidence(text: str, known: Collection[str] = ()) -> tuple[list[Token], list[Row]]:
+    """The tokens of ``text``, and for each its features; ``known`` are names of the user's
+    people."""
+    toks = tokens(text, stems())
+    shapes = [_shape(text[t.start : t.end]) for t in toks]
+    cased = _cased(toks, shapes)
+    quoted = quotations(text)
+    chinese = _chinese_words(toks)
+    marks = [
+        [*said, *windows]
+        for said, windows in zip(
+            _marks(toks, chinese, known), _name_windows(toks, chinese), strict=True
+        )
+    ]
+    own = [
+        _of_token(token, shape, chinese[at], marks[at], cased[at])
+        for at, (token, shape) in enumerate(zip(toks, shapes, strict=True))
+    ]
+    framed = any(_is(mark, "frame") for row in marks for mark in row)
+    rows = [_around(toks, own, at) for at in range(len(toks))]
+    for at, (token, row) in enumerate(zip(toks, rows, strict=True)):
+        row += own[at]
+        if shapes[at][0] in _NO_NAME:
+            row.append(OUTSIDE)
+        if framed:
+            row.append(f"framed&{own[at][0]}")
+        if any(a < token.start < b for a, b in quoted):
+            row += ["quoted", f"quoted&{own[at][0]}"]
+        row += _beside_window(toks, own, marks[at], at)
+        row += _word_edges(toks, at)
+        near = marks[max(0, at - 3) : at] + marks[at + 1 : at + 4]
+        if any(_is(mark, "pet") for others in near for mark in others):
+            row.append(f"pet&{own[at][0]}")
+        place = next((m for m in marks[at] if _is(m, *_PEOPLE)), "")
+        if place:
+            row += _whose(toks, marks, at, place)
+            row += [f"{place}&{step}:{_first(own, at + step)}" for step in (-1, 1)]
+            row += [f"framed&{place}"] * framed
+    return toks, rows
+
+
+def _is(mark: str, *kinds: str) -> bool:
+    return mark.startswith(kinds)
+
+
+def _first(own: Sequence[Row], at: int) -> str:
+    return own[at][0] if 0 <= at < len(own) else "none"
+
+
+def _of_token(
+    token: Token, shape: str, chinese: tuple[str, str, str], marks: Sequence[str], cased: str
+) -> Row:
+    """Features of one token, the most telling first: these are joined with others."""
+    if token.han:
+        tag, place, word = chinese
+        often = _often(word)
+        given = _bucket(_given_characters().get(token.norm, 0.0), -1.5, -0.5, 0.3, 1.0, 1.7)
+        surname = "+" if token.norm in words("surnames") else ""
+        first = [f"t={tag}{place}", f"fq={often}{place}", f"gc={given}", f"sn={surname}{given}"]
+    elif shape[0] in "xX":
+        kind = latin_class(token.norm)
+        first = [f"la={kind}", f"sh={shape}{cased}", f"las={kind}{shape}{cased}"]
+    else:
+        first = [f"sh={shape}"]
+    return [*first, *marks]
+
+
+def _around(toks: Sequence[Token], own: Sequence[Row], at: int) -> Row:
+    """Features of what stands around a token, and the words themselves."""
+    norm, first = toks[at].norm, own[at][0]
+    row = [f"w={norm}"]
+    for step in (-2, -1, 1, 2):
+        place = at + step
+        if not 0 <= place < len(toks):
+            row.append(f"{step}:none")
+            continue
+        row += [f"{step}w={toks[place].norm}", f"{step}:{own[place][0]}"]
+        row += [f"{step}:{mark}" for mark in own[place] if mark[-2] == "=" and mark[-1] in "BIES"]
+        if abs(step) == 1:
+            glued = toks[min(at, place)].end == toks[max(at, place)].start
+            row.append(f"{step}glued={glued}")
+            row.append(f"{first}&{step}w={toks[place].norm}")
+            if toks[place].norm == norm:
+                row.append(f"{step}same{own[at][-1]}")
+            if toks[at].han and toks[place].han:
+                row.append(f"{own[at][3]}&{step}{own[place][2]}")
+                row.append(f"w={norm}&{step}{own[place][2]}")
+    return row
+
+
+def _whose(toks: Sequence[Token], marks: Sequence[Row], at: int, place: str) -> Row:
+    """What stands before and behind the word of people around a token."""
+    start, end = at, at + 1
+    if place[-1] in "IE":
+        while start and not any(_is(m, *_PEOPLE) and m[-1] == "B" for m in marks[start]):
+            start -= 1
+    if place[-1] in "BI":
+        while end < len(toks) and any(_is(m, *_PEOPLE) and m[-1] in "IE" for m in marks[end]):
+            end += 1
+    left = before(toks[start - 1].norm) if start else "none"
+    ahead = toks[end].norm if end < len(toks) else "none"
+    # Between the possessive and the role stands at times one more word (my older sister).
+    far = before(toks[start - 2].norm) if start > 1 and left == "word" else ""
+    return [f"{place}<{left}", f"{place}<<{far}", f"{place}>w={ahead}"]
+
+
+# --- Shapes
+
+
+def _shape(piece: str) -> str:
+    """x, X, Xx, XX or xX for a word; 9 for digits; else the sign itself."""
+    if piece.isdigit():
+        return "9"
+    if not piece[0].isalpha():
+        return piece.replace("’", "'")[:2]
+    if not piece[0].isupper() and not piece[0].islower():
+        return "o"
+    if piece.islower():
+        return "x"
+    if piece.isupper():
+        return "X" if len(piece) == 1 else "XX"
+    return "Xx" if piece[0].isupper() else "xX"
+
+
+def _cased(toks: Sequence[Token], shapes: Sequence[str]) -> list[str]:
+    """Of each token what its capital may mean: whether the text sets capitals where they belong
+    (1), sets none (0) or nearly everywhere (2), and whether the token begins a sentence (s)."""
+    starts = [not at or toks[at - 1].norm in _SENTENCE_END for at in range(len(toks))]
+    letters = [shape for shape in shapes if shape[0] in "xX"]
+    capitals = sum(shape[0] == "X" for shape in letters)
+    begun = [s for s, start in zip(shapes, starts, strict=True) if start and s[0] in "xX"]
+    kind = "2" if len(letters) > 3 and capitals > 0.6 * len(letters) else "0"
+    if kind == "0" and (any(s[0] == "X" for s in begun) or (capitals and not begun)):
+        kind = "1"
+    return [kind + ("s" if start else "") for start in starts]
+
+
+def _bucket(value: float, *edges: float) -> int:
+    return sum(value > edge for edge in edges)
+
+
+# --- Names
+
+
+@lru_cache(maxsize=16384)
+def latin_class(word: str) -> str:
+    """Which lists of names and words have a Latin word; of one in none, how like a name it is
+    by its letters."""
+    kind = "g" * min(2, _given().get(word, 0)) + ("l" if word in _families() else "")
+    if word in words("stopwords"):
+        return "stop"
+    if word in words("english_words"):
+        kind += "e"
+    elif not kind:
+        near = (word[: -len(end)] for end in _ENDINGS if word.endswith(end))
+        if any(
+            stem in words("english_words") or f"{stem}e" in words("english_words") for stem in near
+        ):
+            kind = "~"
+        kind += str(_bucket(_name_likeness(word), -1.0, -0.4, 0.1, 0.6))
+    return kind
+
+
+def is_given(name: str) -> bool:
+    """Whether a Latin word is a given name in the lists of several countries."""
+    return _given().get(name, 0) > 1
+
+
+def is_word(name: str) -> bool:
+    """Whether what may be a name, in its normal form, is a word of the dictionaries."""
+    if all(map(is_han, name)):
+        return segmentation.tag(name)[:2] not in ("", "nr")
+    return name in words("english_words") or name in words("places_en")
+
+
+@cache
+def _given() -> Mapping[str, int]:
+    """Given names in Latin letters, with in how many countries' lists they stand."""
+    counted = Counter(name for names in _of_faker("first_names") for name in names)
+    return Counter(dict.fromkeys(words("given_names"), 2)) + counted
+
+
+@cache
+def _families() -> frozenset[str]:
+    return frozenset().union(*_of_faker("last_names"))
+
+
+def _of_faker(column: str) -> Iterator[frozenset[str]]:
+    """For each locale of Faker the names in its lists called like ``column``, normalised."""
+    for module in iter_modules(faker.providers.person.__path__):
+        provider = import_module(f"faker.providers.person.{module.name}").Provider
+        found: set[str] = set()
+        for name, value in vars(provider).items():
+            if name.startswith(column) and isinstance(value, Iterable):
+                found |= {n if isinstance(n, str) else n[0] for n in value}
+        yield frozenset(normalise(name) for name in found if name.isascii() or len(name) > 1)
+
+
+@cache
+def _letters() -> tuple[Mapping[str, int], Mapping[str, int], float]:
+    """Trigrams of letters in names and in words, and the logarithm of how many more there are
+    of the former."""
+    names = Counter(t for name in (*_given(), *_families()) for t in _trigrams(name))
+    ordinary = Counter(t for word in words("english_words") for t in _trigrams(word))
+    return names, ordinary, math.log(names.total() / ordinary.total())
+
+
+def _name_likeness(word: str) -> float:
+    """The mean log odds of its trigrams of letters to be those of a name."""
+    names, ordinary, more = _letters()
+    found = _trigrams(word)
+    odds = (math.log((names[t] + 3) / (ordinary[t] + 3 * math.exp(-more))) - more for t in found)
+    return sum(odds) / len(found)
+
+
+def _trigrams(word: str) -> list[str]:
+    padded = f"^{word}$"
+    return [padded[at : at + 3] for at in range(len(padded) - 2)] or [padded]
+
+
+@cache
+def _given_characters() -> Mapping[str, float]:
+    """How much likelier a character stands in a Chinese given name than elsewhere in jieba's
+    dictionary, as a logarithm."""
+    inside: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    for word, tag in segmentation.entries():
+        named = tag.startswith("nr") and len(word) in (2, 3)
+        every.update(word[1:] if named else word)
+        inside.update(word[1:] if named else "")
+    share = inside.total() / every.total()
+    return {c: math.log((inside[c] + share) / (n + 1.0) / share) for c, n in every.items()}
+
+
+# --- Words of the lexicons
+
+
+@cache
+def _classes() -> Mapping[str, tuple[str, ...]]:
+    """The classes of each entry of the lexicons that speak of people, without its spaces."""
+    roles: dict[str, list[str]] = {"kin": [], "unique": [], "common": []}
+    for word, meanings in {**terms(), **groups()}.items():
+        roles[meanings[0].level].append(word)
+    lists: Mapping[str, Iterable[str]] = {
+        **{f"role{level}": entries for level, entries in roles.items()},
+        "kin": words("people_words", "kin"),
+        "folk": words("people_words", "folk"),
+        "title": words("people_words", "address"),
+        "job": words("occupations") | words("strangers", "people_zh", "people_en"),
+        "pet": words("people_words", "pet") | words("strangers", "pets_zh", "pets_en"),
+        "famous": words("celebrities"),
+        "place": words("places_en") | words("places_zh"),
+        "group": words("strangers", "groups_zh", "groups_en") | words("organisations"),
+        "frame": words("people_words", "frame"),
+    }
+    table: dict[str, tuple[str, ...]] = {}
+    for name, entries in lists.items():
+        for key in {_GLUE.sub("", normalise(entry)) for entry in entries}:
+            table[key] = (*table.get(key, ()), name)
+    return table
+
+
+def _marks(
+    toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]], known: Collection[str]
+) -> list[Row]:
+    """For each token the classes of entries over it, with its place in the entry (B, I, E, S);
+    of a class the longest entry counts."""
+    table = _classes()
+    names = {_glued(tokens(name)) for name in known} - {""}
+    out: list[Row] = [[] for _ in toks]
+    taken: dict[str, int] = {}
+    for start in range(len(toks)):
+        for end, key in reversed(_keys(toks, start)):
+            found = table.get(key, ())
+            for name in (*found, "known") if key in names else found:
+                if name == "frame" and not _whole(chinese, start, end):
+                    continue
+                if taken.get(name, 0) <= start:
+                    taken[name] = end
+                    for at in range(start, end):
+                        out[at].append(f"{name}={_place(at, start, end)}")
+    return out
+
+
+def _name_windows(toks: Sequence[Token], chinese: Sequence[tuple[str, str, str]]) -> list[Row]:
+    """For each Chinese character the forms of a name that it may be part of, with its place in it:
+    a surname with one or two characters (fn) or a title (tt), a nickname of two (nk), one character
+    twice (rd); whether it is a word of the dictionary, how like a given name its characters are, and
+    whether words begin and end with it."""
+    out: list[Row] = [[] for _ in toks]
+    for start in range(len(toks)):
+        for size in (2, 3, 4):
+            window = toks[start : start + size]
+            if len(window) < size or not all(t.han for t in window):
+                break
+            if any(a.end != b.start for a, b in pairwise(window)):
+                break
+            end = start + size
+            if form := _name_form([t.norm for t in window]):
+                begins, ends = chinese[start][1] in ("B", "S"), chinese[end - 1][1] in ("E", "S")
+                edges = f"{begins:d}{ends:d}"
+                for at in range(start, end):
+                    out[at].append(f"{form}{edges}={_place(at, start, end)}")
+    return out
+
+
+def _name_form(characters: Sequence[str]) -> str:
+    """The form of name that characters have, with what the dictionary says of them and their
+    likeness to a given name; or nothing."""
+    first, *rest = characters
+    if first in words("surnames") and "".join(rest) in titles("zh"):
+        return f"tt{len(rest)}{_bucket(_surnames()[first], 0.0, 1.5, 3.0)}"
+    if len(rest) > 2:
+        return ""
+    like = sum(_given_characters().get(c, 0.0) for c in rest) / len(rest)
+    odds = _bucket(like, -1.0, -0.3, 0.2, 0.8, 1.5)
+    tag = segmentation.tag("".join(characters))
+    listed = "0" if not tag else "n" if tag.startswith("nr") else "w"
+    if len(rest) == 1 and first == rest[0]:
+        return f"rd2{listed}{odds}"
+    if len(rest) == 1 and first in _NICKNAME_BEGINS:
+        return f"nk{first}{listed}{odds}"
+    if first in words("surnames"):
+        return f"fn{len(rest)}{listed}{odds}{_bucket(_surnames()[first], 0.0, 1.5, 3.0)}"
+    return ""
+
+
+_NICKNAME_BEGINS = "小阿老大"
+
+
+@cache
+def _surnames() -> Mapping[str, float]:
+    """How much likelier a surname begins a name than another word of jieba's dictionary, as a
+    logarithm."""
+    named: Counter[str] = Counter()
+    every: Counter[str] = Counter()
+    for word, tag in segmentation.entries():
+        surname = tag.startswith("nr") and len(word) in (2, 3)
+        (named if surname else every).update(word[0])
+    return {c: math.log((named[c] + 1) / (every[c] + 1)) for c in words("surnames")}
+
+
+def _beside_window(
+    toks: Sequence[Token], own: Sequence[Row], marks: Sequence[str], at: int
+) -> Iterator[str]:
+    """What stands right before and behind a form of a name, at its first and last character."""
+    forms = {(mark[:4], mark[-1]) for mark in marks if _is(mark, *_FORMS)}
+    for form, place in sorted(forms):
+        if place == "B":
+            yield f"{form}<{_first(own, at - 1)}"
+            yield f"{form}<w={toks[at - 1].norm if at else 'none'}"
+        elif place == "E":
+            yield f"{form}>{_first(own, at + 1)}"
+            yield f"{form}>w={toks[at + 1].norm if at + 1 < len(toks) else 'none'}"
+
+
+_FORMS = ("fn", "nk", "rd", "tt")
+
+
+def _word_edges(toks: Sequence[Token], at: int) -> Iterator[str]:
+    """How common the words are that a Chinese character makes by itself, with the one behind it and
+    with the one before it: where a name ends, a word may begin (高澜|住在)."""
+    token = toks[at]
+    if token.han:
+        yield f"s1={_often(token.norm)}"
+        for side, pair in (("nx", toks[at : at + 2]), ("pv", toks[max(0, at - 1) : at + 1])):
+            if len(pair) == 2 and pair[0].han and pair[1].han and pair[0].end == pair[1].start:
+                yield f"{side}={_often(pair[0].norm + pair[1].norm)}"
+
+
+def begins_word(toks: Sequence[Token], at: int) -> bool:
+    """Whether a Chinese character begins a common word: with the one behind it, or alone, where it
+    rarely is part of a given name."""
+    if not toks[at].han:
+        return False
+    alone, pair = toks[at].norm, toks[at : at + 2]
+    if _often(alone) > 2 and _given_characters().get(alone, 0.0) < -1:
+        return True
+    glued = len(pair) == 2 and pair[1].han and pair[0].end == pair[1].start
+    return glued and _often(alone + pair[1].norm) > 1
+
+
+def _often(word: str) -> int:
+    return _bucket(segmentation.frequency(word), 0, 30, 300, 3000, 30000)
+
+
+def _whole(chinese: Sequence[tuple[str, str, str]], start: int, end: int) -> bool:
+    """Whether tokens are whole words: the 歌 of 歌手 is none."""
+    first, last = chinese[start][1], chinese[end - 1][1]
+    return first in ("", "B", "S") and last in ("", "E", "S")
+
+
+def _keys(toks: Sequence[Token], start: int) -> list[tuple[int, str]]:
+    """The ends of what may be an entry that begins at a token, with its key."""
+    if toks[start].norm in _JOINTS:
+        return []
+    key, out = "", []
+    for end in range(start, min(len(toks), start + _LONGEST)):
+        if toks[end].norm not in _JOINTS:
+            key += toks[end].norm
+            out.append((end + 1, key))
+    return out
+
+
+def _glued(toks: Iterable[Token]) -> str:
+    return "".join(t.norm for t in toks if t.norm not in _JOINTS)
+
+
+def _place(at: int, start: int, end: int) -> str:
+    if end - start == 1:
+        return "S"
+    return "B" if at == start else "E" if at == end - 1 else "I"
+
+
+def _chinese_words(toks: Sequence[Token]) -> list[tuple[str, str, str]]:
+    """Of each Chinese character the word around it as jieba's tagger has it: part of speech,
+    the character's place in the word, the word."""
+    out = [("", "", "")] * len(toks)
+    edges = [0] + [
+        at for at, (a, b) in enumerate(pairwise(toks), 1) if a.han != b.han or a.end < b.start
+    ]
+    for start, stop in pairwise([*edges, len(toks)]):
+        if start == stop or not toks[start].han:
+            continue
+        at = start
+        for word, tag in segmentation.tagged("".join(t.norm[:1] for t in toks[start:stop])):
+            for place in range(at, at + len(word)):
+                out[place] = (tag, _place(place, at, at + len(word)), word)
+            at += len(word)
+    return out

@@ -1,0 +1,172 @@
+"""Kinship and role words: what they mean, and whose they are in a text.
+
+The words are the tables roles.tsv and role_kinds.tsv of :mod:`understanding.lexicon`. :func:`kinship` reads one term,
+:func:`find_roles` finds the terms of a text and tells the user's own (我妈, my boss) from
+someone else's (她妈妈, Anna's sister), from bare ones (妈, Mum) and from talk about mothers or
+bosses in general.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from typing import Literal
+
+from understanding import segmentation
+from understanding.lexicon import mapping, rows
+from understanding.lexicon.rules import patterns
+from understanding.text import is_han, normalise
+
+Whose = Literal["own", "other", "bare", "generic"]
+Level = Literal["kin", "unique", "common"]
+
+lex = patterns("role_phrases")
+_NOBODY_TAGS = frozenset("v a b d t f s m q ad an vn vd ns nt".split())  # jieba's
+
+# Tags of which a person bears at most one: a role with one never means a contact with another.
+OPPOSITES: tuple[frozenset[str], ...] = (
+    frozenset({"older", "younger"}),
+    frozenset({"maternal", "paternal"}),
+    frozenset({"blood", "marriage"}),
+    frozenset({"his", "hers"}),
+    frozenset({"sister", "wife", "husband", "brother"}),
+)
+# Tags that a word must share with the contact's own: my mother is not my mother-in-law.
+STRICT: frozenset[str] = frozenset({"inlaw", "step", "ex"})
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What someone is to another: the class (``mother``, ``boss``), where it belongs
+    (family, friend, colleague, partner, other), the gender it implies ("" for either), what
+    narrows it (older, maternal, ex …) and whether it means the user's own without "my"."""
+
+    kind: str
+    subtype: str
+    gender: str = ""
+    tags: frozenset[str] = frozenset()
+    level: Level = "common"
+
+    def fits(self, other: "Role") -> bool:
+        """Whether ``self``, said of someone, can mean a person known as ``other``."""
+        kinds = {self.kind, *covered_by(self.kind)}
+        if other.kind not in kinds or (self.gender and other.gender not in ("", self.gender)):
+            return False
+        if "future" in self.tags - other.tags:
+            return False
+        if other.kind == self.kind and (self.tags ^ other.tags) & STRICT:
+            return False
+        both = self.tags | other.tags
+        return not any(len(group & both) > 1 for group in OPPOSITES)
+
+
+@dataclass(frozen=True, slots=True)
+class RoleWord:
+    """A role term in a normalised text. ``start``/``end`` hold the term alone, ``outer`` is
+    where its owner's words begin (``我`` of 我妈, ``Anna's``); ``owner`` are those words."""
+
+    start: int
+    end: int
+    outer: int
+    text: str
+    roles: tuple[Role, ...]
+    whose: Whose
+    owner: str = ""
+    group: bool = False
+
+
+@cache
+def covered_by(kind: str) -> tuple[str, ...]:
+    """The classes that answer to ``kind`` as well: asked for a friend, a best friend fits."""
+    return tuple(mapping("role_kinds", "covers").get(kind, "").split())
+
+
+@cache
+def terms() -> dict[str, tuple[Role, ...]]:
+    """Every single role word, normalised, with the roles it may stand for."""
+    table: dict[str, tuple[Role, ...]] = {}
+    for word, role in _roles(many=False):
+        for key in {normalise(word), normalise(word).replace("-", " ")}:
+            table[key] = (*table.get(key, ()), role)
+    return table
+
+
+@cache
+def groups() -> dict[str, tuple[Role, ...]]:
+    """Every word for several people at once (爸妈, my parents), with their roles."""
+    table: dict[str, tuple[Role, ...]] = {}
+    for word, role in _roles(many=True):
+        table[normalise(word)] = (*table.get(normalise(word), ()), role)
+    return table
+
+
+def _roles(*, many: bool) -> Iterator[tuple[str, Role]]:
+    subtypes = mapping("role_kinds", "subtype")
+    for row in rows("roles"):
+        if row["role"] and (row["number"] == "many") is many:
+            tags = frozenset(row["tags"].split())
+            kind, level = row["role"], row["level"]
+            yield row["word"], Role(kind, subtypes[kind], row["gender"], tags, level)  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=4096)
+def roles_of(term: str) -> tuple[Role, ...]:
+    """The roles that a relationship or alias states: 我的大学同学, older brother, ex-boss.
+    Empty when there is none in it."""
+    key = lex.own_prefix.sub("", normalise(term).strip())
+    tag, bare = "", key
+    for name, said in (("ex", lex.former), ("future", lex.future)):
+        if said.match(key) and key not in terms():
+            tag, bare = name, said.sub("", key).strip()
+    found = terms().get(bare) or _by_tail(bare) or _by_tail(lex.aside.split(bare)[0].strip())
+    return tagged(found, tag) if tag else found
+
+
+def tagged(roles: tuple[Role, ...], tag: str) -> tuple[Role, ...]:
+    """The roles narrowed by a tag more."""
+    return tuple(replace(role, tags=role.tags | {tag}) for role in roles)
+
+
+@lru_cache(maxsize=4096)
+def is_anothers(relationship: str) -> bool:
+    """Whether a relationship text says what someone is to somebody else than the user: Ben's
+    sister, 老婆的闺蜜, 她妈妈, a friend of my wife. "My little sister" and 公司的同事 do not."""
+    key = lex.own_prefix.sub("", normalise(relationship).strip())
+    key = lex.aside.split(key)[0].strip()
+    if not key or key in terms() or key in groups():
+        return False
+    if lex.by_pronoun.match(key):
+        return True
+    if lex.by_of.search(key):
+        return bool(_by_tail(lex.by_of.split(key)[0]))
+    found = lex.possessive.match(key)
+    if found:
+        return is_owner(found["owner"] or found["zh"])
+    heads = (key[:size] for size in range(len(key) - 1, 1, -1)) if is_han(key[0]) else ()
+    first = next((head for head in heads if head in terms()), "")
+    near = any(role.subtype in ("family", "partner") for role in terms().get(first, ()))
+    return near and key[len(first) :] in terms()
+
+
+def is_owner(words: str) -> bool:
+    """Whether ``words``, said before 的 or 's, mean somebody and no place, time or quality."""
+    if _by_tail(normalise(words)):
+        return True
+    if lex.nobody.search(words) or lex.zh_praise.search(f"{words}的"):
+        return False
+    cut = segmentation.cut(words) if is_han(words[-1]) else ()
+    return not cut or len(cut[-1].text) == 1 or cut[-1].tag not in _NOBODY_TAGS
+
+
+def _by_tail(key: str) -> tuple[Role, ...]:
+    """The role of the longest known word that ``key`` ends with: 高中班主任 is a 班主任."""
+    if key.isascii():
+        words = key.split(" ")
+        tails = (" ".join(words[i:]) for i in range(len(words)))
+    else:
+        tails = (key[i:] for i in range(len(key) - 1))
+    return next((terms()[tail] for tail in tails if tail in terms()), ())
+
+
+def kinship(term: str) -> Role | None:
+    """The (first) role that ``term`` states, or None when it isn't a role word."""
+    return next(iter(roles_of(term)), None)
