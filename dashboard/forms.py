@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from contacts import store
 from contacts.lookup import HISTORY, MOST_STAY
 from contacts.models import Contact
-from memories.context import build
+from memories.context.request import ALL
 
 
 class PersonForm(forms.Form):
@@ -125,7 +125,7 @@ class QuestionForm(forms.Form):
             ("search", _("Search")),
             ("dates", _("Important dates")),
         ],
-        initial=list(build.ALL),
+        initial=list(ALL),
         required=False,
     )
 

@@ -27,6 +27,9 @@ from gateway.sse import Answer
 from memories import queue
 from memories.api.messages import MAX_CONTENT
 from memories.context import build, measures, pace
+from memories.context.request import ContextRequest
+from memories.context.result import Trace
+from memories.context.use import note_use
 from memories.models import GatewayTurn
 from memories.pipeline import buffer
 from memories.types import CONTACT
@@ -46,7 +49,7 @@ class Prepared:
     blocks: Mapping[int, str] = field(default_factory=dict)
     fresh: str | None = None
     people: tuple[UUID, ...] = ()
-    traced: build.Trace | None = None
+    traced: Trace | None = None
     known: tuple[int, datetime | None] | None = None
 
     def holds_for(self, end_user: EndUser) -> bool:
@@ -123,7 +126,7 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
 
 def _trace(
     chat: Chat, end_user: EndUser, session_id: str, search_until: float, speaker: str | None
-) -> build.Trace:
+) -> Trace:
     turns = chat.talk.turns
     if speaker:
         return build.trace_for_speaker(end_user, speaker, turns[-1].text[:MAX_CONTENT])
@@ -135,12 +138,14 @@ def _trace(
     ]
     return measures.measured_trace(
         end_user,
-        turns[-1].text[:MAX_CONTENT],
-        session_id=session_id,
-        history=history[-HISTORY:],
-        resolve_budget_ms=min(pace.BUDGET_MS, left_ms),
-        deadline_ms=left_ms,
-        heal=True,
+        ContextRequest(
+            turns[-1].text[:MAX_CONTENT],
+            session_id=session_id,
+            history=history[-HISTORY:],
+            resolve_budget_ms=min(pace.BUDGET_MS, left_ms),
+            deadline_ms=left_ms,
+            heal=True,
+        ),
     )
 
 
@@ -196,7 +201,7 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
         if received.extraction_due:
             queue.enqueue("extract", end_user.pk)
     if prepared.traced is not None and prepared.fresh:
-        build.note(end_user, prepared.traced, session_id)
+        note_use(end_user, prepared.traced, session_id)
     return Noted(end_user.pk, prepared)
 
 

@@ -13,12 +13,14 @@ from accounts.reasons import CodedError, Reason
 from contacts import edit, merge, store
 from contacts.models import Contact
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.corrections import edit_dates, edit_memories, merge_contacts
 from memories.erasure import preview
 from memories.models import Link, Memory
 from memories.pipeline.forget_requests import forget_asked
 from memories.providers.factory import embedder
 from memories.search import recall
+from memories.search.recall import SearchRequest
 from memories.types import ForgetRequest, MemoryType, Subtype
 from understanding.attributes import attribute_key
 from understanding.text import normalise
@@ -35,7 +37,7 @@ class Unclear(CodedError):
 
 def who_is(user: EndUser, text: str) -> dict[str, Any]:
     """The people whom a text means, each with the card that a system prompt would hold."""
-    found = build.trace(user, text, include=("cards",)).injection.contacts
+    found = build.trace(user, ContextRequest(text, include=("cards",))).injection.contacts
     return {"people": [{**asdict(one), "id": str(one.id)} for one in found]}
 
 
@@ -82,7 +84,7 @@ def remember(user: EndUser, content: str, person: str, *, actor: str) -> dict[st
 
 def find(user: EndUser, query: str, limit: int) -> list[Memory]:
     """The memories that have to do with a question, the best first."""
-    hits = recall.search(user, query, embedder=embedder(), limit=min(limit, MOST))
+    hits = recall.search(user, SearchRequest(query, limit=min(limit, MOST)), embedder=embedder())
     return [hit.memory for hit in hits]
 
 
@@ -183,7 +185,7 @@ def _known(user: EndUser, person: str) -> Contact | None:
     found = store.find(user, person)
     if not found:
         # By role, nickname or description, as in a message.
-        meant = build.trace(user, person, include=("cards",)).injection.contacts
+        meant = build.trace(user, ContextRequest(person, include=("cards",))).injection.contacts
         found = list(Contact.objects.of(user).filter(pk__in=[one.id for one in meant]))
     if len(found) > 1:
         several = "; ".join(f"{one.pk}: {one.name}, {one.relationship}" for one in found)

@@ -13,11 +13,13 @@ from accounts.models import EndUser
 from contacts import key_index, lookup
 from contacts.models import Contact
 from dashboard.queries.memories import with_people
-from memories.context import build, linked
+from memories.context import linked
+from memories.context.result import Trace
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.ranking import Hit
+from memories.search.recall import SearchRequest
 from understanding.statements.small_talk import greets
 
 MOST = 10  # of each
@@ -47,16 +49,15 @@ class Near:
     people: tuple[LeftOut, ...]
 
 
-def near(end_user: EndUser, trace: build.Trace, asked: Mapping[str, Any]) -> Near:
+def near(end_user: EndUser, trace: Trace, asked: Mapping[str, Any]) -> Near:
     """The nearest of each that ``build.trace`` left out when it was ``asked`` so. Embeds the message
     once more; at most ten statements, whatever there is."""
     hits = recall.search(
         end_user,
-        asked["message"],
+        SearchRequest(
+            asked["message"], limit=READ + asked["limit"], statuses=list(Memory.Status), heal=False
+        ),
         embedder=embedder(),
-        limit=READ + asked["limit"],
-        statuses=list(Memory.Status),
-        heal=False,
     )
     found = {way.memory.pk: way.hit for way in trace.ways}
     ids = list(dict.fromkeys([*found, *(hit.memory.pk for hit in hits)]))
@@ -73,7 +74,7 @@ class _Why:
     """Says why a memory was left out, by the rules of ``build.trace`` in their order."""
 
     def __init__(
-        self, end_user: EndUser, trace: build.Trace, asked: Mapping[str, Any], ids: list[UUID]
+        self, end_user: EndUser, trace: Trace, asked: Mapping[str, Any], ids: list[UUID]
     ) -> None:
         self.kept = {memory.id for memory in trace.injection.memories}
         self.found = {way.memory.pk for way in trace.ways}
@@ -141,7 +142,7 @@ def _of_others(people: Iterable[str], meant: str) -> str:
 
 
 def _people(
-    end_user: EndUser, trace: build.Trace, message: str, memories: Mapping[UUID, Memory]
+    end_user: EndUser, trace: Trace, message: str, memories: Mapping[UUID, Memory]
 ) -> list[LeftOut]:
     """Whom the message may name and was not taken to mean, then whom most of the memories near to it
     are about."""

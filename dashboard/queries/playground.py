@@ -14,7 +14,8 @@ from contacts import lookup
 from contacts.models import Contact
 from dashboard import words
 from dashboard.queries.memories import with_people
-from memories.context import build
+from memories.context.result import Trace, Way
+from memories.context.turns import stored_turns
 from memories.models import Link, Memory
 from memories.providers.errors import OutputError, ProviderError, TransientError
 from understanding.text import estimate_tokens, normalise
@@ -115,7 +116,7 @@ def examples(end_user: EndUser, known: Sequence[Session]) -> list[Example]:
 
 
 def _turns_of(end_user: EndUser, session_id: str) -> lookup.Turns:
-    return lambda: build.stored_turns(end_user, session_id)
+    return lambda: stored_turns(end_user, session_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +145,7 @@ class Remembered:
     """A memory that was found, with its people and why it is here. ``doubted``: its links to
     the people of the message, each of which may be wrong."""
 
-    way: build.Way
+    way: Way
     memory: Memory
     reasons: tuple[str, ...]
     doubted: tuple[Link, ...]
@@ -154,7 +155,7 @@ class Remembered:
 class Answer:
     """A trace as the page shows it."""
 
-    trace: build.Trace
+    trace: Trace
     spans: tuple[tuple[int, int], ...]
     meant: tuple[Meant, ...]
     memories: tuple[Remembered, ...]
@@ -163,7 +164,7 @@ class Answer:
     statements: int
 
 
-def answer(end_user: EndUser, trace: build.Trace) -> Answer:
+def answer(end_user: EndUser, trace: Trace) -> Answer:
     """The trace in words; two statements, whatever was found."""
     rows = with_people(Memory.objects.of(end_user)).in_bulk([w.memory.pk for w in trace.ways])
     people = {mention.person.id: mention.person.name for mention in trace.mentions}
@@ -196,13 +197,13 @@ def _meant(mention: Mention, others: Iterable[Mention]) -> Meant:
     )
 
 
-def _remembered(way: build.Way, memory: Memory, people: Mapping[UUID, str]) -> Remembered:
+def _remembered(way: Way, memory: Memory, people: Mapping[UUID, str]) -> Remembered:
     links = [link for link in memory.links.all() if link.contact_id in people]
     return Remembered(way, memory, tuple(_reasons(way, memory, links, people)), tuple(links))
 
 
 def _reasons(
-    way: build.Way, memory: Memory, links: Sequence[Link], people: Mapping[UUID, str]
+    way: Way, memory: Memory, links: Sequence[Link], people: Mapping[UUID, str]
 ) -> list[str]:
     said = []
     if way.found and way.found.names:
@@ -217,7 +218,7 @@ def _reasons(
     return said
 
 
-def _bars(trace: build.Trace) -> tuple[Bar, ...]:
+def _bars(trace: Trace) -> tuple[Bar, ...]:
     most = max((step.ms for step in trace.steps), default=0.0) or 1.0
     return tuple(
         Bar(gettext(STEPS[step.name]), step.ms, step.statements, round(100 * step.ms / most, 1))

@@ -24,6 +24,7 @@ from memories.models.memory import ABOUT_USER
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.query import Intent
+from memories.search.recall import SearchRequest
 from memories.types import MemoryType, Subtype
 
 MAX_QUERY = 2000
@@ -79,14 +80,16 @@ def _searched(
     given = intent if intent in INTENTS else ""
     hits = recall.search(
         end_user,
-        q,
+        SearchRequest(
+            q,
+            intent=given or None,
+            limit=queries.FOUND,
+            statuses=[status] if status in Memory.Status else list(Memory.Status),
+            types=[type] if type else [],
+            of_nobody=of_nobody,
+            floor=relevance.FLOOR,
+        ),
         embedder=embedder(),
-        intent=given or None,
-        limit=queries.FOUND,
-        statuses=[status] if status in Memory.Status else list(Memory.Status),
-        types=[type] if type else [],
-        of_nobody=of_nobody,
-        floor=relevance.FLOOR,
     )
     results = queries.found(end_user, hits)
     return {

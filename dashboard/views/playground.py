@@ -22,6 +22,9 @@ from dashboard.queries import left_out
 from dashboard.queries import playground as queries
 from dashboard.queries.contacts import told_apart
 from memories.context import build
+from memories.context.request import ContextRequest
+from memories.context.result import Trace
+from memories.context.turns import stored_turns
 from memories.providers.errors import ProviderError
 from memories.providers.factory import chat_model
 from memories.providers.openai.chat import ChatMessage, ChatModel
@@ -41,14 +44,16 @@ def ask(request: HttpRequest, end_user: EndUser) -> HttpResponse:
     form = QuestionForm(request.POST)
     if not form.is_valid():
         return _page(request, end_user, form, status=422)
-    return _page(request, end_user, form, trace=build.trace(end_user, **form.cleaned_data))
+    return _page(
+        request, end_user, form, trace=build.trace(end_user, ContextRequest(**form.cleaned_data))
+    )
 
 
 def _page(
     request: HttpRequest,
     end_user: EndUser,
     form: QuestionForm,
-    trace: build.Trace | None = None,
+    trace: Trace | None = None,
     status: int = 200,
     **more: Any,
 ) -> HttpResponse:
@@ -81,7 +86,7 @@ def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHt
     form, chat = QuestionForm(request.POST), chat_model()
     if not form.is_valid() or chat is None:
         return _page(request, end_user, form, status=422)
-    trace = build.trace(end_user, **form.cleaned_data)
+    trace = build.trace(end_user, ContextRequest(**form.cleaned_data))
     messages = _conversation(end_user, form, trace.injection.system_prompt)
     if request.accepts(LINES) and not request.accepts("text/html"):
         return _streamed(chat, messages)
@@ -97,7 +102,7 @@ def reply(request: HttpRequest, end_user: EndUser) -> HttpResponse | StreamingHt
 
 def _conversation(end_user: EndUser, form: QuestionForm, prompt: str) -> list[ChatMessage]:
     asked = form.cleaned_data
-    stored, _before = build.stored_turns(end_user, asked["session_id"])
+    stored, _before = stored_turns(end_user, asked["session_id"])
     before = asked["history"] or [(turn.role, turn.text) for turn in stored]
     system = [ChatMessage("system", prompt)] if prompt else []
     turns = [

@@ -17,6 +17,9 @@ from memories.api.erasures import ForgettingSerializer
 from memories.api.messages import MAX_CONTENT
 from memories.api.serializers import RELEVANCE
 from memories.context import build, measures, pace
+from memories.context.request import ALL, ContextRequest
+from memories.context.result import Injection
+from memories.context.use import note_use
 from memories.models import Message
 from understanding.statements.client_text import without_client_text
 
@@ -62,9 +65,7 @@ class ContextForm(Strict):
         default=pace.BUDGET_MS,
         help_text="For so long; after it, what was found without a model is the answer.",
     )
-    include = BoundedList(
-        child=serializers.ChoiceField(build.ALL), default=list(build.ALL), max_length=10
-    )
+    include = BoundedList(child=serializers.ChoiceField(ALL), default=list(ALL), max_length=10)
 
 
 Context = inline_serializer(
@@ -175,7 +176,7 @@ class ContextView(UserView):
         asked = self.body(ContextForm)
         message = without_client_text(asked["message"])
         if not message:
-            return Response(asdict(build.Injection()))  # a client's own request, and no chat
+            return Response(asdict(Injection()))  # a client's own request, and no chat
         turns = [(turn["role"], turn["content"]) for turn in asked.get("history", [])]
         end_user, session_id = self.find_user(), asked.get("session_id") or ""
         if end_user is not None and (speaker := asked.get("speaker")):
@@ -184,15 +185,17 @@ class ContextView(UserView):
             return Response(asdict(traced.injection))
         traced = measures.measured_trace(
             end_user,
-            message,
-            session_id=session_id,
-            history=turns[-HISTORY:],
-            limit=asked["limit"],
-            token_budget=asked["token_budget"],
-            include=asked["include"],
-            keep_cards=asked.get("keep_cards"),
-            resolve=asked.get("resolve"),
-            resolve_budget_ms=asked["resolve_budget_ms"],
-            heal=True,
+            ContextRequest(
+                message,
+                session_id=session_id,
+                history=turns[-HISTORY:],
+                limit=asked["limit"],
+                token_budget=asked["token_budget"],
+                include=asked["include"],
+                keep_cards=asked.get("keep_cards"),
+                resolve=asked.get("resolve"),
+                resolve_budget_ms=asked["resolve_budget_ms"],
+                heal=True,
+            ),
         )
-        return _Answer(asdict(traced.injection), partial(build.note, end_user, traced, session_id))
+        return _Answer(asdict(traced.injection), partial(note_use, end_user, traced, session_id))

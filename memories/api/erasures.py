@@ -14,7 +14,7 @@ from accounts.errors import ApiError, conflict
 from accounts.fields import BoundedList, Identifier, Strict, Whole
 from accounts.paging import Page, PageQuery, page
 from contacts.models import Contact
-from memories.context import build
+from memories.context.forget_notices import forgetting
 from memories.erasure import due
 from memories.erasure.decide import decide
 from memories.erasure.erase import NothingToForget
@@ -99,14 +99,14 @@ class NoBody(Strict):
 
 
 def _shown(rows: Sequence[Erasure]) -> list[dict[str, Any]]:
-    found = [asdict(build.forgetting(row)) for row in rows]
+    found = [asdict(forgetting(row)) for row in rows]
     return list(ForgettingSerializer(found, many=True).data)
 
 
 def _detail(erasure: Erasure) -> dict[str, Any]:
     messages = Message.objects.of(erasure.end_user_id).filter(pk__in=erasure.unsure_message_ids)
     contacts = Contact.objects.of(erasure.end_user_id).light()
-    found = asdict(build.forgetting(erasure)) | {
+    found = asdict(forgetting(erasure)) | {
         "undecided_messages": messages.order_by("seq"),
         "undecided_contacts": contacts.filter(pk__in=erasure.unsure_contact_ids).order_by("name"),
     }

@@ -17,6 +17,7 @@ from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.ranking import Hit
+from memories.search.recall import SearchRequest
 
 Results = inline_serializer(
     "SearchResults",
@@ -71,21 +72,23 @@ def _search(end_user: EndUser, asked: dict[str, Any]) -> list[Hit]:
         raise serializers.ValidationError({"contacts": ["This user has no such contact."]})
     return recall.search(
         end_user,
-        asked["query"],
+        SearchRequest(
+            asked["query"],
+            intent=asked.get("intent"),
+            limit=asked["limit"],
+            contact_ids=[contact.id for contact in contacts if contact],
+            statuses=sorted(statuses),
+            types=asked["types"],
+            since=asked.get("since"),
+            until=asked.get("until"),
+            valid_at=asked.get("valid_at"),
+            min_importance=asked["min_importance"],
+            metadata=asked.get("metadata"),
+            hops=asked["hops"],
+            floor=relevance.FLOOR if least != 0 else 0.0,
+            least=least or 0.0,
+        ),
         embedder=embedder(),
-        intent=asked.get("intent"),
-        limit=asked["limit"],
-        contact_ids=[contact.id for contact in contacts if contact],
-        statuses=sorted(statuses),
-        types=asked["types"],
-        since=asked.get("since"),
-        until=asked.get("until"),
-        valid_at=asked.get("valid_at"),
-        min_importance=asked["min_importance"],
-        metadata=asked.get("metadata"),
-        hops=asked["hops"],
-        floor=relevance.FLOOR if least != 0 else 0.0,
-        least=least or 0.0,
     )
 
 

@@ -18,6 +18,7 @@ from memories.bench.synthetic import Source, fill
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import ann, dense, recall, vectors
+from memories.search.recall import SearchRequest
 
 SIZES = (50, 1800, 10_000)
 # Large enough for the graph: one of them is most of its partition.
@@ -54,7 +55,13 @@ def run(app: App, rows: int, *, progress: bool) -> dict[str, Any]:
         "search": {
             str(size): _percentiles(
                 [
-                    partial(recall.search, user, query, embedder=embedder(), vector=vector)
+                    partial(
+                        recall.search,
+                        user,
+                        SearchRequest(query),
+                        embedder=embedder(),
+                        vector=vector,
+                    )
                     for query, vector in zip(queries, asked, strict=True)
                 ]
             )

@@ -31,12 +31,14 @@ from memories.bench.measure import percentiles, timed
 from memories.bench.scratch import scratch_database
 from memories.bench.synthetic import Source
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.models import Link, Memory
 from memories.models.memory import content_hash
 from memories.pipeline import store_memories
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.search import recall
+from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype
@@ -113,18 +115,20 @@ def run(_paths: Iterable[Path] = (), progress: bool = True, rows: int = 0) -> di
 
 
 def _cards(end_user: EndUser) -> None:
-    build.build(end_user, QUESTION, include=("cards",))
+    build.build(end_user, ContextRequest(QUESTION, include=("cards",)))
 
 
 def _full(end_user: EndUser, messages: Iterator[str]) -> None:
     """What a client waits for: the writes come after the answer."""
-    build.trace(end_user, next(messages), heal=True)
+    build.trace(end_user, ContextRequest(next(messages), heal=True))
 
 
 def _search(end_user: EndUser, messages: Iterator[str]) -> None:
     """A search as the context makes it."""
     contact = Contact.objects.of(end_user).values_list("pk", flat=True).get(name="小红")
-    recall.search(end_user, next(messages), embedder=embedder(), contact_ids=[contact])
+    recall.search(
+        end_user, SearchRequest(next(messages), contact_ids=[contact]), embedder=embedder()
+    )
 
 
 def _messages() -> Iterator[str]:

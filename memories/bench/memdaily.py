@@ -18,6 +18,7 @@ from memories.bench.datasets import read_json, read_lines
 from memories.bench.retrieval import Library, Means, found, recall_at
 from memories.bench.scratch import scratch_database
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.types import Turn
@@ -114,7 +115,7 @@ def _answered(
         end_user = _remembered(app, f"profile {name}", rows)
         for row in rows:
             if row["entities"] == "roles" and row["type"] in ANSWERED_TYPES:
-                prompt = build.build(end_user, row["question"]).system_prompt
+                prompt = build.build(end_user, ContextRequest(row["question"])).system_prompt
                 asked += 1
                 right += normalise(str(row["answer"])) in normalise(prompt)
     return {"answer_in_context": round(100 * right / asked, 1)} if asked else {}

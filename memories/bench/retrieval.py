@@ -13,6 +13,7 @@ from memories.providers.embeddings import Embedder
 from memories.providers.factory import embedder
 from memories.search import recall, relevance
 from memories.search.neighbour_turns import around
+from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype, Turn
@@ -88,7 +89,9 @@ def _asking() -> Embedder:
 
 def found(end_user: EndUser, question: str, limit: int) -> list[UUID]:
     """The ids of what the product's search finds, best first."""
-    hits = recall.search(end_user, question, embedder=_asking(), limit=limit, floor=relevance.FLOOR)
+    hits = recall.search(
+        end_user, SearchRequest(question, limit=limit, floor=relevance.FLOOR), embedder=_asking()
+    )
     return [hit.memory.pk for hit in hits]
 
 

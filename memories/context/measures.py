@@ -3,11 +3,13 @@
 import os
 import time
 from functools import cache
-from typing import Any
 
 from prometheus_client import Histogram
 
+from accounts.models import EndUser
 from memories.context import build
+from memories.context.request import ContextRequest
+from memories.context.result import Trace
 
 # What becomes of one: whether it was searched (Injection.searched), or that it failed.
 FAILED = "failed"
@@ -23,11 +25,11 @@ SECONDS = Histogram(
 )
 
 
-def measured_trace(*args: Any, **options: Any) -> build.Trace:
+def measured_trace(end_user: EndUser | None, request: ContextRequest) -> Trace:
     """``build.trace``, counted with its time and outcome."""
     started, outcome = time.perf_counter(), FAILED
     try:
-        traced = build.trace(*args, **options)
+        traced = build.trace(end_user, request)
         outcome = traced.injection.searched
         return traced
     finally:

@@ -6,6 +6,7 @@ from uuid import uuid4
 from accounts.models import App, EndUser
 from accounts.scope import user_scope
 from memories.context import build, timing
+from memories.context.request import ALL, ContextRequest
 from memories.providers.factory import embedder
 from understanding.people.mentions import entries_of, find_mentions
 from understanding.requests import forget_reading
@@ -33,17 +34,15 @@ def warm_up() -> None:
     """Builds a context in each language for an end user that no database has; takes a second or
     two. A model server is not asked."""
     nobody = EndUser(pk=0, app=App())
-    wanted = [part for part in build.ALL if part != "search" or embedder().in_process]
+    wanted = [part for part in ALL if part != "search" or embedder().in_process]
     with user_scope(nobody):
         for name, turn, message, request in _TALKS:
             forget_reading.read(request)
             find_mentions(turn, entries_of([Person(uuid4(), name)]))
             build.trace(
                 nobody,
-                message,
-                history=[("user", turn)],
-                include=wanted,
-                resolve="fast",
-                deadline_ms=0,
+                ContextRequest(
+                    message, history=[("user", turn)], include=wanted, resolve="fast", deadline_ms=0
+                ),
             )
     timing.is_warm = True

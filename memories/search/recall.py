@@ -52,89 +52,119 @@ def understand(
     return Understood(Intent(intent) if intent else infer(query), span(query, moment))
 
 
-def search(
-    end_user: EndUser,
-    query: str,
-    *,
-    embedder: Embedder,
-    intent: str | None = None,
-    limit: int = 10,
-    contact_ids: Collection[UUID] = (),
-    statuses: Collection[str] = (Memory.Status.ACTIVE,),
-    types: Collection[str] = (),
-    since: datetime | None = None,
-    until: datetime | None = None,
-    valid_at: datetime | None = None,
-    min_importance: float = 0.0,
-    metadata: Mapping[str, Any] | None = None,
-    of_nobody: bool = False,
-    hops: int = 1,
-    heal: bool = True,
-    vector: Sequence[float] | None = None,
-    embedding: QueryVectors | None = None,
-    now: datetime | None = None,
-    floor: float = 0.0,
-    least: float = 0.0,
-    with_people: bool = False,
-) -> list[Hit]:
-    """The end user's memories for ``query``, best first: ``limit`` of them, or all there are.
-
-    Only memories of these ``statuses``, and where given of these ``types``, about one of these
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """Only memories of these ``statuses``, and where given of these ``types``, about one of these
     contacts, at least so important, of such ``metadata``, which held at ``valid_at``, and which
     happened (else were said) from ``since`` to before ``until``; ``of_nobody``, only those that
     should be about somebody. Without ``since`` and ``until``, a time that the query asks about puts
-    memories of it first and leaves out none. ``intent`` is inferred when not given. Memories up to
-    ``hops`` edges from the best come below those; outdated ones count less with time, but not where
-    the query asks for what used to be.
-    Edges to archived memories that are met on the way are removed, unless not to ``heal``.
+    memories of it first and leaves out none. ``intent`` is inferred when not given.
+
+    Memories up to ``hops`` edges from the best come below those; edges to archived memories that
+    are met on the way are removed, unless not to ``heal``. Where the best is less likely relevant
+    than ``floor``, or the query means nothing, nothing is found; of contacts that are given,
+    everything is. What is less likely than ``least`` is left out, whichever way it was found; what
+    can't be judged stays. ``with_people``: the hits say whom they are about."""
+
+    query: str
+    intent: str | None = None
+    limit: int = 10
+    contact_ids: Collection[UUID] = ()
+    statuses: Collection[str] = (Memory.Status.ACTIVE,)
+    types: Collection[str] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    valid_at: datetime | None = None
+    min_importance: float = 0.0
+    metadata: Mapping[str, Any] | None = None
+    of_nobody: bool = False
+    hops: int = 1
+    heal: bool = True
+    now: datetime | None = None
+    floor: float = 0.0
+    least: float = 0.0
+    with_people: bool = False
+
+
+def search(
+    end_user: EndUser,
+    request: SearchRequest,
+    *,
+    embedder: Embedder,
+    vector: Sequence[float] | None = None,
+    embedding: QueryVectors | None = None,
+) -> list[Hit]:
+    """The end user's memories for the query, best first: ``limit`` of them, or all there are.
+
     ``vector`` is the query's embedding where the caller has it already, and ``embedding`` one
-    that was begun; when the embedder fails, words alone decide. Where the best is less likely
-    relevant than ``floor``, or the query means nothing, nothing is found; of contacts that are
-    given, everything is. What is less likely than ``least`` is left out, whichever way it was found;
-    what can't be judged stays. ``with_people``: the hits say whom they are about. At most four SQL statements and two more for a further hop, whatever the
-    number of memories. Raises LateError when the time of ``embedding`` is over.
+    that was begun; when the embedder fails, words alone decide. Outdated memories count less with
+    time, but not where the query asks for what used to be. At most four SQL statements and two more
+    for a further hop, whatever the number of memories. Raises LateError when the time of
+    ``embedding`` is over.
     """
+    query, limit = request.query, request.limit
     if limit <= 0:
         return []
     if vector is None:
         embedding = embedding or QueryVectors(embedder, query, end_user.pk)
-    understood = understand(query, intent, now, end_user.zone)
-    about = within = inside = None
-    if contact_ids:
-        links = Link.objects.of(end_user).standing().filter(contact__in=list(contact_ids))
-        about = within = Subset.of(links.values("memory"), "about")
-    rows = Memory.objects.of(end_user).filter(status__in=list(statuses))
-    narrowed = rows.noted(metadata) if metadata else rows
-    narrowed = _during(_narrowed(narrowed, types, min_importance), since, until)
-    if valid_at:
-        narrowed = narrowed.held_at(valid_at)
-    if of_nobody:
-        narrowed = narrowed.of_nobody()
-    if narrowed is not rows:
-        within = Subset.of(narrowed.values("id"), among=about)
-    if (asked := understood.span) and not (since or until):
-        told = _in_days(narrowed, asked).values("id")
-        inside = Subset.of(told, "inside", among=about)
-    scope = Scope(end_user, statuses, within, inside, limit, with_people)
+    understood = understand(query, request.intent, request.now, end_user.zone)
+    scope = _scope(end_user, request, understood)
     vectors = embedding.wait if embedding else lambda: [vector or ()] * len(parts(query))
     found = _found(scope, query, understood, max(DEPTH, limit), space(embedder), vectors)
-    seeds = found.best(SEEDS) if hops else []
-    if hops > 1:  # a single one is walked where the memories are read
-        found.beside = graph.neighbours(end_user, seeds, hops=hops, limit=limit, heal=heal)
+    seeds = found.best(SEEDS) if request.hops else []
+    if request.hops > 1:  # a single one is walked where the memories are read
+        found.beside = graph.neighbours(
+            end_user, seeds, hops=request.hops, limit=limit, heal=request.heal
+        )
         seeds = []
     hits = ordered(
         scope,
         found,
         limit,
-        now or timezone.now(),
+        request.now or timezone.now(),
         seeds=seeds,
         past=asks_past(query),
-        floor=0.0 if contact_ids else floor,
-        least=least,
+        floor=0.0 if request.contact_ids else request.floor,
+        least=request.least,
     )
-    if heal and found.dangling:
+    if request.heal and found.dangling:
         graph.remove(end_user, found.dangling)
     return hits
+
+
+def _scope(end_user: EndUser, request: SearchRequest, understood: Understood) -> Scope:
+    about = within = inside = None
+    if request.contact_ids:
+        links = Link.objects.of(end_user).standing().filter(contact__in=list(request.contact_ids))
+        about = within = Subset.of(links.values("memory"), "about")
+    rows = Memory.objects.of(end_user).filter(status__in=list(request.statuses))
+    narrowed = _narrowed(rows, request)
+    if narrowed is not rows:
+        within = Subset.of(narrowed.values("id"), among=about)
+    if understood.span and not (request.since or request.until):
+        inside = Subset.of(_in_days(narrowed, understood.span).values("id"), "inside", among=about)
+    return Scope(end_user, request.statuses, within, inside, request.limit, request.with_people)
+
+
+def _narrowed(memories: MemoryQuerySet, request: SearchRequest) -> MemoryQuerySet:
+    """The same query set where nothing narrows it."""
+    if request.metadata:
+        memories = memories.noted(request.metadata)
+    if request.types:
+        memories = memories.filter(type__in=list(request.types))
+    if request.min_importance > 0:
+        memories = memories.filter(importance__gte=request.min_importance)
+    if request.since or request.until:
+        memories = memories.alias(at=Coalesce("happens_at", "said_at"))
+    if request.since:
+        memories = memories.filter(at__gte=request.since)
+    if request.until:
+        memories = memories.filter(at__lt=request.until)
+    if request.valid_at:
+        memories = memories.held_at(request.valid_at)
+    if request.of_nobody:
+        memories = memories.of_nobody()
+    return memories
 
 
 def _found(
@@ -191,28 +221,6 @@ def _found(
     if scope.inside:
         found.add_in_range((0.0, 1.0), [], inside.others)
     return found
-
-
-def _narrowed(
-    memories: MemoryQuerySet, types: Collection[str], min_importance: float
-) -> MemoryQuerySet:
-    if types:
-        memories = memories.filter(type__in=list(types))
-    if min_importance > 0:
-        memories = memories.filter(importance__gte=min_importance)
-    return memories
-
-
-def _during(
-    memories: MemoryQuerySet, since: datetime | None, until: datetime | None
-) -> MemoryQuerySet:
-    if since or until:
-        memories = memories.alias(at=Coalesce("happens_at", "said_at"))
-    if since:
-        memories = memories.filter(at__gte=since)
-    if until:
-        memories = memories.filter(at__lt=until)
-    return memories
 
 
 def _in_days(memories: MemoryQuerySet, days: Span) -> MemoryQuerySet:

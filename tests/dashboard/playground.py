@@ -6,12 +6,12 @@ from django.test import Client
 from django_q.models import OrmQ
 
 from accounts.models import EndUser
-from memories.context import build
+from memories.context.request import ALL
 from memories.models import Edge, Injected, Memory, Retrieval
 from memories.pipeline.buffer import Incoming, receive
 
 SHE = "她最近怎么样了"
-OPTIONS = {"limit": 10, "token_budget": 1500, "include": list(build.ALL)}
+OPTIONS = {"limit": 10, "token_budget": 1500, "include": list(ALL)}
 
 
 def at(user: EndUser, path: str = "") -> str:

@@ -10,6 +10,7 @@ from accounts.models import Change, EndUser
 from contacts.models import Contact
 from dashboard.queries import claims
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.corrections import merge_contacts
 from memories.erasure import erase
 from memories.models import Claim, Link
@@ -36,7 +37,7 @@ def test_a_note_is_shown_to_operators_undone_by_one_key_and_in_no_prompt(
     assert "Note saved." in write(reviewer, hong, "ask her brother").content.decode()
     page = reverse("dashboard:contact", args=[user.pk, hong.pk])
     assert "ask her brother" in signed_in("viewer").get(page).content.decode()
-    injected = build.build(user, "小红最近怎么样").system_prompt
+    injected = build.build(user, ContextRequest("小红最近怎么样")).system_prompt
     assert "小红喜欢爬山" in injected
     assert "brother" not in injected
     hong.refresh_from_db()

@@ -12,6 +12,7 @@ from accounts.models import EndUser
 from contacts.models import Contact
 from dashboard.forms import turns
 from memories.context import build, timing
+from memories.context.request import ContextRequest
 from memories.corrections import edit_memories
 from memories.models import Edge, Memory
 from memories.providers.factory import embedder
@@ -72,7 +73,7 @@ def test_the_page_shows_precisely_what_the_api_says(
     make_memory(user, "小红下周去北京出差", hong, embedding=vector)
     make_memory(user, "小红喜欢爬山")
     answer = ask(reviewer, user, "小红什么时候出差").context["answer"]
-    built = build.build(user, "小红什么时候出差")
+    built = build.build(user, ContextRequest("小红什么时候出差"))
     traced = answer.trace.injection
     assert traced.system_prompt == built.system_prompt
     assert (traced.contacts, traced.memories) == (built.contacts, built.memories)
@@ -110,7 +111,7 @@ def test_trying_writes_nothing_and_a_viewer_may(user: EndUser, hong: Contact) ->
     assert response.context["answer"].memories
     assert {query["sql"].split()[0] for query in captured} <= {"SELECT", "WITH"}
     assert marks(user) == before
-    build.build(user, "小红什么时候出差")
+    build.build(user, ContextRequest("小红什么时候出差"))
     changed = [old != new for old, new in zip(before, marks(user), strict=True)]
     assert changed == [True, True, True, False, True, True]
 

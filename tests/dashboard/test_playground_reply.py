@@ -12,6 +12,7 @@ from django.test import AsyncClient, Client
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.context import build
+from memories.context.request import ContextRequest
 from tests.dashboard.playground import OPTIONS, SHE, ask, at, marks, talk, text
 from tests.dashboard.signin import signed_in
 from tests.factories import make_app, make_contact
@@ -73,7 +74,10 @@ def test_a_reply_comes_piece_by_piece_from_what_is_injected(
     assert len(pieces) > 1
     sent = server.requests[0].json["messages"]
     assert [m["role"] for m in sent] == ["system", "user", "assistant", "user"]
-    assert sent[0]["content"] == build.trace(user, SHE, session_id="s1").injection.system_prompt
+    assert (
+        sent[0]["content"]
+        == build.trace(user, ContextRequest(SHE, session_id="s1")).injection.system_prompt
+    )
     assert sent[-1]["content"] == SHE
 
 

@@ -16,6 +16,7 @@ from accounts.models import App, EndUser
 from memories.models import Memory, Vector
 from memories.providers.factory import embedder
 from memories.search import recall
+from memories.search.recall import SearchRequest
 from tests.factories import make_end_user, make_life, make_memory
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -41,7 +42,7 @@ def databases() -> set[str]:
 def ranks(end_user: EndUser) -> dict[Any, int | None]:
     """The memories that a search finds, each with its place among vectors."""
     with scope.user_scope(end_user):
-        hits = recall.search(end_user, "小红的猫", embedder=embedder())
+        hits = recall.search(end_user, SearchRequest("小红的猫"), embedder=embedder())
     return {hit.memory.pk: hit.vector_rank for hit in hits}
 
 

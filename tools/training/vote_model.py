@@ -28,6 +28,7 @@ from memories.models.memory import content_hash
 from memories.providers.factory import embedder
 from memories.search import recall, relevance, vectors
 from memories.search.query_vectors import QueryVectors
+from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
 from tools.training import by_author
 from tools.training.by_author import Authors, Case
@@ -128,13 +129,11 @@ def _of_author(
             continue
         hits = recall.search(
             user,
-            case["text"],
+            SearchRequest(
+                case["text"], limit=LIMIT, heal=False, floor=relevance.FLOOR, with_people=True
+            ),
             embedder=embedder(),
             embedding=embedding,
-            limit=LIMIT,
-            heal=False,
-            floor=relevance.FLOOR,
-            with_people=True,
         )
         found = memory_vote.features(case["text"], hits, case["vectors"])
         case["features"] = {names[str(pk)]: one for pk, one in found.items()}

@@ -13,6 +13,7 @@ from accounts.errors import described
 from accounts.management.command import MioCommand
 from memories.api.context import ContextForm
 from memories.context import build
+from memories.context.request import ContextRequest
 
 
 class Command(MioCommand):
@@ -32,7 +33,9 @@ class Command(MioCommand):
             form.is_valid(raise_exception=True)
         except APIException as error:
             raise CommandError(described(error)) from error
-        injection = build.build(self.find_user(app, user), message, session_id=session)
+        injection = build.build(
+            self.find_user(app, user), ContextRequest(message, session_id=session)
+        )
         if json:
             body = asdict(injection)
             self.stdout.write(jsonlib.dumps(body, ensure_ascii=False, cls=JSONEncoder))

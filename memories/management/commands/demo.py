@@ -10,6 +10,7 @@ from accounts.scope import all_users
 from contacts.models import Contact
 from memories import demo
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.providers.factory import embedder, language_provider
 
 
@@ -38,7 +39,9 @@ class Command(BaseCommand):
         self._heading("The card of 小红")
         self.stdout.write(contacts.get(name="小红").card_today)
         self._heading(f"The system prompt for “{demo.QUESTION}”")
-        injection = build.build(end_user, demo.QUESTION, session_id=demo.LAST_SESSION)
+        injection = build.build(
+            end_user, ContextRequest(demo.QUESTION, session_id=demo.LAST_SESSION)
+        )
         self.stdout.write(injection.system_prompt)
         found = ", ".join(
             f"{c.name} (by {c.matched_by} “{c.matched_text}”, {c.confidence:.2f})"

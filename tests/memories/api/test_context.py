@@ -12,6 +12,7 @@ from rest_framework.test import APIRequestFactory
 from accounts.models import ApiKey, EndUser
 from memories.api.context import ContextView
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.models import Edge, Injected, Memory, Retrieval
 from memories.providers.factory import embedder
 from tests.api import ApiClient
@@ -71,7 +72,7 @@ def disk_is_full() -> None:
 def test_a_context_takes_few_statements(zoe: EndUser, history: bool) -> None:
     turns = [("user", "Greta came by")] if history else []
     with CaptureQueriesContext(connection) as queries:
-        traced = build.trace(zoe, QUESTION, history=turns)
+        traced = build.trace(zoe, ContextRequest(QUESTION, history=turns))
     assert len(traced.injection.memories) == 10
     assert len(queries) <= (7 if history else 8)  # without: the turns of the conversation
     assert sum(step.statements for step in traced.steps) == len(queries)
@@ -106,7 +107,7 @@ def test_a_database_that_takes_no_write_answers_all_the_same(
     broken: Callable[[], None],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    expected = build.trace(zoe, QUESTION).injection.system_prompt
+    expected = build.trace(zoe, ContextRequest(QUESTION)).injection.system_prompt
     broken()
     for address, body in (
         ("users/zoe/context/", {"message": QUESTION}),

@@ -12,6 +12,7 @@ from django_q.models import OrmQ
 
 from accounts.models import Change, EndUser
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.corrections import edit_memories
 from memories.corrections.undo import undo_change
 from memories.erasure import due
@@ -186,13 +187,13 @@ def test_who_has_nothing_to_forget_pays_no_statement_for_it(client, zoe, django_
     make_contact(zoe, "Eva")
     zoe = EndUser.objects.select_related("app").get(pk=zoe.pk)  # as a request has it
     with django_assert_num_queries(2):  # the turns before, and whom all texts mean
-        build.build(zoe, "Eva?", include=["cards"])
+        build.build(zoe, ContextRequest("Eva?", include=["cards"]))
     bob = make_contact(zoe, "Bob")
     make_memory(zoe, "Bob sings", bob)
     forget_asked(zoe, [ForgetRequest(bob.id)])
     zoe = EndUser.objects.select_related("app").get(pk=zoe.pk)
     with django_assert_num_queries(3):
-        assert build.build(zoe, "Eva?", include=["cards"]).forgetting
+        assert build.build(zoe, ContextRequest("Eva?", include=["cards"])).forgetting
 
 
 def test_the_list_shows_every_state(client, zoe, asked):

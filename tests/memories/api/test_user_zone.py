@@ -11,6 +11,7 @@ from accounts.models import EndUser
 from memories.models import Memory, Message
 from memories.providers.factory import embedder
 from memories.search import recall
+from memories.search.recall import SearchRequest
 from tests.api import assert_error
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -93,7 +94,7 @@ def test_a_search_reads_the_days_of_a_question_in_the_users_zone(client, zoe):
     now = datetime(2026, 3, 2, 16, 30, tzinfo=UTC)
     morning = datetime(2026, 3, 2, 2, tzinfo=UTC)
     make_memory(zoe, "小红去了博物馆", said_at=morning, said_offset=480)
-    (hit,) = recall.search(zoe, "昨天小红去了哪里？", embedder=embedder(), now=now)
+    (hit,) = recall.search(zoe, SearchRequest("昨天小红去了哪里？", now=now), embedder=embedder())
     assert hit.in_range
 
 

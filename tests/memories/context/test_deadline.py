@@ -6,6 +6,7 @@ import pytest
 
 from accounts.models import EndUser
 from memories.context import build, timing, warm_up
+from memories.context.request import ContextRequest
 from tests.api import ApiClient
 from tests.factories import make_contact, make_memory
 from tests.servers import FakeOpenAI
@@ -66,10 +67,7 @@ def test_no_search_waits_for_what_a_model_is_asked(
     make_contact(zoe, "Olaf", gender="male")
     make_contact(zoe, "Piet", gender="male")
     server.hang()
-    traced = build.trace(
-        zoe, "What does that grumpy man want now?", history=[("user", "Olaf and Piet had a fight.")],
-        resolve="model", resolve_budget_ms=900, deadline_ms=800,
-    )  # fmt: skip
+    traced = build.trace(zoe, ContextRequest("What does that grumpy man want now?", history=[("user", "Olaf and Piet had a fight.")], resolve="model", resolve_budget_ms=900, deadline_ms=800))  # fmt: skip
     assert (traced.injection.resolved, traced.injection.searched) == ("late", "yes")
 
 

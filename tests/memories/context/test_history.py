@@ -6,7 +6,8 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import EndUser
-from memories.context import build
+from memories.context import build, turns
+from memories.context.request import ContextRequest
 from tests.factories import make_contact, make_message
 
 STORED = [f"Turn {number} of the talk" for number in range(8)]
@@ -14,7 +15,7 @@ STORED = [f"Turn {number} of the talk" for number in range(8)]
 
 def read(zoe: EndUser, session_id: str, *given: str) -> list[str]:
     history = [("user", text) for text in given]
-    session, _before = build._turns(zoe, session_id, history)()
+    session, _before = turns.turns_of(zoe, session_id, history)()
     return [turn.text for turn in session]
 
 
@@ -70,7 +71,10 @@ def test_who_was_named_before_a_short_history_is_still_meant(zoe: EndUser) -> No
     def meant(*given: str) -> set[str]:
         turns = [("user", text) for text in given]
         traced = build.trace(
-            zoe, "Did she ask the boss?", session_id="s", history=turns, include=["cards"]
+            zoe,
+            ContextRequest(
+                "Did she ask the boss?", session_id="s", history=turns, include=["cards"]
+            ),
         )
         return {m.person.name for m in traced.mentions if m.how == "pronoun"}
 

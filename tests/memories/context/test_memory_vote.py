@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from accounts.models import EndUser
 from memories.context import build, memory_vote
-from memories.context.build import Trace
+from memories.context.request import ContextRequest
+from memories.context.result import Trace
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search.ranking import Hit
@@ -46,7 +47,7 @@ def end_user(db: None) -> EndUser:
 
 
 def traced(end_user: EndUser, message: str, **options: Any) -> Trace:
-    return build.trace(end_user, message, history=[("user", "hello")], **options)
+    return build.trace(end_user, ContextRequest(message, history=[("user", "hello")], **options))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import pytest
 
 from accounts.models import EndUser
 from memories.context import build
+from memories.context.request import ContextRequest
 from tests.factories import make_contact, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
@@ -22,7 +23,9 @@ def test_history_is_injected_for_a_message_about_the_past(end_user: EndUser) -> 
     nina = make_contact(end_user, "Nina")
     make_memory(end_user, "Nina drinks tea", nina)
     make_memory(end_user, "Nina drinks cocoa", nina, status="outdated", valid_to=SINCE)
-    asked = build.build(end_user, "What did Nina use to drink? She used to love something.")
+    asked = build.build(
+        end_user, ContextRequest("What did Nina use to drink? She used to love something.")
+    )
     assert "Nina drinks cocoa (no longer true since 2026-03)" in asked.system_prompt
     assert "Nina drinks tea\n" in asked.system_prompt
     marked = {memory.content: memory.outdated_on for memory in asked.memories}
@@ -34,11 +37,13 @@ def test_it_is_marked_in_the_users_language(end_user: EndUser) -> None:
     end_user.save()
     hong = make_contact(end_user, "小红")
     make_memory(end_user, "小红在银行上班", hong, status="outdated", valid_to=SINCE)
-    prompt = build.build(end_user, "小红以前在哪儿上班？").system_prompt
+    prompt = build.build(end_user, ContextRequest("小红以前在哪儿上班？")).system_prompt
     assert "小红在银行上班（自2026-03起不再如此）" in prompt
 
 
 def test_any_other_message_is_given_only_what_holds(end_user: EndUser) -> None:
     nina = make_contact(end_user, "Nina")
     make_memory(end_user, "Nina drinks cocoa", nina, status="outdated", valid_to=SINCE)
-    assert "cocoa" not in build.build(end_user, "What does Nina drink?").system_prompt
+    assert (
+        "cocoa" not in build.build(end_user, ContextRequest("What does Nina drink?")).system_prompt
+    )

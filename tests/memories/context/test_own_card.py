@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.corrections import edit_memories
 from memories.corrections.undo import undo_change
 from memories.erasure import erase
@@ -28,7 +29,9 @@ def states(end_user, key, value, person=None, **fields):
 
 def card(end_user, message="make me a list for the move", **options):
     end_user.refresh_from_db()
-    found = build.trace(end_user, message, **{"include": ("user",), **options}).injection
+    found = build.trace(
+        end_user, ContextRequest(message, **{"include": ("user",), **options})
+    ).injection
     assert found.user_card in found.system_prompt
     return found.user_card
 
@@ -49,7 +52,7 @@ def test_a_wish_and_an_allergy_are_told_though_nothing_in_the_message_is_like_th
     states(user, "likes", "jazz")
     states(user, "allergy", "bees", str(make_contact(user, "Kim").pk))
     user.refresh_from_db()
-    asked = build.trace(user, "Thanks, see you!").injection.system_prompt
+    asked = build.trace(user, ContextRequest("Thanks, see you!")).injection.system_prompt
     assert f"{heading}\n{told}\n" in asked
     assert "figs" in asked
     assert card(user).count("\n") == 1
@@ -62,7 +65,7 @@ def test_the_card_costs_one_statement():
     counts = []
     for include in (("cards",), ("user", "cards")):
         with CaptureQueriesContext(connection) as asked:
-            found = build.trace(user, "snack ideas", include=include)
+            found = build.trace(user, ContextRequest("snack ideas", include=include))
         counts.append(len(asked))
     assert "figs" in found.injection.system_prompt
     assert counts[1] == counts[0] + 1

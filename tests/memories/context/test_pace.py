@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from accounts.models import EndUser
 from memories.context import build, pace
+from memories.context.request import ContextRequest
 from memories.jobs import sweep
 from memories.models import ModelCall, SlowModel
 from tests.factories import make_contact
@@ -37,7 +38,9 @@ def called(zoe: EndUser, outcomes: dict[str, int], at: datetime | None = None) -
 
 
 def resolved(zoe: EndUser, resolve: str = "auto") -> str:
-    traced = build.trace(zoe, "Is he still angry?", history=TURNS, include=[], resolve=resolve)
+    traced = build.trace(
+        zoe, ContextRequest("Is he still angry?", history=TURNS, include=[], resolve=resolve)
+    )
     return traced.injection.resolved
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.context import build, model_resolution
+from memories.context.request import ContextRequest
 from memories.models import ModelCall, Outage
 from tests.api import ApiClient, assert_error
 from tests.factories import make_contact, make_memory, make_message
@@ -188,7 +189,7 @@ def test_without_a_model_or_where_none_is_wanted_nothing_is_asked_and_no_stateme
 
     def statements(**options: Any) -> int:
         with CaptureQueriesContext(connection) as queries:
-            build.trace(zoe, POINTS, history=history, include=["cards"], **options)
+            build.trace(zoe, ContextRequest(POINTS, history=history, include=["cards"], **options))
         return len(queries)
 
     settings.MIO_RESOLVE = "fast"

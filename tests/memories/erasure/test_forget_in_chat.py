@@ -5,6 +5,7 @@ import pytest
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.corrections.undo import undo_change
 from memories.models import Erasure, Memory
 from memories.pipeline import run
@@ -119,5 +120,5 @@ def test_what_may_be_a_request_is_filed_as_unclear_and_told(end_user: EndUser) -
     assert Erasure.objects.get().state == Erasure.State.UNCLEAR
     assert known(end_user) == before
     end_user.refresh_from_db()
-    told = build.build(end_user, "你好").system_prompt
+    told = build.build(end_user, ContextRequest("你好")).system_prompt
     assert WORDS["zh"]["unclear"] in told or WORDS["en"]["unclear"] in told

@@ -14,6 +14,7 @@ from memories.models import Memory, ModelCall, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder, embedder_named
 from memories.search import ann, recall, vectors
+from memories.search.recall import SearchRequest
 from tests.commands import run_json
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.servers import FakeOpenAI
@@ -67,7 +68,7 @@ def test_new_vectors_stand_beside_the_old_which_still_answer(
 ) -> None:
     assert to_new() == {"space": NEW, "embedded": 5, "missing": 0}
     assert spaces() == {OLD: 5, NEW: 5}
-    hits = recall.search(end_user, "Anna", embedder=embedder(), vector=UNIT)
+    hits = recall.search(end_user, SearchRequest("Anna"), embedder=embedder(), vector=UNIT)
     assert sorted(hit.vector_rank or 0 for hit in hits) == [1, 2, 3, 4, 5]
     assert not Memory.objects.exclude(embedding_model=OLD).exists()
     assert vectors.waiting_users(OLD) == []
@@ -124,7 +125,7 @@ def test_prune_drops_the_old_vectors_and_their_index(
     try:
         assert run("--prune") == {"dropped": 5, "spaces": [OLD]}
         assert spaces() == {NEW: 5}
-        hits = recall.search(end_user, "Anna", embedder=embedder())
+        hits = recall.search(end_user, SearchRequest("Anna"), embedder=embedder())
         assert sorted(hit.vector_rank or 0 for hit in hits) == [1, 2, 3, 4, 5]
     finally:
         ann.build(OLD)

@@ -8,6 +8,7 @@ from accounts.models import EndUser
 from contacts import store
 from contacts.models import Contact
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.models import Memory
 from memories.pipeline import backfill, linker
 from tests.factories import make_contact, make_end_user, make_memory
@@ -102,11 +103,11 @@ def test_what_a_namesake_has_is_not_told_of_the_other_nor_handed_to_the_linker(
     one, other = namesakes(end_user, name, first, second)
     make_memory(end_user, content, other)
     own = make_memory(end_user, hers)
-    found = build.build(end_user, message, include=("linked",))
+    found = build.build(end_user, ContextRequest(message, include=("linked",)))
     assert [memory.id for memory in found.memories] == [own.id]
     backfill.link_contact(one.id)
     OrmQ.objects.all().delete()
-    build.build(end_user, message, include=("linked",))
+    build.build(end_user, ContextRequest(message, include=("linked",)))
     assert queued() == []
 
 

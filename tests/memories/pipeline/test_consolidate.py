@@ -8,6 +8,7 @@ from django.utils import timezone
 from contacts import store
 from contacts.models import Contact
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.corrections import derived, edit_memories, merge_contacts
 from memories.models import Consolidation, Link, Memory, ModelCall
 from memories.pipeline import consolidate, linker, run
@@ -161,7 +162,7 @@ def test_after_consolidation_no_fragment_outranks_its_profile(end_user):
     contact = make_contact(end_user, "小红")
     remembers(end_user, contact, 5)
     run.process(end_user.pk)
-    found = build.build(end_user, "谁喜欢咖啡", include=("search",)).memories
+    found = build.build(end_user, ContextRequest("谁喜欢咖啡", include=("search",))).memories
     kinds = [Memory.objects.get(pk=m.id).kind for m in found]
     assert kinds[0] == "profile"
 

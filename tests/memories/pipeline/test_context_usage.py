@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from accounts.models import App, EndUser
 from accounts.reasons import read
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.models import Edge, Injected, Memory
 from memories.pipeline import run
 from memories.pipeline.buffer import Incoming, receive
@@ -199,9 +200,9 @@ def test_what_is_said_again_is_counted_as_mentioned(app: App, zoe: EndUser) -> N
 
 def test_a_prompt_with_memories_leaves_a_row_and_one_without_does_not(zoe: EndUser) -> None:
     memory = make_memory(zoe, "Priya is allergic to walnuts")
-    build.build(zoe, "Is anyone allergic to walnuts?", session_id="s")
+    build.build(zoe, ContextRequest("Is anyone allergic to walnuts?", session_id="s"))
     row = Injected.objects.get()
     assert (row.session_id, row.memory_ids) == ("s", [memory.pk])
-    build.build(zoe, "Is anyone allergic to walnuts?", include=["cards"])
-    build.build(make_end_user(), "Hello")
+    build.build(zoe, ContextRequest("Is anyone allergic to walnuts?", include=["cards"]))
+    build.build(make_end_user(), ContextRequest("Hello"))
     assert Injected.objects.count() == 1

@@ -9,6 +9,7 @@ from stdnum import iban, luhn
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.models import Memory, Message
 from memories.pipeline import run
 from tests.api import ApiClient
@@ -90,7 +91,7 @@ def test_secrets_of_a_chat_reach_neither_a_model_nor_a_row_nor_a_prompt(
     assert "Maren moved to Lyon. Her wifi password is •••••••, her card is ••••" in sent
     assert len([r for r in server.requests_to("chat") if "new_memories" in r.prompt]) == 1
     rows = stored()
-    prompt = build.trace(zoe, "How is Maren?").injection.system_prompt
+    prompt = build.trace(zoe, ContextRequest("How is Maren?")).injection.system_prompt
     for secret in (*SECRETS, "oak47gate"):
         assert secret not in sent
         assert secret not in rows
@@ -110,7 +111,7 @@ def test_a_secret_that_was_stored_once_is_masked_in_the_prompt(
     about = {"content": "Maren likes rowing", "contacts": [made]}
     memory = client.post("users/zoe/memories/", about)[1]["id"]
     Memory.objects.filter(pk=memory).update(content=f"Maren's card is {CARD}")
-    prompt = build.trace(zoe, "How is Maren?").injection.system_prompt
+    prompt = build.trace(zoe, ContextRequest("How is Maren?")).injection.system_prompt
     assert CARD not in prompt
     assert "Maren's card is ••••" in prompt
 

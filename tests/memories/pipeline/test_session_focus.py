@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import EndUser
 from contacts.models import Contact
 from memories.context import build
+from memories.context.request import ContextRequest
 from memories.erasure import erase
 from memories.models import Message
 from memories.pipeline import run
@@ -40,7 +41,9 @@ def understood(client: ApiClient, server: FakeOpenAI, zoe: EndUser, name: str) -
 
 
 def meant(zoe: EndUser, message: str = ASKED) -> list[str]:
-    traced = build.trace(zoe, message, session_id="s1", include=["cards"], keep_cards=0)
+    traced = build.trace(
+        zoe, ContextRequest(message, session_id="s1", include=["cards"], keep_cards=0)
+    )
     return [one.name for one in traced.injection.contacts]
 
 

@@ -24,6 +24,7 @@ from memories.models import Batch, Edge, Link, Memory, Vector
 from memories.pipeline.embed import embed_missing
 from memories.providers.factory import embedder
 from memories.search import recall
+from memories.search.recall import SearchRequest
 from tests.factories import (
     make_app,
     make_contact,
@@ -130,7 +131,7 @@ def test_what_was_learnt_from_a_talk_is_searched_and_shown_in_a_copy_as_in_the_o
 def searched(end_user: EndUser) -> list[tuple[str, int | None]]:
     """What a search finds, each with its place among vectors."""
     with scope.user_scope(end_user):
-        hits = recall.search(end_user, "小红的猫", embedder=embedder())
+        hits = recall.search(end_user, SearchRequest("小红的猫"), embedder=embedder())
     return [(hit.memory.content, hit.vector_rank) for hit in hits]
 
 

@@ -9,7 +9,7 @@ from memories.models import Edge
 from memories.pipeline.embed import embed_missing
 from memories.providers.embeddings import LocalEmbedder
 from memories.search.outdated_weight import asks_past
-from memories.search.recall import search
+from memories.search.recall import SearchRequest, search
 from tests.factories import make_end_user, make_memory
 
 NOW = datetime(2026, 3, 18, tzinfo=UTC)
@@ -53,7 +53,9 @@ def end_user() -> EndUser:
 
 def place(end_user: EndUser, query: str, word: str) -> int:
     hits = search(
-        end_user, query, embedder=EMBEDDER, statuses=["active", "outdated"], limit=20, now=NOW
+        end_user,
+        SearchRequest(query, statuses=["active", "outdated"], limit=20, now=NOW),
+        embedder=EMBEDDER,
     )
     return next(n for n, hit in enumerate(hits, 1) if word in hit.memory.content)
 

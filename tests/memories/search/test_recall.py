@@ -14,7 +14,7 @@ from memories.models.memory import content_hash
 from memories.providers.embeddings import LocalEmbedder
 from memories.providers.errors import TransientError
 from memories.search import vectors
-from memories.search.recall import Hit, search
+from memories.search.recall import Hit, SearchRequest, search
 from memories.search.tokens import tokenise
 from tests.factories import make_contact, make_end_user, make_memory
 
@@ -53,7 +53,9 @@ def test_words_and_meaning_both_find() -> None:
     by_meaning = remember(end_user, "He has a large album at home", 0)
     for n in range(2, 8):
         remember(end_user, f"The weather was grey on day {n}", n)
-    hits = search(end_user, "stamps", embedder=EMBEDDER, vector=direction(0), limit=2)
+    hits = search(
+        end_user, SearchRequest("stamps", limit=2), embedder=EMBEDDER, vector=direction(0)
+    )
     assert {by_words.pk, by_meaning.pk} == set(ids(hits))
     words = next(hit for hit in hits if hit.memory.pk == by_words.pk)
     meaning = next(hit for hit in hits if hit.memory.pk == by_meaning.pk)
@@ -69,12 +71,18 @@ def test_the_intent_decides_which_of_them_leads() -> None:
     by_words = remember(end_user, "stamps", 1)
     by_meaning = remember(end_user, "a large album", 0)
     vector = direction(0)
-    exact = search(end_user, "stamps", embedder=EMBEDDER, vector=vector, intent="exact")
-    explore = search(end_user, "stamps", embedder=EMBEDDER, vector=vector, intent="explore")
+    exact = search(
+        end_user, SearchRequest("stamps", intent="exact"), embedder=EMBEDDER, vector=vector
+    )
+    explore = search(
+        end_user, SearchRequest("stamps", intent="explore"), embedder=EMBEDDER, vector=vector
+    )
     assert {by_words.pk, by_meaning.pk} == set(ids(exact))
     assert exact[0].score > explore[0].score
     with pytest.raises(ValueError, match="unknown"):
-        search(end_user, "stamps", embedder=EMBEDDER, vector=vector, intent="unknown")
+        search(
+            end_user, SearchRequest("stamps", intent="unknown"), embedder=EMBEDDER, vector=vector
+        )
 
 
 @pytest.mark.parametrize("query", ["小红", "nothing like it", "", "？"])
@@ -83,21 +91,23 @@ def test_never_fewer_results_than_exist(query: str, limit: int) -> None:
     end_user = make_end_user()
     for n in range(12):
         remember(end_user, f"小红第{n}天去跑步", n if n % 3 else None)
-    hits = search(end_user, query, embedder=EMBEDDER, vector=direction(1), limit=limit)
+    hits = search(
+        end_user, SearchRequest(query, limit=limit), embedder=EMBEDDER, vector=direction(1)
+    )
     assert len(hits) == len(set(ids(hits))) == min(limit, 12)
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
     assert all(0 <= hit.score <= 1 for hit in hits)
 
 
 def test_a_limit_of_nothing_finds_nothing() -> None:
-    assert search(make_end_user(), "小红", embedder=EMBEDDER, limit=0) == []
+    assert search(make_end_user(), SearchRequest("小红", limit=0), embedder=EMBEDDER) == []
 
 
 def test_another_users_memories_are_never_found() -> None:
     end_user, stranger = make_end_user(), make_end_user()
     mine = remember(end_user, "小红喜欢喝茶", 0)
     remember(stranger, "小红喜欢喝茶", 0)
-    hits = search(end_user, "小红喜欢喝茶", embedder=EMBEDDER, vector=direction(0))
+    hits = search(end_user, SearchRequest("小红喜欢喝茶"), embedder=EMBEDDER, vector=direction(0))
     assert ids(hits) == [mine.pk]
 
 
@@ -109,7 +119,9 @@ def test_results_can_be_narrowed_by_status_type_and_contact() -> None:
     job = make_memory(end_user, "小明爱喝茶", ming, type="personal")
 
     def found(**how: Any) -> set[UUID]:
-        hits = search(end_user, "爱喝茶", embedder=EMBEDDER, vector=direction(0), **how)
+        hits = search(
+            end_user, SearchRequest("爱喝茶", **how), embedder=EMBEDDER, vector=direction(0)
+        )
         return set(ids(hits))
 
     assert found() == {tea.pk, job.pk}
@@ -132,13 +144,17 @@ def test_a_profile_stands_before_the_memories_that_it_speaks_for() -> None:
     )
     for n in range(5):
         remember(end_user, f"小红爱喝茶，第{n}次说", 0, importance=0.05, consolidated_into=profile)
-    hits = search(end_user, "小红爱喝茶", embedder=EMBEDDER, vector=direction(0), limit=3)
+    hits = search(
+        end_user, SearchRequest("小红爱喝茶", limit=3), embedder=EMBEDDER, vector=direction(0)
+    )
     assert hits[0].memory.pk == profile.pk
     # Even from outside of both arms' reach.
     profile.tokens = []
     profile.save()
     profile.vectors.all().delete()
-    hits = search(end_user, "小红爱喝茶", embedder=EMBEDDER, vector=direction(0), limit=2)
+    hits = search(
+        end_user, SearchRequest("小红爱喝茶", limit=2), embedder=EMBEDDER, vector=direction(0)
+    )
     assert ids(hits)[0] == profile.pk
     assert "sums up" in str(hits[0].reason)
     assert hits[1].memory.consolidated_into_id == profile.pk
@@ -148,7 +164,7 @@ def test_a_profile_outside_of_what_is_asked_for_stays_out() -> None:
     end_user = make_end_user()
     profile = remember(end_user, "小红的一切", 9, kind="profile", status="outdated")
     source = remember(end_user, "小红爱喝茶", 0, importance=0.05, consolidated_into=profile)
-    hits = search(end_user, "小红爱喝茶", embedder=EMBEDDER, vector=direction(0))
+    hits = search(end_user, SearchRequest("小红爱喝茶"), embedder=EMBEDDER, vector=direction(0))
     assert ids(hits) == [source.pk]
 
 
@@ -158,7 +174,9 @@ def test_a_consolidated_memory_is_found_when_it_alone_holds_the_answer() -> None
     answer = remember(end_user, "小红对花生过敏", 0, importance=0.05, consolidated_into=profile)
     for n in range(30):
         remember(end_user, f"第{n}天小红在公司加班到很晚", n + 10)
-    hits = search(end_user, "小红对什么过敏？", embedder=EMBEDDER, vector=direction(0), limit=3)
+    hits = search(
+        end_user, SearchRequest("小红对什么过敏？", limit=3), embedder=EMBEDDER, vector=direction(0)
+    )
     assert answer.pk in ids(hits)[:2]
 
 
@@ -166,7 +184,9 @@ def test_of_equal_finds_the_more_important_leads() -> None:
     end_user = make_end_user()
     low = remember(end_user, "Ben collects stamps at home", 0, importance=0.1)
     high = remember(end_user, "Ben collects stamps abroad", 0, importance=0.9)
-    hits = search(end_user, "Ben collects stamps", embedder=EMBEDDER, vector=direction(0))
+    hits = search(
+        end_user, SearchRequest("Ben collects stamps"), embedder=EMBEDDER, vector=direction(0)
+    )
     assert ids(hits) == [high.pk, low.pk]
 
 
@@ -177,7 +197,10 @@ def test_the_rest_of_a_question_is_found_over_the_one_it_describes() -> None:
     for n, who in enumerate(["我舅舅", "我表姐", "我同事", "我奶奶"]):
         remember(end_user, f"{who}的生日是7月{n + 9}日")
     hits = search(
-        end_user, "那个在动物园上班的人，生日是哪天？", embedder=EMBEDDER, vector=direction(0)
+        end_user,
+        SearchRequest("那个在动物园上班的人，生日是哪天？"),
+        embedder=EMBEDDER,
+        vector=direction(0),
     )
     assert ids(hits)[:2] == [works.pk, birthday.pk]
     assert "what the best hit" in str(hits[1].reason)
@@ -190,7 +213,7 @@ def test_each_of_several_questions_finds_its_answer() -> None:
     for n in range(20):
         remember(end_user, f"小红小明第{n}天一起打羽毛球")
     query = "小红爱喝什么茶？另外，小明养了什么猫？"
-    hits = search(end_user, query, embedder=EMBEDDER, vector=direction(0), limit=2)
+    hits = search(end_user, SearchRequest(query, limit=2), embedder=EMBEDDER, vector=direction(0))
     assert set(ids(hits)) == {tea.pk, cat.pk}
 
 
@@ -199,7 +222,9 @@ def test_repetitions_leave_room_for_other_facts() -> None:
     for ending in ["", "。", "！", "，对", "啊"]:
         remember(end_user, f"小红爱喝龙井茶{ending}")
     other = remember(end_user, "小红在茶叶公司上班")
-    hits = search(end_user, "小红 茶", embedder=EMBEDDER, vector=direction(0), limit=2)
+    hits = search(
+        end_user, SearchRequest("小红 茶", limit=2), embedder=EMBEDDER, vector=direction(0)
+    )
     assert other.pk in ids(hits)
 
 
@@ -207,7 +232,7 @@ def test_without_the_embedder_words_alone_decide() -> None:
     end_user = make_end_user()
     remember(end_user, "a large album", 0)
     stamps = remember(end_user, "Ben collects stamps", 1)
-    hits = search(end_user, "stamps", embedder=BrokenEmbedder())
+    hits = search(end_user, SearchRequest("stamps"), embedder=BrokenEmbedder())
     assert ids(hits)[0] == stamps.pk
     assert len(hits) == 2
     assert all(hit.vector_rank is None for hit in hits)
@@ -217,7 +242,7 @@ def test_vectors_of_another_model_are_not_compared() -> None:
     end_user = make_end_user()
     foreign = remember(end_user, "one", embedding=[1.0, 0.0], space="another/2")
     known = remember(end_user, "two", 0)
-    hits = search(end_user, "nothing", embedder=EMBEDDER, vector=direction(0))
+    hits = search(end_user, SearchRequest("nothing"), embedder=EMBEDDER, vector=direction(0))
     assert ids(hits) == [known.pk, foreign.pk]
     assert hits[1].vector_rank is None
 
@@ -242,7 +267,9 @@ def test_statements_and_columns_do_not_grow_with_memories() -> None:
             for content in contents
         )
         with CaptureQueriesContext(connection) as queries:
-            hits = search(end_user, "小红在哪里游泳？", embedder=EMBEDDER, vector=direction(0))
+            hits = search(
+                end_user, SearchRequest("小红在哪里游泳？"), embedder=EMBEDDER, vector=direction(0)
+            )
             [(hit.memory.content, hit.memory.importance, str(hit.memory)) for hit in hits]
         counts.append(len(queries))
     assert counts[0] == counts[1] <= 5

@@ -15,7 +15,7 @@ from memories.models import Edge, Memory
 from memories.providers.embeddings import LocalEmbedder
 from memories.search.outdated_weight import HALF_LIFE, SHARE, asks_past, history_weight
 from memories.search.ranking import Hit
-from memories.search.recall import search, understand
+from memories.search.recall import SearchRequest, search, understand
 from tests.factories import make_end_user, make_memory
 
 EMBEDDER = LocalEmbedder()
@@ -30,7 +30,7 @@ def end_user() -> EndUser:
 
 
 def find(end_user: EndUser, query: str, **how: Any) -> list[Hit]:
-    return search(end_user, query, embedder=EMBEDDER, vector=VECTOR, now=NOW, **how)
+    return search(end_user, SearchRequest(query, now=NOW, **how), embedder=EMBEDDER, vector=VECTOR)
 
 
 def ids(hits: list[Hit]) -> list[UUID]:

@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from memories.bench.synthetic import Source, fill
 from memories.models import Link, Memory
 from memories.providers.embeddings import LocalEmbedder
-from memories.search.recall import search
+from memories.search.recall import SearchRequest, search
 from memories.search.vectors import space
 from tests.factories import make_contact, make_end_user
 
@@ -50,7 +50,12 @@ def searched(memories: int, question: str) -> CaptureQueriesContext:
     )
     (vector,) = Source(EMBEDDER.dimensions).vectors(1).tolist()
     with CaptureQueriesContext(connection) as queries:
-        search(end_user, question, embedder=EMBEDDER, vector=vector, contact_ids=[contact.pk])
+        search(
+            end_user,
+            SearchRequest(question, contact_ids=[contact.pk]),
+            embedder=EMBEDDER,
+            vector=vector,
+        )
     return queries
 
 
