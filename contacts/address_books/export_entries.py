@@ -12,7 +12,7 @@ def entries_of(end_user: EndUser) -> dict[UUID, Entry]:
     kinds = {word: kind for kind, word in reversed([*RELATIONS.items()])}
     related: dict[UUID, list[Related]] = {}
     stated = Relation.objects.of(end_user).select_related("subject").order_by("id")
-    for relation in stated.defer("subject__memory_ids", "subject__embedding"):
+    for relation in stated.defer("subject__memory_ids"):
         kind = kinds.get(relation.kind, relation.kind)
         related.setdefault(relation.object_id, []).append(Related(relation.subject.name, kind))
     contacts = Contact.objects.of(end_user).standing().light().order_by("name_key", "namesake")

@@ -23,7 +23,9 @@ MOST_BESIDE = 14  # more can't be taken in
 def with_people(rows: QuerySet) -> QuerySet:
     """Memories with whom they are about, in a fixed number of statements."""
     links = Link.objects.filter(rejected=False).select_related("contact")
-    links = links.defer("contact__memory_ids", "contact__embedding").order_by("pk")
+    links = links.defer(
+        "contact__memory_ids",
+    ).order_by("pk")
     return rows.defer("tokens").prefetch_related(Prefetch("links", links))
 
 

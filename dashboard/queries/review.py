@@ -36,7 +36,7 @@ def open_suggestions(users: QuerySet[EndUser]) -> QuerySet[Suggestion]:
         .filter(first__merged_into=None, second__merged_into=None)
         .listed()
         .select_related("end_user__app", "first", "second")
-        .defer("first__memory_ids", "first__embedding", "second__memory_ids", "second__embedding")
+        .defer("first__memory_ids", "second__memory_ids")
         .order_by("-state", "-confidence", "pk")
     )
 
@@ -52,7 +52,7 @@ def doubtful_links(users: QuerySet[EndUser]) -> QuerySet[Link]:
     return (
         Link.objects.filter(pk__in=doubtful.union(twins), contact__archived_at=None)
         .select_related("end_user__app", "contact", "memory")
-        .defer("contact__memory_ids", "contact__embedding", "memory__tokens", "memory__embedding")
+        .defer("contact__memory_ids", "memory__tokens", "memory__embedding")
         .order_by("-pk")
     )
 
@@ -120,8 +120,7 @@ def _lettered(values: Sequence[Any]) -> list[tuple[str, Any]]:
 def _people_of(memories: Collection[UUID]) -> dict[UUID, list[Contact]]:
     links = Link.objects.filter(memory__in=memories, rejected=False, contact__merged_into=None)
     found: dict[UUID, list[Contact]] = {}
-    large = ("contact__memory_ids", "contact__embedding")
-    for link in links.select_related("contact").defer(*large).order_by("pk"):
+    for link in links.select_related("contact").defer("contact__memory_ids").order_by("pk"):
         found.setdefault(link.memory_id, []).append(link.contact)
     return found
 

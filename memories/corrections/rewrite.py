@@ -103,7 +103,7 @@ def _piece(whole: Memory, key: str, text: str) -> Memory:
         setattr(piece, name, getattr(whole, name))
     piece.quote = rewrite_links.quote_of(whole.quote, text)
     piece.refined_at = timezone.now()
-    derived.refresh(piece)
+    derived.reindex(piece)
     return piece
 
 
@@ -168,7 +168,7 @@ def trim(end_user: EndUser, memory_id: UUID, content: str, *, actor: str, why: s
     with recording(held, lineage.TRIM, actor, why, [memory_id]) as (recorder, change):
         recorder.watch([memory])
         memory.content, memory.content_hash = content, content_hash(content)
-        derived.refresh(memory)
+        derived.reindex(memory)
         try:
             with atomic():
                 memory.save()

@@ -67,7 +67,7 @@ def united(end_user: EndUser, originals: Iterable[Memory], content: str, key: st
             key=itemgetter(0),
         )
     )
-    derived.refresh(memory)
+    derived.reindex(memory)
     return memory
 
 

@@ -1,8 +1,11 @@
 """Which memories are about whom, and how memories stand to each other."""
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Any, Self
+from uuid import UUID
 
 import pgtrigger
 from django.db import models
@@ -14,6 +17,7 @@ from accounts.models import EndUser, ScopedQuerySet, Tracked
 from contacts.models import Contact
 from memories.models.memory import AHEAD, TELL_DATES, Memory
 from memories.models.triggers import after
+from memories.types import EdgeKind
 from understanding.attributes import label
 from understanding.statements.quotes import attributed
 from understanding.text import one_line
@@ -85,10 +89,21 @@ class LinkQuerySet(ScopedQuerySet):
         """Links that no operator has rejected."""
         return self.filter(rejected=False)
 
+    def people_by_memory(
+        self, memories: Iterable[Any], *, rejected: bool = False
+    ) -> dict[UUID, set[UUID]]:
+        """The ids of the contacts that each of these memories is about; with ``rejected`` also of
+        those that an operator rejected."""
+        people: dict[UUID, set[UUID]] = defaultdict(set)
+        links = (self if rejected else self.standing()).filter(memory__in=memories)
+        for memory, contact in links.values_list("memory", "contact"):
+            people[memory].add(contact)
+        return people
+
     def with_people(self) -> Self:
         """With their contacts, in the same statement."""
         return self.select_related("contact").defer(
-            *(f"contact__{column}" for column in ("memory_ids", "embedding", "timeline", "card"))
+            *(f"contact__{column}" for column in ("memory_ids", "timeline", "card"))
         )
 
     def due(self, end_user: EndUser) -> Self:
@@ -333,17 +348,7 @@ class Edge(Tracked):
     unique_by = ("source_id", "kind", "target_id")
     found_again = True
 
-    class Kind(models.TextChoices):
-        SUPERSEDES = "supersedes"
-        COMPLEMENTS = "complements"
-        CONFLICTS = "conflicts"
-        CAUSES = "causes"
-        INSTANCE_OF = "instance_of"
-        INVALIDATED_BY = "invalidated_by"
-        MOTIVATED_BY = "motivated_by"
-        WAS_CONTEXT_FOR = "was_context_for"
-        PART_OF = "part_of"
-
+    Kind = EdgeKind
     SHARES_ENTITY = "shares_entity:"
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="+")

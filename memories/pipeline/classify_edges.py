@@ -1,8 +1,8 @@
 """New memories find their place in the graph: their entities, and how they stand to others.
 
-Per batch: entities are tagged, candidates are read, the provider is asked once without any
-lock held, and the edges are written in the transaction that marks the memories as done. A
-worker that dies leaves them waiting, and doing a batch again changes nothing.
+Per batch: entities are tagged, candidates are read, the model (if there is one) is asked once
+without any lock held, and the edges are written in the transaction that marks the memories as
+done. A worker that dies leaves them waiting, and doing a batch again changes nothing.
 """
 
 import logging
@@ -25,10 +25,10 @@ from memories.corrections.supersede import supersede
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import linker, tag_entities
 from memories.providers.errors import ProviderError, RefusedError, TransientError
-from memories.providers.factory import embedder, language_provider
+from memories.providers.factory import embedder, model_provider
 from memories.providers.thresholds import Calibration, calibration_of
 from memories.search.vectors import space
-from memories.types import FoundRelation, RelationCase, Relationship
+from memories.types import FoundRelation, RelationCase
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ NEAREST = 40  # read by meaning, before what they share is weighed in
 MIN_CONFIDENCE = 0.6
 SUPERSEDING = 0.8
 ACTOR = "classifier"
-_BOTH_WAYS = (Relationship.CONFLICTS,)
+_BOTH_WAYS = (Edge.Kind.CONFLICTS,)
 
 Pair = tuple[UUID, UUID]
 
@@ -107,10 +107,10 @@ def _batch(end_user_id: int, size: int) -> dict[str, int]:
         if end_user is None or not memories:
             return {}
         tagged = tag_entities.tag(end_user, memories)
-    cases = _cases(end_user, memories)
+    provider = model_provider()
+    cases = _cases(end_user, memories) if provider else []
     found: Sequence[FoundRelation] = ()
-    if cases:
-        provider = language_provider()
+    if provider and cases:
         try:
             found = model_calls.ask(
                 end_user, provider, "classify", lambda: provider.classify(cases)
@@ -204,11 +204,8 @@ def _nearest(end_user: EndUser, ids: Sequence[UUID]) -> dict[UUID, dict[UUID, fl
 
 
 def _about(end_user: EndUser, memories: Mapping[UUID, Memory]) -> dict[UUID, _About]:
-    people: dict[UUID, set[UUID]] = defaultdict(set)
+    people = Link.objects.of(end_user).people_by_memory(memories)
     entities: dict[UUID, set[int]] = defaultdict(set)
-    links = Link.objects.of(end_user).standing().filter(memory__in=memories)
-    for pk, contact in links.values_list("memory", "contact"):
-        people[pk].add(contact)
     tagged = EntityLink.objects.of(end_user).filter(memory__in=memories)
     for pk, entity in tagged.values_list("memory", "entity"):
         entities[pk].add(entity)
@@ -244,7 +241,7 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
     for (kind, source, target), one in chosen.items():
         if source not in rows or target not in rows:
             continue
-        if kind is Relationship.SUPERSEDES:
+        if kind is Edge.Kind.SUPERSEDES:
             _supersede(end_user, rows[source], rows[target], one)
             continue
         edges.append(
@@ -252,7 +249,7 @@ def _write(end_user: EndUser, cases: Sequence[RelationCase], found: Iterable[Fou
                 end_user=end_user,
                 source_id=source,
                 target_id=target,
-                kind=Edge.Kind(kind.value),
+                kind=kind,
                 reason=stored(one.reason),
                 confidence=min(1.0, one.confidence),
             )

@@ -24,7 +24,7 @@ from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
 from memories.pipeline import near_duplicates
-from memories.providers.factory import embedder, language_provider, reviewing_provider
+from memories.providers.factory import embedder, model_provider, reviewing_provider
 from memories.search import vectors
 from memories.search.vectors import Embedded
 from memories.types import Overlap, StoredMemory
@@ -36,22 +36,25 @@ SHOWN, REVIEWED = 24, 10
 
 
 def users_due() -> list[int]:
-    """The end users with memories that were not compared since they were written."""
+    """The end users with memories that were not compared since they were written; none where no
+    model is set."""
+    if model_provider() is None:
+        return []
     return sorted(_uncompared().order_by().values_list("end_user", flat=True).distinct())
 
 
 def merge_overlapping(end_user_id: int, budget: Budget) -> dict[str, int]:
     """Merges what overlaps among an end user's memories, within the budget; returns how many
     were compared, clusters found, proposals accepted and refused, memories merged and made,
-    and provider calls.
+    and model calls.
 
     A memory is compared once, so that a second run does nothing. Re-raises ProviderError;
-    what was done before it stays done.
+    what was done before it stays done. Without a model nothing is done.
     """
     done: Counter[str] = Counter(
         dict.fromkeys(("compared", "clusters", "refused", "merged", "into", "calls"), 0)
     )
-    end_user = EndUser.objects.filter(pk=end_user_id).first()
+    end_user = EndUser.objects.filter(pk=end_user_id).first() if model_provider() else None
     started = timezone.now()
     seen: set[UUID] = set()
     while end_user is not None and budget.left:
@@ -84,21 +87,21 @@ def _work_off(
 ) -> None:
     """Merges what overlaps of these pairs, as far as the budget goes, and notes which of the
     fresh memories have been compared."""
-    near = near_duplicates.fitting(end_user, pairs, fresh)
-    clusters = near_duplicates.clusters(end_user, near.graph)
+    memories, graph = near_duplicates.fitting(end_user, pairs)
+    clusters = near_duplicates.clusters(end_user, graph)
     proposals: list[tuple[Overlap, list[Memory]]] = []
     while clusters and budget.left:
         shown = [clusters.pop(0)]
         while clusters and sum(map(len, shown)) + len(clusters[0]) <= SHOWN:
             shown.append(clusters.pop(0))
-        proposals += _proposed(end_user, [[near.memories[pk] for pk in one] for one in shown])
+        proposals += _proposed(end_user, [[memories[pk] for pk in one] for one in shown])
         budget.spend(calls=1)
         done.update(clusters=len(shown), calls=1)
     for start in range(0, len(proposals), REVIEWED):
         _carry_out(end_user, proposals[start : start + REVIEWED], done)
         budget.spend(calls=1)
         done["calls"] += 1
-    compared = fresh - near.waiting - {pk for left in clusters for pk in left}
+    compared = fresh - {pk for left in clusters for pk in left}
     rows = Memory.objects.of(end_user).filter(pk__in=compared)
     with atomic():
         EndUser.objects.lock(end_user.pk)
@@ -110,9 +113,10 @@ def _work_off(
 def _proposed(
     end_user: EndUser, clusters: Sequence[Sequence[Memory]]
 ) -> list[tuple[Overlap, list[Memory]]]:
-    """What the provider, shown these clusters in one call, would join, with the members: each
+    """What the model, shown these clusters in one call, would join, with the members: each
     memory once, and only what is of one cluster."""
-    provider = language_provider()
+    if (provider := model_provider()) is None:
+        return []
     shown = [memory.as_stored() for cluster in clusters for memory in cluster]
     overlaps = model_calls.ask(
         end_user, provider, "propose", lambda: provider.propose(shown, end_user.reads)
@@ -133,7 +137,8 @@ def _carry_out(
     end_user: EndUser, proposals: Sequence[tuple[Overlap, list[Memory]]], done: Counter[str]
 ) -> None:
     """Merges what the reviewer accepts of these proposals and what is seen to be faithful."""
-    provider = reviewing_provider()
+    if (provider := reviewing_provider()) is None:
+        return
     shown: list[tuple[Overlap, list[StoredMemory]]] = [
         (overlap, [memory.as_stored() for memory in members]) for overlap, members in proposals
     ]

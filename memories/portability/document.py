@@ -39,7 +39,7 @@ _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
         "leased_until",
         "server_start",
     ),  # a server's and a worker's that are not here
-    Contact: ("embedding", "embedding_model", "memory_ids", "card", "coming", "sort_key"),
+    Contact: ("memory_ids", "card", "coming", "sort_key"),
     Memory: ("embedding", "embedding_model", "tokens"),
     Edge: ("inverse",),
     Message: ("understood",),

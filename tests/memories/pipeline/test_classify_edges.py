@@ -1,5 +1,7 @@
 """New memories find their place in the graph: bounded, once, and without harm."""
 
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -15,7 +17,7 @@ from memories.providers.errors import TransientError
 from memories.providers.factory import embedder
 from tests.factories import make_end_user, make_memory
 from tests.memories.snapshots import assert_sound
-from tests.servers import FakeOpenAI
+from tests.servers import FakeOpenAI, Request
 
 pytestmark = pytest.mark.django_db
 
@@ -26,6 +28,24 @@ CAT = "Marcus has a grey cat."
 
 def plenty() -> Budget:
     return Budget(calls=100, rows=10_000)
+
+
+@pytest.fixture(autouse=True)
+def model(server: FakeOpenAI) -> FakeOpenAI:
+    """A model that says that the injury caused what was stopped."""
+
+    def answer(request: Request) -> dict[str, Any]:
+        found = []
+        for case in request.data["cases"]:
+            shown = {one["text"]: one["id"] for one in [case["memory"], *case["others"]]}
+            if INJURY in shown and STOPPED in shown:
+                ends = {"source": shown[INJURY], "target": shown[STOPPED]}
+                told = {"kind": "causes", "confidence": 0.9, "reason": "it says so"}
+                found.append({"case": case["case"], **ends, **told})
+        return {"relations": found}
+
+    server.answer_with = answer
+    return server
 
 
 @pytest.fixture
@@ -125,12 +145,12 @@ def test_a_spent_budget_leaves_the_rest_for_the_next_run(zoe: EndUser) -> None:
     assert classify_edges.relate(zoe.pk, plenty())["memories"] == 3
 
 
-def test_conflicts_change_no_status(zoe: EndUser) -> None:
-    one, other = remember(zoe, "The user loves olives.", "The user hates olives.")
-    classify_edges.relate(zoe.pk, plenty())
-    edge = Edge.objects.get(kind="conflicts")
-    assert {edge.source_id, edge.target_id} == {one.pk, other.pk}
-    assert set(Memory.objects.values_list("status", flat=True)) == {"active"}
+def test_without_a_model_only_entities_are_looked_for(zoe: EndUser, settings: Any) -> None:
+    settings.MIO_LLM = "offline"
+    remember(zoe, INJURY, STOPPED, "The user lives in Lisbon.")
+    done = classify_edges.relate(zoe.pk, plenty())
+    assert done == {"memories": 3, "entities": 1, "edges": 0, "calls": 0}
+    assert classify_edges.users_due() == []
 
 
 def relation(kind: str, confidence: float = 0.9, source: str = "m1", target: str = "m2") -> dict:

@@ -19,6 +19,32 @@ from tests.memories.snapshots import absorbed, assert_sound
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(autouse=True)
+def model(server):
+    """A model that joins what begins with the same three words, and accepts each proposal."""
+
+    def answer(request):
+        if proposals := request.data.get("proposals"):
+            return {"reviews": [{"proposal": p["proposal"], "accepted": True} for p in proposals]}
+        alike = {}
+        for memory in request.data["memories"]:
+            start = " ".join(memory["text"].replace("really ", "").rstrip(".").split()[:3])
+            alike.setdefault(start, []).append(memory)
+        return {
+            "overlaps": [
+                {
+                    "members": [memory["id"] for memory in several],
+                    "content": max((memory["text"] for memory in several), key=len),
+                }
+                for several in alike.values()
+                if len(several) > 1
+            ]
+        }
+
+    server.answer_with = answer
+    return server
+
+
 @pytest.fixture
 def end_user():
     return make_end_user(language="en")
@@ -71,23 +97,9 @@ def test_memories_of_which_one_says_all_become_that_one(end_user, nora):
     assert_sound(end_user)
 
 
-def test_memories_that_complete_each_other_stay_as_they_were_said(end_user, nora):
-    for more in ("as a nurse", "in Leeds"):
-        make_memory(end_user, f"Nora works at Brightwater {more}.", nora)
-    merged(end_user)
-    assert len(said(end_user)) == 2
-
-
 KEPT_APART = [
-    ("Nora likes chess.", "Nora does not like chess."),
-    ("Nora ran 5 km with Ivan.", "Nora ran 10 km with Ivan."),
-    ("Nora lives in Leeds.", "Nora used to live in Leeds."),
-    ("Nora introduced Ivan to Ada.", "Ada introduced Ivan to Nora."),
-    ("Nora works at Apple.", "Nora works at Apple Bank."),
-    ("Nora's brother likes chess.", "Nora likes chess."),
-    ("小红喜欢小明", "小明喜欢小红"),
-    ("小红在上海工作", "小红在上海找工作"),
-    ("小红可能会搬去上海", "小红搬去上海"),
+    ("Nora does not like chess.", "Nora does like chess."),
+    ("Nora ran with Ivan 5 km.", "Nora ran with Ivan 10 km."),
     ("小红三月去了东京", "小红五月去了东京"),
 ]
 
@@ -145,7 +157,7 @@ def test_users_do_not_meet(end_user, nora):
 
 
 def test_a_second_run_makes_no_call_and_writes_nothing(end_user, nora):
-    for pair in [*KEPT_APART[:4], ("Nora likes tea.", "Nora likes tea with Ivan.")]:
+    for pair in [*KEPT_APART, ("Nora likes tea.", "Nora likes tea with Ivan.")]:
         for content in pair:
             make_memory(end_user, content, nora)
     merged(end_user)
@@ -176,7 +188,7 @@ def test_what_somebody_took_apart_stays_apart(end_user, nora):
     make_memory(end_user, "Nora likes chess with Ivan.", nora)
     merged(end_user)
     undo_change(Change.objects.get(), actor="operator:ann")
-    make_memory(end_user, "Nora quite likes chess.", nora)
+    make_memory(end_user, "Nora really likes chess.", nora)
     merged(end_user)
     assert "Nora likes chess with Ivan." in said(end_user)
     assert len(said(end_user)) == 2
@@ -192,13 +204,10 @@ def test_a_piece_and_its_whole_stay_two_and_so_does_what_an_edge_tells_apart(end
     assert len(said(end_user)) == 2
 
 
-def test_a_memory_waits_until_the_profile_has_read_as_much_of_it(end_user, nora):
+def test_what_a_profile_has_read_is_merged_with_what_it_has_not(end_user, nora):
     read = make_memory(end_user, "Nora likes chess.", nora)
     absorbed(nora, read, "likes", "chess")
-    new = make_memory(end_user, "Nora likes chess with Ivan.", nora)
-    assert merged(end_user)["merged"] == 0
-    assert merge_duplicates.users_due() == [end_user.pk]
-    absorbed(nora, new, "likes", "chess")
+    make_memory(end_user, "Nora likes chess with Ivan.", nora)
     assert merged(end_user)["merged"] == 2
     assert_sound(end_user)
 
@@ -256,3 +265,11 @@ def test_a_proposal_is_carried_out_if_reviewed_and_faithful(
     server.reply_json({"reviews": [{"proposal": "r1", "accepted": accepted}]})
     done = merged(end_user)
     assert (done["into"], done["refused"]) == (into, 1 - into)
+
+
+def test_without_a_model_nothing_is_compared(end_user, nora, settings):
+    for content in ("Nora likes chess.", "Nora likes chess with Ivan."):
+        make_memory(end_user, content, nora)
+    settings.MIO_LLM = "offline"
+    assert not any(merged(end_user).values())
+    assert merge_duplicates.users_due() == []

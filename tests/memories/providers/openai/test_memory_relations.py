@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from memories.providers.errors import OutputError
 from memories.providers.openai.memory_relations import RelationPrompt
 from memories.providers.openai.schemas import FoundRelationsOut, json_schema_of
-from memories.types import FoundRelation, MemoryType, RelationCase, Relationship, StoredMemory
+from memories.types import (
+    CLASSIFIED,
+    EdgeKind,
+    FoundRelation,
+    MemoryType,
+    RelationCase,
+    StoredMemory,
+)
 from tests.memories.providers.openai.examples import SAID_AT
 
 
@@ -56,7 +63,7 @@ def test_a_relation_comes_back_with_its_direction_and_reason(classify):
     found = classify(
         judged("c1", "motivated_by", RUNS.content, HEART.content, confidence=0.8, reason="Health.")
     )
-    assert found == [FoundRelation(Relationship.MOTIVATED_BY, RUNS.id, HEART.id, 0.8, "Health.")]
+    assert found == [FoundRelation(EdgeKind.MOTIVATED_BY, RUNS.id, HEART.id, 0.8, "Health.")]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +86,7 @@ def test_of_two_relations_for_a_pair_the_surer_stays(classify):
         judged("c1", "causes", HEART.content, RUNS.content, confidence=0.6),
         judged("c1", "motivated_by", RUNS.content, HEART.content, confidence=7),
     )
-    assert [(one.kind, one.confidence) for one in found] == [(Relationship.MOTIVATED_BY, 1.0)]
+    assert [(one.kind, one.confidence) for one in found] == [(EdgeKind.MOTIVATED_BY, 1.0)]
 
 
 def test_a_memory_of_another_case_is_not_an_other_of_this_one(classify):
@@ -114,7 +121,9 @@ def test_no_id_of_ours_is_sent(server, provider):
 
 def test_the_schema_asks_for_known_kinds_only():
     schema = json_schema_of(FoundRelationsOut)
-    assert set(schema["$defs"]["Relationship"]["enum"]) == set(Relationship)
+    kinds, none = schema["$defs"]["FoundOut"]["properties"]["kind"]["anyOf"]
+    assert set(kinds["enum"]) == set(CLASSIFIED)
+    assert none["const"] == "none"
 
 
 ends = st.sampled_from(["m1", "m2", "m3", "m4", "c1", ""])
@@ -125,7 +134,7 @@ ends = st.sampled_from(["m1", "m2", "m3", "m4", "c1", ""])
         st.builds(
             judged,
             st.sampled_from(["c1", "c2", ""]),
-            st.sampled_from([*Relationship, "none", "", None]),
+            st.sampled_from([*CLASSIFIED, "none", "", None]),
             ends,
             ends,
             confidence=st.floats(allow_nan=True),
