@@ -68,6 +68,8 @@ INSTALLED_APPS = [
     "mcp_server",
     "gateway",
     "dashboard",
+    # The command bench. The container image has no tools.
+    *(["tools"] if (BASE_DIR / "tools").is_dir() else []),
 ]
 
 MIDDLEWARE = [
