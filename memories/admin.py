@@ -24,7 +24,6 @@ from memories.models import (
     Outage,
     ProcessJob,
     Receipt,
-    RemoteBatch,
     Retrieval,
     SlowModel,
     Tally,
@@ -202,13 +201,6 @@ class SlowModelAdmin(ReadOnlyAdmin):
 @admin.register(Tally)
 class TallyAdmin(ReadOnlyAdmin):
     list_display = ["ledger", "until"]
-
-
-@admin.register(RemoteBatch)
-class RemoteBatchAdmin(ReadOnlyAdmin):
-    list_display = ["remote_id", "state", "requests", "answered", "failed", "created_at"]
-    list_filter = ["state"]
-    search_fields = ["=remote_id"]
 
 
 @admin.register(Receipt)

@@ -68,6 +68,8 @@ INSTALLED_APPS = [
     "mcp_server",
     "gateway",
     "dashboard",
+    # The command bench. The container image has no tools.
+    *(["tools"] if (BASE_DIR / "tools").is_dir() else []),
 ]
 
 MIDDLEWARE = [
@@ -285,8 +287,6 @@ MIO_RESOLVE = env.str("MIO_RESOLVE", default="auto")
 MIO_RESOLVE_MODEL = env.str("MIO_RESOLVE_MODEL", default=MIO_LLM_MODEL)
 if MIO_RESOLVE not in ("auto", "fast", "model"):
     raise ImproperlyConfigured(f"MIO_RESOLVE is {MIO_RESOLVE!r}; use auto, fast or model.")
-# Extraction that nobody waits for goes through the batch API: half the price, within a day.
-MIO_LLM_BATCH = env.bool("MIO_LLM_BATCH", default=False)
 MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")
 MIO_EMBEDDING_MODEL = env.str("MIO_EMBEDDING_MODEL", default="") or (
     LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small"

@@ -9,7 +9,6 @@ from django.core.exceptions import ImproperlyConfigured
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.interface import LanguageProvider, PairJudge, Resolver
 from memories.providers.offline.offline_provider import OfflineProvider
-from memories.providers.openai.batch_api import BatchServer
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import ModelServer
@@ -68,21 +67,6 @@ def chat_model() -> ChatModel | None:
     if settings.MIO_LLM != "openai":
         return None
     return ChatModel(_server(), settings.MIO_LLM_MODEL)
-
-
-def batching_provider() -> OpenAIProvider | None:
-    """The provider whose extractions go through the batch API; None while MIO_LLM_BATCH is
-    off, or the provider has none."""
-    if settings.MIO_LLM != "openai" or not settings.MIO_LLM_BATCH:
-        return None
-    return openai_provider(settings.MIO_LLM_MODEL)
-
-
-def batch_server() -> BatchServer | None:
-    """The batch API of the server that the settings name, whether or not it is to be used."""
-    if settings.MIO_LLM != "openai":
-        return None
-    return BatchServer(_server())
 
 
 def probes() -> dict[tuple[str, str], Callable[[], object]]:

@@ -1,6 +1,6 @@
 """Search in a table of a million memories: how long it takes, and what the index misses.
 
-Random words and vectors of :mod:`memories.bench.synthetic`; the query's embedding is not counted.
+Random words and vectors of :mod:`tools.bench.synthetic`; the query's embedding is not counted.
 """
 
 import statistics
@@ -13,12 +13,12 @@ from pgvector import HalfVector
 
 from accounts.cells import connection
 from accounts.models import App, EndUser
-from memories.bench.measure import percentiles, timed
-from memories.bench.synthetic import Source, fill
 from memories.models import Memory
 from memories.providers.factory import embedder
 from memories.search import ann, dense, recall, vectors
 from memories.search.recall import SearchRequest
+from tools.bench.measure import percentiles, timed
+from tools.bench.synthetic import Source, fill
 
 SIZES = (50, 1800, 10_000)
 # Large enough for the graph: one of them is most of its partition.

@@ -5,8 +5,8 @@ from itertools import islice
 import pytest
 
 from accounts.models import EndUser
-from memories.bench import latency
 from tests.factories import make_end_user
+from tools.bench import latency
 
 
 @pytest.mark.django_db

@@ -6,9 +6,9 @@ from typing import Any
 
 from tqdm import tqdm
 
-from memories.bench.datasets import people_of, read_lines
-from memories.bench.metrics import SetCase, ratio, score_sets
 from memories.context.model_resolution import doubted
+from tools.bench.datasets import people_of, read_lines
+from tools.bench.metrics import SetCase, ratio, score_sets
 from understanding.coreference.discourse import stated_relations
 from understanding.coreference.resolve import resolve
 from understanding.people.mentions import entries_of, find_mentions

@@ -26,10 +26,6 @@ from accounts.cells import atomic, connection
 from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey
-from memories.bench import large
-from memories.bench.measure import percentiles, timed
-from memories.bench.scratch import scratch_database
-from memories.bench.synthetic import Source
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.models import Link, Memory
@@ -42,6 +38,10 @@ from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
 from memories.search.vectors import space
 from memories.types import Draft, ExtractedMemory, MemoryType, Subtype
+from tools.bench import large
+from tools.bench.measure import percentiles, timed
+from tools.bench.scratch import scratch_database
+from tools.bench.synthetic import Source
 from understanding import names
 
 USERS = 1000

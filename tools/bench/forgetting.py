@@ -17,14 +17,14 @@ from tqdm import tqdm
 
 from accounts.cells import atomic
 from accounts.models import EndUser
-from memories.bench.datasets import read_lines
-from memories.bench.metrics import ratio
-from memories.bench.retrieval import Library
-from memories.bench.scratch import scratch_database
 from memories.models import Batch, Erasure, Memory, Message
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.types import Turn
+from tools.bench.datasets import read_lines
+from tools.bench.metrics import ratio
+from tools.bench.retrieval import Library
+from tools.bench.scratch import scratch_database
 
 LAST = "The dentist moved the appointment."
 WHOLE = {"all", "last"}

@@ -7,7 +7,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from memories.bench import aliases, extraction, mentions, pronouns
+from tools.bench import aliases, extraction, mentions, pronouns
 
 # A file of an author, what scores it, and the figures that are told of it.
 SETS: dict[str, tuple[Callable[..., dict[str, Any]], tuple[str, ...]]] = {

@@ -9,7 +9,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from accounts.scope import all_users
-from memories.bench.datasets import BadDataset
+from tools.bench.datasets import BadDataset
 
 # name -> how many data files it takes at least; corpus takes folders of authors
 BENCHES = {
@@ -45,7 +45,7 @@ class Command(BaseCommand):
         missing = [str(at) for at in files if not (at.is_dir() if folders else at.is_file())]
         if missing:
             raise CommandError(f"No such {'folder' if folders else 'file'}: {', '.join(missing)}")
-        run: Callable[..., dict[str, Any]] = import_module(f"memories.bench.{name}").run
+        run: Callable[..., dict[str, Any]] = import_module(f"tools.bench.{name}").run
         try:
             asked = {"rows": options["rows"]} if name == "latency" and options["rows"] else {}
             figures = run(files, progress=not options["json"], **asked)

@@ -14,14 +14,14 @@ from uuid import UUID
 from tqdm import tqdm
 
 from accounts.models import App, EndUser
-from memories.bench.datasets import read_json, read_lines
-from memories.bench.retrieval import Library, Means, found, recall_at
-from memories.bench.scratch import scratch_database
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.types import Turn
+from tools.bench.datasets import read_json, read_lines
+from tools.bench.retrieval import Library, Means, found, recall_at
+from tools.bench.scratch import scratch_database
 from understanding.text import normalise
 
 DEPTHS = (5, 10)

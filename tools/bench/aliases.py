@@ -8,8 +8,8 @@ from uuid import NAMESPACE_OID, uuid5
 
 from tqdm import tqdm
 
-from memories.bench.datasets import read_lines
-from memories.bench.metrics import f1, ratio
+from tools.bench.datasets import read_lines
+from tools.bench.metrics import f1, ratio
 from understanding.same_person.pair_scoring import Verdict, compare
 from understanding.same_person.records import Record, record
 from understanding.types import Person

@@ -18,14 +18,14 @@ from tqdm import tqdm
 from accounts.models import App, EndUser
 from contacts.models import Contact
 from contacts.store import flat_attributes
-from memories.bench.datasets import read_lines
-from memories.bench.metrics import f1, ratio
-from memories.bench.scratch import scratch_database
 from memories.models import Memory
 from memories.pipeline import run as pipeline
 from memories.pipeline.buffer import Incoming, receive
 from memories.providers.factory import embedder
 from memories.providers.thresholds import calibration_of
+from tools.bench.datasets import read_lines
+from tools.bench.metrics import f1, ratio
+from tools.bench.scratch import scratch_database
 from understanding.roles import kinship
 from understanding.text import letters
 

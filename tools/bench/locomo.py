@@ -11,10 +11,10 @@ from typing import Any
 from tqdm import tqdm
 
 from accounts.models import EndUser
-from memories.bench.datasets import read_json
-from memories.bench.retrieval import Library, Means, found, recall_at
-from memories.bench.scratch import scratch_database
 from memories.types import Turn
+from tools.bench.datasets import read_json
+from tools.bench.retrieval import Library, Means, found, recall_at
+from tools.bench.scratch import scratch_database
 
 DEPTHS = (5, 10, 20)
 POOLED_DEPTHS = (5, 10)
