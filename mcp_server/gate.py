@@ -14,7 +14,8 @@ from accounts.api import check_external_id
 from accounts.bearer import bearer, key_of
 from accounts.cells import release
 from accounts.errors import ApiError, too_large
-from mcp_server.protocol import Caller, caller, server
+from mcp_server.knowledge import caller, server
+from mcp_server.protocol import Caller
 
 PATH = "/mcp"
 # Bytes of a request, which is parsed while others wait; the longest argument has 2,000 characters.

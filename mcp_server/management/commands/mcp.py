@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import App
-from mcp_server.protocol import Caller, caller, server
+from mcp_server.knowledge import caller, server
+from mcp_server.protocol import Caller
 
 
 class Command(BaseCommand):
