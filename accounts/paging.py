@@ -58,6 +58,11 @@ def page(
     return Response({"count": count, "next": following, "results": show(found)})
 
 
+def many(serializer: type[serializers.Serializer]) -> Callable[[Sequence[Any]], list[Any]]:
+    """Shows the rows of a page by a serializer."""
+    return lambda rows: list(serializer(rows, many=True).data)
+
+
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
     """What ``ask`` finds among rows of the current cell; where none was entered, of one cell after
     the other."""

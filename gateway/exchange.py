@@ -307,12 +307,8 @@ async def _note_message(memory: Memory) -> injection.Noted | None:
     """Notes the user's message; None where there is nothing to note, or it failed."""
     if memory.chat is None:
         return None
-    try:
-        noting = partial(injection.note_message, memory.chat, memory.prepared)
-        return await _in_thread(_WRITES, noting)
-    except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
-        log.warning("gateway of app %d: not noted: %s", memory.chat.app.pk, type(error).__name__)
-        return None
+    note = partial(injection.note_message, memory.chat, memory.prepared)
+    return await _note(f"app {memory.chat.app.pk}", note)
 
 
 async def _note_place(
@@ -320,22 +316,24 @@ async def _note_place(
 ) -> None:
     """Notes what the upstream keeps by this id, once the message is noted."""
     noted = await noting
-    if memory.chat is None or noted is None:
-        return
-    try:
-        placing = partial(injection.note_place, memory.chat, noted, response_id)
-        await _in_thread(_WRITES, placing)
-    except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
-        log.warning("gateway of user %d: not noted: %s", noted.end_user_id, type(error).__name__)
+    if memory.chat is not None and noted is not None:
+        note = partial(injection.note_place, memory.chat, noted, response_id)
+        await _note(f"user {noted.end_user_id}", note)
 
 
 async def _note_answer(chat: Chat, noted: injection.Noted, answer: Answer) -> None:
-    if not answer.text:
-        return
+    if answer.text:
+        note = partial(injection.note_answer, chat, noted, answer)
+        await _note(f"user {noted.end_user_id}", note)
+
+
+async def _note(whose: str, note: Callable[[], T]) -> T | None:
+    """What ``note`` returns; None where it fails, which is logged: the chat goes on."""
     try:
-        await _in_thread(_WRITES, partial(injection.note_answer, chat, noted, answer))
-    except Exception as error:  # noqa: BLE001 the answer was given
-        log.warning("gateway of user %d: not noted: %s", noted.end_user_id, type(error).__name__)
+        return await _in_thread(_WRITES, note)
+    except Exception as error:  # noqa: BLE001 whatever fails here
+        log.warning("gateway of %s: not noted: %s", whose, type(error).__name__)
+        return None
 
 
 async def _in_thread(pool: ThreadPoolExecutor, ask: Callable[[], T]) -> T:
