@@ -64,8 +64,8 @@ def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str
         try:
             passed["authorization"] = f"Bearer {decrypt(upstream.key)}"
         except Undecryptable as error:
-            told = "The upstream's key is of another SECRET_KEY: an operator sets it anew."
-            raise ApiError(503, "no_upstream", told) from error
+            message = "The upstream's key is of another SECRET_KEY: an operator sets it anew."
+            raise ApiError(503, "no_upstream", message) from error
     elif "x-mio-key" in headers and "authorization" in headers:
         own = headers["authorization"]
         if own.partition(" ")[0].lower() in _SCHEMES:
@@ -213,8 +213,8 @@ async def _lines(
     except httpx2.TransportError as error:
         if "content-encoding" in answer.headers:
             raise
-        told = unreached(error)
-        yield error_event(str(told.get_codes()), str(told.detail))
+        refusal = unreached(error)
+        yield error_event(str(refusal.get_codes()), str(refusal.detail))
         return
     if begun:
         yield bytes(begun)

@@ -219,13 +219,15 @@ def _entry(one: Matched) -> dict[str, Any]:
         "known": one.known.name if one.known and one.outcome != "new" else "",
         "why": stored(one.why) if one.why else "",
         "adds": _added(one),
-        "candidates": [{"key": known.key, "name": _told_apart(known)} for known in one.candidates],
+        "candidates": [
+            {"key": known.key, "name": _distinguished(known)} for known in one.candidates
+        ],
         "fixed": one.outcome == "skipped",
     }
 
 
-def _told_apart(known: Known) -> str:
-    """A name with what tells its bearer from others of that name."""
+def _distinguished(known: Known) -> str:
+    """A name with values that distinguish the person from others of that name."""
     keys = ("company", "birthday", "phone", "location")
     values = [known.relationship, *(v for key in keys for v in known.attributes.get(key, ())[:1])]
     more = ", ".join([value for value in values if value][:2])

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from accounts.api import check_external_id
 from accounts.bearer import bearer, key_of
-from accounts.cells import release
+from accounts.cells import releasing
 from accounts.errors import ApiError, envelope
 from mcp_server.knowledge import caller, server
 from mcp_server.protocol import Caller
@@ -72,15 +72,9 @@ class Gate:
             await asyncio.Event().wait()  # until the loop ends
 
 
+@releasing
 def _caller(scope: Scope) -> Caller:
     """Who calls. Raises ApiError."""
-    try:
-        return _known(scope)
-    finally:
-        release()
-
-
-def _known(scope: Scope) -> Caller:
     headers = Headers(scope=scope)
     if len(headers.getlist("authorization")) > 1:
         raise ApiError(400, "repeated_header", "Send the header authorization once.")

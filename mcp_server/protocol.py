@@ -15,7 +15,7 @@ from mcp.types import ToolAnnotations
 from pydantic import BeforeValidator, Field, ValidationError
 
 from accounts import placement
-from accounts.cells import Moving, release
+from accounts.cells import Moving, releasing
 from accounts.models import App, EndUser
 from accounts.reasons import CodedError
 from accounts.scope import app_scope, user_scope
@@ -137,6 +137,7 @@ def tool(annotations: ToolAnnotations, *, structured: bool | None = None) -> Cal
     return register
 
 
+@releasing
 def _with_user(work: Callable[[EndUser], Any]) -> Any:
     """What ``work`` returns for the caller's end user, whom the first call makes known. Tools run
     in threads of their own: the connection goes back afterwards. Raises ToolError."""
@@ -150,5 +151,3 @@ def _with_user(work: Callable[[EndUser], Any]) -> Any:
                 return work(user)
     except (CodedError, Moving) as error:
         raise ToolError(str(error)) from error
-    finally:
-        release()

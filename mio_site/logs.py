@@ -1,4 +1,4 @@
-"""The log: a line of text or of JSON each, and what it says while the database is away."""
+"""Formats of the log, as text or JSON, and filters for repeated errors."""
 
 import json
 import logging
@@ -6,7 +6,7 @@ import re
 import time
 from datetime import UTC, datetime
 
-SAID_EVERY = 30.0  # seconds
+WARN_EVERY = 30.0  # seconds
 # What psycopg and Django say of a connection that is lost or can't be had. The queue logs the
 # tracebacks of its tasks as text.
 _LOST = re.compile(
@@ -32,9 +32,9 @@ class DatabaseAway(logging.Filter):
         now = time.monotonic()
         if now < self.quiet_until:
             return False
-        self.quiet_until = now + SAID_EVERY
-        said = _FIRST_WORDS.search(text, lost.start())
-        record.msg, record.args = "The database is away: %s", (said and said[1],)
+        self.quiet_until = now + WARN_EVERY
+        cause = _FIRST_WORDS.search(text, lost.start())
+        record.msg, record.args = "The database is away: %s", (cause and cause[1],)
         record.exc_info = record.exc_text = None
         return True
 

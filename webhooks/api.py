@@ -136,13 +136,13 @@ class Webhooks(_EndpointView):
     )
     def post(self, _request: Request) -> Response:
         try:
-            made, secret = endpoints.create(self.app, **self.body(EndpointForm))
+            endpoint, secret = endpoints.create(self.app, **self.body(EndpointForm))
         except Refused as error:
             raise serializers.ValidationError({"url": [str(error)]}) from error
         except endpoints.TooMany as error:
             most = f"An app has at most {endpoints.MAX_ENDPOINTS} webhooks."
             raise ApiError(409, "conflict", most) from error
-        return Response(_with_secret(made, secret), status=status.HTTP_201_CREATED)
+        return Response(_with_secret(endpoint, secret), status=status.HTTP_201_CREATED)
 
 
 class OneWebhook(_EndpointView):
