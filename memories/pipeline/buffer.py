@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts import placement
 from accounts.cells import atomic
-from accounts.models import App, EndUser
+from accounts.models import App, EndUser, Placement
 from accounts.scope import user_scope
 from contacts.key_index import hits
 from contacts.models import Contact
@@ -78,7 +78,7 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
         EndUser.objects.bulk_create([new], ignore_conflicts=True)
         end_user = held.get()
     end_user.app = app
-    placement.check_here(end_user)
+    Placement.check_here(end_user.pk)
     with user_scope(end_user):
         return _store(end_user, incoming)
 

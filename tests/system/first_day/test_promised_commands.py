@@ -29,7 +29,7 @@ OUTSIDE = {
     "reembed --model": "OpenAI",
     "reembed --prune": "a model that was changed before",
     "backup": "it needs a file; shown without one it is the name of the command",
-    "import_vcard": "it needs a file; shown without one it is the name of the command",
+    "import_chat": "it needs a file; shown without one it is the name of the command",
     "import_user": "it needs a file; shown without one it is the name of the command",
 }
 # These replace everything.
