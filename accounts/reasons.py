@@ -200,6 +200,7 @@ TEMPLATES: dict[str, str] = {
     "not_called_so": _("the user said that they are not called so"),
     "said_same": _("the user said so: “{quote}”"),
     "verbose": _("It was long: {reason}"),
+    # Of changes that releases before 0.2 made without a model.
     "one_says_all": _("one says all that the others say"),
     "shared_entity": _("both mention {name}"),
     "reply_used": _("the reply used it"),
@@ -217,13 +218,6 @@ TEMPLATES: dict[str, str] = {
     "now_dislikes": _("dislikes {new} now, likes before"),
     "left_place": _("no longer at {company}"),
     "two_values": _("{attribute}: {one} or {other}"),
-    # Why a merge of memories was accepted or not.
-    "keeps_all": _("says everything they say, and nothing else"),
-    "loses_words": _("it loses {words}"),
-    "leaves_out": _("it leaves out {words}"),
-    "adds_words": _("it adds {words}"),
-    "other_circumstances": _("it holds in other circumstances than one of them"),
-    "other_subject": _("it says of one what was said of another"),
     # What was refused to a person or an app.
     "user_forgotten": _("This end user has been forgotten."),
     "user_forgotten_already": _("This end user has been forgotten already."),

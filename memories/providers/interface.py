@@ -45,6 +45,13 @@ class LanguageProvider(Protocol):
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations between each case's memory and the others; mostly none."""
 
+
+class Rewriter(Protocol):
+    """A model that says memories in other words. Raises ProviderError and nothing else."""
+
+    name: str
+    model: str
+
     def refine(
         self, memories: Sequence[StoredMemory], language: str
     ) -> Reply[Mapping[UUID, Refinement]]:

@@ -763,12 +763,6 @@ class MergeForm(TypedDict):
     into: str
 
 
-class MergeMemoriesForm(TypedDict):
-    ids: list[str]
-    content: str
-    why: NotRequired[str]
-
-
 class Message(TypedDict):
     id: int
     client_id: str | None
@@ -968,11 +962,6 @@ class PersonDetail(TypedDict):
     cadence: Cadence | None
 
 
-class Pieces(TypedDict):
-    change_id: str
-    pieces: list[Memory]
-
-
 class ProcessForm(TypedDict):
     wait: NotRequired[bool]
 
@@ -1058,11 +1047,6 @@ class SplitForm(TypedDict):
     memories: list[str]
     name: str
     relationship: NotRequired[str]
-
-
-class SplitMemoryForm(TypedDict):
-    pieces: list[str]
-    why: NotRequired[str]
 
 
 class StatedEdge(TypedDict):
