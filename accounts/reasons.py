@@ -200,8 +200,6 @@ TEMPLATES: dict[str, str] = {
     "not_called_so": _("the user said that they are not called so"),
     "said_same": _("the user said so: “{quote}”"),
     "verbose": _("It was long: {reason}"),
-    # Of changes that releases before 0.2 made without a model.
-    "one_says_all": _("one says all that the others say"),
     "shared_entity": _("both mention {name}"),
     "reply_used": _("the reply used it"),
     "user_took_up": _("the user took it up in the next turn"),

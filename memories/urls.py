@@ -43,7 +43,6 @@ ENDPOINTS = [
     (f"{MEMORY}history/", history.MemoryHistory, "memory-history"),
     (CONTACT, contacts.Person, "contact"),
     ("changed-facts/", history.WhatChanged, "changed-facts"),
-    (f"{CONTACT}history/", history.ContactHistory, "contact-history"),
     (f"{CONTACT}merge/", contacts.Merge, "contact-merge"),
     (f"{CONTACT}split/", contacts.Split, "contact-split"),
     (f"{CONTACT}not-the-same/", contacts.NotTheSame, "contact-not-the-same"),

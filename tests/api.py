@@ -91,7 +91,6 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-memory-edge": {"DELETE": None},
     "api-memory-move": {"POST": {"from": str(uuid4()), "to": str(uuid4())}},
     "api-memory-history": {"GET": None},
-    "api-contact-history": {"GET": None},
     "api-changed-facts": {"GET": None},
     "api-relations": {
         "GET": None,

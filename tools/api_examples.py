@@ -90,7 +90,6 @@ STORY: list[tuple[str, str, str, Any]] = [
     ("memories_move", "POST", "memories/{memory}/move/", {"from": "{anna}", "to": "{per}"}),
     ("contacts_split", "POST", "contacts/{anna}/split/",
      {"memories": ["{annas}"], "name": "Anna", "relationship": "teacher"}),
-    ("contacts_history", "GET", "contacts/{anna}/history/", None),
     ("relations_create>relation", "POST", "relations/",
      {"subject": "{hong}", "kind": "boss", "object": "{tom}"}),
     ("relations_list", "GET", "relations/", None),

@@ -192,7 +192,7 @@ class Hand:
     def read(self) -> tuple[str, str, Any]:
         addresses = [
             "export/", "forgetting/", f"contacts/{self.one('contacts')}/",
-            f"contacts/{self.one('contacts')}/history/", f"memories/{self.one('memories')}/history/",
+            f"memories/{self.one('memories')}/history/",
             f"memories/{self.one('memories')}/edges/?hops=2", f"changes/{self.one('changes')}/",
         ]  # fmt: skip
         return "GET", self._chance.choice(addresses), None

@@ -304,24 +304,6 @@ class Contact(TypedDict):
     updated_at: str
 
 
-class ValueAsOf(TypedDict):
-    value: str
-    sources: list[str]
-    since: str | None
-
-
-class ContactAsOf(TypedDict):
-    id: str
-    name: str
-    aliases: list[str]
-    relationship: str
-    gender: str
-    attributes: dict[str, list[ValueAsOf]]
-    personality: str
-    timeline: list[dict[str, Any]]
-    memory_ids: list[str]
-
-
 class ContactForm(TypedDict):
     name: str
     aliases: NotRequired[list[str]]
@@ -1135,11 +1117,6 @@ class ContactsListQuery(TypedDict):
     q: NotRequired[str]
 
 
-class ContactsHistoryQuery(TypedDict):
-    as_of: NotRequired[str | datetime]
-    valid_at: NotRequired[str | datetime]
-
-
 class DatesListQuery(TypedDict):
     contact: NotRequired[str]
     limit: NotRequired[int]
@@ -1156,7 +1133,6 @@ class ForgettingListQuery(TypedDict):
 
 
 class MemoriesListQuery(TypedDict):
-    as_of: NotRequired[str | datetime]
     contact: NotRequired[str]
     cursor: NotRequired[str]
     kind: NotRequired[Literal["fact", "profile", "all"]]
