@@ -24,7 +24,6 @@ from memories.types import (
     MemoryType,
     Profile,
     ProfileRequest,
-    RelationCase,
     StoredMemory,
     Turn,
 )
@@ -96,7 +95,6 @@ def settle(text: str) -> None:
     )
     offline = OfflineProvider()
     offline.resolve([ConflictCase("k", one.content, one.type, AT, (), (other,))])
-    offline.classify([RelationCase(one, (other,))])
     offline.consolidate([ProfileRequest(PEOPLE[0], Profile(), (one, other), "zh")])
 
 

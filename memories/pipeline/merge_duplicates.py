@@ -24,7 +24,7 @@ from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
 from memories.pipeline import near_duplicates
-from memories.providers.factory import embedder, reviewing_provider, rewriting_provider
+from memories.providers.factory import embedder, memory_model, reviewing_provider
 from memories.search import vectors
 from memories.search.vectors import Embedded
 from memories.types import Overlap, StoredMemory
@@ -38,7 +38,7 @@ SHOWN, REVIEWED = 24, 10
 def users_due() -> list[int]:
     """The end users with memories that were not compared since they were written; none without
     a model."""
-    if rewriting_provider() is None:
+    if memory_model() is None:
         return []
     return sorted(_uncompared().order_by().values_list("end_user", flat=True).distinct())
 
@@ -57,7 +57,7 @@ def merge_overlapping(end_user_id: int, budget: Budget) -> dict[str, int]:
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     started = timezone.now()
     seen: set[UUID] = set()
-    while end_user and rewriting_provider() and budget.left:
+    while end_user and memory_model() and budget.left:
         fresh = list(_uncompared().of(end_user).exclude(pk__in=seen).order_by("pk")[:CHUNK])
         if not fresh:
             break
@@ -115,7 +115,7 @@ def _proposed(
 ) -> list[tuple[Overlap, list[Memory]]]:
     """What the provider, shown these clusters in one call, would join, with the members: each
     memory once, and only what is of one cluster."""
-    provider = rewriting_provider()
+    provider = memory_model()
     shown = [memory.as_stored() for cluster in clusters for memory in cluster]
     overlaps = model_calls.ask(
         end_user, provider, "propose", lambda: provider.propose(shown, end_user.reads)

@@ -23,8 +23,8 @@ from memories.corrections import lineage, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
-from memories.providers.factory import rewriting_provider
-from memories.providers.interface import Rewriter
+from memories.providers.factory import memory_model
+from memories.providers.interface import MemoryModel
 from memories.search.tokens import tokenise
 from memories.types import Refinement
 from understanding.text import estimate_tokens
@@ -43,7 +43,7 @@ OWN_WORDS = 0.3
 
 def users_due() -> list[int]:
     """The end users with memories to look at; none without a model."""
-    if rewriting_provider() is None:
+    if memory_model() is None:
         return []
     rows = _candidates(Memory.objects.all()).order_by().values_list("end_user", flat=True)
     return sorted(rows.distinct())
@@ -58,7 +58,7 @@ def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     """
     done: Counter[str] = Counter(looked_at=0, split=0, trimmed=0, discarded=0, calls=0)
     end_user = EndUser.objects.filter(pk=end_user_id).first()
-    provider = rewriting_provider()
+    provider = memory_model()
     while end_user and provider and budget.left:
         rows = list(_candidates(Memory.objects.of(end_user)).order_by("pk")[:AT_ONCE])
         if not rows:
@@ -88,7 +88,7 @@ def _candidates(memories: QuerySet[Memory]) -> QuerySet[Memory]:
     )
 
 
-def _refine(end_user: EndUser, provider: Rewriter, memories: Sequence[Memory]) -> Counter[str]:
+def _refine(end_user: EndUser, provider: MemoryModel, memories: Sequence[Memory]) -> Counter[str]:
     shown = [memory.as_stored() for memory in memories]
     found: Mapping[UUID, Refinement] = model_calls.ask(
         end_user, provider, "refine", lambda: provider.refine(shown, end_user.reads)

@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
-from memories.providers.interface import LanguageProvider, PairJudge, Resolver, Rewriter
+from memories.providers.interface import LanguageProvider, MemoryModel, PairJudge, Resolver
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider
@@ -27,14 +27,14 @@ def language_provider() -> LanguageProvider:
     raise ImproperlyConfigured(f"MIO_LLM is {settings.MIO_LLM!r}; use offline or openai.")
 
 
-def rewriting_provider() -> Rewriter | None:
-    """The model that splits and merges memories; None where the settings name no server."""
+def memory_model() -> MemoryModel | None:
+    """The model that relates, splits and merges memories; None where the settings name no server."""
     if settings.MIO_LLM != "openai":
         return None
     return openai_provider(settings.MIO_LLM_MODEL)
 
 
-def reviewing_provider() -> Rewriter | None:
+def reviewing_provider() -> MemoryModel | None:
     """The model that reviews a merge; None where the settings name no server."""
     if settings.MIO_LLM != "openai":
         return None

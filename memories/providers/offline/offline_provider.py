@@ -6,18 +6,15 @@ from typing import TypeVar
 from uuid import UUID
 
 from memories.providers.offline.conflicts import resolve
-from memories.providers.offline.edge_rules import classify
 from memories.providers.offline.profile_patches import consolidate
 from memories.providers.offline.reading.reader import extract
 from memories.types import (
     ConflictCase,
     Extraction,
     ExtractionRequest,
-    FoundRelation,
     Profile,
     ProfilePatch,
     ProfileRequest,
-    RelationCase,
     Reply,
     Resolutions,
     Usage,
@@ -59,12 +56,6 @@ class OfflineProvider:
             read += [request.profile.personality, *_values(request.profile)]
         written = [value for patch in patches.values() for value in _values(patch)]
         return _reply(patches, read, written, started)
-
-    def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
-        started = perf_counter()
-        value: Sequence[FoundRelation] = classify(cases)
-        read = [m.content for case in cases for m in (case.memory, *case.others)]
-        return _reply(value, read, [str(found.reason) for found in value], started)
 
 
 def _values(profile: Profile | ProfilePatch) -> list[str]:
