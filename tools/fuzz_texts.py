@@ -24,7 +24,6 @@ from memories.types import (
     MemoryType,
     Profile,
     ProfileRequest,
-    RelationCase,
     StoredMemory,
     Turn,
 )
@@ -90,16 +89,12 @@ def resolve_in_context(text: str) -> None:
 
 
 def settle(text: str) -> None:
-    """``text`` as two memories that are compared, refined, merged and read into a profile."""
+    """``text`` as two memories that are compared and read into a profile."""
     one, other = (
         StoredMemory(UUID(int=n), text[n : n + MEMORY], MemoryType.PERSONAL, AT) for n in (0, 1)
     )
     offline = OfflineProvider()
     offline.resolve([ConflictCase("k", one.content, one.type, AT, (), (other,))])
-    offline.classify([RelationCase(one, (other,))])
-    offline.refine([one, other], "zh")
-    proposed = offline.propose([one, other], "zh").value
-    offline.review([(overlap, [one, other]) for overlap in proposed], "zh")
     offline.consolidate([ProfileRequest(PEOPLE[0], Profile(), (one, other), "zh")])
 
 

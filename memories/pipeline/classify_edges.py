@@ -1,7 +1,7 @@
 """New memories find their place in the graph: their entities, and how they stand to others.
 
-Per batch: entities are tagged, candidates are read, the provider is asked once without any
-lock held, and the edges are written in the transaction that marks the memories as done. A
+Per batch: entities are tagged, and with a model candidates are read, the model is asked once
+without any lock held, and the edges are written in the transaction that marks the memories as done. A
 worker that dies leaves them waiting, and doing a batch again changes nothing.
 """
 
@@ -25,7 +25,7 @@ from memories.corrections.supersede import supersede
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import linker, tag_entities
 from memories.providers.errors import ProviderError, RefusedError, TransientError
-from memories.providers.factory import embedder, language_provider
+from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import Calibration, calibration_of
 from memories.search.vectors import space
 from memories.types import FoundRelation, RelationCase, Relationship
@@ -107,10 +107,10 @@ def _batch(end_user_id: int, size: int) -> dict[str, int]:
         if end_user is None or not memories:
             return {}
         tagged = tag_entities.tag(end_user, memories)
-    cases = _cases(end_user, memories)
+    provider = memory_model()
+    cases = _cases(end_user, memories) if provider else []
     found: Sequence[FoundRelation] = ()
-    if cases:
-        provider = language_provider()
+    if provider and cases:
         try:
             found = model_calls.ask(
                 end_user, provider, "classify", lambda: provider.classify(cases)

@@ -24,7 +24,7 @@ from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
 from memories.pipeline import near_duplicates
-from memories.providers.factory import embedder, language_provider, reviewing_provider
+from memories.providers.factory import embedder, memory_model, reviewing_provider
 from memories.search import vectors
 from memories.search.vectors import Embedded
 from memories.types import Overlap, StoredMemory
@@ -36,7 +36,10 @@ SHOWN, REVIEWED = 24, 10
 
 
 def users_due() -> list[int]:
-    """The end users with memories that were not compared since they were written."""
+    """The end users with memories that were not compared since they were written; none without
+    a model."""
+    if memory_model() is None:
+        return []
     return sorted(_uncompared().order_by().values_list("end_user", flat=True).distinct())
 
 
@@ -54,7 +57,7 @@ def merge_overlapping(end_user_id: int, budget: Budget) -> dict[str, int]:
     end_user = EndUser.objects.filter(pk=end_user_id).first()
     started = timezone.now()
     seen: set[UUID] = set()
-    while end_user is not None and budget.left:
+    while end_user and memory_model() and budget.left:
         fresh = list(_uncompared().of(end_user).exclude(pk__in=seen).order_by("pk")[:CHUNK])
         if not fresh:
             break
@@ -84,7 +87,7 @@ def _work_off(
 ) -> None:
     """Merges what overlaps of these pairs, as far as the budget goes, and notes which of the
     fresh memories have been compared."""
-    near = near_duplicates.fitting(end_user, pairs, fresh)
+    near = near_duplicates.fitting(end_user, pairs)
     clusters = near_duplicates.clusters(end_user, near.graph)
     proposals: list[tuple[Overlap, list[Memory]]] = []
     while clusters and budget.left:
@@ -98,7 +101,7 @@ def _work_off(
         _carry_out(end_user, proposals[start : start + REVIEWED], done)
         budget.spend(calls=1)
         done["calls"] += 1
-    compared = fresh - near.waiting - {pk for left in clusters for pk in left}
+    compared = fresh - {pk for left in clusters for pk in left}
     rows = Memory.objects.of(end_user).filter(pk__in=compared)
     with atomic():
         EndUser.objects.lock(end_user.pk)
@@ -112,7 +115,7 @@ def _proposed(
 ) -> list[tuple[Overlap, list[Memory]]]:
     """What the provider, shown these clusters in one call, would join, with the members: each
     memory once, and only what is of one cluster."""
-    provider = language_provider()
+    provider = memory_model()
     shown = [memory.as_stored() for cluster in clusters for memory in cluster]
     overlaps = model_calls.ask(
         end_user, provider, "propose", lambda: provider.propose(shown, end_user.reads)

@@ -14,7 +14,7 @@ from accounts.cells import connection
 from accounts.models import Change, EndUser
 from memories.corrections import lineage
 from memories.faithfulness import numbers
-from memories.models import Corpus, Edge, Link, Memory, Posting
+from memories.models import Corpus, Edge, Memory, Posting
 from memories.providers.embeddings import Embedder
 from memories.providers.thresholds import calibration_of
 from memories.search.tokens import own
@@ -74,37 +74,25 @@ def near_pairs(
 @dataclass(slots=True)
 class Near:
     """Memories that may say the same as others, and which, with the share of words that they
-    have in common. ``waiting``: these are compared again when the profiles of their people
-    have read as much of one as of the other."""
+    have in common."""
 
     memories: Mapping[UUID, Memory]
     graph: dict[UUID, dict[UUID, float]] = field(default_factory=lambda: defaultdict(dict))
-    waiting: set[UUID] = field(default_factory=set)
 
 
-def fitting(end_user: EndUser, pairs: Collection[frozenset[UUID]], fresh: Collection[UUID]) -> Near:
+def fitting(end_user: EndUser, pairs: Collection[frozenset[UUID]]) -> Near:
     """The pairs that may say the same."""
     near = Near(Memory.objects.of(end_user).in_bulk({pk for pair in pairs for pk in pair}))
     words = {pk: set(own(memory.tokens)) for pk, memory in near.memories.items()}
     weights = _weights(end_user, set().union(*words.values()))
     apart = _undone(end_user) | _told_apart(end_user, near.memories)
-    waiting = Link.objects.of(end_user).unconsolidated().filter(memory__in=near.memories)
-    unread = set(waiting.values_list("memory", flat=True))
     for one, other in map(sorted, pairs):
         a, b = near.memories.get(one), near.memories.get(other)
         if a is None or b is None or frozenset((one, other)) in apart or not _compatible(a, b):
             continue
         shared = _shared(words[one], words[other], weights)
-        if shared < SHARED:
-            continue
-        if (one in unread) != (other in unread):
-            late, read = (one, other) if one in unread else (other, one)
-            near.waiting.add(late if late in fresh else read)
-            continue
-        near.graph[one][other] = near.graph[other][one] = shared
-    for pk in near.waiting:
-        for other in near.graph.pop(pk, ()):
-            near.graph[other].pop(pk, None)
+        if shared >= SHARED:
+            near.graph[one][other] = near.graph[other][one] = shared
     return near
 
 

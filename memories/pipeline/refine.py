@@ -23,7 +23,8 @@ from memories.corrections import lineage, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
-from memories.providers.factory import language_provider
+from memories.providers.factory import memory_model
+from memories.providers.interface import MemoryModel
 from memories.search.tokens import tokenise
 from memories.types import Refinement
 from understanding.text import estimate_tokens
@@ -41,7 +42,9 @@ OWN_WORDS = 0.3
 
 
 def users_due() -> list[int]:
-    """The end users with memories to look at."""
+    """The end users with memories to look at; none without a model."""
+    if memory_model() is None:
+        return []
     rows = _candidates(Memory.objects.all()).order_by().values_list("end_user", flat=True)
     return sorted(rows.distinct())
 
@@ -55,13 +58,14 @@ def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     """
     done: Counter[str] = Counter(looked_at=0, split=0, trimmed=0, discarded=0, calls=0)
     end_user = EndUser.objects.filter(pk=end_user_id).first()
-    while end_user is not None and budget.left:
+    provider = memory_model()
+    while end_user and provider and budget.left:
         rows = list(_candidates(Memory.objects.of(end_user)).order_by("pk")[:AT_ONCE])
         if not rows:
             break
         long = [memory for memory in rows if estimate_tokens(memory.content) >= LONG]
         if long:
-            done.update(_refine(end_user, long))
+            done.update(_refine(end_user, provider, long))
             done["calls"] += 1
         looked_at = Memory.objects.of(end_user).filter(pk__in=[memory.pk for memory in rows])
         with atomic():
@@ -84,8 +88,7 @@ def _candidates(memories: QuerySet[Memory]) -> QuerySet[Memory]:
     )
 
 
-def _refine(end_user: EndUser, memories: Sequence[Memory]) -> Counter[str]:
-    provider = language_provider()
+def _refine(end_user: EndUser, provider: MemoryModel, memories: Sequence[Memory]) -> Counter[str]:
     shown = [memory.as_stored() for memory in memories]
     found: Mapping[UUID, Refinement] = model_calls.ask(
         end_user, provider, "refine", lambda: provider.refine(shown, end_user.reads)

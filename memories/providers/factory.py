@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
-from memories.providers.interface import LanguageProvider, PairJudge, Resolver
+from memories.providers.interface import LanguageProvider, MemoryModel, PairJudge, Resolver
 from memories.providers.offline.offline_provider import OfflineProvider
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider
@@ -27,12 +27,18 @@ def language_provider() -> LanguageProvider:
     raise ImproperlyConfigured(f"MIO_LLM is {settings.MIO_LLM!r}; use offline or openai.")
 
 
-def reviewing_provider() -> LanguageProvider:
-    """The provider that gives the second look at a proposal: with MIO_LLM=openai the model
-    named by MIO_LLM_REVIEW_MODEL, else the one that proposes."""
-    if settings.MIO_LLM == "openai":
-        return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
-    return language_provider()
+def memory_model() -> MemoryModel | None:
+    """The model that relates, splits and merges memories; None where the settings name no server."""
+    if settings.MIO_LLM != "openai":
+        return None
+    return openai_provider(settings.MIO_LLM_MODEL)
+
+
+def reviewing_provider() -> MemoryModel | None:
+    """The model that reviews a merge; None where the settings name no server."""
+    if settings.MIO_LLM != "openai":
+        return None
+    return openai_provider(settings.MIO_LLM_REVIEW_MODEL)
 
 
 def judging_provider() -> PairJudge | None:

@@ -42,6 +42,14 @@ class LanguageProvider(Protocol):
         """What each contact's new memories change in its profile, by the contact's id; a missing
         id: nothing, or it was left out of an answer about several."""
 
+
+class MemoryModel(Protocol):
+    """A model that says how stored memories stand to each other, and splits and merges them.
+    Raises ProviderError and nothing else."""
+
+    name: str
+    model: str
+
     def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
         """The relations between each case's memory and the others; mostly none."""
 

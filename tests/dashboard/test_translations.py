@@ -121,7 +121,7 @@ def full() -> EndUser:
     ]  # fmt: skip
     for place, edge in enumerate([*Edge.Kind, "shares_entity:腾讯"]):
         other = make_memory(user, f"另一件事{place}", people[1], speaker="assistant")
-        reason = Reason("shared_entity", name="腾讯") if place % 2 else Reason("disproved")
+        reason = Reason("shared_entity", name="腾讯") if place % 2 else Reason("reply_used")
         Edge.objects.create(
             end_user=user,
             source=kept[0],

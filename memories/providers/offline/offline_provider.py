@@ -6,25 +6,17 @@ from typing import TypeVar
 from uuid import UUID
 
 from memories.providers.offline.conflicts import resolve
-from memories.providers.offline.edge_rules import classify
-from memories.providers.offline.overlaps import propose, review
 from memories.providers.offline.profile_patches import consolidate
 from memories.providers.offline.reading.reader import extract
 from memories.types import (
     ConflictCase,
     Extraction,
     ExtractionRequest,
-    FoundRelation,
-    Overlap,
     Profile,
     ProfilePatch,
     ProfileRequest,
-    Refinement,
-    RelationCase,
     Reply,
     Resolutions,
-    Review,
-    StoredMemory,
     Usage,
 )
 from understanding.text import estimate_tokens
@@ -64,44 +56,6 @@ class OfflineProvider:
             read += [request.profile.personality, *_values(request.profile)]
         written = [value for patch in patches.values() for value in _values(patch)]
         return _reply(patches, read, written, started)
-
-    def classify(self, cases: Sequence[RelationCase]) -> Reply[Sequence[FoundRelation]]:
-        started = perf_counter()
-        value: Sequence[FoundRelation] = classify(cases)
-        read = [m.content for case in cases for m in (case.memory, *case.others)]
-        return _reply(value, read, [str(found.reason) for found in value], started)
-
-    def refine(
-        self,
-        memories: Sequence[StoredMemory],  # noqa: ARG002
-        language: str,  # noqa: ARG002
-    ) -> Reply[Mapping[UUID, Refinement]]:
-        """None: what was quoted stays as it was said."""
-        return Reply({}, Usage(0, 0, 0.0))
-
-    def propose(
-        self,
-        cluster: Sequence[StoredMemory],
-        language: str,  # noqa: ARG002
-    ) -> Reply[Sequence[Overlap]]:
-        started = perf_counter()
-        value: Sequence[Overlap] = propose(cluster)
-        read = [memory.content for memory in cluster]
-        return _reply(value, read, [found.content for found in value], started)
-
-    def review(
-        self,
-        proposals: Sequence[tuple[Overlap, Sequence[StoredMemory]]],
-        language: str,  # noqa: ARG002
-    ) -> Reply[Sequence[Review]]:
-        started = perf_counter()
-        value: Sequence[Review] = review(proposals)
-        read = [
-            text
-            for overlap, members in proposals
-            for text in (overlap.content, *(memory.content for memory in members))
-        ]
-        return _reply(value, read, [str(found.reason) for found in value], started)
 
 
 def _values(profile: Profile | ProfilePatch) -> list[str]:

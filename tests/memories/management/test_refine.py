@@ -12,7 +12,6 @@ from memories.pipeline import embed
 from memories.providers.factory import embedder
 from tests.factories import make_contact, make_end_user, make_memory
 from tests.memories.read_often import LONG, read_often
-from tests.servers import FakeOpenAI
 
 pytestmark = pytest.mark.django_db
 
@@ -29,7 +28,23 @@ def refine(*args):
     return json.loads(out.getvalue().splitlines()[-1])
 
 
-def test_it_merges_and_says_how_much(end_user):
+@pytest.fixture
+def model(server):
+    """A model that splits nothing and joins whatever it is shown."""
+    server.answer_with = lambda sent: {
+        "refinements": [],
+        "overlaps": [
+            {
+                "members": [one["id"] for one in sent.data.get("memories", ())],
+                "content": "Nora likes chess with Ivan.",
+            }
+        ],
+        "reviews": [{"proposal": "r1", "accepted": True}],
+    }
+    return server
+
+
+def test_it_merges_and_says_how_much(end_user, model):
     nora = make_contact(end_user, "Nora")
     read_often(end_user, LONG, nora)
     make_memory(end_user, "Nora likes chess.", nora)
@@ -43,15 +58,11 @@ def test_it_merges_and_says_how_much(end_user):
     assert refine() == dict.fromkeys(done, 0)
 
 
-def test_a_model_that_fails_ends_it_with_words_and_the_next_run_goes_on(end_user, settings):
+def test_a_model_that_fails_ends_it_with_words_and_the_next_run_goes_on(end_user, model):
     memory = read_often(end_user, LONG)
-    with FakeOpenAI() as server:
-        settings.MIO_LLM = "openai"
-        settings.OPENAI_BASE_URL, settings.OPENAI_API_KEY = server.base_url, "key"
-        server.fail(401)
-        with pytest.raises(CommandError, match="run it again"):
-            refine()
-    settings.MIO_LLM = "offline"
+    model.fail(401)
+    with pytest.raises(CommandError, match="run it again"):
+        refine()
     assert Memory.objects.get(pk=memory.pk).refined_at is None
     refine()
     assert Memory.objects.get(pk=memory.pk).refined_at is not None

@@ -1,5 +1,8 @@
 """New memories find their place in the graph: bounded, once, and without harm."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from django.db import connection
 from django.utils import timezone
@@ -17,7 +20,7 @@ from tests.factories import make_end_user, make_memory
 from tests.memories.snapshots import assert_sound
 from tests.servers import FakeOpenAI
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model")]
 
 INJURY = "The user had a knee injury in March."
 STOPPED = "The user stopped running because of a knee injury."
@@ -26,6 +29,22 @@ CAT = "Marcus has a grey cat."
 
 def plenty() -> Budget:
     return Budget(calls=100, rows=10_000)
+
+
+@pytest.fixture
+def model(server: FakeOpenAI) -> None:
+    """A model that knows one cause."""
+    server.answer_with = lambda sent: {"relations": list(causes(sent.data["cases"]))}
+
+
+def causes(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for case in cases:
+        ids = {one["text"]: one["id"] for one in (case["memory"], *case["others"])}
+        if {INJURY, STOPPED} <= ids.keys():
+            yield {
+                "case": case["case"], "kind": "causes", "source": ids[INJURY],
+                "target": ids[STOPPED], "confidence": 0.9, "reason": "because",
+            }  # fmt: skip
 
 
 @pytest.fixture
@@ -125,8 +144,16 @@ def test_a_spent_budget_leaves_the_rest_for_the_next_run(zoe: EndUser) -> None:
     assert classify_edges.relate(zoe.pk, plenty())["memories"] == 3
 
 
-def test_conflicts_change_no_status(zoe: EndUser) -> None:
+def test_without_a_model_entities_alone_are_tagged(zoe: EndUser, settings: Any) -> None:
+    settings.MIO_LLM = "offline"
+    remember(zoe, INJURY, STOPPED, "The user lives in Lisbon.")
+    done = classify_edges.relate(zoe.pk, plenty())
+    assert done == {"memories": 3, "entities": 1, "edges": 0, "calls": 0}
+
+
+def test_conflicts_change_no_status(zoe: EndUser, server: FakeOpenAI) -> None:
     one, other = remember(zoe, "The user loves olives.", "The user hates olives.")
+    server.reply_json({"relations": [relation("conflicts")]})
     classify_edges.relate(zoe.pk, plenty())
     edge = Edge.objects.get(kind="conflicts")
     assert {edge.source_id, edge.target_id} == {one.pk, other.pk}

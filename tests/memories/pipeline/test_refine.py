@@ -12,11 +12,17 @@ from tests.factories import make_contact, make_end_user
 from tests.memories.read_often import LONG, read_often
 from tests.memories.snapshots import assert_sound
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model")]
 LONG_ZH = (
     "小红在医院做夜班护士，已经是护士长了。她养了两只从街上捡来的橘猫，都很胖。"
     "小红的妹妹在北京读研究生，学的是建筑设计。"
 )
+
+
+@pytest.fixture
+def model(server):
+    """A model that finds no memory verbose."""
+    server.answer_with = lambda _sent: {"refinements": []}
 
 
 @pytest.fixture
