@@ -20,7 +20,7 @@ from rest_framework.views import APIView
 
 from accounts import placement, time_zones
 from accounts.authentication import ApiKeyAuthentication
-from accounts.cells import Moving, release
+from accounts.cells import Moving, releasing
 from accounts.errors import ApiError
 from accounts.fields import Strict, Text
 from accounts.models import App, EndUser
@@ -150,16 +150,16 @@ class UserView(AppView):
 
     def find_user(self) -> EndUser | None:
         """The end user, or None when the app never wrote to it."""
-        found = EndUser.objects.filter(app=self.app, external_id=self.external_id).first()
-        return self._entered(found) if found is not None else None
+        end_user = EndUser.objects.filter(app=self.app, external_id=self.external_id).first()
+        return self._entered(end_user) if end_user is not None else None
 
     @cached_property
     def end_user(self) -> EndUser:
         """The end user. A 404 when the app never wrote to it: another app's user is none."""
-        found = self.find_user()
-        if found is None:
+        end_user = self.find_user()
+        if end_user is None:
             raise ApiError(404, "unknown_user", "This app has written nothing for this user.")
-        return found
+        return end_user
 
     def end_user_for_writing(self) -> EndUser:
         """The end user, made on first sight; call inside the transaction that writes."""
@@ -199,14 +199,7 @@ class WaitingView(UserView):
 async def in_thread(ask: Callable[..., T], *args: Any, **kwargs: Any) -> T:
     """What ``ask`` returns, called in the thread of the request, whose connection to the database
     goes back to the pool after it. When the client leaves meanwhile, ``ask`` still ends."""
-
-    def asked() -> T:
-        try:
-            return ask(*args, **kwargs)
-        finally:
-            release()
-
-    return await sync_to_async(asked)()
+    return await sync_to_async(releasing(ask))(*args, **kwargs)
 
 
 def check_external_id(external_id: str) -> None:

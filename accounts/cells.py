@@ -12,7 +12,8 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, cast
+from functools import wraps
+from typing import Any, TypeVar, cast
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connections
@@ -21,6 +22,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 SHARED = DEFAULT_DB_ALIAS
 # The bits of an id that its cell counts; what stands above them is the number of the cell.
@@ -74,7 +76,7 @@ def current() -> str:
 
 @contextmanager
 def only(added: Sequence[str]) -> Iterator[None]:
-    """What runs in it, of a process that does nothing else, knows of no cells but SHARED and these."""
+    """Limits this process to SHARED and these cells, within the block."""
     before = settings.MIO_CELLS
     settings.MIO_CELLS = list(added)
     try:
@@ -85,7 +87,7 @@ def only(added: Sequence[str]) -> Iterator[None]:
 
 @contextmanager
 def entered(cell: str) -> Iterator[None]:
-    """What runs in it is in this cell.
+    """Runs the block in this cell.
 
     Raises CrossesCells within a transaction of another one.
     """
@@ -102,8 +104,7 @@ def entered(cell: str) -> Iterator[None]:
 
 @contextmanager
 def everywhere() -> Iterator[None]:
-    """What runs in it is in no cell: lists ask all of them. Raises CrossesCells within a
-    transaction."""
+    """Runs the block in no cell: lists ask all of them. Raises CrossesCells within a transaction."""
     before = _current.get()
     if several() and connections[current()].in_atomic_block:
         raise CrossesCells(f"A transaction of the cell {current()} is open.")
@@ -115,7 +116,7 @@ def everywhere() -> Iterator[None]:
 
 
 def reachable() -> tuple[str, ...]:
-    """The cells whose servers answer; with one cell that is not asked. One that is away is logged."""
+    """The cells whose servers answer. With one cell, its server is not asked."""
     return tuple(cell for cell in names() if not is_away(cell)) if several() else names()
 
 
@@ -145,15 +146,28 @@ def atomic(*, savepoint: bool = True, durable: bool = False) -> Iterator[None]:
 
 
 def release() -> None:
-    """Gives back the connections that this thread has, but for one in a transaction."""
-    for held in connections.all(initialized_only=True):
-        if not held.in_atomic_block:
-            held.close()
+    """Closes the connections of this thread that are in no transaction."""
+    for connection in connections.all(initialized_only=True):
+        if not connection.in_atomic_block:
+            connection.close()
+
+
+def releasing(work: Callable[..., T]) -> Callable[..., T]:
+    """``work`` for a thread that serves many: it closes its connections afterwards."""
+
+    @wraps(work)
+    def done(*args: Any, **kwargs: Any) -> T:
+        try:
+            return work(*args, **kwargs)
+        finally:
+            release()
+
+    return done
 
 
 def on_commit(act: Callable[[], object], cell: str | None = None) -> None:
-    """Has ``act`` called when the transaction of a cell, else of the current one, is committed; at
-    once outside of one."""
+    """Calls ``act`` when the transaction of a cell, by default of the current one, is committed; at
+    once outside of a transaction."""
     where = cell or current()
     if connections[where].in_atomic_block:
         # What was committed stands, whatever becomes of what was to follow it.

@@ -28,10 +28,10 @@ Rows = list[dict[str, Any]]
 
 
 class Recorder:
-    """Collects what a verb touches; ``watch`` a row before it is changed or deleted, and
-    after it was created (as ``created=True``). A row that the change has to do with beyond its
-    own columns, such as the one that stands for another which is deleted, is kept: recorded
-    though nothing of it changed, so that what is done to it later touches the change."""
+    """Collects the rows that a verb touches: ``watch`` a row before it is changed or deleted, and
+    after it was created (with ``created=True``). ``keep`` a row that the change depends on though
+    none of its columns change, such as the one that replaces a deleted row: it is recorded, so
+    that a later change of it touches this change."""
 
     def __init__(self) -> None:
         self.before: dict[Row, dict[str, Any] | None] = {}
@@ -97,7 +97,7 @@ def _differences(recorder: Recorder) -> Iterator[dict[str, Any]]:
     now = {
         (label, str(pk)): snapshot(item)
         for label, pks in watched.items()
-        for pk, item in held_rows(label, pks).items()
+        for pk, item in current_rows(label, pks).items()
     }
     for row, before in recorder.before.items():
         after = now.get(row)
@@ -117,7 +117,7 @@ def model_of(label: str) -> type[Tracked]:
     return apps.get_model(label)
 
 
-def held_rows(label: str, pks: Collection[str]) -> dict[Any, Tracked]:
-    """The rows that are there, by primary key, with their tracked columns only."""
+def current_rows(label: str, pks: Collection[str]) -> dict[Any, Tracked]:
+    """The rows of a model that still exist, by primary key, with their tracked columns only."""
     model = model_of(label)
     return model._default_manager.only("pk", *model.tracked).in_bulk(list(pks))

@@ -47,7 +47,7 @@ SELECT prosrc, pg_get_functiondef(oid) FROM pg_proc p WHERE {_OWN} ORDER BY oid
 
 
 def bind_triggers(connection: BaseDatabaseWrapper) -> int:
-    """Has the functions of the cell name its tables as they are now; returns how many did not."""
+    """Rewrites the functions of the cell so that they name its shards; returns how many changed."""
     bound = 0
     with transaction.atomic(connection.alias), connection.cursor() as cursor:
         cursor.execute("SET LOCAL check_function_bodies = off")  # here are no shards
@@ -87,15 +87,15 @@ def move_cell(connection: BaseDatabaseWrapper, host: str, port: int) -> None:
 
 def broken_constraint(error: Exception) -> str:
     """The name of the constraint that a statement broke, as the models have it; else ""."""
-    said = getattr(error.__cause__, "diag", None)
-    if said is None or said.constraint_name:
-        return said.constraint_name if said else ""
-    found = _BROKEN.search(said.message_primary or "")
-    return found[1] if found else ""
+    diagnostics = getattr(error.__cause__, "diag", None)
+    if diagnostics is None or diagnostics.constraint_name:
+        return diagnostics.constraint_name if diagnostics else ""
+    match = _BROKEN.search(diagnostics.message_primary or "")
+    return match[1] if match else ""
 
 
 def _named(source: str, names: dict[str, str]) -> str:
     """A function's body with the ``names`` it should use, whichever it used before."""
     known = "|".join(sorted(names, key=len, reverse=True))
     pattern = rf"(?<![\w.\"])(?:\w+\.)?({known})(?:_\d{{5,}})?\b"
-    return re.sub(pattern, lambda found: names[found[1]], source)
+    return re.sub(pattern, lambda match: names[match[1]], source)

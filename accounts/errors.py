@@ -75,7 +75,7 @@ CODES: dict[str, tuple[int, str]] = {
     "internal": (500, "Our fault. Nothing was changed."),
     "moving": (503, "The user is being moved to another database. Nothing was changed; try again."),
     "busy": (503, "Another request writes to this user. Nothing was changed; try again."),
-    "no_database": (503, "The database is not to be had now. Nothing was changed; try again."),
+    "no_database": (503, "The database is unavailable. Nothing was changed; try again."),
     "postponed": (503, "The model failed and is asked again in `Retry-After` seconds."),
     "timeout": (504, "Not done in time; it goes on in the background."),
 }
@@ -195,17 +195,19 @@ def _flat(detail: Any, path: str = "") -> Iterator[tuple[str, list[str]]]:
 
 
 def _unavailable(exc: Exception, context: dict[str, Any]) -> ApiError:
-    """The database can't do now what it will do later: every verb is one transaction."""
+    """The refusal of a request that can be tried again: every verb is one transaction."""
     if isinstance(exc, Moving):
         return ApiError(503, "moving", str(exc), retry_after=MOVED_WITHIN)
     cause = exc.__cause__
     state, view = getattr(cause, "sqlstate", None), type(context["view"]).__name__
     log.warning("%s %s in %s", type(cause or exc).__name__, state or "", view)
     if state in _BUSY:
-        told = "This user is being written to by another request. Nothing was changed; try again."
-        return ApiError(503, "busy", told, retry_after=2)
-    told = "The database is not to be had now. Nothing was changed; try again."
-    return ApiError(503, "no_database", told, retry_after=5)
+        message = (
+            "This user is being written to by another request. Nothing was changed; try again."
+        )
+        return ApiError(503, "busy", message, retry_after=2)
+    message = "The database is unavailable. Nothing was changed; try again."
+    return ApiError(503, "no_database", message, retry_after=5)
 
 
 def _unforeseen(exc: Exception, context: dict[str, Any]) -> Response:

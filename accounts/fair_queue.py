@@ -60,9 +60,9 @@ class FairQueue(ORM):
     @staticmethod
     def get_connection(list_key: str | None = None) -> QuerySet[OrmQ]:  # noqa: ARG004 the broker's
         """The rows, over a connection that is not stale; those of cells may be in a transaction."""
-        held = connections[Conf.ORM]
-        if not held.in_atomic_block:
-            held.close_if_unusable_or_obsolete()
+        connection = connections[Conf.ORM]
+        if not connection.in_atomic_block:
+            connection.close_if_unusable_or_obsolete()
         return OrmQ.objects.using(Conf.ORM)
 
     def enqueue(self, task: str) -> int:
@@ -90,12 +90,12 @@ class FairQueue(ORM):
             cursor.execute(
                 _next(), {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
             )
-            found = cursor.fetchone()
-        if found is None:
+            row = cursor.fetchone()
+        if row is None:
             return []
-        pk, payload, lock = found
-        mine = rows.filter(pk=pk, lock=lock).update(lock=self.timeout(None))
-        return [(pk, _signed_today(payload))] if mine else []
+        pk, payload, lock = row
+        is_claimed = rows.filter(pk=pk, lock=lock).update(lock=self.timeout(None))
+        return [(pk, _signed_today(payload))] if is_claimed else []
 
 
 def _signed_today(payload: str) -> str:

@@ -12,7 +12,7 @@ from rest_framework.exceptions import ParseError
 
 from accounts.parsers import parse
 from accounts.reasons import read
-from accounts.time_zones import GREENWICH, told_offset
+from accounts.time_zones import GREENWICH, stated_offset
 
 # A client's clock may be wrong by hours or in another zone, not by days.
 CLOCK_SKEW = timedelta(hours=24)
@@ -105,8 +105,8 @@ class MetadataQuery(serializers.CharField):
     described = {"contentMediaType": "application/json", "contentSchema": _METADATA}
 
     def __init__(self, **options: Any) -> None:
-        told = 'Only what holds all of this JSON object, such as {"channel": "wechat"}.'
-        super().__init__(required=False, help_text=told, **options)
+        help_text = 'Only what holds all of this JSON object, such as {"channel": "wechat"}.'
+        super().__init__(required=False, help_text=help_text, **options)
 
     def to_internal_value(self, data: Any) -> Any:
         text = super().to_internal_value(data)
@@ -125,7 +125,7 @@ class WhyQuery(Strict):
 
 
 class StoredReason(serializers.CharField):
-    """A column that keeps words or a stored reason, in English. Only given out."""
+    """A column that holds words or a stored reason, in English. Read only."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(read_only=True, **options)
@@ -198,11 +198,11 @@ class Moment(_Uncoerced, serializers.DateTimeField):
         if moment.year not in self.years:
             self.fail("far")
         # The database takes no offset that no place has.
-        return moment.astimezone(UTC) if told_offset(moment) is None else moment
+        return moment.astimezone(UTC) if stated_offset(moment) is None else moment
 
 
 class LocalMoment(serializers.DateTimeField):
-    """A moment by the clock that it is told by. Only given out."""
+    """A moment in the offset in which it was stated. Read only."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(read_only=True, **options)

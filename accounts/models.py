@@ -16,12 +16,12 @@ from django.utils import timezone
 
 from accounts import cells, time_zones
 
-# While messages came in so short a time, a talk is under way.
+# A conversation is under way while the last message came within this time.
 TALKING = timedelta(minutes=30)
 
 
 class InTimeZone(models.Model):
-    """Something whose days are those of a place."""
+    """A model with a time zone."""
 
     time_zone = models.CharField(
         max_length=time_zones.MAX_NAME,
@@ -72,17 +72,20 @@ class InEveryCell(models.Model):
                 self.copy_to(cell)
 
     def copy_to(self, cell: str) -> None:
-        """Has a cell hold this row; what only that cell knows of it stays."""
+        """Copies the columns in ``copied`` to a cell; its other columns there stay."""
         rows: Any = type(self)._base_manager.using(cell)
-        kept = self.copied
+        copied = self.copied
         if cell == cells.SHARED:  # where it was deleted it stays so
-            rows.filter(pk=self.pk).update(**{name: getattr(self, name) for name in kept})
+            rows.filter(pk=self.pk).update(**{name: getattr(self, name) for name in copied})
             return
         columns = {
             field.attname: getattr(self, field.attname) for field in self._meta.concrete_fields
         }
         rows.bulk_create(
-            [type(self)(**columns)], update_conflicts=True, unique_fields=["pk"], update_fields=kept
+            [type(self)(**columns)],
+            update_conflicts=True,
+            unique_fields=["pk"],
+            update_fields=copied,
         )
 
 
@@ -167,8 +170,8 @@ class ApiKey(models.Model):
         """A new key of ``app``, or of one of its end users, and its secret, which is shown this
         once."""
         secret = "mio_" + secrets.token_urlsafe(32)
-        kept = {"label": label, "prefix": secret[:10], "digest": cls.hash(secret)}
-        row = cls.objects.create(app=app, external_id=external_id, trusted=trusted, **kept)
+        columns = {"label": label, "prefix": secret[:10], "digest": cls.hash(secret)}
+        row = cls.objects.create(app=app, external_id=external_id, trusted=trusted, **columns)
         return row, secret
 
     def revoke(self) -> None:
@@ -220,8 +223,8 @@ class Placement(models.Model):
     def check_here(cls, end_user_id: int) -> None:
         """Raises Moving unless the end user stays in the current cell: to be asked under their
         lock, which a move takes after it has said that it moves them."""
-        held = cls.objects.filter(user_pk=end_user_id).first()
-        if held is not None and (held.moving_to or held.cell != cells.current()):
+        placed = cls.objects.filter(user_pk=end_user_id).first() if cells.several() else None
+        if placed is not None and (placed.moving_to or placed.cell != cells.current()):
             raise cells.Moving
 
 
@@ -261,10 +264,9 @@ class EndUserQuerySet(models.QuerySet["EndUser"]):
         does not wait for it. Raises Moving for one who is moved to another cell, or was.
         """
         rows = self.select_related("app").select_for_update(no_key=True, of=("self",))
-        held = rows.filter(pk=pk).first()
-        if cells.several():
-            Placement.check_here(pk)
-        return held
+        end_user = rows.filter(pk=pk).first()
+        Placement.check_here(pk)
+        return end_user
 
     def of_calendar(self, secret: str) -> "EndUser | None":
         """The end user, of an app in use, whose calendar feed has this secret."""
@@ -432,7 +434,7 @@ class EndUser(InTimeZone, Tracked):
         Many servers write UTC as +00:00. Only of somebody known by another offset, and by
         nothing else, does it tell that they are where clocks show UTC.
         """
-        offset = time_zones.told_offset(said_at)
+        offset = time_zones.stated_offset(said_at)
         zone_known = self.time_zone or self.learnt_offset is None
         return None if offset == 0 and zone_known else offset
 

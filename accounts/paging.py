@@ -52,10 +52,15 @@ def page(
     if cursor := query.get("cursor"):
         rows = rows.filter(behind(order, _place(rows, order, cursor)))
     limit = query["limit"]
-    found = first_of_cells(rows.order_by(*order), order, limit + 1)
-    more, found = len(found) > limit, found[:limit]
-    following = _address(request, cursor_of(found[-1], order)) if more else None
-    return Response({"count": count, "next": following, "results": show(found)})
+    shown_rows = first_of_cells(rows.order_by(*order), order, limit + 1)
+    more, shown_rows = len(shown_rows) > limit, shown_rows[:limit]
+    following = _address(request, cursor_of(shown_rows[-1], order)) if more else None
+    return Response({"count": count, "next": following, "results": show(shown_rows)})
+
+
+def many(serializer: type[serializers.Serializer]) -> Callable[[Sequence[Any]], list[Any]]:
+    """Shows the rows of a page by a serializer."""
+    return lambda rows: list(serializer(rows, many=True).data)
 
 
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
@@ -64,11 +69,11 @@ def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
     everywhere_equal = cells.is_shared(rows.model) or issubclass(rows.model, InEveryCell)
     if cells.chosen() is not None or everywhere_equal:
         return ask(rows)
-    found: list[T] = []
+    results: list[T] = []
     for cell in cells.reachable():
         with cells.entered(cell):
-            found += ask(rows.using(cell))
-    return found
+            results += ask(rows.using(cell))
+    return results
 
 
 def first_of_cells(rows: QuerySet, order: Sequence[str], limit: int) -> list[Any]:
@@ -80,11 +85,11 @@ def merged(
     rows: QuerySet, ask: Callable[[QuerySet], list[T]], order: Sequence[str], limit: int
 ) -> list[T]:
     """The first of what ``ask`` finds in this order, of all cells as of one."""
-    found = of_cells(rows, ask)
+    results = of_cells(rows, ask)
     if cells.chosen() is None:
         for name in reversed(order):
-            found.sort(key=attrgetter(name.removeprefix("-")), reverse=name.startswith("-"))
-    return found[:limit]
+            results.sort(key=attrgetter(name.removeprefix("-")), reverse=name.startswith("-"))
+    return results[:limit]
 
 
 def _place(rows: QuerySet, order: Sequence[str], cursor: str) -> list[Any]:

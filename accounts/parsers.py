@@ -62,12 +62,12 @@ def parse(body: bytes, most: float = math.inf) -> Any:
 
 
 def _object(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    members: dict[str, Any] = {}
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise ParseError("The JSON has an object with the same key twice.")
-        found[key] = value
-    return found
+        members[key] = value
+    return members
 
 
 def _refuse_constant(constant: str) -> float:

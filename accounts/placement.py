@@ -16,24 +16,24 @@ from accounts.scope import all_users
 
 @contextmanager
 def entered(app: App, external_id: str, *, writes: bool = True) -> Iterator[None]:
-    """What runs in it is in the cell of an app's end user, or in the one that takes them in.
+    """Runs the block in the cell of an app's end user; for a new one, in the cell that takes them.
 
     Raises Moving where the work ``writes`` and they are on the way to another cell.
     """
     if not cells.several():
         yield
         return
-    held = find(app.pk, external_id)
-    if held is not None and held.moving_to and writes:
+    placed = find(app.pk, external_id)
+    if placed is not None and placed.moving_to and writes:
         raise cells.Moving
-    with cells.entered(held.cell if held else roomiest()):
+    with cells.entered(placed.cell if placed else roomiest()):
         yield
 
 
 def find(app_id: int, external_id: str) -> Placement | None:
     """Where the end user is, None for one who was never seen."""
-    if held := _placed(app_id, external_id):
-        return held
+    if placed := _placed(app_id, external_id):
+        return placed
     with cells.entered(cells.SHARED), all_users():
         before = EndUser.objects.filter(app=app_id, external_id=external_id).first()
     if before is None:
@@ -50,9 +50,9 @@ def cell_of(end_user_id: int) -> str:
     """The cell in which an end user is; where their id was given for one who is nowhere."""
     if not cells.several():
         return cells.SHARED
-    held = Placement.objects.filter(user_pk=end_user_id).first()
-    if held is not None:
-        return held.cell
+    placed = Placement.objects.filter(user_pk=end_user_id).first()
+    if placed is not None:
+        return placed.cell
     born = Cell.objects.filter(number=end_user_id >> cells.COUNTED_BITS).first()
     return born.name if born is not None and born.name in cells.names() else cells.SHARED
 
@@ -63,11 +63,10 @@ def is_moving(end_user_id: int) -> bool:
 
 
 def has_left(app: App, external_id: str, *, writes: bool) -> bool:
-    """Whether the work of now is in a cell that an end user has left, or where they are not
-    written to any more."""
-    if not cells.several() or (held := _placed(app.pk, external_id)) is None:
+    """Whether an end user has left the current cell, or can't be written to there any more."""
+    if not cells.several() or (placed := _placed(app.pk, external_id)) is None:
         return False
-    return held.cell != cells.current() or bool(held.moving_to and writes)
+    return placed.cell != cells.current() or bool(placed.moving_to and writes)
 
 
 def roomiest() -> str:
@@ -79,15 +78,9 @@ def roomiest() -> str:
 
 
 def close(cell: str, *, closed: bool = True) -> bool:
-    """Has a cell take no new end users, not by work that had chosen it before either; or take them
-    again. Whether there is such a cell."""
+    """Closes a cell to new end users, also for work that had chosen it before, or opens it again.
+    Returns whether there is such a cell."""
     return bool(Cell.objects.filter(name=cell).update(closed=closed))
-
-
-def check_here(end_user: EndUser) -> None:
-    """Raises Moving unless the end user, whose lock is held, stays in the current cell."""
-    if cells.several():
-        Placement.check_here(end_user.pk)
 
 
 @all_users()
@@ -99,26 +92,28 @@ def claim(app: App, external_id: str) -> int | None:
     """
     if not cells.several():
         return None
-    held = _placed(app.pk, external_id)
-    if held is None:
+    placed = _placed(app.pk, external_id)
+    if placed is None:
         app.copy_to(cells.current())
-        held = Placement(app=app, external_id=external_id, cell=cells.current(), user_pk=_next_id())
+        placed = Placement(
+            app=app, external_id=external_id, cell=cells.current(), user_pk=_next_id()
+        )
         with transaction.atomic(cells.SHARED):
-            _check_open(held.cell)
-            made = _place([held])
-        if made:
-            return held.user_pk
-        held = _placed(app.pk, external_id)
-    if held is None or held.moving_to or held.cell != cells.current():
+            _check_open(placed.cell)
+            count = _place([placed])
+        if count:
+            return placed.user_pk
+        placed = _placed(app.pk, external_id)
+    if placed is None or placed.moving_to or placed.cell != cells.current():
         raise cells.Moving
-    return held.user_pk
+    return placed.user_pk
 
 
 def _check_open(cell: str) -> None:
     """Raises Moving where a cell takes no new end users; nobody closes it before the transaction
     ends."""
-    held = Cell.objects.select_for_update(no_key=True).filter(name=cell).first()
-    if held is not None and held.closed:
+    row = Cell.objects.select_for_update(no_key=True).filter(name=cell).first()
+    if row is not None and row.closed:
         raise cells.Moving
 
 
@@ -129,8 +124,8 @@ def first_seen(app: App, external_id: str) -> EndUser:
         if known := EndUser.objects.filter(app=app, external_id=external_id).first():
             return known
         given = {"pk": claim(app, external_id)}
-    made, _ = EndUser.objects.get_or_create(app=app, external_id=external_id, defaults=given)
-    return made
+    end_user, _ = EndUser.objects.get_or_create(app=app, external_id=external_id, defaults=given)
+    return end_user
 
 
 def _next_id() -> int:
@@ -142,18 +137,18 @@ def _next_id() -> int:
 
 @all_users()
 def _place(rows: list[Placement]) -> int:
-    """Keeps the placements of end users of one cell who have none; how many these are."""
+    """Stores the placements of end users of one cell who have none, and returns how many."""
     known = Placement.objects.filter(user_pk__in=[row.user_pk for row in rows])
     before = known.count()
     Placement.objects.bulk_create(rows, ignore_conflicts=True)
-    made = known.count() - before
-    if made:
-        Cell.objects.filter(name=rows[0].cell).update(users=F("users") + made)
-    return made
+    count = known.count() - before
+    if count:
+        Cell.objects.filter(name=rows[0].cell).update(users=F("users") + count)
+    return count
 
 
 def adopt(end_users: list[EndUser]) -> int:
-    """Places end users of one cell, which has them, where nobody has placed them; how many."""
+    """Stores placements for end users of one cell who have none, and returns how many."""
     return _place(
         [
             Placement(
@@ -175,25 +170,25 @@ def forgetting(end_user: EndUser) -> Iterator[None]:
         yield
         return
     with all_users():  # placements are of no end user's scope
-        held = list(Placement.objects.filter(user_pk=end_user.pk))
-        if held and Placement.objects.filter(pk=held[0].pk).delete()[0]:
-            Cell.objects.filter(name=held[0].cell).update(users=F("users") - 1)
+        placements = list(Placement.objects.filter(user_pk=end_user.pk))
+        if placements and Placement.objects.filter(pk=placements[0].pk).delete()[0]:
+            Cell.objects.filter(name=placements[0].cell).update(users=F("users") - 1)
     try:
         yield
     except BaseException:
-        if held:
-            _place(held)
+        if placements:
+            _place(placements)
         raise
 
 
 def bring_copies(cell: str) -> None:
-    """Has a cell hold what every cell holds of apps, as it is in SHARED. Of apps themselves none is
-    deleted, since all that is theirs would go with it."""
+    """Copies the rows that every cell has from SHARED to a cell. Deletes no app, since all of its
+    rows would go with it."""
     for model in InEveryCell.__subclasses__():
         there = {row.pk: row for row in model._base_manager.using(cell)}
         for row in model._base_manager.using(cells.SHARED):
-            held = there.pop(row.pk, None)
-            if held is None or any(getattr(held, n) != getattr(row, n) for n in row.copied):
+            copy = there.pop(row.pk, None)
+            if copy is None or any(getattr(copy, n) != getattr(row, n) for n in row.copied):
                 row.copy_to(cell)
         if there and model is not App:
             model._base_manager.using(cell).filter(pk__in=there).delete()

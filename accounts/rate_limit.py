@@ -68,15 +68,15 @@ def quota_of(key: ApiKey) -> tuple[bool, Quota | None]:
     minute, second = divmod(int(time.time()), WINDOW)
     noted = key.used if key.minute == minute else 0
     with _lock:
-        at, mine = _unnoted.get(key.pk, (minute, 0))
-        mine = mine if at == minute else 0
-        allowed = noted + mine < limit
-        mine += allowed
-        due = mine if mine >= max(1, limit // SHARE) else 0
-        _unnoted[key.pk] = minute, mine - due
+        at, unnoted = _unnoted.get(key.pk, (minute, 0))
+        unnoted = unnoted if at == minute else 0
+        allowed = noted + unnoted < limit
+        unnoted += allowed
+        due = unnoted if unnoted >= max(1, limit // SHARE) else 0
+        _unnoted[key.pk] = minute, unnoted - due
     if due:
         _note(key, minute, due)
-    return allowed, Quota(limit, max(0, limit - noted - mine), WINDOW - second)
+    return allowed, Quota(limit, max(0, limit - noted - unnoted), WINDOW - second)
 
 
 def _note(key: ApiKey, minute: int, requests: int) -> None:

@@ -23,7 +23,7 @@ from typing import Any
 from django.db import models
 from django.utils import timezone
 
-from accounts.changes import CHUNK, UUIDS, Row, Rows, held_rows, model_of, snapshot
+from accounts.changes import CHUNK, UUIDS, Row, Rows, current_rows, model_of, snapshot
 from accounts.models import Change, Tracked
 from accounts.reasons import CodedError, Reason
 
@@ -42,9 +42,9 @@ class LaterChanges(CannotUndo):
 
 @dataclass(slots=True)
 class _Footprint:
-    """What changes have to do with: the rows that they touched, all ids that these name, those
-    of rows that they created, deleted or replaced, those that the values before rest on, and
-    unique values taken and given."""
+    """What changes depend on: the ``rows`` that they touched with their ``ids``, all ids ``named`` in
+    these, the ids of rows that they created, deleted or replaced (``ends``), the ids that the
+    values before rest on (``grounds``), and unique values ``taken`` from rows and ``given`` to them."""
 
     rows: set[Row] = field(default_factory=set)
     ids: set[str] = field(default_factory=set)
@@ -71,7 +71,7 @@ class _Footprint:
 def later_changes(change: Change) -> list[Change]:
     """The changes to undo before ``change``, newest first."""
     footprint = _footprint(change)
-    found = []
+    touching = []
     since = Change.objects.of(change.end_user_id).filter(
         undone_at=None, created_at__gt=change.created_at
     )
@@ -80,26 +80,26 @@ def later_changes(change: Change) -> list[Change]:
         its = _footprint(later)
         if footprint.touched_by(its):
             footprint.add(its)
-            found.append(later)
-    return found[::-1]
+            touching.append(later)
+    return touching[::-1]
 
 
 def _footprint(change: Change) -> _Footprint:
-    found = _Footprint(named=set(UUIDS.findall(json.dumps(change.rows))))
+    footprint = _Footprint(named=set(UUIDS.findall(json.dumps(change.rows))))
     for row in change.rows:
         model, before, after = model_of(row["model"]), row["before"], row["after"]
-        found.rows.add((row["model"], row["id"]))
-        found.ids.update(UUIDS.findall(row["id"]))
-        found.grounds.update(_grounds(before))
+        footprint.rows.add((row["model"], row["id"]))
+        footprint.ids.update(UUIDS.findall(row["id"]))
+        footprint.grounds.update(_grounds(before))
         if (
             before is None
             or after is None
             or (before.get(model.successor) != after.get(model.successor))
         ):
-            found.ends.add(row["id"])
-        found.taken |= _unique(model, before)
-        found.given |= _unique(model, after)
-    return found
+            footprint.ends.add(row["id"])
+        footprint.taken |= _unique(model, before)
+        footprint.given |= _unique(model, after)
+    return footprint
 
 
 def _grounds(value: Any) -> Iterator[str]:
@@ -137,7 +137,9 @@ def put_back(rows: Iterable[dict[str, Any]]) -> None:
         kind = created if row["before"] is None else deleted if row["after"] is None else altered
         kind[row["model"]].append(row)
     # Read before anything is deleted: the database empties what pointed at a deleted row.
-    now = {label: held_rows(label, [row["id"] for row in each]) for label, each in altered.items()}
+    now = {
+        label: current_rows(label, [row["id"] for row in each]) for label, each in altered.items()
+    }
     for label in reversed(created):
         pks = [row["id"] for row in created[label]]
         model_of(label)._default_manager.filter(pk__in=pks).delete()
@@ -147,10 +149,10 @@ def put_back(rows: Iterable[dict[str, Any]]) -> None:
         _restore(label, each)
 
 
-def _alter(label: str, rows: Rows, held: Mapping[str, Tracked]) -> None:
+def _alter(label: str, rows: Rows, items_by_pk: Mapping[str, Tracked]) -> None:
     alike: dict[frozenset[str], list[Tracked]] = defaultdict(list)
     for row in rows:
-        if (item := held.get(row["id"])) is not None:
+        if (item := items_by_pk.get(row["id"])) is not None:
             values = _wanted(item, row)
             _assign(item, values)
             alike[frozenset(values)].append(item)

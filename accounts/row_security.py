@@ -102,17 +102,19 @@ def user_tables(*, on_citus: bool = False) -> dict[str, str]:
     """The tables with rows of end users, each with the condition by which a row is shown: those
     of every model with an ``end_user``, and of the end users themselves."""
     form = _FORM_ON_CITUS if on_citus else _FORM
-    found = {}
+    conditions = {}
     for model in apps.get_models():
         columns = {field.name: field.column for field in model._meta.concrete_fields}
         if model._meta.label == "accounts.EndUser":
-            mine, more = form.mine.format("id"), f" OR {form.rest} = 'app:' || app_id"
+            owned, more = form.mine.format("id"), f" OR {form.rest} = 'app:' || app_id"
         elif "end_user" in columns and not model._meta.proxy:
-            mine, more = form.mine.format(columns["end_user"]), ""
+            owned, more = form.mine.format(columns["end_user"]), ""
         else:
             continue
-        found[model._meta.db_table] = form.shown.format(f"{mine} OR {form.rest} = 'all'{more}")
-    return found
+        conditions[model._meta.db_table] = form.shown.format(
+            f"{owned} OR {form.rest} = 'all'{more}"
+        )
+    return conditions
 
 
 def shown_columns(model: type[Model]) -> list[str]:

@@ -72,7 +72,7 @@ def _opened(scope: Scope | None) -> Iterator[None]:
 
 @contextmanager
 def user_scope(end_user: Any) -> Iterator[None]:
-    """What runs in it sees the rows of one end user (or of the one with this id) alone, in the cell
+    """Lets the block see the rows of one end user (or of the one with this id) alone, in the cell
     that the end user was read from.
 
     Raises CrossesUsers within the scope of another one, and CrossesCells within a transaction of
@@ -92,24 +92,24 @@ def _cell_of(end_user: Any) -> AbstractContextManager[None]:
 
 
 def app_scope(app_id: int) -> Any:
-    """What runs in it sees who the end users of an app are, and nothing that is theirs."""
+    """Lets the block see who the end users of an app are, and none of their rows."""
     return _opened(Scope(rest=f"app:{int(app_id)}"))
 
 
 def all_users() -> Any:
-    """Declares work that is rightly on all end users: jobs, operators, commands."""
+    """Lets the block see the rows of all end users: for jobs, operators and commands."""
     return _opened(Scope(rest="all"))
 
 
 def undeclared() -> Any:
-    """As work begins that has declared nothing."""
+    """Clears the scope within the block, as it is before any was declared."""
     return _opened(None)
 
 
 @contextmanager
 def patient(seconds: float) -> Iterator[None]:
-    """Statements in it wait for locks as long as they must, and take ``seconds`` each at most. Said
-    with each, as scopes are: what a session is told stays behind with a pooler's connection."""
+    """Lets statements of the block wait for locks without limit, and take ``seconds`` each. Sent with
+    each statement, as scopes are: settings of a session would stay with a pooler's connection."""
     before = _patience.get()
     _patience.set(
         f"SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = {int(seconds * 1000)}; "
@@ -154,14 +154,14 @@ def _check_cell(alias: str, text: str) -> None:
     to the cell that the work is in."""
     if not cells.several() or alias == cells.chosen():
         return
-    if not (found := row_security.tables_in().search(text)):
+    if not (table := row_security.tables_in().search(text)):
         return
     if (chosen := cells.chosen()) is None:
         raise cells.NoCell(
-            f"{found[0]} is in every cell: say in which, by `with user_scope(end_user):`, "
+            f"{table[0]} is in every cell: say in which, by `with user_scope(end_user):`, "
             "`with placement.entered(app, external_id):` or `with cells.entered(cell):`."
         )
-    raise cells.CrossesCells(f"A statement on {found[0]} of {alias} by work in {chosen}.")
+    raise cells.CrossesCells(f"A statement on {table[0]} of {alias} by work in {chosen}.")
 
 
 def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:

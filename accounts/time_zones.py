@@ -44,7 +44,7 @@ def minutes(moment: datetime) -> int:
     return int((moment.utcoffset() or timedelta(0)).total_seconds() // 60)
 
 
-def told_offset(moment: datetime) -> int | None:
+def stated_offset(moment: datetime) -> int | None:
     """The offset that an aware moment was told with; None where it says nothing of a place."""
     offset = minutes(moment)
     return None if moment.tzinfo is UTC or offset not in _PLACES else offset

@@ -93,7 +93,6 @@ TYPES = {
 }
 JOBS = {
     "sweep": _("queue what no message triggers: idle users, due tries, stopped jobs"),
-    "poll": _("collect the answers of remote batches"),
     "relate": _("find the entities and edges of new memories"),
     "suggest": _("look for contacts that are one person"),
     "judge": _("ask the model about pairs that may be one person"),

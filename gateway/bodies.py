@@ -63,11 +63,11 @@ async def pieces(request: Request, most: int) -> AsyncIterator[bytes]:
 def parsed(raw: bytes) -> dict[str, Any]:
     """The JSON object in ``raw``. Raises ApiError."""
     if len(raw) > _INLINE and _is_dense(raw):
-        told = (
+        message = (
             f"The body has more than {MAX_STRUCTURE:,} bytes of JSON beside its texts, or more than "
             f"{MAX_ESCAPES:,} escapes in them. Send fewer messages."
         )
-        raise ApiError(413, "too_large", told)
+        raise ApiError(413, "too_large", message)
     try:
         body = json.loads(raw.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
@@ -78,8 +78,8 @@ def parsed(raw: bytes) -> dict[str, Any]:
         try:
             json.dumps(body, ensure_ascii=False).encode()
         except UnicodeEncodeError as error:
-            told = "A text in the body has half of a surrogate pair, which is no character."
-            raise ApiError(400, "parse_error", told) from error
+            message = "A text in the body has half of a surrogate pair, which is no character."
+            raise ApiError(400, "parse_error", message) from error
     return body
 
 

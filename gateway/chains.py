@@ -61,13 +61,15 @@ def place_of_new(chat: Chat) -> Place:
 
 def place_of(chat: Chat, end_user: EndUser) -> Place:
     """Where a chat stands. Within the user's scope."""
-    kept = find_kept(end_user, chat.talk.follows) if chat.talk.follows else None
-    before = _before(end_user, chat.talk.follows, kept)
+    kept_turn = find_kept(end_user, chat.talk.follows) if chat.talk.follows else None
+    before = _before(end_user, chat.talk.follows, kept_turn)
     chain = chain_ids(end_user, chat.talk.turns, before)
     known = GatewayTurn.objects.of(end_user).filter(chain_id__in=set(chain))
     rows = list(known.order_by("created_at")) if chain else []
-    session_id = chat.session or (kept.session_id if kept else _session(chain, rows, chat.talk))
-    return Place(session_id or _new_session(), before, chain, rows, kept)
+    session_id = chat.session or (
+        kept_turn.session_id if kept_turn else _session(chain, rows, chat.talk)
+    )
+    return Place(session_id or _new_session(), before, chain, rows, kept_turn)
 
 
 def chain_ids(end_user: EndUser, turns: Iterable[Turn], before: str = "") -> list[str]:
@@ -103,11 +105,11 @@ def find_kept(end_user: EndUser, name: str) -> GatewayTurn | None:
     return rows.order_by("-created_at").first()
 
 
-def _before(end_user: EndUser, follows: str, kept: GatewayTurn | None) -> str:
+def _before(end_user: EndUser, follows: str, kept_turn: GatewayTurn | None) -> str:
     """With each answer a conversation goes on, so that the same words after it are others."""
     if not follows:
         return ""
-    answered = kept.created_at.isoformat() if kept else ""
+    answered = kept_turn.created_at.isoformat() if kept_turn else ""
     return hash_of(end_user, f"{kept_id(end_user, follows)}\n{answered}")
 
 

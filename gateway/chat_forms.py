@@ -15,14 +15,14 @@ RESPONSE, CONVERSATION = "response ", "conversation "  # before the id that the 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """``path`` is below /v1/. ``field`` of a body has the messages. ``read`` returns the conversation of a body; ``with_blocks`` and
-    ``with_system`` the fields of it that change when something is added; ``answer_of`` what the
-    bytes of an answer say, streamed or not; ``error_event`` an error within a stream."""
+    """``path`` is below /v1/. ``field`` of a body has the messages. ``read`` returns the conversation
+    of a body; ``with_system`` the fields of it that change when a block is added to the system
+    prompt; ``answer_of`` what the bytes of an answer say, streamed or not; ``error_event`` an error
+    within a stream."""
 
     path: str
     field: str
     read: Callable[[Body], Conversation]
-    with_blocks: Callable[[Body, Mapping[int, str]], Body]
     with_system: Callable[[Body, str], Body]
     answer_of: Callable[[bytes], sse.Answer]
     error_event: Callable[[str, str], bytes]
@@ -30,18 +30,16 @@ class Form:
 
 def changed(form: Form, body: Body, blocks: Mapping[int, str], placement: str) -> Body:
     """The fields of ``body`` that are other with ``blocks``."""
-    if blocks and placement == Upstream.Placement.SYSTEM:
+    if not blocks:
+        return {}
+    if placement == Upstream.Placement.SYSTEM:
         [block] = blocks.values()
         return form.with_system(body, block)
-    return form.with_blocks(body, blocks) if blocks else {}
+    return {form.field: chat_messages.with_blocks(body[form.field], blocks)}
 
 
 def _read_messages(body: Body) -> Conversation:
     return chat_messages.read(body.get("messages"))
-
-
-def _messages_with(body: Body, blocks: Mapping[int, str]) -> Body:
-    return {"messages": chat_messages.with_blocks(body["messages"], blocks)}
 
 
 def _messages_with_system(body: Body, block: str) -> Body:
@@ -62,10 +60,6 @@ def _follows(body: Body) -> str:
     return f"{CONVERSATION}{conversation}" if isinstance(conversation, str) and conversation else ""
 
 
-def _input_with(body: Body, blocks: Mapping[int, str]) -> Body:
-    return {"input": chat_messages.with_blocks(body["input"], blocks)}
-
-
 def _instructions_with(body: Body, block: str) -> Body:
     instructions = body.get("instructions")
     if not instructions:
@@ -77,7 +71,6 @@ CHAT = Form(
     "chat/completions",
     "messages",
     _read_messages,
-    _messages_with,
     _messages_with_system,
     sse.completion_in,
     openai_errors.event,
@@ -86,7 +79,6 @@ RESPONSES = Form(
     "responses",
     "input",
     _read_input,
-    _input_with,
     _instructions_with,
     sse.response_in,
     openai_errors.response_event,

@@ -235,8 +235,8 @@ def with_blocks(messages: Any, blocks: Mapping[int, str]) -> Any:
 def _before(item: dict[str, Any], block: str) -> dict[str, Any]:
     content = item.get("content")
     if isinstance(content, list):
-        mine = {"type": _kind_of_text(content), "text": f"{block}\n\n"}
-        return {**item, "content": [mine, *content]}
+        part = {"type": _kind_of_text(content), "text": f"{block}\n\n"}
+        return {**item, "content": [part, *content]}
     return {**item, "content": f"{block}\n\n{content or ''}"}
 
 
@@ -251,8 +251,8 @@ def with_system(messages: list[Any], block: str) -> list[Any]:
 def _after(item: dict[str, Any], block: str) -> dict[str, Any]:
     content = item.get("content")
     if isinstance(content, list):
-        mine = {"type": _kind_of_text(content), "text": f"\n\n{block}"}
-        return {**item, "content": [*content, mine]}
+        part = {"type": _kind_of_text(content), "text": f"\n\n{block}"}
+        return {**item, "content": [*content, part]}
     return {**item, "content": f"{content or ''}\n\n{block}"}
 
 

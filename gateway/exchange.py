@@ -23,7 +23,7 @@ from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
 from accounts.bearer import bearer, key_of
-from accounts.cells import release
+from accounts.cells import releasing
 from accounts.errors import ApiError
 from accounts.models import ApiKey
 from accounts.rate_limit import Quota
@@ -79,12 +79,12 @@ class Memory:
 
     @property
     def headers(self) -> dict[str, str]:
-        told = {"X-Mio-Memory": self.state}
+        headers = {"X-Mio-Memory": self.state}
         if self.prepared is not None:
-            told["X-Mio-Session"] = self.prepared.place.session_id
-            told["X-Mio-People"] = ",".join(map(str, self.prepared.people))
+            headers["X-Mio-Session"] = self.prepared.place.session_id
+            headers["X-Mio-People"] = ",".join(map(str, self.prepared.people))
         # What a client calls its session may be no text of a header.
-        return {name: value for name, value in told.items() if value and value.isascii()}
+        return {name: value for name, value in headers.items() if value and value.isascii()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +152,12 @@ async def response(http: relay.Client, request: Request, name: str, send: Send) 
     the background, what was said is noted. Raises ApiError."""
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
     user = user_of(caller.key, caller.upstream, request.headers, {})
-    kept = f"{chat_forms.RESPONSE}{name.split('/')[1]}"
-    looked_for = partial(injection.find_kept, caller.key.app, user, kept)
-    found = await _in_thread(_READS, looked_for)
-    if found is None:
+    kept_name = f"{chat_forms.RESPONSE}{name.split('/')[1]}"
+    looked_for = partial(injection.find_kept, caller.key.app, user, kept_name)
+    known = await _in_thread(_READS, looked_for)
+    if known is None:
         raise ApiError(404, "not_found", "This user has no such response.")
-    asked, noted = found
+    asked, noted = known
     passed = Passed(chat_forms.RESPONSES)
     await _pass(http, caller, request, name, passed, send)
     answer = await passed.answer()
@@ -171,8 +171,8 @@ async def hand_on(http: relay.Client, request: Request, name: str, send: Send) -
     caller = await _in_thread(_KEYS, partial(_caller, request.headers))
     named_user(caller.key, caller.upstream, request.headers)
     if caller.key.external_id and name.partition("/")[0] not in _FOR_ONE_USER:
-        told = f"A key of one user opens chats and {', '.join(_FOR_ONE_USER)} only: use one of the app."
-        raise ApiError(403, "key_of_one_user", told)
+        message = f"A key of one user opens chats and {', '.join(_FOR_ONE_USER)} only: use one of the app."
+        raise ApiError(403, "key_of_one_user", message)
     bodies.check_length(request, bodies.MAX_HANDED_ON)
     sent = asyncio.Event()
 
@@ -199,8 +199,10 @@ def _caller(headers: Headers) -> Caller:
     key, quota = key_of(headers, secret)
     upstream = Upstream.objects.filter(app=key.app_id).first()
     if upstream is None:
-        told = f"The app {key.app.name} has no upstream: an operator sets it on its gateway page."
-        raise ApiError(503, "no_upstream", told)
+        message = (
+            f"The app {key.app.name} has no upstream: an operator sets it on its gateway page."
+        )
+        raise ApiError(503, "no_upstream", message)
     return Caller(key, upstream, quota)
 
 
@@ -209,8 +211,10 @@ def _read(form: Form, raw: bytes) -> tuple[dict[str, Any], Conversation]:
     body = bodies.parsed(raw)
     messages = body.get(form.field)
     if isinstance(messages, list) and len(messages) > MAX_MESSAGES:
-        told = f"`{form.field}` has more than {MAX_MESSAGES:,} messages. Send the latest of them."
-        raise ApiError(413, "too_many_messages", told)
+        message = (
+            f"`{form.field}` has more than {MAX_MESSAGES:,} messages. Send the latest of them."
+        )
+        raise ApiError(413, "too_many_messages", message)
     return body, form.read(body)
 
 
@@ -274,8 +278,8 @@ async def _pass(
             response.body_iterator = _naming(response.body_iterator, passed)
         else:
             await passed.decode(encoding)
-            if passed.named and (found := (await passed.answer()).id):
-                await passed.named(found)
+            if passed.named and (response_id := (await passed.answer()).id):
+                await passed.named(response_id)
         try:
             await response(request.scope, request.receive, send)
         except ClientDisconnect:
@@ -297,9 +301,9 @@ async def _naming(pieces: AsyncIterable[Any], passed: Passed) -> AsyncIterator[A
         if passed.named and events < _FIRST:
             events += piece.count(b"data:")
             read = partial(passed.form.answer_of, piece)
-            if found := (await bodies.aside(len(piece), read)).id:
+            if response_id := (await bodies.aside(len(piece), read)).id:
                 events = _FIRST
-                await passed.named(found)
+                await passed.named(response_id)
         yield piece
 
 
@@ -307,12 +311,8 @@ async def _note_message(memory: Memory) -> injection.Noted | None:
     """Notes the user's message; None where there is nothing to note, or it failed."""
     if memory.chat is None:
         return None
-    try:
-        noting = partial(injection.note_message, memory.chat, memory.prepared)
-        return await _in_thread(_WRITES, noting)
-    except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
-        log.warning("gateway of app %d: not noted: %s", memory.chat.app.pk, type(error).__name__)
-        return None
+    note = partial(injection.note_message, memory.chat, memory.prepared)
+    return await _note(f"app {memory.chat.app.pk}", note)
 
 
 async def _note_place(
@@ -320,33 +320,28 @@ async def _note_place(
 ) -> None:
     """Notes what the upstream keeps by this id, once the message is noted."""
     noted = await noting
-    if memory.chat is None or noted is None:
-        return
-    try:
-        placing = partial(injection.note_place, memory.chat, noted, response_id)
-        await _in_thread(_WRITES, placing)
-    except Exception as error:  # noqa: BLE001 whatever fails here, the chat goes on
-        log.warning("gateway of user %d: not noted: %s", noted.end_user_id, type(error).__name__)
+    if memory.chat is not None and noted is not None:
+        note = partial(injection.note_place, memory.chat, noted, response_id)
+        await _note(f"user {noted.end_user_id}", note)
 
 
 async def _note_answer(chat: Chat, noted: injection.Noted, answer: Answer) -> None:
-    if not answer.text:
-        return
+    if answer.text:
+        note = partial(injection.note_answer, chat, noted, answer)
+        await _note(f"user {noted.end_user_id}", note)
+
+
+async def _note(whose: str, note: Callable[[], T]) -> T | None:
+    """What ``note`` returns; None where it fails, which is logged: the chat goes on."""
     try:
-        await _in_thread(_WRITES, partial(injection.note_answer, chat, noted, answer))
-    except Exception as error:  # noqa: BLE001 the answer was given
-        log.warning("gateway of user %d: not noted: %s", noted.end_user_id, type(error).__name__)
+        return await _in_thread(_WRITES, note)
+    except Exception as error:  # noqa: BLE001 whatever fails here
+        log.warning("gateway of %s: not noted: %s", whose, type(error).__name__)
+        return None
 
 
 async def _in_thread(pool: ThreadPoolExecutor, ask: Callable[[], T]) -> T:
     """What ``ask`` returns, called in a thread of ``pool``; its connection to the database goes
-    back after it. Nobody who leaves meanwhile keeps a call that has begun from its end."""
-
-    def asked() -> T:
-        try:
-            return ask()
-        finally:
-            release()
-
+    back after it. A call that has begun ends, also when the client leaves meanwhile."""
     run = contextvars.copy_context().run
-    return await asyncio.get_running_loop().run_in_executor(pool, run, asked)
+    return await asyncio.get_running_loop().run_in_executor(pool, run, releasing(ask))

@@ -113,8 +113,8 @@ def _refusal(error: Exception) -> ApiError:
         return error
     if isinstance(error, Error):
         log.warning("gateway: %s", type(error.__cause__ or error).__name__)
-        told = "The database is unavailable. Nothing was sent on; try again."
-        return ApiError(503, "no_database", told, retry_after=5)
+        message = "The database is unavailable. Nothing was sent on; try again."
+        return ApiError(503, "no_database", message, retry_after=5)
     frames = "".join(traceback.format_tb(error.__traceback__))
     log.error("gateway: %s\n%s", type(error).__name__, frames)
     return ApiError(500, "internal", INTERNAL)

@@ -52,8 +52,8 @@ def user_of(
 ) -> str:
     """The app's id of the end user. Raises ApiError where nobody is named, or another than the
     key is bound to."""
-    said = body.get("user")
-    external_id = named_user(key, upstream, headers, said if isinstance(said, str) else "")
+    in_body = body.get("user")
+    external_id = named_user(key, upstream, headers, in_body if isinstance(in_body, str) else "")
     if not external_id:
         raise ApiError(
             400,
@@ -88,11 +88,11 @@ def named_user(
 def session_of(headers: Mapping[str, str]) -> str:
     """The client's own id of the conversation, or ""."""
     named = (given(headers, name) for name in SESSIONS)
-    return next((found[:MAX_SESSION] for found in named if found not in ("", _UNNAMED)), "")
+    return next((session[:MAX_SESSION] for session in named if session not in ("", _UNNAMED)), "")
 
 
 def _plain(headers: Mapping[str, str]) -> str:
-    return next((found for name in PLAIN if (found := given(headers, name))), "")
+    return next((user for name in PLAIN if (user := given(headers, name))), "")
 
 
 def _signed(upstream: Upstream, headers: Mapping[str, str]) -> str:

@@ -83,27 +83,27 @@ def _prepared(chat: Chat, end_user: EndUser, place: Place, search_until: float) 
     if not turns:
         return Prepared(place, known=since)
     # A chat that was copied goes on with what was added before it was.
-    kept = {
+    turn_by_chain = {
         row.chain_id: row
         for row in sorted(place.rows, key=lambda r: r.session_id == place.session_id)
     }
-    now = kept.get(place.chain[-1])
+    now = turn_by_chain.get(place.chain[-1])
     now = now if now is not None and now.session_id == place.session_id else None
     asks = chains.speaker_of(chat, end_user, turns[-1])
     # Somebody else gets nothing that was looked for to answer the user.
     seen = [not asks or chains.speaker_of(chat, end_user, turn) == asks for turn in turns]
-    kept = {
-        one: kept[one]
+    turn_by_chain = {
+        one: turn_by_chain[one]
         for one, is_seen in zip(place.chain, seen, strict=True)
-        if is_seen and one in kept
+        if is_seen and one in turn_by_chain
     }
     blocks = {
-        turn.place: kept[one].injected
+        turn.place: turn_by_chain[one].injected
         for turn, one in zip(turns[:-1], place.chain, strict=False)
-        if one in kept and kept[one].injected
+        if one in turn_by_chain and turn_by_chain[one].injected
     }
-    told = [*kept.values(), *([place.kept] if place.kept and not asks else [])]
-    people = {pk for turn in told for pk in turn.contact_ids if turn.injected}
+    earlier_turns = [*turn_by_chain.values(), *([place.kept] if place.kept and not asks else [])]
+    people = {pk for turn in earlier_turns for pk in turn.contact_ids if turn.injected}
     fresh, traced = None, None
     if now is not None and (now.injected or chat.talk.goes_on):
         block = now.injected
@@ -152,18 +152,18 @@ def _trace(
 def unsaid(block: str, carried: Iterable[str]) -> str:
     """``block`` without the cards and lines that stand in blocks of before; "" where nothing is
     left. A card of which one line is new is told again as a whole."""
-    held = {line for told in carried for line in told.split("\n")}
+    carried_lines = {line for text in carried for line in text.split("\n")}
     if not block:
         return ""
     opening, note, *lines, closing = block.split("\n")
-    kept, heading = list[str](), ""
+    new_lines, heading = list[str](), ""
     for entry in _entries(lines):
         if entry[0].startswith(_HEADING):
             heading = entry[0]
-        elif not held.issuperset(entry):
-            kept += [heading, *entry] if heading else entry
+        elif not carried_lines.issuperset(entry):
+            new_lines += [heading, *entry] if heading else entry
             heading = ""
-    return "\n".join([opening, note, *kept, closing]) if kept else ""
+    return "\n".join([opening, note, *new_lines, closing]) if new_lines else ""
 
 
 def _entries(lines: Iterable[str]) -> list[list[str]]:
@@ -185,8 +185,8 @@ def note_message(chat: Chat, prepared: Prepared | None) -> Noted | None:
     if prepared is None:
         prepared = Prepared(_place(chat))
     if not chat.talk.turns:
-        kept = prepared.place.kept
-        return Noted(kept.end_user_id, prepared) if kept else None
+        kept_turn = prepared.place.kept
+        return Noted(kept_turn.end_user_id, prepared) if kept_turn else None
     *_, last = chat.talk.turns
     session_id = prepared.place.session_id
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
@@ -246,8 +246,8 @@ def note_answer(chat: Chat, noted: Noted, answer: Answer) -> None:
         turns, before = chat.talk.turns, place.before
         if answer.in_background:  # it may be read again, without what was asked
             turns, before = (), chains.kept_id(end_user, f"{RESPONSE}{answer.id}")
-        said = Turn(len(turns), "assistant", answer.text)
-        chain_id = chains.chain_ids(end_user, [*turns, said], before)[-1]
+        turn = Turn(len(turns), "assistant", answer.text)
+        chain_id = chains.chain_ids(end_user, [*turns, turn], before)[-1]
         incoming = _incoming("assistant", answer.text, chain_id, place.session_id, chat.began)
         received = buffer.receive(chat.app, chat.external_id, incoming)
         if received.extraction_due:
@@ -260,22 +260,28 @@ def note_place(chat: Chat, noted: Noted, response_id: str) -> None:
     names = [f"{RESPONSE}{response_id}"] if chat.talk.kept else []
     if chat.talk.follows.startswith(CONVERSATION):
         names.append(chat.talk.follows)
-    prepared, kept = noted.prepared, noted.prepared.place.kept
+    prepared, kept_turn = noted.prepared, noted.prepared.place.kept
     with placement.entered(chat.app, chat.external_id), app_scope(chat.app.pk), atomic():
         end_user = (
             EndUser.objects.select_for_update(no_key=True).filter(pk=noted.end_user_id).first()
         )
         if end_user is None or not names:
             return
-        held = chat.placement == Upstream.Placement.TAIL and prepared.holds_for(end_user)
-        told = [kept.injected if kept else "", *prepared.blocks.values()] if held else []
-        people = {*(kept.contact_ids if kept else ()), *prepared.people} if held else ()
+        still_holds = chat.placement == Upstream.Placement.TAIL and prepared.holds_for(end_user)
+        texts = (
+            [kept_turn.injected if kept_turn else "", *prepared.blocks.values()]
+            if still_holds
+            else []
+        )
+        people = (
+            {*(kept_turn.contact_ids if kept_turn else ()), *prepared.people} if still_holds else ()
+        )
         rows = [
             GatewayTurn(
                 end_user=end_user,
                 session_id=prepared.place.session_id,
                 chain_id=chains.kept_id(end_user, name),
-                injected="\n".join(filter(None, told))[-MOST_CARRIED:],
+                injected="\n".join(filter(None, texts))[-MOST_CARRIED:],
                 contact_ids=sorted(people),
             )
             for name in names
@@ -315,5 +321,5 @@ def _incoming(
     if not text.strip():
         return []
     key = hashlib.sha256(f"{session_id}\n{chain_id}".encode()).hexdigest()
-    said = text[:MAX_CONTENT]
-    return [buffer.Incoming(role, said, f"gw:{key}", at, session_id, speaker=speaker)]
+    content = text[:MAX_CONTENT]
+    return [buffer.Incoming(role, content, f"gw:{key}", at, session_id, speaker=speaker)]

@@ -21,25 +21,25 @@ def response(error: ApiError) -> JSONResponse:
     headers = {"Retry-After": str(int(error.wait))} if error.wait else {}
     if error.status_code == 401:
         headers["WWW-Authenticate"] = 'Bearer realm="mio"'
-    told = body_of(error.status_code, str(error.get_codes()), str(error.detail))
-    return JSONResponse(told, error.status_code, headers)
+    body = body_of(error.status_code, str(error.get_codes()), str(error.detail))
+    return JSONResponse(body, error.status_code, headers)
 
 
 def event(code: str, message: str) -> bytes:
     """An error within a stream that has begun; clients raise it. A line that was cut is not sent,
     so the blank line only ends an event that was."""
-    told = json.dumps(body_of(502, code, message))
-    return f"\n\ndata: {told}\n\n".encode()
+    text = json.dumps(body_of(502, code, message))
+    return f"\n\ndata: {text}\n\n".encode()
 
 
 def response_event(code: str, message: str) -> bytes:
     """The same in a stream of the Responses API."""
-    told: dict[str, Any] = {
+    body: dict[str, Any] = {
         "type": "error",
         "code": code,
         "message": message,
         "param": None,
         "sequence_number": 0,
     }
-    told |= body_of(502, code, message)
-    return f"\n\nevent: error\ndata: {json.dumps(told)}\n\n".encode()
+    body |= body_of(502, code, message)
+    return f"\n\nevent: error\ndata: {json.dumps(body)}\n\n".encode()

@@ -59,10 +59,10 @@ def _get(url: str, headers: dict[str, str]) -> tuple[int, bytes]:
 
 def _ids(body: bytes) -> list[str]:
     try:
-        told: Any = json.loads(body)
+        answer: Any = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise NotAnswered("form", 200) from error
-    listed = told.get("data") if isinstance(told, dict) else None
+    listed = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         raise NotAnswered("form", 200)
     ids = (model.get("id") for model in listed if isinstance(model, dict))

@@ -7,11 +7,9 @@ from http.cookiejar import CookieJar, DefaultCookiePolicy
 from typing import Any, TypeVar
 
 import httpx2
-from opentelemetry.trace import SpanKind
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive
 
-from accounts import tracing
 from accounts.encryption import Undecryptable, decrypt
 from accounts.errors import ApiError
 from gateway.models import Upstream
@@ -66,8 +64,8 @@ def headers_for(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str
         try:
             passed["authorization"] = f"Bearer {decrypt(upstream.key)}"
         except Undecryptable as error:
-            told = "The upstream's key is of another SECRET_KEY: an operator sets it anew."
-            raise ApiError(503, "no_upstream", told) from error
+            message = "The upstream's key is of another SECRET_KEY: an operator sets it anew."
+            raise ApiError(503, "no_upstream", message) from error
     elif "x-mio-key" in headers and "authorization" in headers:
         own = headers["authorization"]
         if own.partition(" ")[0].lower() in _SCHEMES:
@@ -82,9 +80,7 @@ async def answer_of(
     """The upstream's answer, of which the head is there; closed at the end. Raises ApiError when
     there is none, and ClientGone."""
     try:
-        with tracing.span("upstream", kind=SpanKind.CLIENT) as span:
-            answer = await unless_gone(http.send(request, stream=True), receive)
-            span.set_attribute("http.response.status_code", answer.status_code)
+        answer = await unless_gone(http.send(request, stream=True), receive)
     except httpx2.TransportError as error:
         raise unreached(error) from error
     try:
@@ -217,8 +213,8 @@ async def _lines(
     except httpx2.TransportError as error:
         if "content-encoding" in answer.headers:
             raise
-        told = unreached(error)
-        yield error_event(str(told.get_codes()), str(told.detail))
+        refusal = unreached(error)
+        yield error_event(str(refusal.get_codes()), str(refusal.detail))
         return
     if begun:
         yield bytes(begun)

@@ -78,8 +78,8 @@ def _follow(items: dict[Any, dict[str, Any]], event: Mapping[str, Any]) -> None:
     if isinstance(item, dict):
         items[place] = item
     elif event.get("type") == "response.output_text.delta" and isinstance(delta, str):
-        told = items.get(place, {}).get("content")
-        before = told if isinstance(told, str) else ""
+        content = items.get(place, {}).get("content")
+        before = content if isinstance(content, str) else ""
         items[place] = {"role": "assistant", "content": before + delta}
 
 

@@ -44,19 +44,17 @@ class Choice:
     people: Mapping[str, Speaker]
 
 
-def choose(found: Overview, me: str) -> Choice:
+def choose(chat: Overview, me: str) -> Choice:
     """The answer who the user is, by name or key. Raises NotReadable where it is missing or not
     certain."""
-    speaker = found.find(me) if me else None
-    listed = ", ".join(
-        f"{one.name} ({one.messages})" for one in most_first(found.speakers.values())
-    )
+    speaker = chat.find(me) if me else None
+    listed = ", ".join(f"{one.name} ({one.messages})" for one in most_first(chat.speakers.values()))
     if me and speaker is None:
         raise NotReadable("chat_no_such_writer", name=me, writers=listed)
-    if found.asks and speaker is None:
+    if chat.asks and speaker is None:
         raise NotReadable("chat_says_not_who", writers=listed)
     key = speaker.key if speaker else ""
-    return Choice(key, {one.key: one for one in found.people(key)})
+    return Choice(key, {one.key: one for one in chat.people(key)})
 
 
 def most_first(speakers: Iterable[Speaker]) -> list[Speaker]:
@@ -73,12 +71,12 @@ def begin(import_: Import, choice: Choice, actor: str) -> Change:
     with recording(end_user, VERB, actor) as (recorder, change):
         people = []
         for speaker in choice.people.values():
-            contact, made = _contact(end_user, speaker)
+            contact, created = _contact(end_user, speaker)
             if contact is None or contact in people:
                 continue
             people.append(contact)
-            recorder.watch([contact], created=made)
-            if store.add_aliases(contact, speaker.aliases) or made:
+            recorder.watch([contact], created=created)
+            if store.add_aliases(contact, speaker.aliases) or created:
                 store.save(contact, ["aliases"])
         change.subjects = [str(contact.pk) for contact in people]
     Import.objects.filter(pk=import_.pk).update(change=change.pk, state=Import.State.RUNNING)
@@ -134,9 +132,9 @@ def _incoming(turns: Iterable[Turn], choice: Choice, import_: Import) -> Iterato
             continue
         if turn.at != moment:
             moment, same = turn.at, Counter()
-        said = "\0".join((turn.role or turn.key, turn.at.isoformat(), turn.text))
-        same[said] += 1
-        digest = hashlib.sha256(f"{said}\0{same[said]}".encode()).hexdigest()[:32]
+        identity = "\0".join((turn.role or turn.key, turn.at.isoformat(), turn.text))
+        same[identity] += 1
+        digest = hashlib.sha256(f"{identity}\0{same[identity]}".encode()).hexdigest()[:32]
         chat = hashlib.sha256(turn.chat.encode()).hexdigest()[:16]
         yield buffer.Incoming(
             role=role,
@@ -198,11 +196,13 @@ def _met(end_user: EndUser, import_: Import, ids: list[int], change: Change) -> 
     """The contacts that extraction made of the messages, and nobody has touched since."""
     focus = Message.objects.of(end_user).filter(pk__in=ids).values_list("understood", flat=True)
     linked = Contact.objects.of(end_user).filter(links__memory__source_message_ids__overlap=ids)
-    found = {pk for one in focus for pk in one} | set(linked.values_list("pk", flat=True))
-    made = Contact.objects.of(end_user).filter(pk__in=found, created_at__gte=import_.created_at)
+    contact_ids = {pk for one in focus for pk in one} | set(linked.values_list("pk", flat=True))
+    created = Contact.objects.of(end_user).filter(
+        pk__in=contact_ids, created_at__gte=import_.created_at
+    )
     touched = {
         s
         for c in Change.objects.of(end_user).filter(created_at__gte=change.created_at)
         for s in c.subjects
     }
-    return {pk for pk in made.values_list("pk", flat=True) if str(pk) not in touched}
+    return {pk for pk in created.values_list("pk", flat=True) if str(pk) not in touched}

@@ -81,14 +81,14 @@ class Overview:
     def find(self, name: str) -> Speaker | None:
         """The one speaker of that name, alias or account; None where there is none or several."""
         wanted = name_key(name)
-        found = [
+        namesakes = [
             speaker
             for speaker in self.speakers.values()
             if name == speaker.key
             or wanted in {name_key(one) for one in (speaker.name, *speaker.aliases)}
         ]
-        exact = [speaker for speaker in found if name in (speaker.key, speaker.name)]
-        chosen = exact or found
+        exact = [speaker for speaker in namesakes if name in (speaker.key, speaker.name)]
+        chosen = exact or namesakes
         return chosen[0] if len(chosen) == 1 else None
 
     def people(self, me: str) -> list[Speaker]:
@@ -104,8 +104,8 @@ class Overview:
 
     def left_out(self, me: str) -> int:
         """How many messages are of speakers who become nobody when ``me`` is the user."""
-        kept = {me, *(one.key for one in self.people(me))}
-        return sum(one.messages for one in self.speakers.values() if one.key not in kept)
+        counted = {me, *(one.key for one in self.people(me))}
+        return sum(one.messages for one in self.speakers.values() if one.key not in counted)
 
     def _alone(self, speaker: Speaker, me: str) -> bool:
         """Whether they wrote in a chat of two."""
@@ -152,35 +152,35 @@ def look(
     """Reads a file to its end. ``names`` are the user's own, as far as they are known. Raises
     NotReadable, also where nobody wrote anything in it."""
     form, sources = recognised(parts(path, options, name))
-    found = Overview(form.NAME)
+    overview = Overview(form.NAME)
     for turn in _turns(form, sources, zone):
-        _count(found, turn)
-    found.skipped = sources[0].skipped
-    if not found.messages:
+        _count(overview, turn)
+    overview.skipped = sources[0].skipped
+    if not overview.messages:
         raise NotReadable("chat_empty")
     if form.NAME == whatsapp.NAME and options.day_first is None:
         orders = [whatsapp.day_order(source) for source in sources]
-        found.day_first = next((one.day_first for one in orders if one.in_doubt), None)
-    found.guess = _guess(found, [source.name for source in sources], names)
-    return found
+        overview.day_first = next((one.day_first for one in orders if one.in_doubt), None)
+    overview.guess = _guess(overview, [source.name for source in sources], names)
+    return overview
 
 
-def _count(found: Overview, turn: Turn) -> None:
+def _count(overview: Overview, turn: Turn) -> None:
     if turn.at is None:
-        found.undated += 1
+        overview.undated += 1
         return
-    found.messages += 1
-    found.tokens += estimate_tokens(turn.text)
-    found.first = min(found.first or turn.at, turn.at)
-    found.last = max(found.last or turn.at, turn.at)
+    overview.messages += 1
+    overview.tokens += estimate_tokens(turn.text)
+    overview.first = min(overview.first or turn.at, turn.at)
+    overview.last = max(overview.last or turn.at, turn.at)
     if turn.role:
-        found.stated += 1
+        overview.stated += 1
         return
-    speaker = found.speakers.get(turn.key)
+    speaker = overview.speakers.get(turn.key)
     if speaker is None:
-        if len(found.speakers) == MAX_SPEAKERS:
+        if len(overview.speakers) == MAX_SPEAKERS:
             raise NotReadable("chat_crowd", limit=MAX_SPEAKERS)
-        speaker = found.speakers[turn.key] = Speaker(turn.key, turn.speaker)
+        speaker = overview.speakers[turn.key] = Speaker(turn.key, turn.speaker)
     speaker.messages += 1
     speaker.last = max(speaker.last or turn.at, turn.at)
     speaker.chats.add(turn.chat)
@@ -188,21 +188,21 @@ def _count(found: Overview, turn: Turn) -> None:
     if not set(others) <= {speaker.name, *speaker.aliases}:
         more = [one for one in others if one not in (speaker.name, *speaker.aliases)]
         speaker.aliases = (*speaker.aliases, *more)[:10]
-    found.groups.setdefault(turn.chat, set()).add(turn.key)
+    overview.groups.setdefault(turn.chat, set()).add(turn.key)
 
 
-def _guess(found: Overview, files: list[str], names: Iterable[str]) -> Guess | None:
+def _guess(overview: Overview, files: list[str], names: Iterable[str]) -> Guess | None:
     """The one with a name of the user's; the one who writes in every chat; of two the one who is
     not in the file's name."""
-    if not found.asks:
+    if not overview.asks:
         return None
     own = {name_key(name) for name in names}
-    speakers = list(found.speakers.values())
+    speakers = list(overview.speakers.values())
     known = [s for s in speakers if own & {name_key(one) for one in (s.name, *s.aliases)}]
     if len(known) == 1:
         return Guess(known[0].key, Reason("guess_known_name"))
-    everywhere = [s for s in speakers if len(s.chats) == len(found.groups)]
-    if len(found.groups) > 1 and len(everywhere) == 1:
+    everywhere = [s for s in speakers if len(s.chats) == len(overview.groups)]
+    if len(overview.groups) > 1 and len(everywhere) == 1:
         return Guess(everywhere[0].key, Reason("guess_in_all_chats"))
     unnamed = [s for s in speakers if not any(s.name and s.name in name for name in files)]
     if len(speakers) == 2 and len(unnamed) == 1:

@@ -106,7 +106,7 @@ def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Sou
         raise NotReadable("chat_damaged", name=name) from error
     if len(infos) > MAX_MEMBERS:
         raise NotReadable("chat_too_large", limit=f"{MAX_MEMBERS} files")
-    found, skipped = [], Skipped()
+    sources, skipped = [], Skipped()
     for info in infos:
         if _NO_PATH.search(info.filename):
             raise NotReadable("chat_path_leads_out", name=name)
@@ -116,8 +116,8 @@ def parts(path: Path, options: Options = NO_OPTIONS, name: str = "") -> list[Sou
             raise NotReadable("chat_packed", name=name)
         if info.file_size > MAX_RATIO * max(info.compress_size, 1) + 1_000_000:
             raise NotReadable("chat_bomb", name=name)
-        found.append(Source(path, Path(info.filename).name, info.filename, options, skipped))
-    return sorted(found, key=lambda one: one.member)
+        sources.append(Source(path, Path(info.filename).name, info.filename, options, skipped))
+    return sorted(sources, key=lambda one: one.member)
 
 
 def _encoding(head: bytes) -> str:

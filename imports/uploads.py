@@ -1,10 +1,9 @@
-"""Files that were uploaded, until they are taken in: on disk beside what was found in each, since
-both hold names and words. Web and workers share MIO_HOME.
-"""
+"""Uploaded files until they are taken in: in MIO_HOME, which web and workers share, each beside what
+was found in it, since both hold names and words."""
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,8 @@ class Found:
     key of the user, which ``actor`` gave. Of people and memories ``owners`` are those who may be
     the user (``may_be_none``: or none of them) until it is ``answered``; then ``counts`` and
     ``entries`` say what would become of them, and ``choices`` what was chosen, by number. ``left_out``
-    messages are of those who become nobody, by the guess who is the user. Of what can't be read ``unreadable`` is the count, ``skipped`` the first reasons, stored."""
+    messages are of those who become nobody, by the guess who is the user. Of what can't be read
+    ``unreadable`` is the count, ``skipped`` the first reasons, stored."""
 
     name: str
     format: str = ""
@@ -52,7 +52,7 @@ class Found:
     first: str = ""
     last: str = ""
     asks: bool = False
-    speakers: tuple[dict[str, Any], ...] = ()
+    speakers: list[dict[str, Any]] = field(default_factory=list)
     more: int = 0
     guess: str = ""
     why: str = ""
@@ -61,139 +61,152 @@ class Found:
     error: str = ""
     me: str = ""
     actor: str = ""
-    owners: tuple[dict[str, Any], ...] = ()
+    owners: list[dict[str, Any]] = field(default_factory=list)
     may_be_none: bool = False
     answered: bool = False
     counts: dict[str, int] = field(default_factory=dict)
-    entries: tuple[dict[str, Any], ...] = ()
+    entries: list[dict[str, Any]] = field(default_factory=list)
     choices: dict[str, str] = field(default_factory=dict)
     left_out: int = 0
     unreadable: int = 0
-    skipped: tuple[str, ...] = ()
+    skipped: list[str] = field(default_factory=list)
 
 
 def keep(end_user: EndUser, upload: UploadedFile, zone: str = "") -> Import:
-    """Puts a file down to be looked through."""
+    """Stores an uploaded file, to be looked through."""
     clean()
     import_ = Import.objects.create(end_user=end_user, zone=zone)
-    with path_of(import_).open("wb") as held:
+    with path_of(import_).open("wb") as file:
         for chunk in upload.chunks():
-            held.write(chunk)
+            file.write(chunk)
     _write(import_, Found(Path(upload.name or "").name[:LONGEST_NAME]))
     return import_
 
 
 def path_of(import_: Import) -> Path:
-    folder = settings.MIO_HOME / "imports"
+    return _folder() / str(import_.pk)
+
+
+def _folder() -> Path:
+    folder: Path = settings.MIO_HOME / "imports"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder / str(import_.pk)
+    return folder
 
 
 def found_in(import_: Import) -> Found | None:
     """What was found in a file; None once it is gone."""
     try:
-        held = json.loads(path_of(import_).with_suffix(".json").read_text(encoding="utf-8"))
+        text = path_of(import_).with_suffix(".json").read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
-    return Found(
-        **{
-            **held,
-            **{name: tuple(held[name]) for name in ("speakers", "owners", "entries", "skipped")},
-        }
-    )
+    return Found(**json.loads(text))
 
 
 def look(import_: Import) -> None:
     """Reads a file to its end, and notes what is in it or why it can't be taken in."""
-    told = found_in(import_) or Found("")
-    name = told.name
+    before = found_in(import_) or Found("")
+    path, zone = path_of(import_), zone_of(import_)
     try:
-        dump = dumps.read(path_of(import_), told.me if told.answered else None, name)
+        dump = dumps.read(path, before.me if before.answered else None, before.name)
         if dump is not None:
-            _look_at_people(import_, dump, told)
+            _note(import_, _of_people(import_, dump, before), len(dump.entries))
             return
-        held = overview.look(
-            path_of(import_), zone_of(import_), Options(import_.day_first),
-            import_.end_user.names, name,
-        )  # fmt: skip
+        options = Options(import_.day_first)
+        chat = overview.look(path, zone, options, import_.end_user.names, before.name)
     except NotReadable as error:
         asks = isinstance(error, DayOrderUnknown)
-        _write(import_, Found(name, error=stored(error.reason), asks_day_order=asks))
+        _write(import_, Found(before.name, error=stored(error.reason), asks_day_order=asks))
         state = Import.State.READY if asks else Import.State.FAILED
         Import.objects.filter(pk=import_.pk).update(
             state=state, error=stored(error.reason), looked_at=timezone.now()
         )
         return
-    batch, speakers = cadence.longest_batch(), intake.most_first(held.speakers.values())
-    shown = tuple(
-        {"key": one.key, "name": one.name, "messages": one.messages} for one in speakers[:SHOWN]
-    )
-    day_first = held.day_first if import_.day_first is None else import_.day_first
-    _write(
-        import_,
-        Found(
-            name, held.format, held.messages, held.undated, held.calls(batch),
-            held.model_tokens(batch), _iso(held.first), _iso(held.last), held.asks, shown,
-            len(speakers) - len(shown), held.guess.key if held.guess else "",
-            stored(held.guess.reason) if held.guess else "", day_first,
-            left_out=held.left_out(held.guess.key if held.guess else ""), **_skipped(held.skipped),
-        ),
-    )  # fmt: skip
-    Import.objects.filter(pk=import_.pk).update(
-        state=Import.State.READY,
-        error="",
-        format=held.format,
-        total=held.messages,
-        looked_at=timezone.now(),
-    )
+    _note(import_, _of_chat(import_, chat, before.name), chat.messages)
 
 
-def _look_at_people(import_: Import, dump: Dump, told: Found) -> None:
-    """Notes who of a file may be the user, or once that is said, what would become of it."""
-    found = Found(
-        told.name, dump.format, owners=tuple({"key": one.key, "memories": one.memories} for one in dump.owners[:SHOWN]),
-        more=max(0, len(dump.owners) - SHOWN), may_be_none=dump.may_be_none,
-        me=told.me, answered=told.answered, **_skipped(dump.skipped),
-    )  # fmt: skip
-    if told.answered or not dump.owners:
-        wanted = plan(import_.end_user, dump)
-        shown = sorted(wanted.matched, key=lambda one: _ORDER.index(one.outcome))
-        rows = tuple(_entry(one) for one in shown[:SHOWN_ENTRIES])
-        found = replace(found, counts=wanted.counts, entries=rows, answered=True,
-                        more=len(shown) - len(rows), calls=len(wanted.memories), tokens=_tokens(wanted))  # fmt: skip
+def _note(import_: Import, found: Found, total: int) -> None:
+    """Stores what was found in a file that can be taken in."""
     _write(import_, found)
     Import.objects.filter(pk=import_.pk).update(
         state=Import.State.READY,
         error="",
-        format=dump.format,
-        total=len(dump.entries),
+        format=found.format,
+        total=total,
         looked_at=timezone.now(),
+    )
+
+
+def _of_chat(import_: Import, chat: overview.Overview, name: str) -> Found:
+    batch, speakers = cadence.longest_batch(), intake.most_first(chat.speakers.values())
+    guess = chat.guess.key if chat.guess else ""
+    return Found(
+        name,
+        format=chat.format,
+        messages=chat.messages,
+        undated=chat.undated,
+        calls=chat.calls(batch),
+        tokens=chat.model_tokens(batch),
+        first=_iso(chat.first),
+        last=_iso(chat.last),
+        asks=chat.asks,
+        speakers=[
+            {"key": one.key, "name": one.name, "messages": one.messages} for one in speakers[:SHOWN]
+        ],
+        more=max(0, len(speakers) - SHOWN),
+        guess=guess,
+        why=stored(chat.guess.reason) if chat.guess else "",
+        day_first=chat.day_first if import_.day_first is None else import_.day_first,
+        left_out=chat.left_out(guess),
+        **_skipped(chat.skipped),
+    )
+
+
+def _of_people(import_: Import, dump: Dump, before: Found) -> Found:
+    """Who of a file may be the user, or once that is said, what would become of it."""
+    found = Found(
+        before.name,
+        format=dump.format,
+        owners=[{"key": one.key, "memories": one.memories} for one in dump.owners[:SHOWN]],
+        more=max(0, len(dump.owners) - SHOWN),
+        may_be_none=dump.may_be_none,
+        me=before.me,
+        answered=before.answered,
+        **_skipped(dump.skipped),
+    )
+    if dump.owners and not before.answered:
+        return found
+    planned = plan(import_.end_user, dump)
+    matched = sorted(planned.matched, key=lambda one: _ORDER.index(one.outcome))
+    return replace(
+        found,
+        counts=planned.counts,
+        entries=[_entry(one) for one in matched[:SHOWN_ENTRIES]],
+        answered=True,
+        more=max(0, len(matched) - SHOWN_ENTRIES),
+        calls=len(planned.memories),
+        tokens=_tokens(planned),
     )
 
 
 def _skipped(skipped: Skipped) -> dict[str, Any]:
     return {
         "unreadable": skipped.count,
-        "skipped": tuple(stored(one) for one in skipped.named[:SHOWN]),
+        "skipped": [stored(one) for one in skipped.named[:SHOWN]],
     }
 
 
-def _tokens(wanted: Plan) -> int:
-    """About what a model reads, which looks for the facts of each new memory."""
-    texts = sum(estimate_tokens(one.content) for one in wanted.memories)
-    return texts + overview.PROMPT_TOKENS * len(wanted.memories)
+def _tokens(planned: Plan) -> int:
+    """About how many tokens a model reads to find the facts of the new memories."""
+    texts = sum(estimate_tokens(one.content) for one in planned.memories)
+    return texts + overview.PROMPT_TOKENS * len(planned.memories)
 
 
 def _added(one: Matched) -> dict[str, list[str]]:
-    """What an entry adds, by attribute, or by what else it says: its whole where it is new."""
-    entry = one.entry
-    new: dict[str, Any] = {"attributes": entry.attributes, "aliases": entry.aliases,
-           "relationship": entry.relationship, "gender": entry.gender}  # fmt: skip
-    adds = new if one.outcome == "new" else one.adds
+    """The values that an entry adds, by attribute or column: all of them where it is new."""
+    adds = asdict(one.entry) if one.outcome == "new" else one.adds
     plain = {name: [adds[name]] for name in ("relationship", "gender") if adds.get(name)}
-    return plain | {"aliases": list(adds.get("aliases", ()))} | {
-        key: list(values) for key, values in adds.get("attributes", {}).items()
-    }  # fmt: skip
+    attributes = {key: list(values) for key, values in adds.get("attributes", {}).items()}
+    return {**plain, "aliases": list(adds.get("aliases", ())), **attributes}
 
 
 def _entry(one: Matched) -> dict[str, Any]:
@@ -206,19 +219,19 @@ def _entry(one: Matched) -> dict[str, Any]:
         "known": one.known.name if one.known and one.outcome != "new" else "",
         "why": stored(one.why) if one.why else "",
         "adds": _added(one),
-        "candidates": [{"key": known.key, "name": _told_apart(known)} for known in one.candidates],
+        "candidates": [
+            {"key": known.key, "name": _distinguished(known)} for known in one.candidates
+        ],
         "fixed": one.outcome == "skipped",
     }
 
 
-def _told_apart(known: Known) -> str:
-    """A name with what tells its bearer from others of that name."""
-    held = [known.relationship, *(v for key in _TELLING for v in known.attributes.get(key, ())[:1])]
-    more = ", ".join([one for one in held if one][:2])
+def _distinguished(known: Known) -> str:
+    """A name with values that distinguish the person from others of that name."""
+    keys = ("company", "birthday", "phone", "location")
+    values = [known.relationship, *(v for key in keys for v in known.attributes.get(key, ())[:1])]
+    more = ", ".join([value for value in values if value][:2])
     return f"{known.name} ({more})" if more else known.name
-
-
-_TELLING = ("company", "birthday", "phone", "location")
 
 
 def say_who(import_: Import, me: str) -> bool:
@@ -246,20 +259,13 @@ def answer(import_: Import, me: str, actor: str, choices: Mapping[str, str] | No
 def take_in(import_: Import, until: float) -> bool:
     """Takes a file in as far as the time reaches; True when it is all there, or can't be. Then the
     file goes."""
-    zone, options = zone_of(import_), Options(import_.day_first)
-    told = found_in(import_) or Found("")
+    path, zone, options = path_of(import_), zone_of(import_), Options(import_.day_first)
+    found = found_in(import_) or Found("")
     try:
-        dump = dumps.read(path_of(import_), told.me if told.answered else None, told.name)
+        dump = dumps.read(path, found.me if found.answered else None, found.name)
         if dump is not None:
-            _take_in_people(import_, dump, told)
-            drop(import_)
-            return True
-        held = overview.look(path_of(import_), zone, options, (), told.name)
-        choice = intake.choose(held, told.me)
-        if import_.change is None:
-            intake.begin(import_, choice, told.actor)
-        turns = overview.turns(path_of(import_), zone, options, told.name)
-        if not intake.load(import_, turns, choice, until=until):
+            _take_in_people(import_, dump, found)
+        elif not _take_in_chat(import_, found, path, zone, options, until):
             return False
     except NotReadable as error:
         intake.fail(import_, error)
@@ -267,12 +273,23 @@ def take_in(import_: Import, until: float) -> bool:
     return True
 
 
-def _take_in_people(import_: Import, dump: Dump, told: Found) -> None:
+def _take_in_chat(
+    import_: Import, found: Found, path: Path, zone: Any, options: Options, until: float
+) -> bool:
+    """Whether all messages were stored before the time was over. Raises NotReadable."""
+    choice = intake.choose(overview.look(path, zone, options, (), found.name), found.me)
+    if import_.change is None:
+        intake.begin(import_, choice, found.actor)
+    turns = overview.turns(path, zone, options, found.name)
+    return intake.load(import_, turns, choice, until=until)
+
+
+def _take_in_people(import_: Import, dump: Dump, found: Found) -> None:
     """Raises NotReadable. A choice that can't be any more, since its person is gone, is none."""
-    choices = {int(number): choice for number, choice in told.choices.items()}
+    choices = {int(number): choice for number, choice in found.choices.items()}
     while True:
         try:
-            done = people_intake.take_in(import_.end_user, dump, choices, actor=told.actor)
+            done = people_intake.take_in(import_.end_user, dump, choices, actor=found.actor)
         except UnknownChoice as error:
             del choices[error.number]
             continue
@@ -295,22 +312,16 @@ def clean() -> None:
     without an answer."""
     since = timezone.now() - KEPT
     waiting = Import.objects.filter(state__in=WAITING, created_at__gt=since)
-    kept = {str(pk) for pk in waiting.values_list("pk", flat=True)}
-    for path in _held():
-        if path.stem not in kept:
+    names = {str(pk) for pk in waiting.values_list("pk", flat=True)}
+    for path in _folder().iterdir():
+        if path.stem not in names:
             path.unlink(missing_ok=True)
     Import.objects.filter(state__in=WAITING[:2], created_at__lte=since).delete()
 
 
-def _held() -> Iterator[Path]:
-    folder = settings.MIO_HOME / "imports"
-    return folder.iterdir() if folder.exists() else iter(())
-
-
 def _write(import_: Import, found: Found) -> None:
     path = path_of(import_).with_suffix(".json")
-    held = {key: getattr(found, key) for key in found.__slots__}
-    path.write_text(json.dumps(held, ensure_ascii=False), encoding="utf-8")
+    path.write_text(json.dumps(asdict(found), ensure_ascii=False), encoding="utf-8")
 
 
 def _iso(moment: Any) -> str:

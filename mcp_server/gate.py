@@ -2,33 +2,30 @@
 
 import asyncio
 import contextvars
-import json
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
 from urllib.parse import unquote
 
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.datastructures import Headers
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from accounts.api import check_external_id
 from accounts.bearer import bearer, key_of
-from accounts.cells import release
-from accounts.errors import ApiError, too_large
-from mcp_server.protocol import Caller, caller, server
+from accounts.cells import releasing
+from accounts.errors import ApiError, envelope
+from mcp_server.knowledge import caller, server
+from mcp_server.protocol import Caller
 
 PATH = "/mcp"
 # Bytes of a request, which is parsed while others wait; the longest argument has 2,000 characters.
 MAX_BODY = 100_000
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class Gate:
     """An ASGI application that answers below ``/mcp`` and hands all else on."""
 
-    def __init__(self, rest: App) -> None:
+    def __init__(self, rest: ASGIApp) -> None:
         self._rest = rest
         self._manager: StreamableHTTPSessionManager | None = None
         self._starting: asyncio.Task[None] | None = None
@@ -41,10 +38,8 @@ class Gate:
             return
         try:
             asks = await asyncio.to_thread(_caller, scope)
-            if scope["method"] == "POST":
-                receive = await _read_first(receive)
         except ApiError as error:
-            await _refuse(send, error)
+            await _refusal(error)(scope, receive, send)
             return
         caller.set(asks)
         manager = await self._running()
@@ -57,7 +52,10 @@ class Gate:
             # Hosts are checked here, against the same list as everywhere.
             open_to_all = TransportSecuritySettings(enable_dns_rebinding_protection=False)
             server.streamable_http_app(
-                json_response=True, stateless_http=True, transport_security=open_to_all
+                json_response=True,
+                stateless_http=True,
+                max_request_body_size=MAX_BODY,
+                transport_security=open_to_all,
             )
             self._manager = server.session_manager
             # Of no request: what the first caller was must not stay.
@@ -74,36 +72,12 @@ class Gate:
             await asyncio.Event().wait()  # until the loop ends
 
 
-async def _read_first(receive: Receive) -> Receive:
-    """``receive`` with the body read, in one piece. Raises ApiError when it is too large."""
-    body, more = bytearray(), True
-    while more:
-        message = await receive()
-        body += message.get("body", b"")
-        if len(body) > MAX_BODY:
-            raise too_large(MAX_BODY)
-        more = message.get("more_body", False)
-    unread = [{**message, "body": bytes(body)}]
-
-    async def again() -> MutableMapping[str, Any]:
-        return unread.pop() if unread else await receive()
-
-    return again
-
-
+@releasing
 def _caller(scope: Scope) -> Caller:
     """Who calls. Raises ApiError."""
-    try:
-        return _known(scope)
-    finally:
-        release()
-
-
-def _known(scope: Scope) -> Caller:
-    sent = [(name.decode("latin-1").lower(), value) for name, value in scope["headers"]]
-    if [name for name, _ in sent].count("authorization") > 1:
+    headers = Headers(scope=scope)
+    if len(headers.getlist("authorization")) > 1:
         raise ApiError(400, "repeated_header", "Send the header authorization once.")
-    headers = {name: value.decode("latin-1") for name, value in sent}
     key, _quota = key_of(headers, bearer(headers.get("authorization", "")))
     named = unquote(scope["path"].removeprefix(PATH).strip("/"))
     if key.external_id and named not in ("", key.external_id):
@@ -114,18 +88,14 @@ def _known(scope: Scope) -> Caller:
             400, "no_user", "Use a key that is bound to one end user, or the address /mcp/USER."
         )
     check_external_id(external_id)
-    return Caller(
-        key.app, external_id, f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
-    )
+    base = f"{scope.get('scheme', 'http')}://{headers.get('host', '')}"
+    return Caller(key.app, external_id, base)
 
 
-async def _refuse(send: Send, error: ApiError) -> None:
-    """Answers in the form of every other error of the API."""
-    body = {"error": {"code": error.get_codes(), "message": str(error.detail)}}
-    headers = [(b"content-type", b"application/json")]
+def _refusal(error: ApiError) -> JSONResponse:
+    """An answer in the form of every other error of the API."""
+    headers = {"Retry-After": str(error.wait)} if error.wait else {}
     if error.status_code == 401:
-        headers.append((b"www-authenticate", b'Bearer realm="mio"'))
-    if error.wait:
-        headers.append((b"retry-after", str(error.wait).encode()))
-    await send({"type": "http.response.start", "status": error.status_code, "headers": headers})
-    await send({"type": "http.response.body", "body": json.dumps(body).encode()})
+        headers["WWW-Authenticate"] = 'Bearer realm="mio"'
+    body = envelope(str(error.get_codes()), str(error.detail))
+    return JSONResponse(body, error.status_code, headers)

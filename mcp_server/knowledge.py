@@ -1,17 +1,36 @@
-"""What the tools do for one end user: the same verbs as the API's, undone like these."""
+"""The tools, for one end user: the same verbs as the API's, and undone like these."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
+from django.urls import reverse
 from django.utils import timezone
+from mcp.server.mcpserver.exceptions import ToolError
+from pydantic import Field
 
 from accounts.cells import atomic
 from accounts.models import EndUser
 from accounts.reasons import CodedError, Reason
 from contacts import edit, merge, store
 from contacts.models import Contact
+from mcp_server.protocol import (
+    ADDS,
+    CHANGES,
+    READS,
+    TEXT,
+    Confirmed,
+    Days,
+    Limit,
+    Person,
+    Sentence,
+    Words,
+    caller,
+    server,
+    tool,
+)
 from memories.context import build
 from memories.context.request import ContextRequest
 from memories.corrections import edit_dates, edit_memories, merge_contacts
@@ -19,13 +38,15 @@ from memories.erasure import preview
 from memories.models import Link, Memory
 from memories.pipeline.forget_requests import forget_asked
 from memories.providers.factory import embedder
-from memories.search import recall
+from memories.search import recall as hybrid_search
 from memories.search.recall import SearchRequest
 from memories.types import ForgetRequest, MemoryType, Subtype
 from understanding.attributes import attribute_key
 from understanding.text import normalise
 
-MOST = 50  # memories in one answer
+__all__ = ["caller", "server"]
+
+MAX_MEMORIES = 50  # in one answer
 SPEAKER = "assistant"  # who says what a tool stores
 # What models call the user whose memory it is, beside their names.
 _USER = {"user", "the user", "me", "myself", "i", "self", "用户", "我", "自己", "本人"}
@@ -35,16 +56,18 @@ class Unclear(CodedError):
     """A tool was called with what names nothing, or several."""
 
 
-def who_is(user: EndUser, text: str) -> dict[str, Any]:
-    """The people whom a text means, each with the card that a system prompt would hold."""
-    found = build.trace(user, ContextRequest(text, include=("cards",))).injection.contacts
-    return {"people": [{**asdict(one), "id": str(one.id)} for one in found]}
+@tool(READS)
+def who_is(user: EndUser, text: Words) -> dict[str, Any]:
+    """Who is meant in a text (by name, nickname, role, description), with what is known of each."""
+    people = build.trace(user, ContextRequest(text, include=("cards",))).injection.contacts
+    return {"people": [{**asdict(one), "id": str(one.id)} for one in people]}
 
 
-def person(user: EndUser, person: str) -> dict[str, Any]:
-    """All that is known of somebody: the card, attributes, and the newest memories."""
+@tool(READS)
+def get_person(user: EndUser, person: Person) -> dict[str, Any]:
+    """All that is known of one person: card, attributes, life events, newest memories."""
     contact = _contact(user, person)
-    about = Memory.objects.of(user).active().facts().about(contact.pk)
+    memories = Memory.objects.of(user).active().facts().about(contact.pk)
     return {
         "id": str(contact.pk),
         "name": contact.name,
@@ -55,142 +78,203 @@ def person(user: EndUser, person: str) -> dict[str, Any]:
         "timeline": [
             {"at": event.get("at", ""), "text": event["text"]} for event in contact.timeline
         ],
-        "memories": [_memory(user, one) for one in about.order_by("-said_at", "id")[:MOST]],
+        "memories": [
+            _memory(user, one) for one in memories.order_by("-said_at", "id")[:MAX_MEMORIES]
+        ],
     }
 
 
+@tool(ADDS)
 @atomic()
-def remember(user: EndUser, content: str, person: str, *, actor: str) -> dict[str, Any]:
-    """Stores a sentence, about somebody who is met by it where nobody of that name is known. One
-    call of a user's at a time: a model may send several about somebody new at once."""
+def remember(user: EndUser, content: Sentence, person: Person = "") -> dict[str, Any]:
+    """Stores one lasting fact, a sentence in the third person; about the user, or about a person
+    (who is added when unknown)."""
+    # One call of a user at a time: a model may send several about somebody new at once.
     EndUser.objects.lock(user.pk)
-    people: list[Contact] = []
+    actor, people = caller.get().actor, list[Contact]()
     own = {*_USER, user.external_id, *user.names}
     if person and normalise(person) not in map(normalise, own):
         known = _known(user, person)
         people = [known or edit.create_contact(user, person, actor=actor)[0]]
-    subtype = Subtype.OTHER if people else Subtype.SELF
     memory, change = edit_memories.add(
         user,
         content,
         actor=actor,
         contacts=people,
         type=MemoryType.MISCELLANEOUS,
-        subtype=subtype,
+        subtype=Subtype.OTHER if people else Subtype.SELF,
         speaker=SPEAKER,
     )
     return {**_memory(user, memory), "people": [str(one.pk) for one in people], **_undo(change)}
 
 
-def find(user: EndUser, query: str, limit: int) -> list[Memory]:
-    """The memories that have to do with a question, the best first."""
-    hits = recall.search(user, SearchRequest(query, limit=min(limit, MOST)), embedder=embedder())
-    return [hit.memory for hit in hits]
+@tool(READS)
+def recall(user: EndUser, query: Words, limit: Limit = 10) -> dict[str, Any]:
+    """Memories that have to do with a question, the best first."""
+    return {"memories": _with_people(user, _search(user, query, limit))}
 
 
-def memories(user: EndUser, found: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Memories as a tool shows them, with whom they are about."""
-    links = Link.objects.of(user).standing().filter(memory__in=found)
-    people: dict[UUID, list[str]] = {}
-    for memory, name in links.values_list("memory", "contact__name"):
-        people.setdefault(memory, []).append(name)
-    return [{**_memory(user, one), "people": people.get(one.pk, [])} for one in found]
-
-
-def one_memory(user: EndUser, memory: str) -> Memory:
-    """The memory with this id. Raises Unclear."""
-    pk = _uuid(memory)
-    found = Memory.objects.of(user).filter(pk=pk).first() if pk else None
-    if found is None:
-        raise Unclear(Reason("no_such_memory"))
-    return found
-
-
-def correct_memory(user: EndUser, memory: str, content: str, *, actor: str) -> dict[str, Any]:
-    """Puts a memory right, or, without a content, calls it no longer true."""
-    held = one_memory(user, memory)
-    if content:
-        change = edit_memories.edit(user, held.pk, {"content": content}, actor=actor)
-        return _undo(change)
-    return _undo(edit_memories.outdate(user, [held], actor=actor))
-
-
-def correct_attribute(
-    user: EndUser, person: str, attribute: str, value: str, *, actor: str
+@tool(CHANGES)
+def correct(
+    user: EndUser,
+    memory: Annotated[str, Field(description="The id of a memory to put right."), TEXT] = "",
+    content: Annotated[
+        str,
+        Field(max_length=1000, description="Its right wording; empty: it is no longer true."),
+        TEXT,
+    ] = "",
+    person: Person = "",
+    attribute: Annotated[
+        str, Field(max_length=60, description="e.g. location, company"), TEXT
+    ] = "",
+    value: Annotated[str, Field(max_length=200, description="Empty takes it away."), TEXT] = "",
 ) -> dict[str, Any]:
-    """States one attribute of somebody; no value takes it away."""
-    contact = _contact(user, person)
-    values = {"attributes": {attribute_key(attribute): [value] if value else []}}
-    _, change = edit.edit_contact(user, contact.pk, values, actor=actor)
-    return _undo(change)
+    """Puts right a memory (by id), or an attribute of a person. Only when the user says so."""
+    actor = caller.get().actor
+    if memory and not (person or attribute):
+        row = _one_memory(user, memory)
+        if content:
+            return _undo(edit_memories.edit(user, row.pk, {"content": content}, actor=actor))
+        return _undo(edit_memories.outdate(user, [row], actor=actor))
+    if person and attribute and not memory:
+        contact = _contact(user, person)
+        values = {"attributes": {attribute_key(attribute): [value] if value else []}}
+        return _undo(edit.edit_contact(user, contact.pk, values, actor=actor)[1])
+    raise ToolError("Give a memory (and its content), or a person with an attribute.")
 
 
-def same_person(user: EndUser, one: str, other: str, *, actor: str) -> dict[str, Any]:
-    """Merges two contacts who are one person."""
+@tool(CHANGES)
+def same_person(user: EndUser, one: Person, other: Person) -> dict[str, Any]:
+    """Merges two people who are one; the first one's name stays. Only when the user says so."""
     survivor, loser = _contact(user, one), _contact(user, other)
-    change = merge_contacts.merge(user, loser.pk, survivor.pk, actor=actor)
+    change = merge_contacts.merge(user, loser.pk, survivor.pk, actor=caller.get().actor)
     return {"id": str(survivor.pk), "name": survivor.name, **_undo(change)}
 
 
-def different_people(user: EndUser, one: str, other: str, *, actor: str) -> dict[str, Any]:
-    """Remembers that two contacts are two people."""
+@tool(ADDS)
+def different_people(user: EndUser, one: Person, other: Person) -> dict[str, Any]:
+    """Notes that two people who may look alike are two."""
     first, second = _contact(user, one), _contact(user, other)
-    return _undo(merge.not_the_same(user, first.pk, second.pk, actor=actor))
+    return _undo(merge.not_the_same(user, first.pk, second.pk, actor=caller.get().actor))
 
 
-def upcoming_dates(user: EndUser, days: int) -> list[dict[str, Any]]:
-    """Birthdays and other important dates within so many days, the next first."""
-    found = edit_dates.dates_of(user, within=days)
-    return [
+@tool(READS)
+def upcoming_dates(user: EndUser, days: Days = 30) -> dict[str, Any]:
+    """Birthdays and other important dates of the next days."""
+    dates = [
         {
             "who": one.contact.name if one.contact else "the user",
             "kind": one.kind,
             "on": one.next_on.isoformat() if one.next_on else None,
             "years": one.years,
         }
-        for one in found
+        for one in edit_dates.dates_of(user, within=days)
     ]
+    return {"dates": dates}
 
 
-def forget(user: EndUser, person: str, memory: str, *, confirmed: bool) -> dict[str, Any]:
-    """What a wish to forget somebody, or one memory, means; once ``confirmed`` it is put away, and
-    erased after the days of grace, in which it can be undone. Raises Unclear."""
+@tool(CHANGES)
+def forget(
+    user: EndUser,
+    person: Person = "",
+    memory: Annotated[str, Field(description="The id of a memory."), TEXT] = "",
+    confirmed: Confirmed = False,
+) -> dict[str, Any]:
+    """Forgets a person or one memory: call it first without confirmed and show the user what is
+    meant; then with it. It can be undone for some days, then it is erased."""
     if bool(person) == bool(memory):
         raise Unclear(Reason("forget_one_thing"))
     if memory:
-        held = one_memory(user, memory)
-        meant, request = preview.of_memories(user, [held.pk]), ForgetRequest(memory_ids=(held.pk,))
+        row = _one_memory(user, memory)
+        plan, request = preview.of_memories(user, [row.pk]), ForgetRequest(memory_ids=(row.pk,))
     else:
         contact = _contact(user, person)
-        meant, request = preview.of_contact(user, contact.pk), ForgetRequest(contact.pk)
-    shown = [_memory(user, one) for one in meant.rows.order_by("-said_at", "id")[:MOST]]
+        plan, request = preview.of_contact(user, contact.pk), ForgetRequest(contact.pk)
+    rows = plan.rows.order_by("-said_at", "id")[:MAX_MEMORIES]
+    shown = [_memory(user, one) for one in rows]
     if not confirmed:
-        return {"would_forget": shown, "count": meant.memories, "done": False}
+        return {"would_forget": shown, "count": plan.memories, "done": False}
     forget_asked(user, [request])
-    return {"forgotten": shown, "count": meant.memories, "done": True}
+    return {"forgotten": shown, "count": plan.memories, "done": True}
+
+
+# As ChatGPT's connectors want them: one text item that holds JSON.
+@tool(READS, structured=False)
+def search(user: EndUser, query: Words) -> str:
+    """Searches the memories."""
+    results = [
+        {"id": str(row.pk), "title": row.content[:80], "url": _address(row)}
+        for row in _search(user, query, 10)
+    ]
+    return json.dumps({"results": results}, ensure_ascii=False)
+
+
+@tool(READS, structured=False)
+def fetch(user: EndUser, id: Annotated[str, TEXT]) -> str:  # noqa: A002 the name that ChatGPT calls it by
+    """One memory in full."""
+    row = _one_memory(user, id)
+    [shown] = _with_people(user, [row])
+    return json.dumps(
+        {
+            "id": shown["id"],
+            "title": row.content[:80],
+            "text": row.content,
+            "url": _address(row),
+            "metadata": {"people": shown["people"], "said_on": shown["said_on"]},
+        },
+        ensure_ascii=False,
+    )
+
+
+def _search(user: EndUser, query: str, limit: int) -> list[Memory]:
+    """The memories that have to do with a question, the best first."""
+    return [
+        hit.memory
+        for hit in hybrid_search.search(
+            user, SearchRequest(query, limit=limit), embedder=embedder()
+        )
+    ]
+
+
+def _with_people(user: EndUser, memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Memories as a tool shows them, with whom they are about."""
+    links = Link.objects.of(user).standing().filter(memory__in=memories)
+    people: dict[UUID, list[str]] = {}
+    for memory, name in links.values_list("memory", "contact__name"):
+        people.setdefault(memory, []).append(name)
+    return [{**_memory(user, one), "people": people.get(one.pk, [])} for one in memories]
+
+
+def _one_memory(user: EndUser, memory: str) -> Memory:
+    """The memory with this id. Raises Unclear."""
+    pk = _uuid(memory)
+    row = Memory.objects.of(user).filter(pk=pk).first() if pk else None
+    if row is None:
+        raise Unclear(Reason("no_such_memory"))
+    return row
 
 
 def _contact(user: EndUser, person: str) -> Contact:
     """Who is meant by an id or a name. Raises Unclear where that is nobody, or several."""
-    found = _known(user, person)
-    if found is None:
+    contact = _known(user, person)
+    if contact is None:
         raise Unclear(Reason("nobody_called", name=person))
-    return found
+    return contact
 
 
 def _known(user: EndUser, person: str) -> Contact | None:
     pk = _uuid(person)
     if pk is not None:
         return store.survivor(user, pk)
-    found = store.find(user, person)
-    if not found:
+    contacts = store.find(user, person)
+    if not contacts:
         # By role, nickname or description, as in a message.
         meant = build.trace(user, ContextRequest(person, include=("cards",))).injection.contacts
-        found = list(Contact.objects.of(user).filter(pk__in=[one.id for one in meant]))
-    if len(found) > 1:
-        several = "; ".join(f"{one.pk}: {one.name}, {one.relationship}" for one in found)
+        contacts = list(Contact.objects.of(user).filter(pk__in=[one.id for one in meant]))
+    if len(contacts) > 1:
+        several = "; ".join(f"{one.pk}: {one.name}, {one.relationship}" for one in contacts)
         raise Unclear(Reason("several_called", name=person, several=several))
-    return found[0] if found else None
+    return contacts[0] if contacts else None
 
 
 def _uuid(text: str) -> UUID | None:
@@ -207,3 +291,8 @@ def _memory(user: EndUser, memory: Memory) -> dict[str, Any]:
 
 def _undo(change: Any) -> dict[str, Any]:
     return {"change_id": str(change.pk) if change else None}
+
+
+def _address(memory: Memory) -> str:
+    path = reverse("dashboard:memory", args=[memory.end_user_id, memory.pk])
+    return f"{caller.get().base}{path}"

@@ -24,7 +24,6 @@ from memories.models import (
     Outage,
     ProcessJob,
     Receipt,
-    RemoteBatch,
     Retrieval,
     SlowModel,
     Tally,
@@ -150,7 +149,6 @@ ROWS: dict[type[Model], tuple[list[str], list[str], list[str]]] = {
     Outage: (["provider", "model", "error", "since"], ["provider"], ["model"]),
     SlowModel: (["model", "since"], [], []),
     Tally: (["ledger", "until"], [], []),
-    RemoteBatch: (["remote_id", "state", "requests", "answered", "failed"], ["state"], []),
 }
 for model, (columns, filters, searched) in ROWS.items():
     admin.site.register(

@@ -21,7 +21,6 @@ from memories.models import JobRun
 from memories.pipeline import backfill, cadence, catch_up, run
 from memories.pipeline import read_facts as facts
 from memories.pipeline.embed import embed_missing
-from memories.pipeline.remote import submit
 from memories.providers.factory import embedder
 from memories.queue import enqueue
 
@@ -45,10 +44,9 @@ def of_user(task: Callable[Concatenate[int, P], None]) -> Callable[Concatenate[i
 
 @of_user
 def extract(end_user_id: int) -> None:
-    """Extracts what is due for an end user, then consolidates when that is due. What may
-    wait for a batch of the model server is left to the sweep."""
+    """Extracts what is due for an end user, then consolidates when that is due."""
     until = time.monotonic() + TURN
-    while submit.is_urgent(end_user_id) and run.extract_next(end_user_id):
+    while run.extract_next(end_user_id):
         if time.monotonic() > until:
             enqueue("extract", end_user_id)
             return

@@ -59,10 +59,10 @@ def _view(scope: Scope) -> ResolverMatch | None:
     if scope["type"] != "http" or not (path.startswith(PREFIX) or path in PROBES):
         return None
     try:
-        found = resolve(path)
+        match = resolve(path)
     except Resolver404:
         return None
-    return None if iscoroutinefunction(found.func) else found
+    return None if iscoroutinefunction(match.func) else match
 
 
 class ApiHandler(ASGIHandler):
@@ -115,9 +115,9 @@ class ApiHandler(ASGIHandler):
         response.close()
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
-        found: ResolverMatch = request.scope["view"]  # type: ignore[attr-defined]
-        request.resolver_match = found
-        return found
+        match: ResolverMatch = request.scope["view"]  # type: ignore[attr-defined]
+        request.resolver_match = match
+        return match
 
 
 async def _read(receive: Receive) -> bytes:

@@ -44,24 +44,24 @@ class Problem:
 def check(*, fix: bool = False) -> list[Problem]:
     """All that is wrong; with ``fix`` what follows from the rest is put right: end users without a
     placement get one, placements of nobody go, and so do rows that a move has left behind."""
-    found = [
+    problems = [
         Problem(cell, None, "it does not answer") for cell in cells.names() if cells.is_away(cell)
     ]
     here = [cell for cell in (cells.SHARED, *cell_schema.added()) if not cells.is_away(cell)]
     behind = {cell: missing_migrations(connections[cell]) for cell in here}
-    found += [
+    problems += [
         Problem(cell, None, f"lacks migrations: {', '.join(missing)}")
         for cell, missing in behind.items()
         if missing
     ]
     here = [cell for cell in here if not behind[cell]]
-    found += _the_same(here)
+    problems += _the_same(here)
     for cell in here:
         with cells.entered(cell), scope.all_users():
-            found += [*_out_of_range(cell), *_users(cell, fix=fix), *_strays(cell, fix=fix)]
-    found += _placements(here, fix=fix)
-    found += _counts(here, fix=fix)
-    return found
+            problems += [*_out_of_range(cell), *_users(cell, fix=fix), *_strays(cell, fix=fix)]
+    problems += _placements(here, fix=fix)
+    problems += _counts(here, fix=fix)
+    return problems
 
 
 def _the_same(here: list[str]) -> Iterator[Problem]:
@@ -86,9 +86,9 @@ def _users(cell: str, *, fix: bool) -> Iterator[Problem]:
     last = 0
     while rows := list(EndUser.objects.filter(pk__gt=last).order_by("pk")[:CHUNK]):
         last = rows[-1].pk
-        held = Placement.objects.in_bulk([row.pk for row in rows], field_name="user_pk")
+        placements = Placement.objects.in_bulk([row.pk for row in rows], field_name="user_pk")
         for row in rows:
-            placed = held.get(row.pk)
+            placed = placements.get(row.pk)
             if placed is None:
                 taken = Placement.objects.filter(app=row.app_id, external_id=row.external_id)
                 mended = fix and not taken.exists() and bool(placement.adopt([row]))

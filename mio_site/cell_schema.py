@@ -85,5 +85,5 @@ def identity(cell: str) -> tuple[object, ...]:
             "SELECT pg_postmaster_start_time(), current_database(), "
             "inet_server_addr(), inet_server_port()"
         )
-        found: tuple[object, ...] = cursor.fetchone()
-    return *found, schema_of(cell)
+        server: tuple[object, ...] = cursor.fetchone()
+    return *server, schema_of(cell)

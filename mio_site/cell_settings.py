@@ -19,20 +19,20 @@ NEEDED = "use NAME=postgres://USER:PASSWORD@HOST/DATABASE, several with commas b
 def read_cells(value: str) -> dict[str, dict[str, Any]]:
     """Of each cell in ``value`` how it is reached, by name. ``?schema=`` of an address is the schema
     that holds the cell. Raises ImproperlyConfigured."""
-    found: dict[str, dict[str, Any]] = {}
+    databases: dict[str, dict[str, Any]] = {}
     for part in filter(None, _NEXT.split(value.strip().strip(","))):
         name, _, address = (one.strip() for one in part.partition("="))
-        if not _NAME.fullmatch(name) or name == "default" or name in found:
+        if not _NAME.fullmatch(name) or name == "default" or name in databases:
             raise ImproperlyConfigured(
                 f"MIO_CELLS: {name!r} can't name a cell: small letters, digits and _, not default, "
                 "each once."
             )
         if not address.startswith(("postgres://", "postgresql://")):
             raise ImproperlyConfigured(f"MIO_CELLS: {name} has no address; {NEEDED}.")
-        found[name] = _connection(name, address)
-    if value.strip() and not found:
+        databases[name] = _connection(name, address)
+    if value.strip() and not databases:
         raise ImproperlyConfigured(f"MIO_CELLS names no cell; {NEEDED}.")
-    return found
+    return databases
 
 
 def _connection(name: str, address: str) -> dict[str, Any]:

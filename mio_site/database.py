@@ -3,10 +3,10 @@
 from django.conf import settings
 from django.core.management import call_command
 from django.db import connections
-from django.db.migrations.executor import MigrationExecutor
 
 from accounts import cells
 from accounts.cells import connection
+from accounts.management.schema import missing_migrations
 from mio_site import cell_schema
 from mio_site.postgres import instance
 from mio_site.postgres.instance import ServerError
@@ -38,11 +38,8 @@ def ensure_migrated() -> None:
 
 def _pending() -> bool:
     """Whether a cell that answers lacks migrations."""
-    return _lacks(cells.SHARED) or any(
-        _lacks(cell) for cell in cell_schema.added() if not cells.is_away(cell)
+    return bool(missing_migrations(connection)) or any(
+        missing_migrations(connections[cell])
+        for cell in cell_schema.added()
+        if not cells.is_away(cell)
     )
-
-
-def _lacks(cell: str) -> bool:
-    executor = MigrationExecutor(connections[cell])
-    return bool(executor.migration_plan(executor.loader.graph.leaf_nodes()))

@@ -25,11 +25,11 @@ def readyz(request: HttpRequest) -> JsonResponse:
         return JsonResponse(envelope("invalid", message), status=400)
     with own_connection() as own:
         failures = {part: _failure(part, own) for part in wanted}
-    told = {part: str(failure or "ok") for part, failure in failures.items()}
+    texts = {part: str(failure or "ok") for part, failure in failures.items()}
     first = next(filter(None, failures.values()), None)
     if first is None:
-        return JsonResponse({"status": "ok", "parts": told})
-    return JsonResponse({**envelope(first.code, str(first)), "parts": told}, status=503)
+        return JsonResponse({"status": "ok", "parts": texts})
+    return JsonResponse({**envelope(first.code, str(first)), "parts": texts}, status=503)
 
 
 def _failure(part: str, own: BaseDatabaseWrapper) -> Unready | None:

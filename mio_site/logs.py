@@ -1,4 +1,4 @@
-"""The log: a line of text or of JSON each, and what it says while the database is away."""
+"""Formats of the log, as text or JSON, and filters for repeated errors."""
 
 import json
 import logging
@@ -6,7 +6,7 @@ import re
 import time
 from datetime import UTC, datetime
 
-SAID_EVERY = 30.0  # seconds
+WARN_EVERY = 30.0  # seconds
 # What psycopg and Django say of a connection that is lost or can't be had. The queue logs the
 # tracebacks of its tasks as text.
 _LOST = re.compile(
@@ -32,27 +32,9 @@ class DatabaseAway(logging.Filter):
         now = time.monotonic()
         if now < self.quiet_until:
             return False
-        self.quiet_until = now + SAID_EVERY
-        said = _FIRST_WORDS.search(text, lost.start())
-        record.msg, record.args = "The database is away: %s", (said and said[1],)
-        record.exc_info = record.exc_text = None
-        return True
-
-
-class CollectorAway(logging.Filter):
-    """Lets one line through instead of one for each try to send traces to a collector that takes
-    none."""
-
-    quiet_until = 0.0
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if not record.name.startswith("opentelemetry."):
-            return True
-        now = time.monotonic()
-        if now < self.quiet_until:
-            return False
-        self.quiet_until = now + SAID_EVERY
-        record.msg, record.args = "Traces could not be sent: %s", (record.getMessage(),)
+        self.quiet_until = now + WARN_EVERY
+        cause = _FIRST_WORDS.search(text, lost.start())
+        record.msg, record.args = "The database is away: %s", (cause and cause[1],)
         record.exc_info = record.exc_text = None
         return True
 
@@ -68,20 +50,19 @@ class ProbeAnswered(logging.Filter):
 
 
 class Line(logging.Formatter):
-    """A line of text, with the request and the trace at its end where there are such."""
+    """A line of text, with the id of its request at the end where there is one."""
 
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 the library's name
-        ids = {"request": "request_id", "trace": "trace_id"}
-        told = [f"{word} {one}" for word, name in ids.items() if (one := getattr(record, name, ""))]
-        return super().formatMessage(record) + (f" ({', '.join(told)})" if told else "")
+        request = getattr(record, "request_id", "")
+        return super().formatMessage(record) + (f" (request {request})" if request else "")
 
 
 class Json(logging.Formatter):
     """A line of JSON: ``time`` (UTC), ``level``, ``logger``, ``message``, ``process``, and where there
-    are such ``request_id``, ``trace_id`` and ``error``, a traceback."""
+    are such ``request_id`` and ``error``, a traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         line = {
@@ -91,7 +72,6 @@ class Json(logging.Formatter):
             "message": record.getMessage(),
             "process": record.process,
             "request_id": getattr(record, "request_id", ""),
-            "trace_id": getattr(record, "trace_id", ""),
             "error": self.formatException(record.exc_info) if record.exc_info else "",
         }
         return json.dumps(

@@ -1,7 +1,8 @@
-"""What Prometheus asks: counts of the database at the moment of asking, and how contexts went out of
-this process."""
+"""Metrics for Prometheus: counts of the database at the moment of asking, and the contexts of this
+process."""
 
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from django.conf import settings
@@ -38,146 +39,120 @@ class MioCollector(Collector):
 
     def collect(self) -> Iterable[Metric]:
         yield from _by_cell() if cells.several() else _of_users()
-        yield GaugeMetricFamily("mio_queue_tasks", "Tasks queued.", OrmQ.objects.count())
-        due = OrmQ.objects.filter(lock__lte=timezone.now())
-        yield GaugeMetricFamily(
-            "mio_queue_lag_seconds",
-            "Since when the oldest task waits.",
-            _age(due.aggregate(since=Min("lock"))["since"]),
-        )
-        yield GaugeMetricFamily(
-            "mio_queue_still_seconds",
-            "Since when tasks are due and none is taken; 0 while one is under way.",
-            still_seconds(connections[Conf.ORM]),
-        )
+        yield _gauge("mio_queue_tasks", "Tasks queued.", OrmQ.objects.count())
+        due = OrmQ.objects.filter(lock__lte=timezone.now()).aggregate(since=Min("lock"))
+        text = "Seconds since the oldest task is due."
+        yield _gauge("mio_queue_lag_seconds", text, _age(due["since"]))
+        text = "Seconds since tasks are due and none is taken; 0 while one is under way."
+        yield _gauge("mio_queue_still_seconds", text, still_seconds(connections[Conf.ORM]))
         with cells.entered(cells.SHARED):
-            yield from list(_webhooks())
-        yield from _backup()
+            enabled, endpoints = Endpoint.objects.filter(disabled_at=None), Endpoint.objects
+            active, every = enabled.count(), endpoints.count()
+        states = {("active",): active, ("disabled",): every - active}
+        yield _labelled("mio_webhook_endpoints", "Endpoints by state.", ["state"], states)
+        yield _backup()
+
+
+def _gauge(name: str, text: str, value: float) -> Metric:
+    return GaugeMetricFamily(name, text, value)
+
+
+def _labelled(
+    name: str,
+    text: str,
+    labels: list[str],
+    values: Mapping[tuple[str, ...], float],
+    kind: type[GaugeMetricFamily] | type[CounterMetricFamily] = GaugeMetricFamily,
+) -> Metric:
+    """A metric with a sample for each key of ``values``: the values of its labels."""
+    metric = kind(name, text, labels=labels)
+    for key, value in values.items():
+        metric.add_metric(key, value)
+    return metric
 
 
 def _by_cell() -> Iterable[Metric]:
-    """The same of every cell, told apart by the label ``cell``, and which of them answer."""
-    up = GaugeMetricFamily("mio_cell_up", "Whether a cell answers.", labels=["cell"])
-    found: dict[str, Metric] = {}
+    """The metrics of end users, each with the label ``cell``, and which cells answer."""
     answering = cells.reachable()
-    for cell in cells.names():
-        up.add_metric([cell], cell in answering)
+    up = {(cell,): float(cell in answering) for cell in cells.names()}
+    metrics: dict[str, Metric] = {}
     for cell in answering:
         with cells.entered(cell):
             for metric in _of_users():
-                told = [s._replace(labels={"cell": cell, **s.labels}) for s in metric.samples]
-                metric.samples = [
-                    *(found[metric.name].samples if metric.name in found else ()),
-                    *told,
-                ]
-                found[metric.name] = metric
-    return [up, *found.values()]
+                samples = [s._replace(labels={"cell": cell, **s.labels}) for s in metric.samples]
+                earlier = metrics.get(metric.name)
+                metric.samples = [*(earlier.samples if earlier else ()), *samples]
+                metrics[metric.name] = metric
+    return [_labelled("mio_cell_up", "Whether a cell answers.", ["cell"], up), *metrics.values()]
 
 
 def _of_users() -> Iterator[Metric]:
-    """What is counted of the end users of a cell, and of the models asked for them."""
-    waiting = EndUser.objects.unextracted().aggregate(
+    """The metrics of the end users of a cell, and of the models asked for them."""
+    unextracted = EndUser.objects.unextracted()
+    waiting = unextracted.aggregate(
         messages=Sum(F("message_seq") - F("extracted_seq")), users=Count("pk")
     )
-    yield GaugeMetricFamily(
-        "mio_messages_waiting", "Messages in no batch yet.", waiting["messages"] or 0
-    )
-    yield GaugeMetricFamily("mio_users_waiting", "Users with such messages.", waiting["users"])
+    yield _gauge("mio_messages_waiting", "Messages in no batch yet.", waiting["messages"] or 0)
+    yield _gauge("mio_users_waiting", "Users with such messages.", waiting["users"])
     unread = Message.objects.filter(
-        end_user__in=EndUser.objects.unextracted(), seq__gt=F("end_user__extracted_seq")
-    )
-    yield GaugeMetricFamily(
-        "mio_oldest_message_seconds",
-        "Since when the oldest such message waits.",
-        _age(unread.aggregate(since=Min("received_at"))["since"]),
-    )
-    work = GaugeMetricFamily(
-        "mio_work", "Units of work that are not over, by state.", labels=["kind", "state"]
-    )
-    for model in (Batch, Consolidation):
-        rows = model.objects.filter(state__in=Work.OPEN).order_by()
-        counts = dict(rows.values_list("state").annotate(n=Count("pk")))
-        for state in Work.OPEN:
-            work.add_metric([model._meta.model_name or "", state], counts.get(state, 0))
-    yield work
+        end_user__in=unextracted, seq__gt=F("end_user__extracted_seq")
+    ).aggregate(since=Min("received_at"))
+    text = "Seconds since the oldest such message came."
+    yield _gauge("mio_oldest_message_seconds", text, _age(unread["since"]))
+    yield _open_work()
     yield from _model_calls()
-    retrievals = CounterMetricFamily(
-        "mio_retrievals", "Searches for a person's memories.", labels=["answered_by"]
-    )
-    sums = tallies.total(tallies.RETRIEVALS).get((), (0, 0))
-    for how, count in zip(("linked", "fallback"), sums, strict=True):
-        retrievals.add_metric([how], count)
-    yield retrievals
-    yield from _outages()
-    yield from _left_alone()
+    searches = tallies.total(tallies.RETRIEVALS).get((), (0, 0))
+    retrievals = dict(zip([("linked",), ("fallback",)], searches, strict=True))
+    text = "Searches for a person's memories."
+    yield _labelled("mio_retrievals", text, ["answered_by"], retrievals, CounterMetricFamily)
+    away = {(one.provider, one.model): _age(one.since) for one in Outage.objects.all()}
+    text = "Seconds since a model refuses whatever is asked."
+    yield _labelled("mio_model_away_seconds", text, ["provider", "model"], away)
+    models = SlowModel.objects.values_list("model", flat=True)
+    text = "1 for a model that answers too late whom messages mean, and is not asked for a while."
+    alone = {(model,): float(pace.is_left_alone(model)) for model in models}
+    yield _labelled("mio_model_left_alone", text, ["model"], alone)
 
 
 def _age(moment: datetime | None) -> float:
-    """The seconds since then; 0 for none."""
+    """The seconds since a moment; 0 for none."""
     return max(0.0, (timezone.now() - moment).total_seconds()) if moment else 0.0
 
 
-def _outages() -> Iterator[Metric]:
-    away = GaugeMetricFamily(
-        "mio_model_away_seconds",
-        "Since when a model refuses whatever is asked.",
-        labels=["provider", "model"],
-    )
-    for outage in Outage.objects.all():
-        away.add_metric([outage.provider, outage.model], _age(outage.since))
-    yield away
+def _open_work() -> Metric:
+    counts: dict[tuple[str, ...], float] = {}
+    for model in (Batch, Consolidation):
+        rows = model.objects.filter(state__in=Work.OPEN).order_by()
+        by_state = dict(rows.values_list("state").annotate(n=Count("pk")))
+        for state in Work.OPEN:
+            counts[str(model._meta.model_name), state] = by_state.get(state, 0)
+    text = "Units of work that are not over, by state."
+    return _labelled("mio_work", text, ["kind", "state"], counts)
 
 
-def _left_alone() -> Iterator[Metric]:
-    alone = GaugeMetricFamily(
-        "mio_model_left_alone",
-        "1 for a model that answers too late whom messages mean, and is not asked for a while.",
-        labels=["model"],
-    )
-    for model in SlowModel.objects.values_list("model", flat=True):
-        alone.add_metric([model], pace.is_left_alone(model))
-    yield alone
-
-
-def _webhooks() -> Iterator[Metric]:
-    endpoints = GaugeMetricFamily("mio_webhook_endpoints", "Endpoints by state.", labels=["state"])
-    disabled = Endpoint.objects.exclude(disabled_at=None).count()
-    endpoints.add_metric(["active"], Endpoint.objects.count() - disabled)
-    endpoints.add_metric(["disabled"], disabled)
-    yield endpoints
-
-
-def _backup() -> Iterator[Metric]:
+def _backup() -> Metric:
     """Of the last backup that was made with this MIO_HOME; no sample before there was one."""
-    made = GaugeMetricFamily("mio_backup_age_seconds", "Since the last backup.", labels=[])
     last = settings.MIO_HOME / LAST
-    if last.exists():
-        made.add_metric([], timezone.now().timestamp() - last.stat().st_mtime)
-    yield made
+    ages = {(): timezone.now().timestamp() - last.stat().st_mtime} if last.exists() else {}
+    return _labelled("mio_backup_age_seconds", "Seconds since the last backup.", [], ages)
 
 
 def _model_calls() -> Iterable[Metric]:
-    calls = CounterMetricFamily(
-        "mio_model_calls", "Model calls.", labels=["provider", "purpose", "outcome"]
-    )
-    tokens = CounterMetricFamily(
-        "mio_model_tokens", "Tokens of model calls.", labels=["provider", "purpose", "direction"]
-    )
-    seconds = CounterMetricFamily(
-        "mio_model_seconds", "Time spent in model calls.", labels=["provider", "purpose"]
-    )
-    sums: dict[tuple[str, str], list[float]] = {}
-    for (provider, purpose, outcome), numbers in tallies.total(tallies.MODEL_CALLS).items():
-        count, tokens_in, tokens_out, latency_ms = numbers
-        calls.add_metric([provider, purpose, outcome], count)
-        held = sums.setdefault((provider, purpose), [0, 0, 0.0])
-        for place, value in enumerate((tokens_in, tokens_out, latency_ms / 1000)):
-            held[place] += value
-    for (provider, purpose), (tokens_in, tokens_out, spent) in sums.items():
-        tokens.add_metric([provider, purpose, "in"], tokens_in)
-        tokens.add_metric([provider, purpose, "out"], tokens_out)
-        seconds.add_metric([provider, purpose], spent)
-    return [calls, tokens, seconds]
+    calls: dict[tuple[str, ...], float] = {}
+    tokens: Counter[tuple[str, ...]] = Counter()
+    seconds: dict[tuple[str, ...], float] = defaultdict(float)
+    for (provider, purpose, outcome), sums in tallies.total(tallies.MODEL_CALLS).items():
+        calls[provider, purpose, outcome], tokens_in, tokens_out, latency_ms = sums
+        tokens[provider, purpose, "in"] += tokens_in
+        tokens[provider, purpose, "out"] += tokens_out
+        seconds[provider, purpose] += latency_ms / 1000
+    asked = ["provider", "purpose"]
+    for name, text, labels, values in (
+        ("mio_model_calls", "Model calls.", [*asked, "outcome"], calls),
+        ("mio_model_tokens", "Tokens of model calls.", [*asked, "direction"], tokens),
+        ("mio_model_seconds", "Seconds spent in model calls.", asked, seconds),
+    ):
+        yield _labelled(name, text, labels, values, CounterMetricFamily)
 
 
 _registry = CollectorRegistry()

@@ -17,11 +17,11 @@ from accounts.fields import NOT_BLANK, TEXT, Strict
 
 EXAMPLES = Path(__file__).with_name("api_examples.json")
 JSON = "application/json"
-ANY = ("not_authenticated", "authentication_failed", "key_of_one_user", "not_acceptable", "throttled", "internal",
+COMMON_CODES = ("not_authenticated", "authentication_failed", "key_of_one_user", "not_acceptable", "throttled", "internal",
        "no_database")  # fmt: skip
-WITH_BODY = ("invalid", "parse_error", "too_large", "unsupported_media_type", "busy")
-# What a part of the address may lack.
-PARTS = {
+BODY_CODES = ("invalid", "parse_error", "too_large", "unsupported_media_type", "busy")
+# The code of a part of the address that names nothing.
+CODES_OF_PARTS = {
     "user": "invalid_user",
     "contact_id": "unknown_contact",
     "memory_id": "unknown_memory",
@@ -36,12 +36,12 @@ PARTS = {
     "webhook_id": "unknown_webhook",
     "delivery_id": "unknown_delivery",
 }
-# These make the user, or answer with nothing where there is none.
-OF_NOBODY = {"address_book_create", "messages_create", "contacts_create", "contacts_bulk_create", "memories_create",
+# Operations that create the user, or return nothing for an unknown one.
+MAKES_USER = {"address_book_create", "messages_create", "contacts_create", "contacts_bulk_create", "memories_create",
              "users_update", "context_create", "search_create"}  # fmt: skip
 NO_CONFLICT = {"context_create", "search_create", "process_create", "messages_create",
                "v1_app_partial_update", "users_update", "forget_create"}  # fmt: skip
-OWN = {
+EXTRA_CODES = {
     "contacts_create": ["name_taken"],
     "contacts_bulk_create": ["name_taken"],
     "contacts_update": ["name_taken"],
@@ -64,8 +64,8 @@ USER = {
 _GENERATING = Lock()
 
 
-class AskedForm(OpenApiSerializerExtension):
-    """A form of a request: it has no other fields, and each says what it takes."""
+class RequestForm(OpenApiSerializerExtension):
+    """Describes a request: no other fields are allowed, and each says what it accepts."""
 
     target_class = Strict
     match_subclasses = True
@@ -80,7 +80,7 @@ class AskedForm(OpenApiSerializerExtension):
 
 
 def _narrow(described: dict[str, Any], field: serializers.Field) -> None:
-    """Adds to what is described of a field what it refuses besides."""
+    """Adds the restrictions of a field that drf-spectacular does not describe."""
     described.update(getattr(field, "described", {}))
     if isinstance(field, serializers.ListField):
         _narrow(described["items"], field.child)
@@ -129,16 +129,19 @@ def codes_of(path: str, method: str, operation: dict[str, Any]) -> list[str]:
     """The codes that an operation may refuse or fail with."""
     name = operation["operationId"]
     parts = [asked for asked in operation.get("parameters", ()) if asked["in"] == "path"]
-    codes = [*ANY, *(PARTS[asked["name"]] for asked in parts if asked["name"] in PARTS)]
+    codes = [
+        *COMMON_CODES,
+        *(CODES_OF_PARTS[asked["name"]] for asked in parts if asked["name"] in CODES_OF_PARTS),
+    ]
     if any(asked["in"] == "query" for asked in operation.get("parameters", ())):
         codes.append("invalid")
-    if "{user}" in path and name not in OF_NOBODY:
+    if "{user}" in path and name not in MAKES_USER:
         codes.append("unknown_user")
     if "requestBody" in operation:
-        codes += WITH_BODY
+        codes += BODY_CODES
     if method != "get":
         codes += ["busy"] if name in NO_CONFLICT else ["busy", "conflict"]
-    return list(dict.fromkeys([*codes, *OWN.get(name, ())]))
+    return list(dict.fromkeys([*codes, *EXTRA_CODES.get(name, ())]))
 
 
 def _name_errors(path: str, method: str, operation: dict[str, Any], schema: Any) -> None:
@@ -146,13 +149,13 @@ def _name_errors(path: str, method: str, operation: dict[str, Any], schema: Any)
     for code in codes_of(path, method, operation):
         by_status.setdefault(CODES[code][0], []).append(code)
     for status, codes in sorted(by_status.items()):
-        told = {code: {"error": {"code": code, "message": CODES[code][1]}} for code in codes}
+        bodies = {code: {"error": {"code": code, "message": CODES[code][1]}} for code in codes}
         operation["responses"][str(status)] = {
             "description": " ".join(f"`{code}`: {CODES[code][1]}" for code in codes),
             "content": {
                 JSON: {
                     "schema": schema,
-                    "examples": {code: {"value": value} for code, value in told.items()},
+                    "examples": {code: {"value": value} for code, value in bodies.items()},
                 }
             },
         }

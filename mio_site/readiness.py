@@ -80,8 +80,8 @@ def _worker(own: BaseDatabaseWrapper) -> None:
 
 def _model(own: BaseDatabaseWrapper) -> None:
     asked = [own, *(connections[cell] for cell in cell_schema.added() if not cells.is_away(cell))]
-    found = [_moment(one, "SELECT min(since) FROM memories_outage") for one in asked]
-    since = min(filter(None, found), default=None)
+    moments = [_moment(one, "SELECT min(since) FROM memories_outage") for one in asked]
+    since = min(filter(None, moments), default=None)
     if since is not None:
         raise Unready(
             "model_away", f"A model refuses whatever is asked since {since:%Y-%m-%d %H:%M} UTC."
@@ -130,8 +130,8 @@ def _warm_up(_own: BaseDatabaseWrapper) -> None:
 def _moment(own: BaseDatabaseWrapper, sql: str) -> datetime | None:
     with own.cursor() as cursor:
         cursor.execute(sql)
-        found: datetime | None = cursor.fetchone()[0]
-    return found
+        moment: datetime | None = cursor.fetchone()[0]
+    return moment
 
 
 PARTS: dict[str, Callable[[BaseDatabaseWrapper], None]] = {

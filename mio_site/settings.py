@@ -38,9 +38,6 @@ CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
 # Addresses and networks of the proxies whose X-Forwarded-For and -Proto are believed.
 MIO_TRUSTED_PROXIES = env.list("MIO_TRUSTED_PROXIES", default=[])
 
-# Where traces are sent to (OpenTelemetry, OTLP over HTTP); nowhere unless it is set.
-MIO_TRACING = bool(env.str("OTEL_EXPORTER_OTLP_ENDPOINT", default=""))
-
 INSTALLED_APPS = [
     "mio_site.superuser_admin.SuperuserAdminConfig",
     "django.contrib.auth",
@@ -58,7 +55,7 @@ INSTALLED_APPS = [
     "corsheaders",
     "csp",
     "pgtrigger",
-    "mio_site.apps.MioSiteConfig",
+    "mio_site",
     "django_q",  # below mio_site, whose qcluster stands in for its own
     "accounts",
     "contacts",
@@ -68,11 +65,11 @@ INSTALLED_APPS = [
     "mcp_server",
     "gateway",
     "dashboard",
+    # The command bench. The container image has no tools.
+    *(["tools"] if (BASE_DIR / "tools").is_dir() else []),
 ]
 
 MIDDLEWARE = [
-    "mio_site.request_id.middleware",
-    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -89,8 +86,6 @@ MIDDLEWARE = [
 
 # Of the API and the probes, which mio_site.api_gate answers: functions and classes that are no coroutines.
 API_MIDDLEWARE = [
-    "mio_site.request_id.middleware",
-    *(["mio_site.telemetry.middleware"] if MIO_TRACING else []),
     "corsheaders.middleware.CorsMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "django.middleware.common.CommonMiddleware",
@@ -101,7 +96,7 @@ ROOT_URLCONF = "mio_site.urls"
 ASGI_APPLICATION = "mio_site.asgi.application"
 # ASGI applications in front of Django, the outermost first: each hands on what is not its own.
 ASGI_GATES = [
-    "mio_site.request_id_gate.gate",
+    "mio_site.request_id.gate",
     "mio_site.api_gate.Gate",
     "gateway.front.Gateway",
     "mcp_server.gate.Gate",
@@ -285,8 +280,6 @@ MIO_RESOLVE = env.str("MIO_RESOLVE", default="auto")
 MIO_RESOLVE_MODEL = env.str("MIO_RESOLVE_MODEL", default=MIO_LLM_MODEL)
 if MIO_RESOLVE not in ("auto", "fast", "model"):
     raise ImproperlyConfigured(f"MIO_RESOLVE is {MIO_RESOLVE!r}; use auto, fast or model.")
-# Extraction that nobody waits for goes through the batch API: half the price, within a day.
-MIO_LLM_BATCH = env.bool("MIO_LLM_BATCH", default=False)
 MIO_EMBEDDINGS = env.str("MIO_EMBEDDINGS", default="local")
 MIO_EMBEDDING_MODEL = env.str("MIO_EMBEDDING_MODEL", default="") or (
     LOCAL_MODEL if MIO_EMBEDDINGS == "local" else "text-embedding-3-small"
@@ -359,22 +352,14 @@ LOGGING = {
     "formatters": {"text": {"()": "mio_site.logs.Line"}, "json": {"()": "mio_site.logs.Json"}},
     "filters": {
         "database_away": {"()": "mio_site.logs.DatabaseAway"},
-        "collector_away": {"()": "mio_site.logs.CollectorAway"},
         "probe_answered": {"()": "mio_site.logs.ProbeAnswered"},
         "request_id": {"()": "mio_site.request_id.RequestId"},
-        "trace_id": {"()": "accounts.tracing.TraceId"},
     },
     "handlers": {
         "console": {
             "class": "logging.StreamHandler",
             "formatter": MIO_LOG_FORMAT,
-            "filters": [
-                "database_away",
-                "collector_away",
-                "probe_answered",
-                "request_id",
-                "trace_id",
-            ],
+            "filters": ["database_away", "probe_answered", "request_id"],
         }
     },
     "root": {"handlers": ["console"], "level": env.str("LOG_LEVEL", default="WARNING")},

@@ -25,5 +25,5 @@ def still_seconds(database: BaseDatabaseWrapper) -> float:
     retry = timedelta(seconds=Conf.RETRY)
     with database.cursor() as cursor:
         cursor.execute(_STILL, {"left": str(retry - ALIVE), "retry": str(retry)})
-        found = cursor.fetchone()
-    return max(0.0, float(found[0])) if found else 0.0
+        row = cursor.fetchone()
+    return max(0.0, float(row[0])) if row else 0.0

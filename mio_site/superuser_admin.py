@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 
 from accounts.scope import all_users
 
-# By name: models are not to be had when this module is loaded.
+# By name: this module is loaded before the models.
 IN_CELL = "dashboard.cell_picker.entered"
 
 

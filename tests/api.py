@@ -89,11 +89,8 @@ ENDPOINTS: dict[str, dict[str, Any]] = {
     "api-memory-link": {"DELETE": None},
     "api-memory-edges": {"GET": None, "POST": {"target": str(uuid4()), "kind": "causes"}},
     "api-memory-edge": {"DELETE": None},
-    "api-memories-merge": {"POST": {"ids": [str(uuid4()), str(uuid4())], "content": "Bob sings."}},
-    "api-memory-split": {"POST": {"pieces": ["Bob sings.", "Bob hums."]}},
     "api-memory-move": {"POST": {"from": str(uuid4()), "to": str(uuid4())}},
     "api-memory-history": {"GET": None},
-    "api-contact-history": {"GET": None},
     "api-changed-facts": {"GET": None},
     "api-relations": {
         "GET": None,

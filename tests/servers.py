@@ -7,8 +7,7 @@
 
 Steps of the script are played in order, one a request, for chat and embeddings apart;
 ``times=None`` plays a step for ever. Without a script, chat answers 418 (a test must say
-what it expects) unless ``answer_with`` is set, and embeddings are made from the text. Files and
-batches are kept in ``server.remote``, where a test ends a batch with its answers.
+what it expects) unless ``answer_with`` is set, and embeddings are made from the text.
 """
 
 import contextlib
@@ -27,14 +26,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from tests.remote_batches import RemoteBatches, uploaded
-
-Endpoint = Literal["chat", "embeddings", "files", "batches"]
+Endpoint = Literal["chat", "embeddings"]
 PATHS: dict[str, Endpoint] = {
     "/v1/chat/completions": "chat",
     "/v1/embeddings": "embeddings",
-    "/v1/files": "files",
-    "/v1/batches": "batches",
 }
 MODEL = "fake-model"
 
@@ -82,9 +77,7 @@ class Step:
     finish_reason: str = "stop"
     refusal: str | None = None
     kind: str = "text/html"
-    act: Literal[
-        "reply", "hang", "close", "cut", "stall", "garbage", "lose", "trickle", "flood"
-    ] = "reply"
+    act: Literal["reply", "hang", "close", "cut", "stall", "garbage", "trickle", "flood"] = "reply"
 
 
 class FakeOpenAI:
@@ -99,13 +92,10 @@ class FakeOpenAI:
         self.refused_parameters: set[str] = set()
         self.usage: dict[str, int] | None = {"prompt_tokens": 11, "completion_tokens": 7}
         self.shuffle_embeddings = False
-        self.remote = RemoteBatches()
         self.arrived = threading.Semaphore(0)
         self._scripts: dict[Endpoint, deque[tuple[Step, int | None]]] = {
             "chat": deque(),
             "embeddings": deque(),
-            "files": deque(),
-            "batches": deque(),
         }
         self._lock = threading.Lock()
         self._closing = threading.Event()
@@ -199,10 +189,6 @@ class FakeOpenAI:
         """A streamed completion with ``event`` in its middle."""
         self._add("chat", Step(content=content, act="garbage", headers={"event": event}), 1)
 
-    def lose_reply(self, on: Endpoint) -> None:
-        """Does what is asked of files or batches, and closes the connection without a word."""
-        self._add(on, Step(act="lose"), 1)
-
     def refuse_json_schema(self) -> None:
         """From now on a 400 for ``response_format`` json_schema, as servers of the older
         protocol answer."""
@@ -219,10 +205,9 @@ class FakeOpenAI:
             if request.path == "/v1/models":
                 return Step(body={"object": "list", "data": [{"id": MODEL, "object": "model"}]})
             endpoint = _endpoint(request.path)
-            kept = endpoint in ("files", "batches")
-            if endpoint is None or (request.method != "POST" and not kept):
+            if endpoint is None or request.method != "POST":
                 return _error(404, "Unknown path.")
-            refusal = None if kept else self._refusal(request.json)
+            refusal = self._refusal(request.json)
             if refusal is not None:
                 return refusal
             script = self._scripts[endpoint]
@@ -230,11 +215,7 @@ class FakeOpenAI:
                 step, times = script.popleft()
                 if times is None or times > 1:
                     script.appendleft((step, None if times is None else times - 1))
-                if step.act == "lose":
-                    self.remote.answer(request.method, request.path, request.json)
                 return step
-            if kept:
-                return Step(*self.remote.answer(request.method, request.path, request.json))
         if endpoint == "embeddings":
             return self._embeddings(request.json)
         return self._answer(request)
@@ -297,8 +278,7 @@ class FakeOpenAI:
 
 
 def _endpoint(target: str) -> Endpoint | None:
-    path = urlsplit(target).path
-    return PATHS.get(path) or PATHS.get("/".join(path.split("/")[:3]))
+    return PATHS.get(urlsplit(target).path)
 
 
 def http_date(seconds_from_now: float) -> str:
@@ -336,16 +316,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._answer("GET", None)
 
-    def do_DELETE(self) -> None:
-        self._answer("DELETE", None)
-
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        kind = self.headers.get("Content-Type") or ""
-        if kind.startswith("multipart/"):
-            self._answer("POST", uploaded(kind, body))
-        else:
-            self._answer("POST", json.loads(body) if body else None)
+        self._answer("POST", json.loads(body) if body else None)
 
     def _answer(self, method: str, body: Any) -> None:
         headers = {key.lower(): value for key, value in self.headers.items()}
@@ -357,9 +330,6 @@ class _Handler(BaseHTTPRequestHandler):
     def _play(self, step: Step, *, streamed: bool) -> None:
         if step.act == "hang":
             self.server.fake.wait_until_closed()
-            self.close_connection = True
-        elif step.act == "lose":
-            self.connection.shutdown(socket.SHUT_RDWR)
             self.close_connection = True
         elif step.act == "close":
             self._send_head(200, "application/json", {"Content-Length": "1000"})

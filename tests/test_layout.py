@@ -45,7 +45,7 @@ ABOVE = {"accounts": ("contacts", "memories", "dashboard"), "contacts": ("memori
 
 
 # All that the repository holds at its top: neither data of a run nor what a tool left.
-TOP = {*PACKAGES, ".ci", ".dockerignore", ".env.example", ".gitignore", "CHANGELOG.md", "Dockerfile", "LICENSE", "Makefile", "README.md", "bin",
+TOP = {*PACKAGES, "benchmark", ".ci", ".dockerignore", ".env.example", ".gitignore", "CHANGELOG.md", "Dockerfile", "LICENSE", "Makefile", "README.md", "bin",
        "clients", "corpus", "deploy", "docs", "locale", "manage.py", "mcp_server", "pyproject.toml", "requirements-dev.txt",
        "requirements.txt", "templates", "tests"}  # fmt: skip
 

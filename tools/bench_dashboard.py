@@ -16,10 +16,10 @@ from django.urls import reverse
 from accounts.models import EndUser
 from accounts.scope import all_users
 from contacts.models import Contact
-from memories.bench.measure import percentiles, timed
-from memories.bench.scratch import scratch_database
 from memories.models import Memory
 from tools import large_end_user
+from tools.bench.measure import percentiles, timed
+from tools.bench.scratch import scratch_database
 
 ROUNDS = 20
 

@@ -22,9 +22,9 @@ from accounts.models import App
 from accounts.scope import all_users, undeclared
 from contacts.models import Contact
 from gateway import upstreams
-from memories.bench.measure import percentiles
 from mio_site import serve
 from tools import large_end_user, model_stub
+from tools.bench.measure import percentiles
 from tools.served import served
 
 USER = "crowded"

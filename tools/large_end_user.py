@@ -11,9 +11,9 @@ from tqdm import tqdm
 from accounts.models import App, EndUser
 from contacts import store
 from contacts.models import Contact, ContactKey
-from memories.bench.synthetic import fill
 from memories.providers.factory import embedder
 from memories.search import ann, vectors
+from tools.bench.synthetic import fill
 from understanding import names
 
 CHUNK = 2000

@@ -19,12 +19,12 @@ from django.db import connection
 from django_q.models import Failure, OrmQ
 
 from accounts.models import ApiKey, App, EndUser
-from memories.bench.scratch import scratch_database
 from memories.doctor import CHECKS, contacts, index, work
 from memories.jobs import sweep
 from memories.models import Batch, Consolidation, Work
 from mio_site import serve
 from mio_site.management.commands.serve import processes
+from tools.bench.scratch import scratch_database
 
 READY = 60.0  # seconds until the web process answers
 CLIENT_TIMEOUT = 120.0  # seconds that a client waits: longer is a finding

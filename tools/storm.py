@@ -192,7 +192,7 @@ class Hand:
     def read(self) -> tuple[str, str, Any]:
         addresses = [
             "export/", "forgetting/", f"contacts/{self.one('contacts')}/",
-            f"contacts/{self.one('contacts')}/history/", f"memories/{self.one('memories')}/history/",
+            f"memories/{self.one('memories')}/history/",
             f"memories/{self.one('memories')}/edges/?hops=2", f"changes/{self.one('changes')}/",
         ]  # fmt: skip
         return "GET", self._chance.choice(addresses), None
@@ -245,15 +245,6 @@ class Hand:
         body = {"contact": self.one("contacts")}
         return "POST", f"memories/{self.one('memories')}/links/", body
 
-    def split_memory(self) -> tuple[str, str, Any]:
-        body = {"pieces": [self.sentence(), self.sentence()]}
-        return "POST", f"memories/{self.one('memories')}/split/", body
-
-    def merge_memories(self) -> tuple[str, str, Any]:
-        ids = [self.one("memories") for _ in range(3)]
-        content = self._contents.get(ids[0], self.sentence())
-        return "POST", "memories/merge/", {"ids": ids, "content": content}
-
     def connect(self) -> tuple[str, str, Any]:
         body = {
             "target": self.one("memories"),
@@ -278,6 +269,6 @@ VERBS: list[tuple[Callable[[Hand], tuple[str, str, Any]], int]] = [
     (Hand.add_contact, 3), (Hand.edit_contact, 3), (Hand.merge, 5), (Hand.differ, 4),
     (Hand.split, 2), (Hand.resolve, 1), (Hand.remember, 4), (Hand.edit_memory, 3), (Hand.move, 3),
     (Hand.archive, 1), (Hand.link, 3),
-    (Hand.split_memory, 1), (Hand.merge_memories, 2), (Hand.connect, 2), (Hand.undo, 6),
+    (Hand.connect, 2), (Hand.undo, 6),
     (Hand.forget, 1),
 ]  # fmt: skip

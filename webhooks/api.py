@@ -1,9 +1,9 @@
 """Webhooks over HTTP, for the app whose key asks."""
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 from uuid import UUID
 
+from django.utils.functional import cached_property
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +12,7 @@ from accounts import cells
 from accounts.api import AppView, documented
 from accounts.errors import ApiError
 from accounts.fields import Flag, Strict, Text
-from accounts.paging import Page, PageQuery, of_cells, page
+from accounts.paging import Page, PageQuery, many, of_cells, page
 from accounts.scope import all_users
 from webhooks import endpoints
 from webhooks.event_types import TYPES
@@ -101,12 +101,19 @@ class _EndpointView(AppView):
         if not self.of_deliveries:
             self.scopes.enter_context(cells.entered(cells.SHARED))
 
-    @property
+    @cached_property
     def endpoint(self) -> Endpoint:
-        found = Endpoint.objects.filter(app=self.app, pk=self.kwargs["webhook_id"]).first()
-        if found is None:
+        endpoint = Endpoint.objects.filter(app=self.app, pk=self.kwargs["webhook_id"]).first()
+        if endpoint is None:
             raise ApiError(404, "unknown_webhook", "This app has no such webhook.")
-        return found
+        return endpoint
+
+    @property
+    def enabled_endpoint(self) -> Endpoint:
+        """The endpoint. Raises ApiError unless it is sent to."""
+        if self.endpoint.disabled_at is not None:
+            raise ApiError(409, "conflict", "Enable the webhook first.")
+        return self.endpoint
 
 
 class Webhooks(_EndpointView):
@@ -117,11 +124,8 @@ class Webhooks(_EndpointView):
         summary="The webhooks of the app, the latest made first",
     )
     def get(self, request: Request) -> Response:
-        def shown(rows: Sequence[Endpoint]) -> list[dict[str, Any]]:
-            return list(EndpointSerializer(rows, many=True).data)
-
         rows = Endpoint.objects.filter(app=self.app)
-        return page(request, rows, "created_at", self.query(PageQuery), shown)
+        return page(request, rows, "created_at", self.query(PageQuery), many(EndpointSerializer))
 
     @documented(
         request=EndpointForm,
@@ -132,13 +136,13 @@ class Webhooks(_EndpointView):
     )
     def post(self, _request: Request) -> Response:
         try:
-            made, secret = endpoints.create(self.app, **self.body(EndpointForm))
+            endpoint, secret = endpoints.create(self.app, **self.body(EndpointForm))
         except Refused as error:
             raise serializers.ValidationError({"url": [str(error)]}) from error
         except endpoints.TooMany as error:
             most = f"An app has at most {endpoints.MAX_ENDPOINTS} webhooks."
             raise ApiError(409, "conflict", most) from error
-        return Response(_with_secret(made, secret), status=status.HTTP_201_CREATED)
+        return Response(_with_secret(endpoint, secret), status=status.HTTP_201_CREATED)
 
 
 class OneWebhook(_EndpointView):
@@ -199,11 +203,8 @@ class Test(_EndpointView):
         summary="Send an event that tells of nothing",
     )
     def post(self, _request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        endpoint = self.endpoint
-        if endpoint.disabled_at is not None:
-            raise ApiError(409, "conflict", "Enable the webhook first.")
-        sent = DeliverySerializer(endpoints.send_test(endpoint)).data
-        return Response(sent, status=status.HTTP_202_ACCEPTED)
+        sent = endpoints.send_test(self.enabled_endpoint)
+        return Response(DeliverySerializer(sent).data, status=status.HTTP_202_ACCEPTED)
 
 
 class Deliveries(_EndpointView):
@@ -216,11 +217,8 @@ class Deliveries(_EndpointView):
         summary="What was or is to be sent, the latest first",
     )
     def get(self, request: Request, webhook_id: UUID) -> Response:  # noqa: ARG002
-        def shown(rows: Sequence[Delivery]) -> list[dict[str, Any]]:
-            return list(DeliverySerializer(rows, many=True).data)
-
         rows = Delivery.objects.filter(endpoint=self.endpoint)
-        return page(request, rows, "created_at", self.query(PageQuery), shown)
+        return page(request, rows, "created_at", self.query(PageQuery), many(DeliverySerializer))
 
 
 class Resend(_EndpointView):
@@ -232,17 +230,15 @@ class Resend(_EndpointView):
         summary="Send an event once more, with the same id",
     )
     def post(self, _request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:  # noqa: ARG002
-        endpoint = self.endpoint
-        rows = Delivery.objects.filter(endpoint=endpoint, pk=delivery_id)
-        found = next(iter(of_cells(rows, list)), None)
-        if found is None:
+        rows = Delivery.objects.filter(endpoint=self.endpoint, pk=delivery_id)
+        delivery = next(iter(of_cells(rows, list)), None)
+        if delivery is None:
             raise ApiError(404, "unknown_delivery", "This webhook has no such delivery.")
-        if endpoint.disabled_at is not None:
-            raise ApiError(409, "conflict", "Enable the webhook first.")
-        with cells.entered(found._state.db or cells.SHARED):
-            endpoints.resend(found)
-            found.refresh_from_db()
-        return Response(DeliverySerializer(found).data, status=status.HTTP_202_ACCEPTED)
+        _ = self.enabled_endpoint
+        with cells.entered(delivery._state.db or cells.SHARED):
+            endpoints.resend(delivery)
+            delivery.refresh_from_db()
+        return Response(DeliverySerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
 
 
 def _with_secret(endpoint: Endpoint, secret: str) -> dict[str, Any]:

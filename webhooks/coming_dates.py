@@ -1,4 +1,4 @@
-"""Telling of important dates before they come: the one event that no change is the cause of."""
+"""Events for important dates before they come; no change of a row causes them."""
 
 import uuid
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ _SPACE = uuid.UUID("5a3a0c1e-5d0f-4c62-9d0a-0b6f3a1f7c55")
 
 
 def users_due() -> list[int]:
-    """The end users of apps that want to be told."""
+    """The ids of the end users of apps that want these events."""
     apps = {endpoint.app_id for endpoint in Endpoint.objects.enabled() if _wants(endpoint)}
     return sorted(EndUser.objects.filter(app__in=apps).values_list("pk", flat=True))
 

@@ -34,10 +34,10 @@ def create(
     if app.webhooks.count() >= MAX_ENDPOINTS:
         raise TooMany
     secret = new_secret()
-    made = Endpoint.objects.create(
+    endpoint = Endpoint.objects.create(
         app=app, url=url, types=_in_order(types), label=label, secret=encrypt(secret)
     )
-    return made, secret
+    return endpoint, secret
 
 
 def edit(

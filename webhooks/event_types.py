@@ -1,4 +1,9 @@
-"""What a webhook can tell of. Names of ``migrations/0002_outbox.sql``, which writes all but ``date.upcoming``."""
+"""The types of events that a webhook can have.
+
+Triggers write all but ``date.upcoming`` into the outbox, so that no code path can forget one. To add a
+type: a row here and in docs/webhooks.md, and a migration with the trigger that calls
+``webhooks_note``, like those of ``migrations/0002_outbox.sql``.
+"""
 
 TYPES = (
     "contact.created",

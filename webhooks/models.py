@@ -52,7 +52,10 @@ class Endpoint(InEveryCell):
     old_secret_until = models.DateTimeField(null=True, blank=True, editable=False)
     failing_since = models.DateTimeField(null=True, blank=True, editable=False)
     quiet_until = models.DateTimeField(
-        null=True, blank=True, editable=False, help_text="Until then it has no strength to answer."
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Until then it has no strength to answer.",
     )
     disabled_at = models.DateTimeField(null=True, blank=True)
     disabled_because = models.CharField(max_length=7, choices=Disabled, blank=True, default="")

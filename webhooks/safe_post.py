@@ -19,7 +19,7 @@ import httpcore2
 from django.conf import settings
 
 TIMEOUT = 15.0
-MAX_READ = 2048  # of a reply's body, so that a small one ends in peace
+MAX_READ = 2048  # bytes of a reply's body, so that a short reply can be read to its end
 
 # What is no public host (IANA's special-purpose registries), listed because ``is_private`` differs
 # by the version of Python. Of IPv6 only 2000::/3 is public at all.
@@ -35,7 +35,7 @@ _CLOSED = tuple(
 
 
 class Refused(Exception):
-    """This address is none that we send to; the message says why."""
+    """Nothing is sent to this address; the message says why."""
 
 
 class Unsent(Exception):
@@ -114,7 +114,7 @@ def post(url: str, headers: Mapping[str, str], body: bytes, timeout: float = TIM
 
 
 def _read_some(reply: httpcore2.Response) -> None:
-    """A status is an answer whatever becomes of the body, of which only the beginning is read."""
+    """Reads the beginning of the body. Errors are ignored: the status is the answer."""
     read = 0
     try:
         for chunk in reply.iter_stream():
@@ -138,10 +138,10 @@ def _addresses(host: str, port: int) -> list[str]:
     """The addresses of a name, each once. Raises Unsent when one of them is closed to us: a name
     that means both us and the world means us."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        results = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise Unsent("name") from error
-    addresses = list(dict.fromkeys(str(at[0]) for *_, at in found))
+    addresses = list(dict.fromkeys(str(at[0]) for *_, at in results))
     if not all(map(is_public, addresses)):
         raise Unsent("address")
     return addresses

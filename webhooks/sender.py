@@ -32,7 +32,7 @@ TRIES = (0, 5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 JITTER = 0.2
 # An endpoint of which nothing was taken for so long is disabled.
 PATIENCE = timedelta(days=5)
-# It has no strength to answer just now, or is not there: other events don't help.
+# It is overloaded or away: other events have to wait too.
 BUSY = {429, 502, 503, 504}
 QUIET, LONGEST_QUIET = 60.0, 3600.0
 GONE = 410
@@ -81,7 +81,7 @@ def _clear() -> int:
 
 @all_users()
 def send_due(endpoint_id: str) -> None:
-    """Sends what is due of an endpoint, until that is all or it is out of strength."""
+    """Sends the due deliveries of an endpoint, until all are sent or it is overloaded."""
     until = time.monotonic() + TURN
     while (delivery := _claim(UUID(endpoint_id))) is not None:
         _send(delivery)
@@ -94,14 +94,14 @@ def send_due(endpoint_id: str) -> None:
 def _claim(endpoint_id: UUID) -> Delivery | None:
     """The oldest delivery that is due, with an attempt more, for this worker alone."""
     rows = Delivery.objects.due().filter(endpoint=endpoint_id).order_by("next_at", "created_at")
-    found = rows.select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
-    if found is None:
+    delivery = rows.select_for_update(skip_locked=True, no_key=True, of=("self",)).first()
+    if delivery is None:
         return None
     now = timezone.now()
-    found.attempts += 1
-    found.last_at, found.next_at = now, now + CLAIM
-    found.save(update_fields=["attempts", "last_at", "next_at"])
-    return found
+    delivery.attempts += 1
+    delivery.last_at, delivery.next_at = now, now + CLAIM
+    delivery.save(update_fields=["attempts", "last_at", "next_at"])
+    return delivery
 
 
 def _send(delivery: Delivery) -> None:
@@ -121,10 +121,10 @@ def _send(delivery: Delivery) -> None:
 
 def _message(delivery: Delivery) -> tuple[dict[str, str], bytes]:
     """The headers and the body of this attempt. Raises Undecryptable."""
-    told = delivery.created_at.astimezone(UTC).isoformat(timespec="milliseconds")
+    timestamp = delivery.created_at.astimezone(UTC).isoformat(timespec="milliseconds")
     body = {
         "type": delivery.type,
-        "timestamp": told.replace("+00:00", "Z"),
+        "timestamp": timestamp.replace("+00:00", "Z"),
         "data": delivery.data,
     }
     packed = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
@@ -174,7 +174,7 @@ def _failed(
     code: str,
     quiet: timedelta | None,
 ) -> None:
-    """Plans the next try of it, or none after the last; disables an endpoint that is gone."""
+    """Plans the next try, if one is left; disables an endpoint that is gone."""
     now = timezone.now()
     log.info("webhook %s: %s of delivery %s", endpoint.pk, status or code, delivery.pk)
     last = delivery.attempts >= len(TRIES)
@@ -182,16 +182,16 @@ def _failed(
     state = Delivery.State.FAILED if last else Delivery.State.PENDING
     at = now + max(timedelta(seconds=pause), quiet or timedelta())
     _ours(delivery).update(state=state, status=status, error=code, next_at=at)
-    held = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
-    if held is None or held.disabled_at is not None:
+    row = Endpoint.objects.select_for_update().filter(pk=endpoint.pk).first()
+    if row is None or row.disabled_at is not None:
         return
-    held.failing_since = held.failing_since or now
-    held.quiet_until = now + quiet if quiet else held.quiet_until
-    held.save(update_fields=["failing_since", "quiet_until"])
+    row.failing_since = row.failing_since or now
+    row.quiet_until = now + quiet if quiet else row.quiet_until
+    row.save(update_fields=["failing_since", "quiet_until"])
     if status == GONE:
-        disable(held, Endpoint.Disabled.GONE)
-    elif now - held.failing_since > PATIENCE:
-        disable(held, Endpoint.Disabled.FAILING)
+        disable(row, Endpoint.Disabled.GONE)
+    elif now - row.failing_since > PATIENCE:
+        disable(row, Endpoint.Disabled.FAILING)
 
 
 @atomic()

@@ -54,10 +54,10 @@ class MioCommand(BaseCommand):
     def _cell_of(self, app: str, external_id: str) -> str:
         """Where the end user is, or will be. Raises CommandError while they are moved."""
         owner = App.objects.filter(name=app).first()
-        held = placement.find(owner.pk, external_id) if owner is not None else None
-        if held is not None and held.moving_to:
+        placed = placement.find(owner.pk, external_id) if owner is not None else None
+        if placed is not None and placed.moving_to:
             raise CommandError(f"The end user {external_id!r} is being moved: wait for its end.")
-        return held.cell if held is not None else placement.roomiest()
+        return placed.cell if placed is not None else placement.roomiest()
 
     def _execute_everywhere(self, *args: Any, **options: Any) -> None:
         """Runs it in all cells, also after one where it failed. Raises CommandError for those."""
@@ -99,10 +99,10 @@ class MioCommand(BaseCommand):
 
     def find_user(self, app: str, external_id: str) -> EndUser:
         """The end user. Raises CommandError."""
-        found = EndUser.objects.filter(app__name=app, external_id=external_id).first()
-        if found is None:
+        end_user = EndUser.objects.filter(app__name=app, external_id=external_id).first()
+        if end_user is None:
             raise CommandError(f"The app {app!r} has no end user {external_id!r}.")
-        return found
+        return end_user
 
     def chosen_users(self, app: str, external_id: str | None) -> list[EndUser]:
         """The one named, or all of the app."""

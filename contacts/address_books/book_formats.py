@@ -29,10 +29,10 @@ def read(raw: bytes, skipped: Skipped | None = None) -> tuple[str, list[Entry]]:
     """The format of a file and its people in its order; what can't be read is ``skipped``. Raises
     NotAnAddressBook."""
     utf16 = raw[:2] in (b"\xff\xfe", b"\xfe\xff")
-    found = format_of(raw[:_HEAD].decode("utf-16" if utf16 else "utf-8", errors="replace"))
-    if not found:
+    form = format_of(raw[:_HEAD].decode("utf-16" if utf16 else "utf-8", errors="replace"))
+    if not form:
         raise NotAnAddressBook("book_unknown")
-    return found, _READERS[found](raw, skipped)
+    return form, _READERS[form](raw, skipped)
 
 
 def write(entries: Iterable[Entry], form: str) -> str:

@@ -71,13 +71,13 @@ def is_key(key: str) -> bool:
     return _KEY.fullmatch(key) is not None
 
 
-def once(found: Iterable[str]) -> list[str]:
+def once(candidates: Iterable[str]) -> list[str]:
     """The names, each once, without those that are none."""
-    held: dict[str, str] = {}
-    for name in found:
+    name_by_key: dict[str, str] = {}
+    for name in candidates:
         if key := names.name_key(name):
-            held.setdefault(key, name)
-    return list(held.values())
+            name_by_key.setdefault(key, name)
+    return list(name_by_key.values())
 
 
 def joined_name(family: str, given: str, middle: str = "") -> str:
@@ -101,12 +101,12 @@ def family_and_given(name: str) -> tuple[str, str]:
 def birthday(text: str, omitted: Iterable[str] = ()) -> str:
     """A birthday as attributes have it: ``1992-08-03``, ``08-03`` without a year. Apple writes
     an unknown year as 1604, or as one that the file names (``omitted``), others as 0."""
-    if found := _YEARLESS.match(text):
-        return "-".join(part.zfill(2) for part in found.groups())
-    if found := _DAY_FIRST.match(text):
-        return "-".join(part.zfill(2) for part in found.groups()[::-1])
-    if found := _WRITTEN.match(text):
-        year, *parts = filter(None, found.groups())
+    if match := _YEARLESS.match(text):
+        return "-".join(part.zfill(2) for part in match.groups())
+    if match := _DAY_FIRST.match(text):
+        return "-".join(part.zfill(2) for part in match.groups()[::-1])
+    if match := _WRITTEN.match(text):
+        year, *parts = filter(None, match.groups())
         day = "-".join(part.zfill(2) for part in parts)
         return day if year in (*_NO_YEAR, *omitted) else f"{year}-{day}"
     return text

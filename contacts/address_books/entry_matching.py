@@ -84,10 +84,10 @@ def match(
     """What is to become of each entry, and everybody who is known then. ``choices`` say it of
     some, by their numbers: ``new``, ``skip``, or the key of somebody. Raises UnknownChoice."""
     circle, wanted = Circle(end_user), dict(choices or {})
-    found = [circle.take(entry, wanted.pop(entry.number, "")) for entry in entries]
+    matched = [circle.take(entry, wanted.pop(entry.number, "")) for entry in entries]
     for number in wanted:
         raise UnknownChoice("no_such_entry", number=number)
-    return found, circle
+    return matched, circle
 
 
 class Circle:
@@ -103,7 +103,7 @@ class Circle:
         rows = Contact.objects.of(end_user).standing().light().order_by("namesake", "pk")
         for contact in rows:
             contact.end_user = end_user
-            values = {key: [one["value"] for one in held] for key, held in contact.attributes.items()}  # fmt: skip
+            values = {key: [one["value"] for one in entries] for key, entries in contact.attributes.items()}  # fmt: skip
             self._add(
                 Known(
                     str(contact.pk), contact.name, list(contact.aliases), values,
@@ -153,9 +153,9 @@ class Circle:
 
     def _by_other_names(self, entry: Entry) -> Matched:
         for alias in entry.aliases:
-            found = [one for one in self.find(alias) if not _differs(one, entry)]
-            if len(found) == 1:
-                return self._same(entry, found[0], Reason("entry_same_alias", name=alias))
+            namesakes = [one for one in self.find(alias) if not _differs(one, entry)]
+            if len(namesakes) == 1:
+                return self._same(entry, namesakes[0], Reason("entry_same_alias", name=alias))
         alike = self._alike(entry)
         if len(alike) > 1:
             return self._undecided(entry, alike)
@@ -270,14 +270,14 @@ def _shared(known: Known, entry: Entry) -> list[str]:
 
 
 def _agree(known: Known, entry: Entry, key: str) -> bool:
-    given, held = entry.attributes.get(key, ()), known.attributes.get(key, ())
-    agreeing = ((a, b) for a in given for b in held if attribute_index.agree(key, a, b))
+    given, known_values = entry.attributes.get(key, ()), known.attributes.get(key, ())
+    agreeing = ((a, b) for a in given for b in known_values if attribute_index.agree(key, a, b))
     return any(key != "birthday" or _of_one_year(a, b) for a, b in agreeing)
 
 
 def _of_one_year(one: str, other: str) -> bool:
     """Whether two birthdays name the same year, or one of them none."""
-    years = [found[0] for value in (one, other) if (found := _YEAR.search(value))]
+    years = [match[0] for value in (one, other) if (match := _YEAR.search(value))]
     return len({*years}) < 2
 
 
@@ -297,9 +297,13 @@ def _missing(known: Known, entry: Entry) -> dict[str, Any]:
         values["aliases"] = book.aliases[len(known.aliases) :][:room]
     attributes = {}
     for key, given in entry.attributes.items():
-        held = known.attributes.get(key, [])
-        new = [v for v in given if not any(attribute_index.agree(key, v, h) == 1.0 for h in held)]
-        if new and not (held and is_single(key)):
+        known_values = known.attributes.get(key, [])
+        new = [
+            v
+            for v in given
+            if not any(attribute_index.agree(key, v, h) == 1.0 for h in known_values)
+        ]
+        if new and not (known_values and is_single(key)):
             attributes[key] = new
     if attributes:
         values["attributes"] = attributes

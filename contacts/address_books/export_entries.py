@@ -19,7 +19,7 @@ def entries_of(end_user: EndUser) -> dict[UUID, Entry]:
     return {
         contact.pk: Entry(
             number, contact.name, tuple(contact.aliases),
-            {key: tuple(one["value"] for one in held) for key, held in contact.attributes.items()},
+            {key: tuple(one["value"] for one in values) for key, values in contact.attributes.items()},
             contact.relationship, contact.gender, tuple(related.get(contact.id, ())), (),
             contact.namesake,
         )

@@ -89,15 +89,15 @@ def read(raw: bytes, skipped: Skipped | None = None) -> list[Entry]:
     text = _decoded(raw, skipped)
     if not is_header(text):
         raise NotAnAddressBook("book_no_csv")
-    found: list[Entry] = []
+    people: list[Entry] = []
     for number, row in _rows(text, skipped):
-        if len(found) == MAX_ENTRIES:
+        if len(people) == MAX_ENTRIES:
             raise NotAnAddressBook("book_crowd", limit=MAX_ENTRIES)
         if any(row.values()):
-            found.append(_entry(number, row))
-    if not found:
+            people.append(_entry(number, row))
+    if not people:
         raise NotAnAddressBook("book_empty")
-    return found
+    return people
 
 
 def _decoded(raw: bytes, skipped: Skipped) -> str:
@@ -180,13 +180,13 @@ def _several(cell: str) -> list[str]:
 def _numbered(row: Row, kind: str) -> Iterator[dict[str, str]]:
     """The columns of each ``Phone 1``, ``Phone 2`` …, by what stands behind the number; what it
     was called ``Type`` before is its ``Label``."""
-    found: dict[int, dict[str, str]] = {}
+    by_number: dict[int, dict[str, str]] = {}
     for name, cell in row.items():
         if (column := _NUMBERED.match(name)) and column[1] == kind and cell:
             part = "Label" if column[3] == "Type" else column[3]
-            found.setdefault(int(column[2]), {})[part] = cell
-    for number in sorted(found):
-        yield found[number]
+            by_number.setdefault(int(column[2]), {})[part] = cell
+    for number in sorted(by_number):
+        yield by_number[number]
 
 
 def _label(columns: Mapping[str, str]) -> str:
@@ -195,11 +195,13 @@ def _label(columns: Mapping[str, str]) -> str:
 
 
 def _own(row: Row) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    own_values: dict[str, list[str]] = {}
     for field in _numbered(row, "Custom Field"):
         if (label := _label(field)).startswith(_OWN):
-            found.setdefault(label.removeprefix(_OWN), []).extend(_several(field.get("Value", "")))
-    return found
+            own_values.setdefault(label.removeprefix(_OWN), []).extend(
+                _several(field.get("Value", ""))
+            )
+    return own_values
 
 
 def _attributes(row: Row, own: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -207,7 +209,7 @@ def _attributes(row: Row, own: Mapping[str, Sequence[str]]) -> dict[str, tuple[s
     for key, value in _stated(row, own):
         if value and value not in values.setdefault(key, []):
             values[key].append(value)
-    return {key: tuple(held) for key, held in values.items() if held}
+    return {key: tuple(texts) for key, texts in values.items() if texts}
 
 
 def _stated(row: Row, own: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str]]:
@@ -248,13 +250,13 @@ def _related(row: Row) -> Iterator[Related]:
 
 def _notes(row: Row) -> Iterator[str]:
     """The notes, and what else somebody wrote down under a word of their own."""
-    found = [note.strip() for note in row.get("Notes", "").split(BETWEEN.strip())]
+    notes = [note.strip() for note in row.get("Notes", "").split(BETWEEN.strip())]
     for kind in ("Event", "Custom Field"):
         for field in _numbered(row, kind):
             label = _label(field)
             if label and not label.startswith(_OWN) and label.casefold() not in _ANNIVERSARY:
-                found += [f"{label}: {value}" for value in _several(field.get("Value", ""))]
-    yield from dict.fromkeys(filter(None, found))
+                notes += [f"{label}: {value}" for value in _several(field.get("Value", ""))]
+    yield from dict.fromkeys(filter(None, notes))
 
 
 def write(people: Iterable[Entry]) -> str:
@@ -292,30 +294,30 @@ def _columns(entry: Entry) -> dict[str, str]:
     family, given = entries.family_and_given(entry.name)
     if entries.joined_name(family, given) != entry.name:
         family, given = "", entry.name
-    held = dict(entry.attributes)
+    attributes = dict(entry.attributes)
     row = {
         "First Name": given,
         "Last Name": family,
         "Nickname": BETWEEN.join(entry.aliases),
-        "Birthday": BETWEEN.join(map(_google_date, held.pop("birthday", ()))),
-        "Organization Name": BETWEEN.join(held.pop("company", ())),
-        "Organization Title": BETWEEN.join(held.pop("job_title", ())),
-        "Organization Department": BETWEEN.join(held.pop("department", ())),
+        "Birthday": BETWEEN.join(map(_google_date, attributes.pop("birthday", ()))),
+        "Organization Name": BETWEEN.join(attributes.pop("company", ())),
+        "Organization Title": BETWEEN.join(attributes.pop("job_title", ())),
+        "Organization Department": BETWEEN.join(attributes.pop("department", ())),
         "Notes": BETWEEN.join(entry.notes),
         "Labels": "* myContacts",
     }
     numbered: list[tuple[str, str, str, str]] = []
     for kind, key in _LABELLED.items():
-        numbered += [(kind, "", "Value", value) for value in held.pop(key, ())]
-    numbered += [("Address", "", "Formatted", value) for value in held.pop("address", ())]
+        numbered += [(kind, "", "Value", value) for value in attributes.pop(key, ())]
+    numbered += [("Address", "", "Formatted", value) for value in attributes.pop("address", ())]
     numbered += [("Relation", one.kind, "Value", one.name) for one in entry.related]
-    for value in held.pop("anniversary", ()):
+    for value in attributes.pop("anniversary", ()):
         numbered.append(("Event", "Anniversary", "Value", _google_date(value)))
     more = {
         "relationship": (entry.relationship,),
         "gender": (entry.gender,),
         "namesake": (str(entry.namesake or ""),),
-        **held,
+        **attributes,
     }
     for key in sorted(more):
         if text := BETWEEN.join(filter(None, more[key])):

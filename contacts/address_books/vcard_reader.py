@@ -83,7 +83,7 @@ def read(raw: bytes, skipped: Skipped | None = None) -> list[Entry]:
     NotAnAddressBook."""
     skipped = skipped or Skipped()
     # The lines stay, so that those after them keep their numbers.
-    raw = _MEDIA.sub(lambda found: b"\n" * found[0].count(b"\n"), raw)
+    raw = _MEDIA.sub(lambda match: b"\n" * match[0].count(b"\n"), raw)
     if len(raw) > MAX_BYTES:
         raise NotAnAddressBook("book_too_large", limit=f"{MAX_BYTES // 1_000_000} MB")
     cards = list(itertools.islice(_cards(_decoded(raw, skipped), skipped), MAX_ENTRIES + 1))
@@ -108,7 +108,7 @@ def _decoded(raw: bytes, skipped: Skipped) -> str:
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encodings = ["utf-16"]
     else:
-        named = {found.decode().lower() for found in _CHARSET.findall(raw)}
+        named = {match.decode().lower() for match in _CHARSET.findall(raw)}
         encodings = ["utf-8-sig", *named, *_unnamed_encoding(raw)]
     for encoding in encodings:
         # Some programs fold lines in the middle of a character (RFC 6350, 3.2).
@@ -249,7 +249,7 @@ def _entry(card: _Card, by_uid: dict[str, str]) -> Entry:
                 values.setdefault(key, {})[value] = None
     return Entry(
         card.number, name, tuple(aliases),
-        {key: tuple(held) for key, held in values.items()},
+        {key: tuple(texts) for key, texts in values.items()},
         rest["relationship"], rest["gender"], tuple(related),
         tuple(dict.fromkeys(filter(None, notes))), min(int(rest["namesake"][:4]), 1000),
     )  # fmt: skip
@@ -273,10 +273,12 @@ def _related(
 def _is_no_person(card: _Card) -> bool:
     """Whether a card is a company's, a group's or a place's: it says so, or has no name but that of
     its organisation."""
-    said = {(line.name, _plain(line).lower()) for line in card.lines}
-    kinds = {value for name, value in said if name in _KINDS and value}
-    lists = ("X-MOZILLA-TYPE", "list") in said or any(name in _OF_LISTS for name, _ in said)
-    if kinds - {"individual"} or lists or ("X-ABSHOWAS", "company") in said:
+    properties = {(line.name, _plain(line).lower()) for line in card.lines}
+    kinds = {value for name, value in properties if name in _KINDS and value}
+    lists = ("X-MOZILLA-TYPE", "list") in properties or any(
+        name in _OF_LISTS for name, _ in properties
+    )
+    if kinds - {"individual"} or lists or ("X-ABSHOWAS", "company") in properties:
         return True
     organisations = {
         clean(_text(part)).casefold()
@@ -321,8 +323,8 @@ def _of_android(card: _Card) -> list[tuple[str, str, str]]:
 
 def _android(line: ContentLine) -> tuple[str, str, str]:
     """What Android has no property for: the kind, the value, and the number of its type."""
-    said = [clean(_text(part)) for part in _split(line.value, ";")] + [""] * 4
-    kind, value, number, label = said[:4]
+    parts = [clean(_text(part)) for part in _split(line.value, ";")] + [""] * 4
+    kind, value, number, label = parts[:4]
     return kind.rpartition("/")[2], value, label if number == "0" else number
 
 
@@ -375,11 +377,11 @@ def _address(parts: list[str]) -> Iterator[tuple[str, str]]:
 
 def _labels(card: _Card) -> dict[str, str]:
     """The first label of each group of lines."""
-    found: dict[str, str] = {}
+    labels: dict[str, str] = {}
     for line in card.lines:
         if line.name == "X-ABLABEL" and line.group:
-            found.setdefault(line.group, _plain(line))
-    return found
+            labels.setdefault(line.group, _plain(line))
+    return labels
 
 
 def _kind_of(line: ContentLine, labels: Mapping[str, str]) -> str:

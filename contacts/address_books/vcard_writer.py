@@ -44,20 +44,20 @@ def _properties(entry: Entry, version: int) -> Iterator[str]:
         yield f"NOTE:{_escaped(note)}"
 
 
-def _attributes(held: Mapping[str, Sequence[str]], version: int) -> Iterator[str]:
-    for value in held.get("birthday", ()):
+def _attributes(attributes: Mapping[str, Sequence[str]], version: int) -> Iterator[str]:
+    for value in attributes.get("birthday", ()):
         yield _birthday(value, version)
-    units: Sequence[str] = held.get("department", ())
-    for company in held.get("company", ()) or [""] * bool(units):
+    units: Sequence[str] = attributes.get("department", ())
+    for company in attributes.get("company", ()) or [""] * bool(units):
         yield ";".join((f"ORG:{_escaped(company)}", *map(_escaped, units)))
         units = ()
     for name, key in _PLAIN.items():
-        for value in held.get(key, ()):
+        for value in attributes.get(key, ()):
             yield f"{name}:{_escaped(value)}"
-    for value in held.get("address", ()):
+    for value in attributes.get("address", ()):
         yield f"ADR:;;{_escaped(value)};;;;"
-    for key in sorted(held.keys() - _OWN):
-        for value in held[key]:
+    for key in sorted(attributes.keys() - _OWN):
+        for value in attributes[key]:
             yield f"X-MIO-ATTRIBUTE:{_escaped(key)};{_escaped(value)}"
 
 

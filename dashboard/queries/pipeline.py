@@ -15,7 +15,7 @@ RETRIABLE = (Work.State.FAILED, Work.State.QUARANTINED, Work.State.CANCELLED)
 
 def batches(users: QuerySet[EndUser], state: str) -> QuerySet[Batch]:
     """Extraction batches, in ``state`` where it is one."""
-    rows = Batch.objects.filter(end_user__in=users).select_related("end_user__app", "remote")
+    rows = Batch.objects.filter(end_user__in=users).select_related("end_user__app")
     return rows.filter(state=state) if state in Work.State else rows
 
 

@@ -24,24 +24,24 @@ DUMPS: tuple[DumpFormat, ...] = (book_file, mem0, memory_graph)
 def read(path: Path, me: str | None, name: str = "") -> Dump | None:
     """The people and memories of a file; None where it holds none but perhaps a chat. Raises
     NotReadable."""
-    found = _recognised(parts(path, name=name))
-    if found is None:
+    recognised = _recognised(parts(path, name=name))
+    if recognised is None:
         return None
-    form, source = found
+    form, source = recognised
     return form.read(source, me)
 
 
 def _recognised(sources: Sequence[Source]) -> tuple[DumpFormat, Source] | None:
     """The format and the part that is of it. Raises NotReadable where there are several."""
-    found: list[tuple[DumpFormat, Source]] = []
+    matches: list[tuple[DumpFormat, Source]] = []
     chats = 0
     for source in sources:
         head = decoded(source.head())
         form = next((one for one in DUMPS if one.sniff(head) >= LEAST), None)
         if form is not None:
-            found.append((form, source))
+            matches.append((form, source))
         else:
             chats += max(one.sniff(head) for one in FORMATS) >= LEAST
-    if len(found) > 1 or (found and chats):
+    if len(matches) > 1 or (matches and chats):
         raise NotReadable("chat_several_kinds", formats=", ".join(TITLES.values()))
-    return found[0] if found else None
+    return matches[0] if matches else None

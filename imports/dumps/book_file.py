@@ -14,13 +14,13 @@ def sniff(head: str) -> float:
 
 
 def read(source: Source, me: str | None) -> Dump:  # noqa: ARG001 nobody in it is the user
-    held = bytearray()
+    raw = bytearray()
     with source.open() as stream:
         while piece := stream.read(_PIECE):
-            held += piece
-            if len(held) > MAX_FILE:
+            raw += piece
+            if len(raw) > MAX_FILE:
                 raise NotReadable("chat_too_large", limit=f"{MAX_FILE // 1_000_000} MB")
-    return of_bytes(bytes(held))
+    return of_bytes(bytes(raw))
 
 
 def of_bytes(raw: bytes) -> Dump:

@@ -54,13 +54,13 @@ def read(source: Source, me: str | None) -> Dump:
     if not rows and source.skipped.count:
         raise NotReadable(source.skipped.named[0])
     now = datetime.now(UTC)
-    kept = [row for row in rows if _is_wanted(row, me, now)]
+    wanted = [row for row in rows if _is_wanted(row, me, now)]
     people = _People(me or "")
-    statements = [_statement(row, people) for row in kept]
+    statements = [_statement(row, people) for row in wanted]
     return Dump(
         NAME, tuple(people.entries()), tuple(statements), (),
         tuple(Owner(key, count) for key, count in users.most_common()), False,
-        len(rows) - len(kept), source.skipped,
+        len(rows) - len(wanted), source.skipped,
     )  # fmt: skip
 
 
@@ -109,8 +109,8 @@ def _is_wanted(row: Mapping[str, Any], me: str | None, now: datetime) -> bool:
 
 
 def _moment(value: Any) -> datetime | None:
-    found = moment(value) if value else None
-    return found.replace(tzinfo=UTC) if found is not None and found.tzinfo is None else found
+    at = moment(value) if value else None
+    return at.replace(tzinfo=UTC) if at is not None and at.tzinfo is None else at
 
 
 def _statement(row: Mapping[str, Any], people: "_People") -> Statement:
@@ -124,8 +124,8 @@ def _statement(row: Mapping[str, Any], people: "_People") -> Statement:
 
 def _noted(row: Mapping[str, Any]) -> dict[str, Any]:
     """What the program noted beside it: its metadata and categories."""
-    held = row.get("metadata")
-    noted = dict(held) if isinstance(held, dict) else {}
+    metadata = row.get("metadata")
+    noted = dict(metadata) if isinstance(metadata, dict) else {}
     if isinstance(row.get("categories"), list) and row["categories"]:
         noted["categories"] = row["categories"]
     text = json.dumps(noted, ensure_ascii=False)

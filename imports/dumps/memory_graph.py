@@ -76,22 +76,22 @@ def read(source: Source, me: str | None) -> Dump:
     own = names.name_key(me) if me else ""
     if me and own not in {names.name_key(one.name) for one in people}:
         raise OwnerUnknown("dump_no_such_owner", name=me, owners=", ".join(o.key for o in owners))
-    return replace(_Told(graph, own).dump(owners), skipped=source.skipped)
+    return replace(_GraphReader(graph, own).dump(owners), skipped=source.skipped)
 
 
 def _graph(source: Source) -> _Graph:
-    graph, said = _Graph(), 0
+    graph, count = _Graph(), 0
     for number, row in json_lines(source):
         observed = _add_entity(graph, row) if row.get("type") == "entity" else None
         parts = [clean(text_of(row.get(key))) for key in ("from", "relationType", "to")]
         if observed is not None:
-            said += observed
+            count += observed
         elif row.get("type") == "relation" and all(parts):
-            said += 1
+            count += 1
             graph.relations.append((parts[0], parts[1], parts[2]))
         else:
             source.skipped.add(Reason("dump_line", number=number))
-        if said > MAX_MEMORIES or len(graph.entities) > MAX_ENTRIES:
+        if count > MAX_MEMORIES or len(graph.entities) > MAX_ENTRIES:
             raise NotReadable("dump_crowd", limit=MAX_MEMORIES)
     return graph
 
@@ -112,9 +112,9 @@ def _add_entity(graph: _Graph, row: Mapping[str, Any]) -> int | None:
     return len(observed)
 
 
-class _Told:
-    """What a graph says to the one of its people who is the user (``own``: the key of their name,
-    "" where it is nobody of them)."""
+class _GraphReader:
+    """Turns a graph into entries, statements and ties. ``own`` is the key of the user's name, "" where
+    the user is nobody of the graph."""
 
     def __init__(self, graph: _Graph, own: str) -> None:
         self.graph, self.own = graph, own
@@ -174,23 +174,23 @@ class _Told:
         if one is None or other is None or one == other:
             self._sentence(first, kind, second, keys)
             return
-        found = _read(kind)
-        subject, thing = (other, one) if found.swapped else (one, other)
+        relation = _read(kind)
+        subject, thing = (other, one) if relation.swapped else (one, other)
         if _USER not in (subject, thing):
-            self.ties.append(Tie(subject, found.kind or _words(kind), thing))
-        elif word := found.kind if thing == _USER else found.inverse:
+            self.ties.append(Tie(subject, relation.kind or _words(kind), thing))
+        elif word := relation.kind if thing == _USER else relation.inverse:
             self.relationships[subject or thing].append(word)
         else:
             self._sentence(first, kind, second, keys)
 
     def _sentence(self, first: str, kind: str, second: str, keys: list[str]) -> None:
-        said = _words(kind)
-        space = "" if is_chinese(said) else " "
+        words = _words(kind)
+        space = "" if is_chinese(words) else " "
         parts = [
-            self._called(key, said) if key in self.graph.entities else name
+            self._called(key, words) if key in self.graph.entities else name
             for key, name in zip(keys, (first, second), strict=True)
         ]
-        self._state(f"{parts[0]}{space}{said}{space}{parts[1]}", keys)
+        self._state(f"{parts[0]}{space}{words}{space}{parts[1]}", keys)
 
 
 class _Kind(NamedTuple):

@@ -60,20 +60,20 @@ LEAST = 0.5  # of a text that is taken for a format
 
 def recognised(sources: list[Source]) -> tuple[Format, list[Source]]:
     """The format of the parts of a file, and those parts that are of it. Raises NotReadable."""
-    found: dict[str, list[Source]] = {}
+    sources_by_format: dict[str, list[Source]] = {}
     by_name = {one.NAME: one for one in FORMATS}
     scores: dict[str, float] = {}
     for source in sources:
         head = decoded(source.head())
         score, name = max((one.sniff(head), one.NAME) for one in FORMATS)
         if score >= LEAST:
-            found.setdefault(name, []).append(source)
+            sources_by_format.setdefault(name, []).append(source)
             scores[name] = max(score, scores.get(name, 0.0))
-    if not found:
+    if not sources_by_format:
         known = ", ".join(TITLES.values())
         raise NotReadable("chat_unknown", formats=known)
-    if len(found) > 1:
-        names = ", ".join(TITLES[name] for name in sorted(found))
+    if len(sources_by_format) > 1:
+        names = ", ".join(TITLES[name] for name in sorted(sources_by_format))
         raise NotReadable("chat_several_kinds", formats=names)
-    [(name, parts)] = found.items()
+    [(name, parts)] = sources_by_format.items()
     return by_name[name], parts

@@ -39,15 +39,15 @@ def _branch(mapping: dict[str, Any], current: Any) -> list[dict[str, Any]]:
     """The messages from the first to the current one (else the newest leaf), by their parents."""
     if not isinstance(current, str) or current not in mapping:
         current = max(_leaves(mapping), key=lambda key: _made(mapping[key]), default=None)
-    found: list[dict[str, Any]] = []
+    messages: list[dict[str, Any]] = []
     seen: set[str] = set()
     while isinstance(current, str) and current in mapping and current not in seen:
         seen.add(current)
         node = mapping[current] if isinstance(mapping[current], dict) else {}
         if isinstance(message := node.get("message"), dict):
-            found.append(message)
+            messages.append(message)
         current = node.get("parent")
-    return found[::-1]
+    return messages[::-1]
 
 
 def _leaves(mapping: dict[str, Any]) -> list[str]:
@@ -56,8 +56,8 @@ def _leaves(mapping: dict[str, Any]) -> list[str]:
 
 def _made(node: dict[str, Any]) -> float:
     message = node.get("message")
-    made = moment(message.get("create_time")) if isinstance(message, dict) else None
-    return made.timestamp() if made else 0.0
+    created_at = moment(message.get("create_time")) if isinstance(message, dict) else None
+    return created_at.timestamp() if created_at else 0.0
 
 
 def _is_hidden(message: dict[str, Any], author: dict[str, Any]) -> bool:
@@ -76,8 +76,8 @@ def _text(message: dict[str, Any]) -> str:
     if content.get("content_type") not in _SPOKEN:
         return ""
     parts = content.get("parts")
-    found = map(_part, parts if isinstance(parts, list) else [content.get("text")])
-    return "\n".join(filter(None, found))
+    texts = map(_part, parts if isinstance(parts, list) else [content.get("text")])
+    return "\n".join(filter(None, texts))
 
 
 def _part(part: Any) -> str:

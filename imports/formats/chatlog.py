@@ -26,10 +26,10 @@ def sniff(head: str) -> float:
     first, *others = head.splitlines() or [""]
     if set(_COLUMNS) <= set(first.replace('"', "").split(",")):
         return 0.95
-    found = sum(
+    count = sum(
         _HEADER.fullmatch(visible(line).strip()) is not None for line in [first, *others[:200]]
     )
-    return min(0.9, 0.6 + 0.1 * found) if found else 0.0
+    return min(0.9, 0.6 + 0.1 * count) if count else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
@@ -74,20 +74,20 @@ def _of_text(source: Source) -> Iterator[Turn]:
 
     def headed() -> Iterator[tuple[Header | None, str]]:
         for line in lines(source):
-            found = _HEADER.fullmatch(visible(line).strip())
-            if found is None:
+            match = _HEADER.fullmatch(visible(line).strip())
+            if match is None:
                 yield None, visible(line)
                 continue
-            if not found["year"]:
+            if not match["year"]:
                 raise NotReadable("chat_no_year", name=source.name)
-            if found["id"] == _SELF:
-                selves.add(found["name"])
+            if match["id"] == _SELF:
+                selves.add(match["name"])
             try:
-                at = datetime.strptime(found["year"] + found["day"], "%Y-%m-%d %H:%M:%S")
+                at = datetime.strptime(match["year"] + match["day"], "%Y-%m-%d %H:%M:%S")
             except ValueError:
                 yield None, visible(line)
                 continue
-            yield Header(found["name"], at), ""
+            yield Header(match["name"], at), ""
 
     for header, text in messages(headed()):
         if not is_placeholder(text):

@@ -31,11 +31,11 @@ def _branch(conversation: dict[str, Any]) -> list[dict[str, Any]]:
     listed = conversation.get("chat_messages")
     messages = [m for m in listed if isinstance(m, dict)] if isinstance(listed, list) else []
     by_id = {text_of(one.get("uuid")): one for one in messages}
-    at, found = text_of(conversation.get("current_leaf_message_uuid")), list[dict[str, Any]]()
-    while at in by_id and len(found) < len(messages):
-        found.append(by_id[at])
+    at, branch = text_of(conversation.get("current_leaf_message_uuid")), list[dict[str, Any]]()
+    while at in by_id and len(branch) < len(messages):
+        branch.append(by_id[at])
         at = text_of(by_id[at].get("parent_message_uuid"))
-    return found[::-1] or messages
+    return branch[::-1] or messages
 
 
 def _blocks(content: Any) -> str:

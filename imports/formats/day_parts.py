@@ -61,15 +61,15 @@ def _distance(second: int, span: tuple[int, int]) -> int:
 @cache
 def _spans() -> dict[str, tuple[int, int]]:
     """Each word with the part of the day that it means, in seconds."""
-    found: dict[str, tuple[int, int]] = {}
+    periods: dict[str, tuple[int, int]] = {}
     halves: dict[str, tuple[int, int]] = {}
     for name in localedata.locale_identifiers():
         _, *more = name.split("_")
         if any(len(part) != 4 for part in more):
             continue  # a country; scripts have four letters
         for period, word, span in _periods(Locale.parse(name)):
-            (halves if period in _HALVES else found).setdefault(_key(word), span)
-    return found | halves
+            (halves if period in _HALVES else periods).setdefault(_key(word), span)
+    return periods | halves
 
 
 def _periods(locale: Locale) -> Iterator[tuple[str, str, tuple[int, int]]]:

@@ -20,7 +20,7 @@ def objects(
     """Each object at the path ``at``, with the scalars that were read before it at the paths of
     ``beside`` (in dots; ``item`` is that of a list), up to where the file is damaged. Raises
     NotReadable where nothing is before that."""
-    held: dict[str, Any] = {}
+    scalars: dict[str, Any] = {}
     builder: Any = None
     read = 0
     try:
@@ -30,16 +30,16 @@ def objects(
                     builder.event(event, value)
                     if path == at and event == "end_map":
                         read += 1
-                        yield held, builder.value
+                        yield scalars, builder.value
                         builder = None
                 elif path == at and event == "start_map":
                     builder = ijson.ObjectBuilder()
                     builder.event(event, value)
                 elif event == "start_map":
-                    for key in [key for key in held if key.startswith(f"{path}.")]:
-                        del held[key]
+                    for key in [key for key in scalars if key.startswith(f"{path}.")]:
+                        del scalars[key]
                 elif path in beside and event in ("string", "number", "boolean"):
-                    held[path] = value
+                    scalars[path] = value
     except (ijson.JSONError, UnicodeError, RecursionError) as error:
         if not read:
             raise NotReadable("chat_damaged", name=source.name) from error

@@ -20,8 +20,8 @@ _ANY = re.compile(r"(?P<time>[^\t]{4,14})\t.*", re.DOTALL)
 
 def sniff(head: str) -> float:
     rows = [line for line in head.splitlines()[:300] if _SAID.fullmatch(line)]
-    said = [row for row in rows if clock(row.partition("\t")[0]) is not None]
-    if not said:
+    timed = [row for row in rows if clock(row.partition("\t")[0]) is not None]
+    if not timed:
         return 0.0
     return 0.95 if _TITLE.match(visible(head)) else 0.7
 
@@ -31,20 +31,20 @@ def parse(source: Source) -> Iterator[Turn]:
         day: date | None = None
         for raw in lines(source):
             line = visible(raw)
-            if (found := _day(line)) is not None:
-                day = found
+            if (new_day := _day(line)) is not None:
+                day = new_day
                 # What follows belongs to nobody until somebody speaks.
                 yield Header("", datetime.combine(day, datetime.min.time())), ""
                 continue
-            said, other = _SAID.fullmatch(line), _ANY.fullmatch(line)
+            spoken, other = _SAID.fullmatch(line), _ANY.fullmatch(line)
             at = clock(other["time"]) if other else None
             if day is None or at is None:
                 yield None, line
             else:
                 when = datetime.combine(day, at)
                 yield (
-                    Header(said["name"].strip() if said else "", when),
-                    said["text"] if said else "",
+                    Header(spoken["name"].strip() if spoken else "", when),
+                    spoken["text"] if spoken else "",
                 )
 
     for header, raw in messages(headed()):
@@ -54,10 +54,10 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _day(line: str) -> date | None:
-    found = _DAY.fullmatch(line.strip()) if "\t" not in line else None
-    if found is None:
+    match = _DAY.fullmatch(line.strip()) if "\t" not in line else None
+    if match is None:
         return None
-    a, b, c = (int(found[key]) for key in "abc")
+    a, b, c = (int(match[key]) for key in "abc")
     # D/M/Y, but for an American M/D/Y that can be nothing else.
     year, month, day = (a, b, c) if a > 31 else (c, a, b) if b > 12 else (c, b, a)
     try:

@@ -19,8 +19,8 @@ def sniff(head: str) -> float:
     first, *others = head.splitlines() or [""]
     if _COLUMNS.issubset(first.replace('"', "").split(",")):
         return 0.95
-    found = sum(_header(line) is not None for line in [first, *others[:200]])
-    return min(0.7, 0.4 + 0.1 * found) if found else 0.0
+    count = sum(_header(line) is not None for line in [first, *others[:200]])
+    return min(0.7, 0.4 + 0.1 * count) if count else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
@@ -53,9 +53,9 @@ def _of_text(source: Source) -> Iterator[Turn]:
 
 
 def _header(line: str) -> Header | None:
-    found = _HEADER.fullmatch(visible(line).strip())
+    match = _HEADER.fullmatch(visible(line).strip())
     try:
-        at = datetime.strptime(found["at"], "%Y-%m-%d %H:%M:%S") if found else None
+        at = datetime.strptime(match["at"], "%Y-%m-%d %H:%M:%S") if match else None
     except ValueError:
         return None
-    return Header(found["name"].strip(), at) if found and at else None
+    return Header(match["name"].strip(), at) if match and at else None

@@ -36,13 +36,13 @@ def parse(source: Source) -> Iterator[Turn]:
 
 def _moment(value: Any) -> datetime | None:
     text = text_of(value).strip()
-    if found := _WRITTEN.fullmatch(text):
+    if match := _WRITTEN.fullmatch(text):
         written = (
-            f"{found['month'][:3]} {found['day']} {found['year']} {found['time'].replace(' ', '')}"
+            f"{match['month'][:3]} {match['day']} {match['year']} {match['time'].replace(' ', '')}"
         )
         return _parsed(written, "%b %d %Y %I:%M%p")
-    if found := _STAMPED.fullmatch(text):
-        return _parsed(" ".join(found.groups()), "%Y %m %d %H %M %S")
+    if match := _STAMPED.fullmatch(text):
+        return _parsed(" ".join(match.groups()), "%Y %m %d %H %M %S")
     return moment(value)
 
 

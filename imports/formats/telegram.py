@@ -43,10 +43,10 @@ def _text(message: dict[str, Any]) -> str:
     parts = message.get("text_entities") or message.get("text")
     if isinstance(parts, str):
         return parts.strip()
-    found = ""
+    text = ""
     for part in parts if isinstance(parts, list) else ():
         if isinstance(part, str):
-            found += part
+            text += part
         elif isinstance(part, dict) and part.get("type") != "blockquote":
-            found += text_of(part.get("text"))
-    return found.strip()
+            text += text_of(part.get("text"))
+    return text.strip()

@@ -20,12 +20,12 @@ _CLOCK = re.compile(
     r"(?P<before>[^\W\d_][^\d\n]{0,24})?(?P<hour>\d{1,2})(?:[:.٫]|\s?h\s?)(?P<minute>\d{2})(?:[:.٫](?P<second>\d{2}))?"
     r"\s*(?P<after>[^\W\d_][^\d\n]{0,24})?"
 )
-# What stands for what is no text: [图片], <Media omitted>.
-# As LINE and WeChat write them.
+# Calls, as LINE and WeChat write them.
 _CALL = re.compile(
     r"☎.{0,60}|(?:(?:视频|語音|语音)?(?:通话|通話|聊天)(?:时长|時間|时间))[\s:：]*[\d:]{4,8}"
     r"|(?:对方|已)?(?:已取消|已拒绝|无应答|忙线中|未应答)"
 )
+# What replaces a picture or a file: [图片], <Media omitted>.
 _PLACEHOLDER = re.compile(r"(?:\[[^\[\]\n]{1,30}\]|<[^<>\n]{2,200}>)")
 
 
@@ -79,13 +79,13 @@ def visible(text: str) -> str:
 
 def clock(text: str) -> time | None:
     """A time of day as people write it, in any language: 15:34, 3:34:09 PM, 下午3:34, ٨:٢٨ م."""
-    found = _CLOCK.fullmatch(ascii_digits(visible(text)).strip())
-    if found is None:
+    match = _CLOCK.fullmatch(ascii_digits(visible(text)).strip())
+    if match is None:
         return None
-    hour = hour_of(int(found["hour"]), found["before"] or "", found["after"] or "")
+    hour = hour_of(int(match["hour"]), match["before"] or "", match["after"] or "")
     try:
         return (
-            time(hour, int(found["minute"]), int(found["second"] or 0))
+            time(hour, int(match["minute"]), int(match["second"] or 0))
             if hour is not None
             else None
         )
@@ -116,13 +116,13 @@ def messages(
 ) -> Iterator[tuple[Header, str]]:
     """Headers with all their lines; those before the first header are dropped."""
     current: Header | None = None
-    held: list[str] = []
+    texts: list[str] = []
     for header, text in headed:
         if header is not None:
             if current is not None:
-                yield current, "\n".join(held).strip()
-            current, held = header, [text]
+                yield current, "\n".join(texts).strip()
+            current, texts = header, [text]
         elif current is not None:
-            held.append(text)
+            texts.append(text)
     if current is not None:
-        yield current, "\n".join(held).strip()
+        yield current, "\n".join(texts).strip()

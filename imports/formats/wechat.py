@@ -19,8 +19,8 @@ _QUOTE = re.compile(r"「[^「」]{0,4000}」\n(?:[-—–]\s?){3,}\n?")
 
 
 def sniff(head: str) -> float:
-    found = [line for line in head.splitlines()[:400] if _header(line) is not None]
-    return min(0.85, 0.5 + 0.1 * len(found)) if found else 0.0
+    headers = [line for line in head.splitlines()[:400] if _header(line) is not None]
+    return min(0.85, 0.5 + 0.1 * len(headers)) if headers else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
@@ -34,12 +34,12 @@ def parse(source: Source) -> Iterator[Turn]:
 
 
 def _header(line: str) -> Header | None:
-    found = _HEADER.fullmatch(visible(line).strip())
-    at = clock(found["time"]) if found else None
-    if found is None or at is None or re.match(r"\d{4}[-/年]", found["name"]):
+    match = _HEADER.fullmatch(visible(line).strip())
+    at = clock(match["time"]) if match else None
+    if match is None or at is None or re.match(r"\d{4}[-/年]", match["name"]):
         return None
     try:
-        day = date(int(found["year"]), int(found["month"]), int(found["day"]))
+        day = date(int(match["year"]), int(match["month"]), int(match["day"]))
     except ValueError:
         return None
-    return Header(found["name"].strip(), datetime.combine(day, at))
+    return Header(match["name"].strip(), datetime.combine(day, at))

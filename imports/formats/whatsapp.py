@@ -67,9 +67,9 @@ class _Dated(NamedTuple):
 
 
 def sniff(head: str) -> float:
-    found = [one for line in head.splitlines()[:200] if (one := _dated(line)) is not None]
-    named = sum(_NAMED.match(one.rest) is not None for one in found)
-    return min(0.9, 0.3 + 0.2 * len(found)) if named or len(found) > 1 else 0.0
+    dated_lines = [one for line in head.splitlines()[:200] if (one := _dated(line)) is not None]
+    named = sum(_NAMED.match(one.rest) is not None for one in dated_lines)
+    return min(0.9, 0.3 + 0.2 * len(dated_lines)) if named or len(dated_lines) > 1 else 0.0
 
 
 def parse(source: Source) -> Iterator[Turn]:
@@ -104,26 +104,26 @@ def _dated(line: str) -> _Dated | None:
     seen = visible(line).lstrip()
     digits = ascii_digits(seen)
     matches = (header.match(digits) for header in _HEADERS)
-    found = next(filter(None, matches), None) if line[:1] not in " \t" else None
-    if found is None or (clock(found["time"]) is None and not _CLOCK_LIKE.fullmatch(found["time"])):
+    match = next(filter(None, matches), None) if line[:1] not in " \t" else None
+    if match is None or (clock(match["time"]) is None and not _CLOCK_LIKE.fullmatch(match["time"])):
         return None
-    automatic = found["bracket"] and _AUTOMATIC.match(line)
+    automatic = match["bracket"] and _AUTOMATIC.match(line)
     if mark := _EDIT_MARK.search(line.rstrip()):
         seen = visible(line[: mark.start()]).lstrip()
-    rest = "" if automatic else seen[found.start("rest") :]
-    numbers = (int(found["a"]), int(found["b"]), int(found["c"]))
-    return _Dated(numbers, found["time"], rest, bool(found["bracket"]))
+    rest = "" if automatic else seen[match.start("rest") :]
+    numbers = (int(match["a"]), int(match["b"]), int(match["c"]))
+    return _Dated(numbers, match["time"], rest, bool(match["bracket"]))
 
 
 def _said(dated: _Dated) -> tuple[str, str]:
     """Who wrote it, nobody where the program did, and what."""
-    found = _NAMED.match(dated.rest)
-    if found is None or _NO_NAME.search(found["name"]):
+    match = _NAMED.match(dated.rest)
+    if match is None or _NO_NAME.search(match["name"]):
         return "", ""
-    if len(found["name"].split()) > _LONGEST_NAME:
+    if len(match["name"].split()) > _LONGEST_NAME:
         return "", ""
-    name = found["name"].strip()
-    return name.removeprefix("~").strip(), found["text"] or ""
+    name = match["name"].strip()
+    return name.removeprefix("~").strip(), match["text"] or ""
 
 
 def _words(text: str) -> str:
@@ -132,8 +132,8 @@ def _words(text: str) -> str:
     line = first.strip()
     if rest and _TEXTS.poll.fullmatch(line):
         return ""
-    kept = "" if _is_media(line) or _TEXTS.deleted.fullmatch(line) else first
-    return f"{kept}\n{rest}".strip()
+    first_text = "" if _is_media(line) or _TEXTS.deleted.fullmatch(line) else first
+    return f"{first_text}\n{rest}".strip()
 
 
 def _is_media(line: str) -> bool:
@@ -150,8 +150,8 @@ def _is_attached(line: str) -> bool:
     head, opened, note = line.translate(_BRACKETS).removesuffix(")").rpartition("(")
     ending = head.rstrip()[-6:].rpartition(".")[2]
     is_file = "." in head[-7:] and 2 <= len(ending) <= 5 and ending.isalnum()
-    told = note.lower() in _ATTACHED or (is_file and 3 <= len(note) <= 40)
-    return bool(head and opened) and line.endswith((")", "）")) and told
+    is_note = note.lower() in _ATTACHED or (is_file and 3 <= len(note) <= 40)
+    return bool(head and opened) and line.endswith((")", "）")) and is_note
 
 
 _LONGEST_MEDIA, _LONGEST_OMITTED = 300, 12

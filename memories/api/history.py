@@ -1,25 +1,19 @@
-"""What a memory said before, and what was known at a moment, over HTTP."""
+"""What a memory said before, and which facts took each other's place, over HTTP."""
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
 from accounts.errors import ApiError
-from accounts.fields import Identifier, PastInstant, StoredReason, Strict
-from accounts.models import EndUser
-from accounts.paging import page
+from accounts.fields import Identifier, StoredReason, Strict
 from contacts import store
-from contacts.models import Contact
 from memories.api.requested import unknown_memory
-from memories.api.serializers import VALID_AT, shown, with_relations
-from memories.history import as_of, changed, versions
+from memories.history import changed, versions
 from memories.models import Memory
 
 
@@ -40,33 +34,6 @@ class VersionSerializer(serializers.Serializer):
 
 class Versions(serializers.Serializer):
     results = VersionSerializer(many=True, help_text="The earliest first.")
-
-
-class AsOfQuery(Strict):
-    as_of = PastInstant(
-        required=False, help_text="ISO 8601 with a time zone, not in the future. Default: now."
-    )
-    valid_at = PastInstant(required=False, help_text=VALID_AT)
-
-
-class ValueAsOf(serializers.Serializer):
-    value = serializers.CharField()
-    sources = serializers.ListField(child=serializers.UUIDField())
-    since = serializers.DateTimeField(allow_null=True, help_text="null: it was stated.")
-
-
-class ContactAsOf(serializers.Serializer):
-    """A person as they were known at a moment."""
-
-    id = serializers.UUIDField()
-    name = serializers.CharField()
-    aliases = serializers.ListField(child=serializers.CharField())
-    relationship = serializers.CharField()
-    gender = serializers.CharField()
-    attributes = serializers.DictField(child=ValueAsOf(many=True))
-    personality = serializers.CharField()
-    timeline = serializers.ListField(child=serializers.DictField())
-    memory_ids = serializers.ListField(child=serializers.UUIDField())
 
 
 class StepSerializer(serializers.Serializer):
@@ -125,56 +92,3 @@ class MemoryHistory(UserView):
         if not found:
             raise unknown_memory()
         return Response(Versions({"results": [asdict(version) for version in found]}).data)
-
-
-class ContactHistory(UserView):
-    @documented(
-        responses={200: ContactAsOf},
-        parameters=[AsOfQuery],
-        operation_id="contacts_history",
-        summary="A person as they were known at a moment",
-        description="404 when they were not known then.",
-    )
-    def get(self, _request: Request, contact_id: UUID, **_path: Any) -> Response:
-        query = self.query(AsOfQuery)
-        moment, valid_at = query.get("as_of") or timezone.now(), query.get("valid_at")
-        found = as_of.contact_as_of(self.end_user, contact_id, moment, valid_at)
-        if found is None:
-            raise ApiError(404, "unknown_contact", "This user had no such contact then.")
-        return Response(ContactAsOf(asdict(found)).data)
-
-
-def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) -> Response:
-    """A page of the memories believed at ``query["as_of"]`` (default: now), as they were; those
-    that held at ``query["valid_at"]``, where given."""
-    if (
-        {"q", "metadata"} & query.keys()
-        or query.get("status") != Memory.Status.ACTIVE
-        or query["kind"] != "fact"
-    ):
-        problem = "What was believed then is listed by type and contact only."
-        raise serializers.ValidationError({"as_of": [problem]})
-    then = as_of.at(end_user, query.get("as_of") or timezone.now())
-    contact = query.get("contact")
-    who = as_of.survivor(then, contact) if contact else None
-    rows = as_of.rows(then, who, query.get("valid_at"))
-    if "type" in query:
-        rows = rows.filter(type=query["type"])
-
-    def show(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-        found = as_of.seen(then, memories)
-        as_then = shown([memory for memory, _ in found])
-        ids = {pk for _, about in found for pk in about}
-        known = Contact.objects.of(end_user).filter(pk__in=ids).values_list("pk", "name")
-        names = dict(known)
-        return [
-            {
-                **row,
-                "contacts": [str(pk) for pk in about],
-                "people": [{"id": str(pk), "name": names[pk]} for pk in about if pk in names],
-                "superseded_by": [],
-            }
-            for row, (_, about) in zip(as_then, found, strict=True)
-        ]
-
-    return page(request, with_relations(rows), "said_at", query, show)

@@ -17,7 +17,6 @@ from accounts.paging import page
 from contacts import store
 from contacts.models import Contact
 from memories import queue
-from memories.api.history import believed_page
 from memories.api.requested import (
     Forgotten,
     changed,
@@ -51,13 +50,10 @@ class Memories(UserView):
         parameters=[MemoryQuery],
         operation_id="memories_list",
         summary="What is remembered, the latest first",
-        description="With `as_of`: what was believed at that moment, as it was then. With "
-        "`valid_at`: what held at that moment, by what is known now (or was at `as_of`).",
+        description="With `valid_at`: what held at that moment, true or no longer.",
     )
     def get(self, request: Request, **_path: Any) -> Response:
         query = self.query(MemoryQuery)
-        if "as_of" in query or "valid_at" in query:
-            return believed_page(request, self.end_user, query)
         if contact := query.get("contact"):
             current = store.survivor(self.end_user, contact)
             query["contact"] = current.id if current else contact
@@ -157,6 +153,9 @@ class Move(UserView):
 
 def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
     rows = Memory.objects.of(end_user)
+    if moment := query.get("valid_at"):
+        rows = rows.exclude(status=Memory.Status.ARCHIVED).held_at(moment)
+        query = query | {"status": "all"}
     for field in ("status", "kind", "type"):
         if query.get(field, "all") != "all":
             rows = rows.filter(**{field: query[field]})

@@ -101,9 +101,6 @@ class MemoryQuery(PageQuery):
         required=False, allow_blank=True, max_length=200, help_text="Words of the content."
     )
     metadata = MetadataQuery()
-    as_of = PastInstant(
-        required=False, help_text="What was believed then: ISO 8601 with a time zone."
-    )
     valid_at = PastInstant(required=False, help_text=VALID_AT)
 
 

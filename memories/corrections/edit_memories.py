@@ -217,7 +217,7 @@ def _set(memory: Memory, values: dict[str, Any], end_user: EndUser) -> None:
     the time was told by, else by the user's."""
     for field, value in values.items():
         if field in ("said_at", "happens_at") and value is not None:
-            value = time_zones.local(value, time_zones.told_offset(value), end_user.zone)
+            value = time_zones.local(value, time_zones.stated_offset(value), end_user.zone)
         if field == "said_at":
             memory.say(value)
         elif field == "happens_at":

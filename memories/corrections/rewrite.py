@@ -30,7 +30,7 @@ Status = Memory.Status
 MOST_PIECES, MOST_MERGED = 20, 50
 # What a piece has of the whole.
 _INHERITED = (
-    "type", "subtype", "confidence", "speaker", "source_message_ids", "batch_id", "learnt_day",
+    "type", "subtype", "confidence", "speaker", "quote", "source_message_ids", "batch_id", "learnt_day",
     "said_at", "said_offset", "valid_from", "valid_to", "expires_at", "importance",
     "consolidated_into_id",
 )  # fmt: skip
@@ -101,7 +101,6 @@ def _piece(whole: Memory, key: str, text: str) -> Memory:
     piece = Memory(end_user=whole.end_user, content=text, content_hash=key)
     for name in _INHERITED:
         setattr(piece, name, getattr(whole, name))
-    piece.quote = rewrite_links.quote_of(whole.quote, text)
     piece.refined_at = timezone.now()
     derived.reindex(piece)
     return piece

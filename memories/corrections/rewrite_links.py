@@ -19,9 +19,7 @@ from memories import profiles
 from memories.corrections import derived
 from memories.models import CONSOLIDATED_IMPORTANCE, Edge, EntityLink, Link, Memory
 from memories.search import concepts
-from memories.search.tokens import query_tokens
 from understanding.dates import find_dates
-from understanding.sentences import sentences
 from understanding.text import HAN, folded, normalise
 
 T = TypeVar("T")
@@ -222,9 +220,6 @@ def rename(contact: Contact, names: Mapping[UUID, Collection[UUID]], recorder: R
 
 Facts = Sequence[Mapping[str, Any]]
 
-# A sentence of the quote is a piece's own when it has so much of the piece's words.
-QUOTED = 0.5
-
 
 def facts_of(
     facts: Facts, pieces: Sequence[Memory], about: Mapping[UUID, Collection[UUID]]
@@ -266,23 +261,6 @@ def _tells_time(text: str, whole: Memory) -> bool:
         since and (since.date() == at.date() or since <= at < (until or since))
         for since, until in days
     )
-
-
-def quote_of(quote: str, text: str) -> str:
-    """The sentence of ``quote`` that a piece rests on: the one that shares most words with
-    it, where that is enough; else nothing."""
-    wanted = set(query_tokens(text))
-    spans = sentences(quote)
-    if len(spans) < 2:
-        return quote
-    best, shared = "", 0.0
-    for sentence in spans:
-        words = set(query_tokens(sentence.text))
-        share = len(words & wanted) / max(1, min(len(words), len(wanted)))
-        if share > shared:
-            best, shared = f"{sentence.text}{sentence.end_mark}", share
-    # The words as they stand in the message, or none.
-    return best if shared >= QUOTED and best in quote else ""
 
 
 def united_facts(facts: Iterable[Facts]) -> list[dict[str, Any]]:

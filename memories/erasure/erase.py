@@ -18,7 +18,7 @@ from accounts.reasons import CodedError, Reason
 from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact, Relation
-from memories import queue, remote_batches
+from memories import queue
 from memories.corrections import derived, erasure_requests
 from memories.corrections.forgotten_names import left_of, names_of
 from memories.erasure import name_hashes, receipts, redact_messages, same_statement
@@ -88,7 +88,6 @@ def _erase_user(end_user: EndUser, by: By) -> Forgotten:
     gone = _receipted(held, Receipt.What.USER, by, gone)
     people = Contact.objects.of(held).values_list("pk", flat=True)
     _erase_tasks({str(held.pk), *map(str, people)})
-    remote_batches.withdraw(held)
     with all_users():
         ApiKey.objects.filter(app=held.app_id, external_id=held.external_id).delete()
     with placement.forgetting(held):
@@ -243,7 +242,6 @@ def _erase(
     for work in (Batch, Consolidation):  # an error may quote what a model was given
         work.objects.of(end_user).exclude(error="").update(error="")
     ModelCall.objects.filter(end_user=end_user).exclude(answer="").update(answer="")
-    remote_batches.withdraw_changed(end_user)
     for contact in Contact.objects.of(end_user).standing().filter(pk__in=around):
         store.save(contact, [])
     # Who is told of in other words than before has no vector now.

@@ -100,7 +100,7 @@ def _meanings(
     related, _cards = relations.of_hits(found)
     said = []
     for row, text, held in zip(rows, texts, keys, strict=True):
-        fitting = [entry for key in held for entry in entries.get(key, ())]
+        fitting = [entry for key in sorted(held) for entry in entries.get(key, ())]
         said.append(
             Utterance(
                 CONTACT if row.speaker else row.role, text, tuple(find_mentions(text, fitting))

@@ -1,6 +1,7 @@
 """What a memory said before, when and why it changed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -8,7 +9,6 @@ from uuid import UUID
 
 from accounts.cells import connection
 from accounts.models import EndUser
-from memories.history import replay
 from memories.models import Edge, Memory
 
 Status = Memory.Status
@@ -35,6 +35,37 @@ class Version:
     change_id: UUID | None
     source_message_ids: tuple[int, ...]
     quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """What a change did to a memory: ``before`` None made it. ``at`` is when it took effect: for
+    a memory that became outdated, when that was learnt."""
+
+    change_id: UUID
+    actor: str
+    why: str
+    at: datetime
+    row_id: str
+    before: Mapping[str, Any] | None
+
+
+# Undone changes never count.
+_TOUCHES = """
+SELECT c.id, c.actor, c.why,
+    COALESCE((SELECT min(CASE
+                  WHEN r->'after'->>'status' = 'outdated' THEN r->'after'->>'outdated_at'
+                  WHEN c.verb = 'outdate' THEN (
+                      SELECT max(ended #>> '{}')
+                      FROM jsonb_path_query(r->'after', '$.facts[*].outdated_at') ended) END)
+              FROM jsonb_array_elements(c.rows) r WHERE r->>'model' = 'memories.memory'
+             )::timestamptz, c.created_at) AS at,
+    row->>'id', row->'before'
+FROM accounts_change c CROSS JOIN LATERAL jsonb_array_elements(c.rows) row
+WHERE c.end_user_id = %s AND c.undone_at IS NULL AND row->>'model' = 'memories.memory'
+    AND row->>'id' = ANY(%s)
+ORDER BY c.created_at, c.id
+"""
 
 
 # What came before a memory: what it supersedes, was merged from, or is a piece of; and the
@@ -75,8 +106,8 @@ def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
     memories = list(Memory.objects.of(end_user).filter(pk__in=ids).defer("tokens"))
     if all(memory.pk != memory_id for memory in memories):
         return []
-    touched: dict[str, list[replay.Touch]] = {}
-    for touch in replay.touches(end_user, [replay.MEMORY], ids=[memory.pk for memory in memories]):
+    touched: dict[str, list[Touch]] = {}
+    for touch in _touches(end_user, memories):
         touched.setdefault(touch.row_id, []).append(touch)
     found = [
         v for memory in memories for v in _versions_of(memory, touched.get(str(memory.pk), []))
@@ -84,7 +115,20 @@ def versions(end_user: EndUser, memory_id: UUID) -> list[Version]:
     return sorted(found, key=lambda version: (version.since, version.memory_id != memory_id))
 
 
-def _versions_of(memory: Memory, touched: Sequence[replay.Touch]) -> list[Version]:
+def _touches(end_user: EndUser, memories: Iterable[Memory]) -> list[Touch]:
+    """What changes did to these memories, the earliest change first. One statement."""
+    ids = [str(memory.pk) for memory in memories]
+    with connection.cursor() as cursor:
+        cursor.execute(_TOUCHES, [end_user.pk, ids])
+        return [Touch(*row[:5], _loaded(row[5])) for row in cursor.fetchall()]
+
+
+def _loaded(value: Any) -> Any:
+    """A JSON value of a plain cursor, which leaves the decoding to its reader."""
+    return json.loads(value) if isinstance(value, str) else value
+
+
+def _versions_of(memory: Memory, touched: Sequence[Touch]) -> list[Version]:
     told = [_first(memory, touched), *_later(memory, touched)]
     if memory.status == Status.OUTDATED and told[-1].status != Status.OUTDATED:
         told.append(_unrecorded(memory, told[-1]))
@@ -97,7 +141,7 @@ def _versions_of(memory: Memory, touched: Sequence[replay.Touch]) -> list[Versio
     return dated
 
 
-def _first(memory: Memory, touched: Sequence[replay.Touch]) -> Version:
+def _first(memory: Memory, touched: Sequence[Touch]) -> Version:
     values = _as_it_was(memory, touched)
     if values["status"] == Status.OUTDATED:  # every memory was told as true; see _unrecorded
         values["status"] = Status.ACTIVE
@@ -116,7 +160,7 @@ def _first(memory: Memory, touched: Sequence[replay.Touch]) -> Version:
 _TOLD = ("content", "status", "source_message_ids", "quote")
 
 
-def _as_it_was(memory: Memory, touched: Iterable[replay.Touch]) -> dict[str, Any]:
+def _as_it_was(memory: Memory, touched: Iterable[Touch]) -> dict[str, Any]:
     """What the memory said before these changes."""
     values = {name: getattr(memory, name) for name in _TOLD}
     for touch in reversed(list(touched)):
@@ -124,7 +168,7 @@ def _as_it_was(memory: Memory, touched: Iterable[replay.Touch]) -> dict[str, Any
     return {**values, "source_message_ids": tuple(values["source_message_ids"])}
 
 
-def _later(memory: Memory, touched: Sequence[replay.Touch]) -> Iterator[Version]:
+def _later(memory: Memory, touched: Sequence[Touch]) -> Iterator[Version]:
     """One version for each change after which the memory says or is something else."""
     for number, touch in enumerate(touched):
         if touch.before is None or {"content", "status"}.isdisjoint(touch.before):

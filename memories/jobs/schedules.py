@@ -16,7 +16,6 @@ from memories.budget import Budget
 from memories.erasure.due import erase_due
 from memories.jobs import garbage_collect, reembed, rescore, retry, sweep
 from memories.pipeline import classify_edges, judge_suggestions, merge_duplicates, refine
-from memories.pipeline.remote import submit
 
 Effect = Mapping[str, int]
 
@@ -71,7 +70,6 @@ JOBS: dict[str, Job] = {
             sweep.sweep,
             lease=timedelta(minutes=5),  # it heals the others, so it must be back soon
         ),
-        Job("poll", 1, "collect the answers of remote batches", submit.poll),
         Job(
             "relate",
             1,

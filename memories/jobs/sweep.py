@@ -15,7 +15,6 @@ from memories.context import pace
 from memories.jobs import job_runs
 from memories.models import Batch, Consolidation, Memory, Outage
 from memories.pipeline import cadence
-from memories.pipeline.remote import submit
 from memories.providers import factory
 from memories.providers.errors import ProviderError, RefusedError, TransientError
 from memories.providers.factory import embedder
@@ -40,8 +39,7 @@ def sweep() -> dict[str, int]:
 
     A user of whom a task waits already has the rest queued by a later sweep, so that the queue
     does not grow while there are too few workers; vectors, which no other task may ever fill, wait
-    behind a few. Returns how many tasks of each kind it
-    queued, and what it handed to the model server.
+    behind a few. Returns how many tasks of each kind it queued.
     """
     now = timezone.now()
     if cells.current() != cells.SHARED:
@@ -54,10 +52,8 @@ def sweep() -> dict[str, int]:
     left = Batch.objects.claimable(now)
     queued = users_waiting()
     users = {*idle.values_list("pk", flat=True), *left.values_list("end_user", flat=True)} - queued
-    urgent = [end_user_id for end_user_id in sorted(users) if submit.is_urgent(end_user_id)]
-    for end_user_id in urgent:
+    for end_user_id in sorted(users):
         enqueue("extract", end_user_id)
-    submitted = submit.submit_due()
     refused = model_calls.is_refused(embedder())
     unembedded = [] if refused else waiting_users(space(embedder()))[:EMBED_AT_ONCE]
     crowded = users_waiting(CROWDED)
@@ -75,12 +71,11 @@ def sweep() -> dict[str, int]:
     for job in stopped:
         enqueue("resume_job", job)
     return {
-        "extract": len(urgent),
+        "extract": len(users),
         "embed": len(unembedded),
         "consolidate": len(unconsolidated),
         "resume": len(stopped),
         "quarantined": buried,
-        **submitted,
     }
 
 

@@ -28,7 +28,6 @@ from memories.models.work import (
     Message,
     MessageQuerySet,
     ProcessJob,
-    RemoteBatch,
     Work,
     WorkQuerySet,
 )

@@ -176,14 +176,13 @@ class Work(models.Model):
     class State(models.TextChoices):
         PENDING = "pending"
         RUNNING = "running"
-        SUBMITTED = "submitted"  # waits for the answer of a remote batch
         DONE = "done"
         FAILED = "failed"  # will be tried again at retry_at
         QUARANTINED = "quarantined"  # waits for an operator
         CANCELLED = "cancelled"
 
     #: What is not over: few rows among all that ever were, so that what asks for them has an index.
-    OPEN = (State.PENDING, State.RUNNING, State.SUBMITTED, State.FAILED, State.QUARANTINED)
+    OPEN = (State.PENDING, State.RUNNING, State.FAILED, State.QUARANTINED)
 
     # Longer than a run may take, so that one which holds its lease is alive.
     LEASE = timedelta(minutes=10)
@@ -218,49 +217,10 @@ class Work(models.Model):
         }
 
 
-class RemoteBatch(models.Model):
-    """A file of requests handed to a model server's batch API, which answers within a day."""
-
-    scoped_rights = ("SELECT", "INSERT", "UPDATE")
-
-    class State(models.TextChoices):
-        OPEN = "open"  # the server works on it
-        DONE = "done"  # every answer that came was taken in
-        FAILED = "failed"
-        EXPIRED = "expired"  # what was not answered goes back to the pipeline
-        CANCELLED = "cancelled"
-
-    remote_id = models.CharField(max_length=200, unique=True)
-    input_file_id = models.CharField(max_length=200)
-    output_file_id = models.CharField(max_length=200, blank=True, default="")
-    error_file_id = models.CharField(max_length=200, blank=True, default="")
-    model = models.CharField(max_length=100)
-    state = models.CharField(max_length=9, choices=State, default=State.OPEN)
-    error = models.TextField(blank=True, default="")
-    requests = models.PositiveIntegerField(default=0)
-    answered = models.PositiveIntegerField(default=0)
-    failed = models.PositiveIntegerField(default=0)
-    created_at = models.DateTimeField(auto_now_add=True)
-    checked_at = models.DateTimeField(null=True, blank=True)
-    expires_at = models.DateTimeField(null=True, blank=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-created_at"]
-        verbose_name_plural = "remote batches"
-        indexes = [models.Index(fields=["id"], condition=Q(state="open"), name="remote_batch_open")]
-
-    def __str__(self) -> str:
-        return f"remote batch {self.pk}"
-
-
 class Batch(Work):
     """One extraction: a contiguous range of an end user's messages, claimed once."""
 
     end_user = models.ForeignKey(EndUser, models.CASCADE, related_name="batches")
-    remote = models.ForeignKey(
-        RemoteBatch, models.SET_NULL, null=True, blank=True, related_name="batches"
-    )
     first_seq = models.BigIntegerField()
     last_seq = models.BigIntegerField()
 
@@ -289,7 +249,7 @@ class Batch(Work):
             ),
             models.UniqueConstraint(
                 fields=["end_user"],
-                condition=Q(state__in=["running", "submitted"]),
+                condition=Q(state="running"),
                 name="batch_one_at_a_time",
             ),
         ]

@@ -8,12 +8,11 @@ from uuid import UUID
 
 import regex
 from django.db import IntegrityError
-from django.db.models import F
 from django.utils import timezone
 
 from accounts import placement
 from accounts.cells import atomic
-from accounts.models import App, EndUser
+from accounts.models import App, EndUser, Placement
 from accounts.scope import user_scope
 from contacts.key_index import hits
 from contacts.models import Contact
@@ -79,7 +78,7 @@ def receive(app: App, external_id: str, incoming: Sequence[Incoming]) -> Receive
         EndUser.objects.bulk_create([new], ignore_conflicts=True)
         end_user = held.get()
     end_user.app = app
-    placement.check_here(end_user)
+    Placement.check_here(end_user.pk)
     with user_scope(end_user):
         return _store(end_user, incoming)
 
@@ -189,10 +188,6 @@ def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> 
             if end_user is None:
                 return None
             mine = Batch.objects.of(end_user)
-            submitted = mine.filter(state=Batch.State.SUBMITTED).first()
-            if submitted is not None:
-                urgent = everything or end_user.due_seq > end_user.extracted_seq
-                return _recall(submitted, now) if urgent else None
             for pk in mine.claimable(now).order_by("first_seq").values_list("pk", flat=True)[:1]:
                 return Batch.objects.get(pk=pk) if Batch.objects.claim(pk, now) else None
             if mine.filter(state=Batch.State.RUNNING).exists():
@@ -200,16 +195,6 @@ def claim_next(end_user_id: int, *, now: datetime, everything: bool = False) -> 
             return _new_batch(end_user, now, everything)
     except IntegrityError:  # another worker claimed between our look and our claim
         return None
-
-
-def _recall(batch: Batch, now: datetime) -> Batch | None:
-    """Takes a batch back from the model server that has a day for it: somebody waits. Its
-    answer is of an attempt that is over, and nobody's when it comes."""
-    submitted = Batch.objects.filter(pk=batch.pk, state=Batch.State.SUBMITTED)
-    recalled = submitted.update(
-        attempts=F("attempts") + 1, remote=None, result={}, **Batch.held(now)
-    )
-    return Batch.objects.get(pk=batch.pk) if recalled else None
 
 
 def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | None:
@@ -227,10 +212,9 @@ def _new_batch(end_user: EndUser, now: datetime, everything: bool) -> Batch | No
     return batch
 
 
-def request_for(batch: Batch, shown: Sequence[UUID] | None = None) -> ExtractionRequest:
+def request_for(batch: Batch) -> ExtractionRequest:
     """What a provider is given of a batch: its turns, a few before, and the known contacts:
-    those named in the turns first, then those spoken of most recently. With ``shown``, the
-    contacts of these ids that are still there."""
+    those named in the turns first, then those spoken of most recently."""
     end_user = batch.end_user
     messages = Message.objects.of(end_user)
     zone = end_user.zone
@@ -238,13 +222,9 @@ def request_for(batch: Batch, shown: Sequence[UUID] | None = None) -> Extraction
     turns = [message.turn_in(zone) for message in new]
     earlier = messages.filter(seq__lt=batch.first_seq).order_by("-seq")[:CONTEXT_MESSAGES]
     context = [message.turn_in(zone) for message in reversed(earlier)]
-    if shown is None:
-        said = [turn.content for turn in [*turns, *context]]
-        speakers = dict.fromkeys(turn.speaker for turn in [*turns, *context] if turn.speaker)
-        people = _relevant_people(end_user, [*said, *speakers])
-    else:
-        known = Contact.objects.of(end_user).filter(pk__in=shown).light()
-        people = [contact.person for contact in known]
+    said = [turn.content for turn in [*turns, *context]]
+    speakers = dict.fromkeys(turn.speaker for turn in [*turns, *context] if turn.speaker)
+    people = _relevant_people(end_user, [*said, *speakers])
     return ExtractionRequest(
         turns=tuple(turns),
         context=tuple(context),

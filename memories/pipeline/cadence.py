@@ -3,10 +3,9 @@
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db.models import F, Q
+from django.db.models import Q
 
 from accounts.models import EndUser
-from memories.models import Batch, Work
 
 # A backlog is read in larger pieces than the live cadence, so that corrections and answers
 # that follow close by are seen together.
@@ -18,11 +17,6 @@ def extraction_due(end_user: EndUser) -> bool:
     """Whether enough messages wait for a batch, or one that can't wait."""
     full = end_user.message_seq - end_user.extracted_seq >= settings.MIO_EXTRACT_EVERY
     return full or end_user.due_seq > end_user.extracted_seq
-
-
-def full_batch_waits() -> Q:
-    """The end users of whom enough messages wait for a batch."""
-    return Q(message_seq__gte=F("extracted_seq") + settings.MIO_EXTRACT_EVERY)
 
 
 def longest_batch() -> int:
@@ -41,8 +35,5 @@ def idle_users(now: datetime) -> Q:
 
 
 def consolidation_due(end_user: EndUser) -> bool:
-    """Whether enough was extracted since the last consolidation, and nothing of it is still
-    with the model server."""
-    if end_user.extracted_seq - end_user.consolidated_seq < settings.MIO_CONSOLIDATE_EVERY:
-        return False
-    return not Batch.objects.of(end_user).filter(state=Work.State.SUBMITTED).exists()
+    """Whether enough was extracted since the last consolidation."""
+    return end_user.extracted_seq - end_user.consolidated_seq >= settings.MIO_CONSOLIDATE_EVERY

@@ -133,8 +133,8 @@ def follow(job: ProcessJob) -> Progress:
         _note(job, up_to_link=job.up_to_link)
     left = unread or _unconsolidated(user, job.up_to_link or 0, job.created_at)
     wait = None if left else _next_try(user, last)
-    at_work = (Work.State.RUNNING, Work.State.SUBMITTED)
-    running = [work.objects.of(user).filter(state__in=at_work) for work in (Batch, Consolidation)]
+    of_user = [work.objects.of(user) for work in (Batch, Consolidation)]
+    running = [rows.filter(state=Work.State.RUNNING) for rows in of_user]
     if left:
         state = "running" if any(rows.exists() for rows in running) else "queued"
     else:
@@ -162,7 +162,6 @@ def _open(end_user_id: int, last: int | None) -> QuerySet[Batch]:
     states = (
         Work.State.PENDING,
         Work.State.RUNNING,
-        Work.State.SUBMITTED,
         Work.State.FAILED,
     )
     return _batches(end_user_id, last).filter(state__in=states)

@@ -1,8 +1,8 @@
 """New memories find their place in the graph: their entities, and how they stand to others.
 
-Per batch: entities are tagged, candidates are read, the model (if there is one) is asked once
-without any lock held, and the edges are written in the transaction that marks the memories as
-done. A worker that dies leaves them waiting, and doing a batch again changes nothing.
+Per batch: entities are tagged, and with a model candidates are read, the model is asked once
+without any lock held, and the edges are written in the transaction that marks the memories as done. A
+worker that dies leaves them waiting, and doing a batch again changes nothing.
 """
 
 import logging
@@ -25,7 +25,7 @@ from memories.corrections.supersede import supersede
 from memories.models import Edge, EntityLink, Link, Memory
 from memories.pipeline import linker, tag_entities
 from memories.providers.errors import ProviderError, RefusedError, TransientError
-from memories.providers.factory import embedder, model_provider
+from memories.providers.factory import embedder, memory_model
 from memories.providers.thresholds import Calibration, calibration_of
 from memories.search.vectors import space
 from memories.types import FoundRelation, RelationCase
@@ -107,7 +107,7 @@ def _batch(end_user_id: int, size: int) -> dict[str, int]:
         if end_user is None or not memories:
             return {}
         tagged = tag_entities.tag(end_user, memories)
-    provider = model_provider()
+    provider = memory_model()
     cases = _cases(end_user, memories) if provider else []
     found: Sequence[FoundRelation] = ()
     if provider and cases:

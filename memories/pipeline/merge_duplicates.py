@@ -24,7 +24,7 @@ from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
 from memories.pipeline import near_duplicates
-from memories.providers.factory import embedder, model_provider, reviewing_provider
+from memories.providers.factory import embedder, memory_model, reviewing_provider
 from memories.search import vectors
 from memories.search.vectors import Embedded
 from memories.types import Overlap, StoredMemory
@@ -36,9 +36,9 @@ SHOWN, REVIEWED = 24, 10
 
 
 def users_due() -> list[int]:
-    """The end users with memories that were not compared since they were written; none where no
-    model is set."""
-    if model_provider() is None:
+    """The end users with memories that were not compared since they were written; none without
+    a model."""
+    if memory_model() is None:
         return []
     return sorted(_uncompared().order_by().values_list("end_user", flat=True).distinct())
 
@@ -46,18 +46,18 @@ def users_due() -> list[int]:
 def merge_overlapping(end_user_id: int, budget: Budget) -> dict[str, int]:
     """Merges what overlaps among an end user's memories, within the budget; returns how many
     were compared, clusters found, proposals accepted and refused, memories merged and made,
-    and model calls.
+    and provider calls.
 
     A memory is compared once, so that a second run does nothing. Re-raises ProviderError;
-    what was done before it stays done. Without a model nothing is done.
+    what was done before it stays done.
     """
     done: Counter[str] = Counter(
         dict.fromkeys(("compared", "clusters", "refused", "merged", "into", "calls"), 0)
     )
-    end_user = EndUser.objects.filter(pk=end_user_id).first() if model_provider() else None
+    end_user = EndUser.objects.filter(pk=end_user_id).first()
     started = timezone.now()
     seen: set[UUID] = set()
-    while end_user is not None and budget.left:
+    while end_user and memory_model() and budget.left:
         fresh = list(_uncompared().of(end_user).exclude(pk__in=seen).order_by("pk")[:CHUNK])
         if not fresh:
             break
@@ -113,9 +113,9 @@ def _work_off(
 def _proposed(
     end_user: EndUser, clusters: Sequence[Sequence[Memory]]
 ) -> list[tuple[Overlap, list[Memory]]]:
-    """What the model, shown these clusters in one call, would join, with the members: each
+    """What the provider, shown these clusters in one call, would join, with the members: each
     memory once, and only what is of one cluster."""
-    if (provider := model_provider()) is None:
+    if (provider := memory_model()) is None:
         return []
     shown = [memory.as_stored() for cluster in clusters for memory in cluster]
     overlaps = model_calls.ask(

@@ -23,7 +23,7 @@ from memories.corrections import lineage, rewrite
 from memories.corrections.edit_memories import InvalidCorrection
 from memories.faithfulness import adds, loses
 from memories.models import Memory
-from memories.providers.factory import model_provider
+from memories.providers.factory import memory_model
 from memories.providers.openai.provider import OpenAIProvider
 from memories.search.tokens import tokenise
 from memories.types import Refinement
@@ -42,8 +42,8 @@ OWN_WORDS = 0.3
 
 
 def users_due() -> list[int]:
-    """The end users with memories to look at; none where no model is set."""
-    if model_provider() is None:
+    """The end users with memories to look at; none without a model."""
+    if memory_model() is None:
         return []
     rows = _candidates(Memory.objects.all()).order_by().values_list("end_user", flat=True)
     return sorted(rows.distinct())
@@ -54,11 +54,12 @@ def refine_user(end_user_id: int, budget: Budget) -> dict[str, int]:
     looked at, split, trimmed, and of proposals discarded since they lost or added something.
 
     A memory is looked at once, whatever comes of it. Re-raises ProviderError; what was done
-    before it stays done. Without a model nothing is done.
+    before it stays done.
     """
     done: Counter[str] = Counter(looked_at=0, split=0, trimmed=0, discarded=0, calls=0)
-    end_user, provider = EndUser.objects.filter(pk=end_user_id).first(), model_provider()
-    while end_user is not None and provider is not None and budget.left:
+    end_user = EndUser.objects.filter(pk=end_user_id).first()
+    provider = memory_model()
+    while end_user and provider and budget.left:
         rows = list(_candidates(Memory.objects.of(end_user)).order_by("pk")[:AT_ONCE])
         if not rows:
             break

@@ -89,6 +89,8 @@ def extract_next(end_user_id: int, *, everything: bool = False) -> bool:
 
 
 def _extract(batch: Batch) -> None:
+    """Reads a batch and stores what it says. Raises LostClaim and ProviderError; nothing is
+    written then."""
     provider, end_user = language_provider(), batch.end_user
     request = buffer.request_for(batch)
     if provider.reads_memories:
@@ -100,13 +102,7 @@ def _extract(batch: Batch) -> None:
         lambda: provider.extract(request),
         messages=len(request.turns),
     )
-    take_in(batch, request, extraction)
-
-
-def take_in(batch: Batch, request: ExtractionRequest, extraction: Extraction) -> None:
-    """Everything that follows an extraction, however its answer came. Raises LostClaim and
-    ProviderError; nothing is written then."""
-    provider, vectors, end_user = language_provider(), embedder(), batch.end_user
+    vectors = embedder()
     extraction = name_hashes.without_forgotten(end_user, extraction, request.turns)
     people = candidates.people_ids(end_user, extraction)
     extraction = unwanted.without(end_user, extraction)

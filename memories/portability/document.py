@@ -34,11 +34,7 @@ USER_COLUMNS = (
 ADDED = ("time_zone", "learnt_offset", "unwanted")  # not in the exports of earlier releases
 # What is not carried over of each table: whose it is (the document's user) and what is derived.
 _LEFT_OUT: dict[type[models.Model], tuple[str, ...]] = {
-    Batch: (
-        "remote_id",
-        "leased_until",
-        "server_start",
-    ),  # a server's and a worker's that are not here
+    Batch: ("leased_until", "server_start"),  # of a worker that is not here
     Contact: ("memory_ids", "card", "coming", "sort_key"),
     Memory: ("embedding", "embedding_model", "tokens"),
     Edge: ("inverse",),

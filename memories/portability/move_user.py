@@ -311,13 +311,11 @@ def _fingerprint(cell: str, table: str, user_pk: int) -> tuple[int, str]:
 
 
 def _give_to_workers(cell: str, user_pk: int) -> None:
-    """Work that somebody had claimed in the old cell is anybody's, and what a model server was asked
-    there is asked again."""
+    """Makes work that was claimed in the old cell claimable."""
     for model in (Batch, Consolidation):
         rows = model.objects.using(cell).filter(end_user=user_pk)
-        held = rows.filter(state__in=[model.State.RUNNING, model.State.SUBMITTED])
+        held = rows.filter(state=model.State.RUNNING)
         held.update(state=model.State.PENDING, leased_until=None, server_start=None)
-    Batch.objects.using(cell).filter(end_user=user_pk).exclude(remote=None).update(remote=None)
 
 
 def _placed(held: Placement, target: str) -> None:

@@ -108,8 +108,9 @@ def _memory(row: dict[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> di
 
 
 def _claimable(row: dict[str, Any]) -> dict[str, Any]:
-    """A batch that nobody here works on is anybody's."""
-    held = row["state"] in (Batch.State.RUNNING, Batch.State.SUBMITTED)
+    """The row of a batch; one that was being worked on where it comes from can be claimed here.
+    "submitted" is of releases that sent batches to a model server's batch API."""
+    held = row["state"] in (Batch.State.RUNNING, "submitted")
     return row | {"state": Batch.State.PENDING} if held else row
 
 

@@ -9,7 +9,6 @@ from django.core.exceptions import ImproperlyConfigured
 from memories.providers.embeddings import Embedder, LocalEmbedder, OpenAIEmbedder
 from memories.providers.interface import LanguageProvider
 from memories.providers.offline.offline_provider import OfflineProvider
-from memories.providers.openai.batch_api import BatchServer
 from memories.providers.openai.chat import ChatModel
 from memories.providers.openai.provider import OpenAIProvider
 from memories.providers.openai.transport import ModelServer
@@ -28,15 +27,14 @@ def language_provider() -> LanguageProvider:
     raise ImproperlyConfigured(f"MIO_LLM is {settings.MIO_LLM!r}; use offline or openai.")
 
 
-def model_provider() -> OpenAIProvider | None:
-    """The model that relates, splits and merges memories; None where the settings name no
-    server."""
+def memory_model() -> OpenAIProvider | None:
+    """The model that relates, splits and merges memories; None where the settings name no server."""
     return openai_provider(settings.MIO_LLM_MODEL) if settings.MIO_LLM == "openai" else None
 
 
 def reviewing_provider() -> OpenAIProvider | None:
-    """The model that reviews proposed merges of memories and judges which records are one person;
-    None where the settings name no server."""
+    """The model that reviews merges of memories and says which records are one person; None where
+    the settings name no server."""
     return openai_provider(settings.MIO_LLM_REVIEW_MODEL) if settings.MIO_LLM == "openai" else None
 
 
@@ -65,21 +63,6 @@ def chat_model() -> ChatModel | None:
     if settings.MIO_LLM != "openai":
         return None
     return ChatModel(_server(), settings.MIO_LLM_MODEL)
-
-
-def batching_provider() -> OpenAIProvider | None:
-    """The provider whose extractions go through the batch API; None while MIO_LLM_BATCH is
-    off, or the provider has none."""
-    if settings.MIO_LLM != "openai" or not settings.MIO_LLM_BATCH:
-        return None
-    return openai_provider(settings.MIO_LLM_MODEL)
-
-
-def batch_server() -> BatchServer | None:
-    """The batch API of the server that the settings name, whether or not it is to be used."""
-    if settings.MIO_LLM != "openai":
-        return None
-    return BatchServer(_server())
 
 
 def probes() -> dict[tuple[str, str], Callable[[], object]]:

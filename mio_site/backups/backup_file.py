@@ -38,7 +38,7 @@ SELECT DISTINCT cell FROM (
 """
 
 
-class Held(BaseModel):
+class DumpedDatabase(BaseModel):
     """What the file has of one database: its rows were counted in the snapshot that was dumped."""
 
     model_config = ConfigDict(frozen=True)
@@ -55,21 +55,21 @@ class Held(BaseModel):
         return DUMP if self.name == cells.SHARED else f"cells/{self.name}.dump"
 
 
-class Manifest(Held):
+class Manifest(DumpedDatabase):
     """The shared database and, beside it, the cells."""
 
     format: int
     made_at: str
-    cells: tuple[Held, ...] = ()
+    cells: tuple[DumpedDatabase, ...] = ()
 
     @property
-    def databases(self) -> tuple[Held, ...]:
+    def databases(self) -> tuple[DumpedDatabase, ...]:
         """All that the file holds, the shared database last."""
         return (*self.cells, self)
 
     @property
     def row_count(self) -> int:
-        return sum(sum(held.rows.values()) for held in self.databases)
+        return sum(sum(database.rows.values()) for database in self.databases)
 
 
 def write(file: Path) -> Manifest:
@@ -93,13 +93,13 @@ def write(file: Path) -> Manifest:
 def _write(archive: zipfile.ZipFile) -> Manifest:
     names = [cells.SHARED, *cell_schema.added()]
     check_reachable(names)
-    held = {}
+    databases = {}
     with snapshots.taken(names) as all_taken:
         _check_nobody_is_elsewhere(names)
         numbers = _numbers() if len(names) > 1 else {}
         for snapshot in all_taken:
             own, schema = connections[snapshot.cell], cell_schema.schema_of(snapshot.cell)
-            found = Held(
+            database = DumpedDatabase(
                 name=snapshot.cell,
                 number=numbers.get(snapshot.cell, 0),
                 schema=schema,
@@ -107,15 +107,15 @@ def _write(archive: zipfile.ZipFile) -> Manifest:
                 migrations=sorted(MigrationRecorder(own).applied_migrations()),
                 rows=dump.count_rows(own, schema),
             )
-            with archive.open(found.member, "w", force_zip64=True) as out:
+            with archive.open(database.member, "w", force_zip64=True) as out:
                 written = dump.dump(
                     own, out, snapshot=snapshot.exported, schema=schema, alone=len(names) > 1
                 )
-            dump.check_counts(found.rows, written)
+            dump.check_counts(database.rows, written)
             # What it held back of vacuum is free again, however long the others take.
             snapshot.end()
-            held[snapshot.cell] = found
-    manifest = _manifest(held.pop(cells.SHARED), [held[name] for name in names[1:]])
+            databases[snapshot.cell] = database
+    manifest = _manifest(databases.pop(cells.SHARED), [databases[name] for name in names[1:]])
     archive.writestr(MANIFEST, manifest.model_dump_json(indent=1, by_alias=True))
     generated = settings.MIO_HOME / KEY
     if generated.exists() and generated.read_text().strip() == settings.SECRET_KEY:
@@ -123,7 +123,7 @@ def _write(archive: zipfile.ZipFile) -> Manifest:
     return manifest
 
 
-def _manifest(shared: Held, added: list[Held]) -> Manifest:
+def _manifest(shared: DumpedDatabase, added: list[DumpedDatabase]) -> Manifest:
     return Manifest(
         **shared.model_dump(by_alias=True),
         format=FORMAT if added else 1,
@@ -137,10 +137,10 @@ def check_reachable(names: list[str]) -> None:
     says of their tables does not make them tables of Citus again."""
     if away := [name for name in names if cells.is_away(name)]:
         raise DumpError(f"These cells do not answer: {', '.join(away)}.")
-    kept = [name for name in names if row_security.login_of(connections[name]).apart]
-    if kept:
+    on_citus = [name for name in names if row_security.login_of(connections[name]).apart]
+    if on_citus:
         raise DumpError(
-            f"Citus keeps {', '.join(kept)}: back up every node by PostgreSQL's own tools "
+            f"Citus keeps {', '.join(on_citus)}: back up every node by PostgreSQL's own tools "
             "(docs/recovery.md)."
         )
 
@@ -171,12 +171,12 @@ def read_manifest(file: Path) -> Manifest:
     by a newer Mio than this one."""
     try:
         with zipfile.ZipFile(file) as archive:
-            told = json.loads(archive.read(MANIFEST))
-            if told["format"] > FORMAT:
-                raise _newer(file, f"format {told['format']}")
-            manifest = Manifest.model_validate(told)
+            written = json.loads(archive.read(MANIFEST))
+            if written["format"] > FORMAT:
+                raise _newer(file, f"format {written['format']}")
+            manifest = Manifest.model_validate(written)
             broken = archive.testzip()
-            missing = {held.member for held in manifest.databases} - set(archive.namelist())
+            missing = {database.member for database in manifest.databases} - set(archive.namelist())
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         raise DumpError(f"{file} is no whole backup ({error}).") from error
     if broken or missing:
@@ -184,7 +184,7 @@ def read_manifest(file: Path) -> Manifest:
         raise DumpError(f"{file} is no whole backup: {what}.")
     known = MigrationLoader(None).disk_migrations
     apps = {app for app, _ in known}
-    applied = {each for held in manifest.databases for each in held.migrations}
+    applied = {each for database in manifest.databases for each in database.migrations}
     unknown = sorted(f"{a}.{n}" for a, n in applied if a in apps and (a, n) not in known)
     unknown = [name for name in unknown if not _was_squashed(name, known)]
     if unknown:
@@ -203,10 +203,10 @@ def _was_squashed(name: str, known: dict[tuple[str, str], Any]) -> bool:
 
 
 @contextmanager
-def dumped(file: Path, held: Held) -> Iterator[IO[bytes]]:
+def dumped(file: Path, database: DumpedDatabase) -> Iterator[IO[bytes]]:
     """What pg_dump wrote of one database, as a file that pg_restore can read to and fro."""
     with tempfile.TemporaryFile() as copy:
-        with zipfile.ZipFile(file) as archive, archive.open(held.member) as member:
+        with zipfile.ZipFile(file) as archive, archive.open(database.member) as member:
             copyfileobj(member, copy)
         copy.seek(0)
         yield copy

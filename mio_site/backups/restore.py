@@ -1,4 +1,4 @@
-"""Putting what a backup holds in the place of what is there: all of it, or nothing.
+"""Restoring a backup in place of the current databases: all of it, or nothing.
 
 Every database is loaded in a transaction of its own, and none is committed before all are loaded.
 So what can go wrong in the hours of a restore changes nothing; what is left is a server that dies
@@ -22,7 +22,7 @@ from memories import portability
 from memories.models import Memory, Vector
 from mio_site import cell_check, cell_schema
 from mio_site.backups import backup_file
-from mio_site.backups.backup_file import Held, Manifest
+from mio_site.backups.backup_file import DumpedDatabase, Manifest
 from mio_site.cell_check import Problem
 from mio_site.postgres import dump
 from mio_site.postgres.dump import DumpError, Load
@@ -36,25 +36,27 @@ class PartlyReplaced(Exception):
 
 def check(manifest: Manifest) -> None:
     """Raises DumpError unless every database of the backup has a place to go to."""
-    if unnamed := [held for held in manifest.cells if held.name not in settings.MIO_CELLS]:
-        wanted = ",".join(f"{held.name}=postgres://…{_place(held)}" for held in unnamed)
+    if unnamed := [
+        database for database in manifest.cells if database.name not in settings.MIO_CELLS
+    ]:
+        wanted = ",".join(f"{database.name}=postgres://…{_place(database)}" for database in unnamed)
         raise DumpError(
             "The backup holds cells that MIO_CELLS does not name: say there where they are to go, "
             f"as {wanted}."
         )
-    names = [held.name for held in manifest.databases]
+    names = [database.name for database in manifest.databases]
     backup_file.check_reachable(names)
-    for held in manifest.databases:
-        _check_place(held)
-    found = Counter(cell_schema.identity(name) for name in names)
-    if same := [name for name in names if found[cell_schema.identity(name)] > 1]:
+    for database in manifest.databases:
+        _check_place(database)
+    counts = Counter(cell_schema.identity(name) for name in names)
+    if same := [name for name in names if counts[cell_schema.identity(name)] > 1]:
         raise DumpError(f"{' and '.join(same)} are one and the same: correct MIO_CELLS.")
 
 
 def check_others(manifest: Manifest) -> list[str]:
     """The cells that are not in the backup, which stay as they are. Raises DumpError where there are
     end users in one, whom nobody would know after it."""
-    known = {held.name for held in manifest.cells}
+    known = {database.name for database in manifest.cells}
     others = [name for name in settings.MIO_CELLS if name not in known]
     backup_file.check_reachable(others)
     for name in others:
@@ -67,23 +69,23 @@ def check_others(manifest: Manifest) -> list[str]:
     return others
 
 
-def _place(held: Held) -> str:
-    return "" if held.schema_name == "public" else f"?schema={held.schema_name}"
+def _place(database: DumpedDatabase) -> str:
+    return "" if database.schema_name == "public" else f"?schema={database.schema_name}"
 
 
-def _check_place(held: Held) -> None:
-    schema = cell_schema.schema_of(held.name)
-    with connections[held.name].cursor() as cursor:
+def _check_place(database: DumpedDatabase) -> None:
+    schema = cell_schema.schema_of(database.name)
+    with connections[database.name].cursor() as cursor:
         cursor.execute("SELECT current_setting('server_version_num')::int / 10000")
         (major,) = cursor.fetchone()
-    if schema != held.schema_name:
+    if schema != database.schema_name:
         raise DumpError(
-            f"{held.name} was in the schema {held.schema_name}, and is to go to {schema}: let its "
-            f"address end in {_place(held) or 'no ?schema='}."
+            f"{database.name} was in the schema {database.schema_name}, and is to go to {schema}: let its "
+            f"address end in {_place(database) or 'no ?schema='}."
         )
-    if major < int(held.postgres.partition(".")[0]):
+    if major < int(database.postgres.partition(".")[0]):
         raise DumpError(
-            f"{held.name} was kept by PostgreSQL {held.postgres}, and is to go to an older one: "
+            f"{database.name} was kept by PostgreSQL {database.postgres}, and is to go to an older one: "
             "upgrade that server first."
         )
 
@@ -100,30 +102,30 @@ def _users(cell: str) -> int:
     return int(count)
 
 
-def put_back(file: Path, manifest: Manifest) -> list[Held]:
+def put_back(file: Path, manifest: Manifest) -> list[DumpedDatabase]:
     """Puts the databases of a backup in the place of those that are there. Returns those whose dump
     has no vectors though the manifest counts some: older versions of Mio left them out. Raises
     DumpError, after which nothing is changed, or PartlyReplaced."""
     without_vectors = []
     with ExitStack() as stack:
         loads: dict[str, Load] = {}
-        for held in manifest.databases:
-            with _told_of(held.name):
-                cell_schema.add_schema(held.name, held.schema_name)
-                with backup_file.dumped(file, held) as dumped:
-                    loading = dump.loaded(connections[held.name], dumped, held.schema_name)
-                    load = loads[held.name] = stack.enter_context(loading)
-                rows = load.count_rows(held.schema_name)
-                if held.rows.get(VECTORS) and not rows.get(VECTORS):
-                    without_vectors.append(held)
-                    rows[VECTORS] = held.rows[VECTORS]
-                dump.check_counts(held.rows, rows)
+        for database in manifest.databases:
+            with _errors_of(database.name):
+                cell_schema.add_schema(database.name, database.schema_name)
+                with backup_file.dumped(file, database) as dumped:
+                    loading = dump.loaded(connections[database.name], dumped, database.schema_name)
+                    load = loads[database.name] = stack.enter_context(loading)
+                rows = load.count_rows(database.schema_name)
+                if database.rows.get(VECTORS) and not rows.get(VECTORS):
+                    without_vectors.append(database)
+                    rows[VECTORS] = database.rows[VECTORS]
+                dump.check_counts(database.rows, rows)
         for name, load in loads.items():
-            with _told_of(name):
+            with _errors_of(name):
                 load.check()
         commit(loads)
-    for held in manifest.databases:
-        connections[held.name].close()  # what it knew of types is of those that are gone
+    for database in manifest.databases:
+        connections[database.name].close()  # what it knew of types is of those that are gone
     return without_vectors
 
 
@@ -143,7 +145,7 @@ def commit(loads: Mapping[str, Load]) -> None:
 
 
 @contextmanager
-def _told_of(name: str) -> Iterator[None]:
+def _errors_of(name: str) -> Iterator[None]:
     try:
         yield
     except (DumpError, Error) as error:
@@ -158,12 +160,14 @@ def settle() -> list[Problem]:
     """Mends what was under way at the moment of the backup, as an operator would: what follows from
     the rest, and moves are called back, so that each user is where the placement says, and there
     only. Returns what was wrong; what still is, is not ``mended``."""
-    found = cell_check.check(fix=True)
-    for held in Placement.objects.filter(user_pk__in=[p.user_pk for p in found if not p.mended]):
+    problems = cell_check.check(fix=True)
+    for placed in Placement.objects.filter(
+        user_pk__in=[p.user_pk for p in problems if not p.mended]
+    ):
         with suppress(portability.CannotMove):
-            portability.move(held, held.cell)
+            portability.move(placed, placed.cell)
     left = [problem for problem in cell_check.check(fix=True) if not problem.mended]
-    return [*(replace(each, mended=True) for each in found if each not in left), *left]
+    return [*(replace(each, mended=True) for each in problems if each not in left), *left]
 
 
 def bring_up(manifest: Manifest) -> list[Problem]:

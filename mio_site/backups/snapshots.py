@@ -65,8 +65,8 @@ def taken(names: Sequence[str]) -> Iterator[list[Snapshot]]:
             for name in names:
                 with connections[name].cursor() as cursor:
                     cursor.execute("SELECT 1")  # the snapshot is of the first query
-        found = [Snapshot(name, *_exported(name), transactions[name].close) for name in names]
-        yield sorted(found, key=lambda snapshot: snapshot.size)
+        snapshots = [Snapshot(name, *_exported(name), transactions[name].close) for name in names]
+        yield sorted(snapshots, key=lambda snapshot: snapshot.size)
 
 
 @contextmanager

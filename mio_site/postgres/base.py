@@ -5,12 +5,10 @@ import re
 from functools import cached_property
 from typing import Any
 
-from django.conf import settings
 from django.db import IntegrityError, OperationalError, utils
 from django.db.backends.postgresql import base, operations
 from psycopg.errors import InternalError_
 
-from accounts import tracing
 from accounts.row_security import login_of
 from accounts.scope import SETTINGS, guard
 from mio_site.postgres.schema_editor import DatabaseSchemaEditor
@@ -47,8 +45,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if settings.MIO_TRACING:
-            self.execute_wrappers.append(tracing.statement)
         self.execute_wrappers.append(guard)
 
     @cached_property
@@ -61,15 +57,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         rows for their own."""
         commits: bool = super()._configure_connection(connection)  # type: ignore[misc]
         if asked := _SEARCH_PATH.findall(self.settings_dict["OPTIONS"].get("options", "")):
-            (found,) = connection.execute("SHOW search_path").fetchone()
+            (search_path,) = connection.execute("SHOW search_path").fetchone()
             wanted = re.sub(r"[\\\s]", "", asked[-1])
-            if found.replace(" ", "") != wanted:
-                said = (
-                    f"{self.alias}: the search path is {found}, not {wanted}; a pooler has to set it "
+            if search_path.replace(" ", "") != wanted:
+                message = (
+                    f"{self.alias}: the search path is {search_path}, not {wanted}; a pooler has to set it "
                     "as it connects (docs/deployment.md, Behind PgBouncer)"
                 )
-                log.error(said)
-                raise OperationalError(said)
+                log.error(message)
+                raise OperationalError(message)
         return commits
 
     def check_constraints(self, table_names: Any = None) -> None:

@@ -112,14 +112,14 @@ def is_locked(path: Path) -> bool:
 
 
 def _check_owner(folder: Path, forbidden: int) -> None:
-    found = folder.lstat()
-    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.geteuid():
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         raise ServerError(
-            f"{folder} belongs to user id {found.st_uid}, and this process runs as user id "
+            f"{folder} belongs to user id {status.st_uid}, and this process runs as user id "
             f"{os.geteuid()}. Run Mio as its owner, or set MIO_HOME to another folder."
         )
-    if found.st_mode & forbidden:
+    if status.st_mode & forbidden:
         raise ServerError(
-            f"{folder} is open to other users (mode {stat.S_IMODE(found.st_mode):o}). "
+            f"{folder} is open to other users (mode {stat.S_IMODE(status.st_mode):o}). "
             f"Close it with: chmod go-rwx '{folder}'"
         )

@@ -93,10 +93,10 @@ def dump(
         own, "pg_restore", "--data-only", f"--schema={schema}", "--file=-", connected=False
     )
     with (
-        tempfile.TemporaryFile() as said,
+        tempfile.TemporaryFile() as errors,
         ThreadPoolExecutor(1) as beside,
         subprocess.Popen(  # noqa: S603 - our own command, no shell
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors
         ) as reader,
     ):
         counting = beside.submit(_count_copied, cast(IO[bytes], reader.stdout))
@@ -109,7 +109,7 @@ def dump(
                 script.close()
         counts = counting.result()
         if reader.wait():
-            raise _failure("pg_restore", said)
+            raise _failure("pg_restore", errors)
     return counts
 
 
@@ -130,9 +130,9 @@ def _count_copied(script: Iterable[bytes]) -> dict[str, int]:
     counts: Counter[str] = Counter()
     lines = iter(script)
     for line in lines:
-        if found := _COPY.fullmatch(line):
+        if copy := _COPY.fullmatch(line):
             rows = sum(1 for _ in iter(partial(next, lines, _END), _END))
-            counts[found["table"].decode().strip('"').replace('""', '"')] += rows
+            counts[copy["table"].decode().strip('"').replace('""', '"')] += rows
     return dict(counts)
 
 
@@ -151,12 +151,12 @@ def count_rows(own: BaseDatabaseWrapper, schema: str) -> dict[str, int]:
         return dict(own.connection.execute(count).fetchone() for count in counts)
 
 
-def check_counts(expected: Mapping[str, int], found: Mapping[str, int]) -> None:
+def check_counts(expected: Mapping[str, int], actual: Mapping[str, int]) -> None:
     """Raises DumpError that names the tables with fewer or more rows than expected."""
     wrong = [
-        f"{table} ({found.get(table, 0)} instead of {expected.get(table, 0)})"
-        for table in sorted(expected.keys() | found.keys())
-        if found.get(table, 0) != expected.get(table, 0)
+        f"{table} ({actual.get(table, 0)} instead of {expected.get(table, 0)})"
+        for table in sorted(expected.keys() | actual.keys())
+        if actual.get(table, 0) != expected.get(table, 0)
     ]
     if wrong:
         raise DumpError(f"Rows are missing, or too many: {', '.join(wrong)}.")
@@ -184,8 +184,8 @@ class Load:
             script = f"SET row_security = on;\n\\o\n{statements}\\gexec\n"
             self.script.write(f"{script}\\o /dev/null\n\\echo here\n".encode())
             self.script.flush()
-        told = [line.decode().rstrip("\n") for line in iter(self._line, b"here\n")]
-        return {table: int(rows) for table, rows in (line.rsplit("|", 1) for line in told)}
+        lines = [line.decode().rstrip("\n") for line in iter(self._line, b"here\n")]
+        return {table: int(rows) for table, rows in (line.rsplit("|", 1) for line in lines)}
 
     def _line(self) -> bytes:
         """The next line that psql prints. Raises DumpError where it has ended."""
@@ -213,16 +213,16 @@ def loaded(own: BaseDatabaseWrapper, dumped: IO[bytes], schema: str) -> Iterator
                "--no-align", "--tuples-only")  # fmt: skip
     command, environment = _command(own, "psql", *options)
     with (
-        tempfile.TemporaryFile() as said,
+        tempfile.TemporaryFile() as errors,
         subprocess.Popen(  # noqa: S603 - our own command, no shell
             command,
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=errors,
         ) as psql,
     ):
-        load = Load(psql, said)
+        load = Load(psql, errors)
         try:
             with suppress(BrokenPipeError):  # what ended it is told by the check
                 _write_script(load.script, own, dumped, schema)
@@ -305,13 +305,13 @@ def _run(
     connected: bool = True,
 ) -> None:
     command, environment = _command(own, name, *options, connected=connected)
-    with tempfile.TemporaryFile() as said:
+    with tempfile.TemporaryFile() as errors:
         process = subprocess.Popen(  # noqa: S603 - our own command, no shell
             command,
             env=environment,
             stdin=given or subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=said,
+            stderr=errors,
         )
         with process:
             try:
@@ -320,10 +320,10 @@ def _run(
                 process.kill()
                 raise
         if process.returncode:
-            raise _failure(name, said)
+            raise _failure(name, errors)
 
 
-def _failure(name: str, said: IO[bytes]) -> DumpError:
-    said.seek(0)
-    lines = said.read().decode(errors="replace").strip().splitlines()
+def _failure(name: str, errors: IO[bytes]) -> DumpError:
+    errors.seek(0)
+    lines = errors.read().decode(errors="replace").strip().splitlines()
     return DumpError((lines or [f"{name} failed."])[0])

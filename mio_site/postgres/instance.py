@@ -78,10 +78,10 @@ def ensure_running(home: Path) -> bool:
 def leave(home: Path) -> None:
     """Ends this process's use of the server; returns when the last one out has stopped it."""
     place = PostgresHome(home)
-    held = _joined.pop(place.folder, None)
-    if held is None or not place.folder.exists():
+    users_lock = _joined.pop(place.folder, None)
+    if users_lock is None or not place.folder.exists():
         return
-    held.close()
+    users_lock.close()
     deadline = time.monotonic() + LEAVE_TIMEOUT
     while time.monotonic() < deadline:
         alone = try_lock(place.users_lock, fcntl.LOCK_EX)
@@ -119,18 +119,18 @@ def _leave_at_exit(home: Path, joined_by: int) -> None:
 
 
 def _ensure_keeper(place: PostgresHome) -> None:
-    held = try_lock(place.keeper_lock, fcntl.LOCK_EX)
-    if held is None:
+    keeper_lock = try_lock(place.keeper_lock, fcntl.LOCK_EX)
+    if keeper_lock is None:
         return
-    with held:
-        number = str(held.fileno())
+    with keeper_lock:
+        number = str(keeper_lock.fileno())
         code = "import sys; from mio_site.postgres.instance import keep, Path; "
         code += "keep(Path(sys.argv[1]), int(sys.argv[2]))"
         server.spawn_detached(
             [sys.executable, "-S", "-c", code, str(place.home), number],
             environment={"PYTHONPATH": str(Path(__file__).resolve().parents[2])},
             output=place.log,
-            descriptor=held.fileno(),
+            descriptor=keeper_lock.fileno(),
         )
 
 

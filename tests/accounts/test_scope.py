@@ -167,7 +167,6 @@ OTHER_RIGHTS = {
     "dashboard_operator_apps": "SELECT",
     "django_q_ormq": "SELECT INSERT",
     "memories_outage": "SELECT INSERT",
-    "memories_remotebatch": "SELECT INSERT UPDATE",
     "memories_slowmodel": "SELECT",
     "webhooks_endpoint": "SELECT",
 }

@@ -47,7 +47,7 @@ def test_a_moment_told_with_an_offset_is_local_there(moment, offset, zone):
     ],
 )
 def test_what_an_iso_time_says_of_a_place(text, offset):
-    assert time_zones.told_offset(at(text)) == offset
+    assert time_zones.stated_offset(at(text)) == offset
 
 
 def test_a_zone_goes_before_an_offset_that_shows_the_same():

@@ -121,7 +121,7 @@ def full() -> EndUser:
     ]  # fmt: skip
     for place, edge in enumerate([*Edge.Kind, "shares_entity:腾讯"]):
         other = make_memory(user, f"另一件事{place}", people[1], speaker="assistant")
-        reason = Reason("shared_entity", name="腾讯") if place % 2 else Reason("disproved")
+        reason = Reason("shared_entity", name="腾讯") if place % 2 else Reason("reply_used")
         Edge.objects.create(
             end_user=user,
             source=kept[0],
@@ -177,7 +177,7 @@ def _connected(user: EndUser) -> None:
 def _worked(user: EndUser, person: Contact) -> None:
     """What a pipeline leaves behind, in all its states."""
     started = {"started_at": SOME_DAY, "finished_at": SOME_DAY + timedelta(seconds=3)}
-    over = [state for state in Work.State if state not in ("running", "submitted")]
+    over = [state for state in Work.State if state != "running"]
     for place, state in enumerate(over):
         fields = {"state": state, "error": Reason("server_status", status=503).stored, "provider": "offline",
                   "result": dict.fromkeys(words.COUNTS, 1234), **started}  # fmt: skip

@@ -177,9 +177,9 @@ def test_the_command_takes_either_format_and_notes_the_import(zoe, tmp_path: Pat
     path = tmp_path / "contacts.csv"
     path.write_text(BOOK, encoding="utf-16")
     out = StringIO()
-    call_command("import_vcard", str(path), user="zoe", json=True, dry_run=True, stdout=out)
+    call_command("import_chat", str(path), user="zoe", json=True, dry_run=True, stdout=out)
     assert not Contact.objects.exists()
-    call_command("import_vcard", str(path), user="zoe", json=True, stdout=out)
+    call_command("import_chat", str(path), user="zoe", json=True, stdout=out)
     dry, told = map(json.loads, out.getvalue().splitlines())
     assert (dry["created"], told["created"], told["format"]) == (2, 2, "google-csv")
     noted = Import.objects.of(zoe).get()
@@ -191,5 +191,5 @@ def test_the_command_takes_either_format_and_notes_the_import(zoe, tmp_path: Pat
     assert take_in(zoe, book_file.of_bytes(exported), actor=ACTOR).change is None
     path.write_text("First Name,Last Name\nAnn,Lee,x\nEva,Berg\n")
     err = StringIO()
-    call_command("import_vcard", str(path), user="zoe", stdout=out, stderr=err)
+    call_command("import_chat", str(path), user="zoe", stdout=out, stderr=err)
     assert "Left out: Row 1 has more cells" in err.getvalue()

@@ -168,7 +168,7 @@ def test_a_request_that_is_too_large_or_no_text_is_refused(address):
     assert answer.status_code < 500
     assert "error" in answer.text.lower()
     answer = httpx2.post(address, content=half + b" " * MAX_BODY, headers=headers)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (413, "too_large")
+    assert answer.status_code == 413
     assert not Memory.objects.exists()
 
 

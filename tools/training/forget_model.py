@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from memories.bench import forgetting as bench
+from tools.bench import forgetting as bench
 from tools.training import by_author
 from understanding.learned import MODELS
 from understanding.requests import forget_reading

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from memories.bench.datasets import people_of
-from memories.bench.metrics import SetCase, score_sets
+from tools.bench.datasets import people_of
+from tools.bench.metrics import SetCase, score_sets
 from tools.training import by_author
 from tools.training.by_author import Case
 from understanding.learned import MODELS, Logistic

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.linear_model import LogisticRegression
 
-from memories.bench.aliases import described
-from memories.bench.metrics import f1
+from tools.bench.aliases import described
+from tools.bench.metrics import f1
 from tools.training import by_author, circles
 from tools.training.by_author import Authors, Case
 from understanding.learned import MODELS, Logistic, sigmoid

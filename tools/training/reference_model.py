@@ -28,8 +28,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from memories.bench.datasets import people_of
-from memories.bench.metrics import SetCase, score_sets
+from tools.bench.datasets import people_of
+from tools.bench.metrics import SetCase, score_sets
 from tools.training import by_author
 from tools.training.by_author import Case, place_of
 from understanding.coreference import antecedent_evidence as evidence

@@ -21,7 +21,6 @@ from accounts.models import App, EndUser
 from accounts.scope import all_users
 from contacts import store
 from contacts.models import Contact
-from memories.bench.scratch import scratch_database
 from memories.context import memory_vote
 from memories.models import Link, Memory
 from memories.models.memory import content_hash
@@ -30,6 +29,7 @@ from memories.search import recall, relevance, vectors
 from memories.search.query_vectors import QueryVectors
 from memories.search.recall import SearchRequest
 from memories.search.tokens import tokenise
+from tools.bench.scratch import scratch_database
 from tools.training import by_author
 from tools.training.by_author import Authors, Case
 from understanding.learned import MODELS, Logistic

@@ -22,16 +22,20 @@ class Command(MioCommand):
         unreadable: list[str] = []
         for model, name in columns():
             rows = model._default_manager.exclude(**{name: ""}).order_by("pk")
-            for pk, kept in self._shown(rows.values_list("pk", name), rows.count(), model, name):
+            for pk, encrypted in self._shown(
+                rows.values_list("pk", name), rows.count(), model, name
+            ):
                 try:
-                    new = renewed(kept)
+                    new = renewed(encrypted)
                 except Undecryptable:
                     unreadable.append(f"{model._meta.db_table} {pk} {name}")
                     continue
-                if new == kept:
+                if new == encrypted:
                     current += 1
                 # What somebody set meanwhile is under the key of today already.
-                elif model._default_manager.filter(pk=pk, **{name: kept}).update(**{name: new}):
+                elif model._default_manager.filter(pk=pk, **{name: encrypted}).update(
+                    **{name: new}
+                ):
                     reencrypted += 1
                     if cells.several() and issubclass(model, InEveryCell):
                         model._default_manager.get(pk=pk).spread()

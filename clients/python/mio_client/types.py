@@ -304,24 +304,6 @@ class Contact(TypedDict):
     updated_at: str
 
 
-class ValueAsOf(TypedDict):
-    value: str
-    sources: list[str]
-    since: str | None
-
-
-class ContactAsOf(TypedDict):
-    id: str
-    name: str
-    aliases: list[str]
-    relationship: str
-    gender: str
-    attributes: dict[str, list[ValueAsOf]]
-    personality: str
-    timeline: list[dict[str, Any]]
-    memory_ids: list[str]
-
-
 class ContactForm(TypedDict):
     name: str
     aliases: NotRequired[list[str]]
@@ -763,12 +745,6 @@ class MergeForm(TypedDict):
     into: str
 
 
-class MergeMemoriesForm(TypedDict):
-    ids: list[str]
-    content: str
-    why: NotRequired[str]
-
-
 class Message(TypedDict):
     id: int
     client_id: str | None
@@ -968,11 +944,6 @@ class PersonDetail(TypedDict):
     cadence: Cadence | None
 
 
-class Pieces(TypedDict):
-    change_id: str
-    pieces: list[Memory]
-
-
 class ProcessForm(TypedDict):
     wait: NotRequired[bool]
 
@@ -1058,11 +1029,6 @@ class SplitForm(TypedDict):
     memories: list[str]
     name: str
     relationship: NotRequired[str]
-
-
-class SplitMemoryForm(TypedDict):
-    pieces: list[str]
-    why: NotRequired[str]
 
 
 class StatedEdge(TypedDict):
@@ -1151,11 +1117,6 @@ class ContactsListQuery(TypedDict):
     q: NotRequired[str]
 
 
-class ContactsHistoryQuery(TypedDict):
-    as_of: NotRequired[str | datetime]
-    valid_at: NotRequired[str | datetime]
-
-
 class DatesListQuery(TypedDict):
     contact: NotRequired[str]
     limit: NotRequired[int]
@@ -1172,7 +1133,6 @@ class ForgettingListQuery(TypedDict):
 
 
 class MemoriesListQuery(TypedDict):
-    as_of: NotRequired[str | datetime]
     contact: NotRequired[str]
     cursor: NotRequired[str]
     kind: NotRequired[Literal["fact", "profile", "all"]]

@@ -47,8 +47,8 @@ class Command(MioCommand):
             raise CommandError("An app's name has 1 to 100 printable characters.")
         if len(user) > 200 or not user.isprintable():
             raise CommandError("A user id has at most 200 printable characters.")
-        app, made = App.objects.get_or_create(name=name)
-        if not made and not new_key:
+        app, created = App.objects.get_or_create(name=name)
+        if not created and not new_key:
             raise CommandError(f"There is an app {name!r}. Use --new-key for another key of it.")
         if upstream_url is not None:
             set_upstream(app, upstream_url)

@@ -43,16 +43,16 @@ class Command(MioCommand):
         super().add_arguments(parser)
 
     def handle(self, *, app: str, json: bool, **options: Any) -> None:
-        held = App.objects.filter(name=app).first()
-        if held is None:
+        owner = App.objects.filter(name=app).first()
+        if owner is None:
             raise CommandError(f"There is no app {app!r}: make one with create_app.")
         if options["remove"]:
-            upstreams.remove(held)
-        found = Upstream.objects.filter(app=held).first()
-        url = options["upstream_url"] or (found.url if found else "")
+            upstreams.remove(owner)
+        upstream = Upstream.objects.filter(app=owner).first()
+        url = options["upstream_url"] or (upstream.url if upstream else "")
         if url and not options["remove"]:
-            found = set_upstream(
-                held,
+            upstream = set_upstream(
+                owner,
                 url,
                 key=_secret(options["upstream_key_file"]),
                 open_webui_secret=_secret(options["open_webui_secret_file"]),
@@ -60,10 +60,10 @@ class Command(MioCommand):
             )
         self.report(
             json,
-            app=held.name,
-            upstream=found.url if found else None,
-            key="kept" if found and found.key else "passed through",
-            placement=found.placement if found else None,
+            app=owner.name,
+            upstream=upstream.url if upstream else None,
+            key="kept" if upstream and upstream.key else "passed through",
+            placement=upstream.placement if upstream else None,
         )
 
 

@@ -15,9 +15,9 @@ from accounts.api import check_external_id
 from accounts.errors import described
 from accounts.management.command import MioCommand
 from accounts.models import App, EndUser
+from accounts.reasons import Skipped
 from imports import dumps, intake, overview, people_intake
 from imports.formats import TITLES
-from imports.management.skipped_lines import tell_skipped
 from imports.models import Import
 from imports.people_plan import plan
 from imports.types import DayOrderUnknown, Dump, NotReadable, Options
@@ -31,7 +31,9 @@ class Command(MioCommand):
         "Takes in a chat history, an address book or memories: a file of "
         + ", ".join(TITLES.values())
         + ". What the user wrote is read as theirs, what others wrote as told by them; these become "
-        "contacts. The same file twice adds nothing, and all of it is one change that can be undone."
+        "contacts. Entries of an address book that may mean several people are left out; the "
+        "dashboard and the API ask. The same file twice adds nothing, and all of it is one change "
+        "that can be undone."
     )
     user_required = True
 
@@ -50,56 +52,76 @@ class Command(MioCommand):
         super().add_arguments(parser)
 
     def handle(
-        self, *, file: str, user: str, app: str, me: str | None, dry_run: bool, time_zone: str | None,
+        self, *, file: str, user: str, app: str, me: str | None = None, dry_run: bool, time_zone: str | None,
         day_first: bool | None, json: bool, **_options: Any,
     ) -> None:  # fmt: skip
         try:
             check_external_id(user)
+            time_zones.check(time_zone or "UTC")
         except APIException as error:
             raise CommandError(f"--user: {described(error)}") from error
-        held = EndUser.objects.filter(app__name=app, external_id=user).first()
-        try:
-            if time_zone:
-                time_zones.check(time_zone)
         except ValidationError as error:
             raise CommandError(f"--time-zone: {error.messages[0]}") from error
-        usual = held.zone if held else ZoneInfo(settings.TIME_ZONE)
-        zone = ZoneInfo(time_zone) if time_zone else usual
-        path, options = Path(file), Options(day_first)
+        known = EndUser.objects.filter(app__name=app, external_id=user).first()
+        end_user = known or EndUser(app=App(name=app), external_id=user)
+        zone = ZoneInfo(time_zone) if time_zone else end_user.zone
         try:
-            dump = dumps.read(path, me)
-        except NotReadable as error:
-            raise CommandError(f"{error} Nothing was imported.") from error
-        if dump is not None:
-            self._take_in(dump, me, user, app, held, dry_run=dry_run, json=json)
-            return
-        try:
-            found = overview.look(path, zone, options, held.names if held else ())
-            self._tell(found)
-            unanswered = dry_run and found.asks and not me
-            choice = None if unanswered else intake.choose(found, me or "")
+            dump = dumps.read(Path(file), me)
+            if dump is not None:
+                self._import_people(dump, me, end_user, dry_run=dry_run, json=json)
+            else:
+                options = Options(day_first)
+                self._import_chat(
+                    Path(file), zone, options, me, end_user, dry_run=dry_run, json=json
+                )
         except NotReadable as error:
             hint = " (--day-first, --no-day-first)" if isinstance(error, DayOrderUnknown) else ""
             raise CommandError(f"{error}{hint} Nothing was imported.") from error
-        guessed = found.guess.key if found.guess else ""
-        figures = _figures(found, choice.me if choice else guessed)
-        if dry_run or choice is None:
-            self.report(json, dry_run=True, **figures)
+
+    def _import_people(
+        self, dump: Dump, me: str | None, end_user: EndUser, *, dry_run: bool, json: bool
+    ) -> None:
+        """Takes in people and memories, once somebody said who of them is the user. Raises
+        NotReadable."""
+        self._list_skipped(dump.skipped)
+        for owner in dump.owners:
+            self.stderr.write(f"{owner.memories:>8}  {owner.key}")
+        if dry_run:
+            planned = plan(end_user, dump)
+            for entry in planned.matched:
+                self.stderr.write(f"{entry.outcome:>10}  {entry.entry.name}  {entry.why or ''}")
+            calls = len(planned.memories) if _asks_model() else 0
+            self.report(json, dry_run=True, **planned.figures, model_calls=calls)
             return
-        owner, _ = App.objects.get_or_create(name=app)
-        end_user = placement.first_seen(owner, user)
+        if dump.owners and me is None:
+            owners = ", ".join(owner.key for owner in dump.owners)
+            raise NotReadable("dump_says_not_who", owners=owners)
+        end_user = _stored(end_user)
+        done = people_intake.take_in(end_user, dump, actor=ACTOR)
+        Import.note(end_user, dump.format, done.plan.counts, done.change)
+        self.report(json, **done.plan.figures, change=done.change.pk if done.change else None)
+
+    def _import_chat(
+        self, path: Path, zone: Any, options: Options, me: str | None, end_user: EndUser, *,
+        dry_run: bool, json: bool,
+    ) -> None:  # fmt: skip
+        """Takes in the messages of a chat. Raises NotReadable."""
+        chat = overview.look(path, zone, options, end_user.names)
+        self._list_writers(chat)
+        guessed = chat.guess.key if chat.guess else ""
+        if dry_run:
+            chosen = guessed if chat.asks and not me else intake.choose(chat, me or "").me
+            self.report(json, dry_run=True, **_figures(chat, chosen))
+            return
+        choice = intake.choose(chat, me or "")
         import_ = Import.objects.create(
-            end_user=end_user, format=found.format, total=found.messages
+            end_user=_stored(end_user), format=chat.format, total=chat.messages
         )
         try:
             change = intake.begin(import_, choice, ACTOR)
-            with self.bar(found.messages, "message", "imported") as bar:
-                intake.load(
-                    import_,
-                    overview.turns(path, zone, options),
-                    choice,
-                    lambda read: bar.update(read - bar.n),
-                )
+            turns = overview.turns(path, zone, options)
+            with self.bar(chat.messages, "message", "imported") as bar:
+                intake.load(import_, turns, choice, lambda read: bar.update(read - bar.n))
         except NotReadable as error:
             intake.fail(import_, error)
             raise CommandError(f"{error} Undo change {import_.change} to take it back.") from error
@@ -110,7 +132,7 @@ class Command(MioCommand):
             )
         self.report(
             json,
-            **figures,
+            **_figures(chat, choice.me),
             accepted=import_.accepted,
             duplicates=import_.duplicates,
             conflicts=import_.conflicts,
@@ -118,40 +140,28 @@ class Command(MioCommand):
             change=change.pk,
         )
 
-    def _take_in(
-        self, dump: Dump, me: str | None, user: str, app: str, held: EndUser | None, *,
-        dry_run: bool, json: bool,
-    ) -> None:  # fmt: skip
-        """Takes in people and memories, once somebody said who of them is the user."""
-        tell_skipped(self, dump.skipped)
-        for one in dump.owners:
-            self.stderr.write(f"{one.memories:>8}  {one.key}")
-        if dry_run:
-            wanted = plan(held or EndUser(app=App(name=app), external_id=user), dump)
-            for entry in wanted.matched:
-                self.stderr.write(f"{entry.outcome:>10}  {entry.entry.name}  {entry.why or ''}")
-            calls = len(wanted.memories) if _asks_model() else 0
-            self.report(json, dry_run=True, **wanted.figures, model_calls=calls)
-            return
-        if dump.owners and me is None:
-            asked = NotReadable("dump_says_not_who", owners=", ".join(o.key for o in dump.owners))
-            raise CommandError(f"{asked} Nothing was imported.")
-        owner, _ = App.objects.get_or_create(name=app)
-        end_user = placement.first_seen(owner, user)
-        done = people_intake.take_in(end_user, dump, actor=ACTOR)
-        Import.note(end_user, dump.format, done.plan.counts, done.change)
-        change = done.change.pk if done.change else None
-        self.report(json, **done.plan.figures, change=change)
-
-    def _tell(self, found: overview.Overview) -> None:
-        """Who wrote how much, on stderr, and what would be guessed."""
-        for speaker in intake.most_first(found.speakers.values()):
-            guessed = found.guess is not None and found.guess.key == speaker.key
-            note = f"  maybe the user ({found.guess.reason})" if guessed and found.guess else ""
+    def _list_writers(self, chat: overview.Overview) -> None:
+        """Writes on stderr who wrote how much, and who may be the user."""
+        for speaker in intake.most_first(chat.speakers.values()):
+            guess = chat.guess if chat.guess and chat.guess.key == speaker.key else None
+            note = f"  maybe the user ({guess.reason})" if guess else ""
             self.stderr.write(f"{speaker.messages:>8}  {speaker.name}{note}")
-        tell_skipped(self, found.skipped)
-        if found.day_first is not None:
-            self.stderr.write(f"Dates are read as {'D/M/Y' if found.day_first else 'M/D/Y'}.")
+        self._list_skipped(chat.skipped)
+        if chat.day_first is not None:
+            self.stderr.write(f"Dates are read as {'D/M/Y' if chat.day_first else 'M/D/Y'}.")
+
+    def _list_skipped(self, skipped: Skipped) -> None:
+        """Writes on stderr what of the file was left out, the first of it by its place."""
+        for reason in skipped.named:
+            self.stderr.write(f"Left out: {reason}")
+        if more := skipped.count - len(skipped.named):
+            self.stderr.write(f"Left out: {more} more.")
+
+
+def _stored(end_user: EndUser) -> EndUser:
+    """The end user in the database, made on first sight."""
+    owner, _ = App.objects.get_or_create(name=end_user.app.name)
+    return placement.first_seen(owner, end_user.external_id)
 
 
 def _asks_model() -> bool:
@@ -159,20 +169,20 @@ def _asks_model() -> bool:
     return bool(settings.MIO_LLM != "offline")
 
 
-def _figures(found: overview.Overview, me: str) -> dict[str, Any]:
+def _figures(chat: overview.Overview, me: str) -> dict[str, Any]:
     """What a file holds; ``left_out`` are the messages of those who become nobody when ``me`` is
     the user."""
     batch = cadence.longest_batch()
     return {
-        "format": found.format,
-        "messages": found.messages,
-        "undated": found.undated,
-        "left_out": found.left_out(me),
-        "unreadable": found.skipped.count,
-        "speakers": {one.name: one.messages for one in intake.most_first(found.speakers.values())},
-        "first": found.first,
-        "last": found.last,
-        "day_first": found.day_first,
-        "model_calls": found.calls(batch) if _asks_model() else 0,
-        "model_tokens": found.model_tokens(batch) if _asks_model() else 0,
+        "format": chat.format,
+        "messages": chat.messages,
+        "undated": chat.undated,
+        "left_out": chat.left_out(me),
+        "unreadable": chat.skipped.count,
+        "speakers": {one.name: one.messages for one in intake.most_first(chat.speakers.values())},
+        "first": chat.first,
+        "last": chat.last,
+        "day_first": chat.day_first,
+        "model_calls": chat.calls(batch) if _asks_model() else 0,
+        "model_tokens": chat.model_tokens(batch) if _asks_model() else 0,
     }

@@ -6,7 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import App
-from mcp_server.protocol import Caller, caller, server
+from mcp_server.knowledge import caller, server
+from mcp_server.protocol import Caller
 
 
 class Command(BaseCommand):
@@ -22,8 +23,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *, app: str, user: str, address: str, **_options: Any) -> None:
-        held = App.objects.filter(name=app, archived_at=None).first()
-        if held is None:
+        owner = App.objects.filter(name=app, archived_at=None).first()
+        if owner is None:
             raise CommandError(f"There is no app {app!r}. See: bin/mio create_app")
-        caller.set(Caller(held, user, address))
+        caller.set(Caller(owner, user, address))
         server.run("stdio")

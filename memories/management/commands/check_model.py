@@ -7,7 +7,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from accounts.management.command import MioCommand
-from memories.bench import model_check
+from memories.providers import model_check
 from memories.providers.factory import openai_provider
 
 

@@ -6,7 +6,7 @@ what refers to an id that was never given is dropped.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -57,13 +57,9 @@ SPOKEN = TELLING | {"assistant"}
 
 
 class ExtractionPrompt:
-    """One request with its short ids: what is sent, and how the answer is read.
+    """One request with its short ids: what is sent, and how the answer is read."""
 
-    ``shown`` are the ids of the people as an earlier prompt for the same turns showed them,
-    so that an answer to that one can be read.
-    """
-
-    def __init__(self, request: ExtractionRequest, shown: Sequence[UUID] | None = None) -> None:
+    def __init__(self, request: ExtractionRequest) -> None:
         self._request = request
         self._said = {
             turn.id: masked(without_injected(turn.content))
@@ -73,15 +69,9 @@ class ExtractionPrompt:
         self._turns = dict(enumerate(spoken, 1))
         self._new_turn_ids = {turn.id for turn in request.turns}
         self._heard = folded(" \n".join(f"{turn.speaker} {self._said[turn.id]}" for turn in spoken))
-        known = {person.id: person for person in request.people}
-        order = [person.id for person in self._people_to_send()] if shown is None else shown
-        self._known = {
-            f"p{number}": known[person_id]
-            for number, person_id in enumerate(order, 1)
-            if person_id in known
-        }
+        sent = self._people_to_send()
+        self._known = {f"p{number}": person for number, person in enumerate(sent, 1)}
         self._short = {person.id: short for short, person in self._known.items()}
-        # Read off the memory itself, so that an answer that comes later still finds it.
         self._memories = {f"m{memory.id.hex[:8]}": memory for memory in request.memories}
         self._user_names = {folded(name) for name in request.user_names}
 
@@ -98,11 +88,6 @@ class ExtractionPrompt:
         named = {person.id for person in heard}
         others = [person for person in self._request.people if person.id not in named]
         return heard + others[: max(0, MAX_PEOPLE - len(heard))]
-
-    @property
-    def shown(self) -> list[UUID]:
-        """The ids of the people that are sent, in their order."""
-        return [person.id for person in self._known.values()]
 
     @property
     def has_news(self) -> bool:

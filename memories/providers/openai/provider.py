@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 from uuid import UUID
 
 from memories.providers.errors import CutOffError
@@ -92,26 +92,6 @@ class OpenAIProvider:
         if not prompt.has_news:
             return Reply(Extraction(), NO_USAGE)
         return self._ask("extract", prompt, ExtractionOut)
-
-    def extraction_body(self, request: ExtractionRequest) -> tuple[dict[str, Any], list[UUID]]:
-        """``extract`` as the body of a line in a batch file, and the ids of the people that
-        it shows in their order; an empty body when nothing is to be asked."""
-        prompt = ExtractionPrompt(request)
-        if not prompt.has_news:
-            return {}, []
-        body = self._answers.body(instructions("extract"), prompt.as_json(), ExtractionOut)
-        return body, prompt.shown
-
-    def read_extraction(
-        self, request: ExtractionRequest, shown: Sequence[UUID], completion: str
-    ) -> Reply[Extraction]:
-        """``extract`` from the body of a completion: ``shown`` is what ``extraction_body``
-        said; who of them is not among the people of ``request`` is nobody now."""
-        prompt = ExtractionPrompt(request, shown)
-        answer, usage = self._answers.read(
-            completion, instructions("extract"), prompt.as_json(), ExtractionOut
-        )
-        return Reply(prompt.read(answer), usage)
 
     def resolve(self, cases: Sequence[ConflictCase]) -> Reply[Resolutions]:
         """A resolution by key for each case that has memories to compare with."""

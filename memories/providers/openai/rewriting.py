@@ -1,12 +1,9 @@
-"""Memories to be split, trimmed or joined, as JSON for a model, and its answers checked.
-
-A number is the part of a memory whose loss or invention can be seen without understanding
-it: an answer that adds one, or drops one where nothing may be lost, is not taken.
+"""Memories to be split, trimmed or joined, as JSON for a model, and its answers checked: that they
+are of memories that were shown, and that what is to be shorter is. Whether they lose or add
+something is seen by whoever carries them out.
 """
 
-import re
-import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from memories.providers.openai.consolidation import MAX_REASON, memory_as_json
@@ -17,8 +14,6 @@ from understanding.text import clean
 
 MAX_PIECES = 12
 NOT_REVIEWED = Review(False, "The model gave no review.")
-
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 class RefinementPrompt:
@@ -33,7 +28,7 @@ class RefinementPrompt:
         return _shown(self._language, self._memories)
 
     def read(self, out: RefinementsOut) -> dict[UUID, Refinement]:
-        """The refinements that lose and add no number and make the memory shorter."""
+        """The refinements that make the memory shorter."""
         found: dict[UUID, Refinement] = {}
         for item in out.refinements:
             memory = self._memories.get(item.id)
@@ -48,14 +43,11 @@ class RefinementPrompt:
 def _refinement(content: str, out: RefinementOut) -> Refinement | None:
     reason = clean(out.reason, MAX_REASON)
     pieces = tuple(dict.fromkeys(text for piece in out.pieces if (text := _content(piece))))
-    if 2 <= len(pieces) <= MAX_PIECES:
-        shorter = all(len(piece) < len(content) for piece in pieces)
-        if shorter and _numbers(pieces) == _numbers([content]):
-            return Refinement(pieces=pieces, reason=reason)
+    shorter = all(len(piece) < len(content) for piece in pieces)
+    if shorter and 2 <= len(pieces) <= MAX_PIECES:
+        return Refinement(pieces=pieces, reason=reason)
     trimmed = _content(out.trimmed)
-    if trimmed and len(trimmed) < len(content) and _numbers([trimmed]) == _numbers([content]):
-        return Refinement(trimmed=trimmed, reason=reason)
-    return None
+    return Refinement(trimmed=trimmed, reason=reason) if 0 < len(trimmed) < len(content) else None
 
 
 class OverlapPrompt:
@@ -70,17 +62,13 @@ class OverlapPrompt:
         return _shown(self._language, self._memories)
 
     def read(self, out: OverlapsOut) -> list[Overlap]:
-        """The groups of two or more, each memory in the first that names it, whose content
-        has exactly the numbers of its members."""
+        """The groups of two or more, each memory in the first that names it."""
         found: list[Overlap] = []
         taken: set[str] = set()
         for item in out.overlaps:
             members = [short for short in dict.fromkeys(item.members) if short in self._memories]
             content = _content(item.content)
             if len(members) < 2 or not content or taken & set(members):
-                continue
-            said = [self._memories[short].content for short in members]
-            if _numbers([content]) != _numbers(said):
                 continue
             taken.update(members)
             ids = tuple(self._memories[short].id for short in members)
@@ -140,9 +128,3 @@ def _content(text: str) -> str:
     """``text`` as the content of a memory; empty when it would have to be cut."""
     whole = clean(text, MAX_CONTENT + 1)
     return whole if whole == clean(whole, MAX_CONTENT) else ""
-
-
-def _numbers(texts: Iterable[str]) -> set[str]:
-    return {
-        found for text in texts for found in _NUMBER.findall(unicodedata.normalize("NFKC", text))
-    }

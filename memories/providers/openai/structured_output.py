@@ -1,7 +1,4 @@
-"""One model asked for answers of a given form: strictest form first, one repair, usage counted.
-
-The same requests can be put together for a batch file, and their answers read later.
-"""
+"""One model asked for answers of a given form: strictest form first, one repair, usage counted."""
 
 import json
 from collections.abc import Mapping
@@ -46,40 +43,10 @@ class AnswerModel:
     def ask(
         self, instructions: str, question: str, answer: type[W], *, repair: bool = True
     ) -> tuple[W, Usage]:
-        """A validated answer; the model is asked to ``repair`` one that is none at most once."""
+        """A validated answer; the model is asked to ``repair`` one that is none at most once.
+        Of one that can't be asked for again, the items that are in form are taken."""
         messages = _messages(instructions, question)
         texts, usage = self._complete(messages, answer)
-        return self._usable(messages, texts, usage, answer, repair=repair)
-
-    def probe(self) -> None:
-        """One try at a request that any model takes."""
-        hello: Messages = [{"role": "user", "content": "hello"}]
-        self.server.call(partial(self._send, messages=hello, optional={}), attempts=1)
-
-    def body(self, instructions: str, question: str, answer: type[Wire]) -> dict[str, Any]:
-        """The same request as the body of a line in a batch file."""
-        sent, optional = self._as_sent(_messages(instructions, question), answer)
-        return {"model": self.model, "messages": sent, **optional}
-
-    def read(
-        self, completion: str, instructions: str, question: str, answer: type[W]
-    ) -> tuple[W, Usage]:
-        """A validated answer from the body of a completion that came by batch; an unusable
-        one is repaired by asking at once."""
-        messages = _messages(instructions, question)
-        texts, usage = _read(completion, messages, 0.0)
-        return self._usable(messages, texts, usage, answer)
-
-    def _usable(
-        self,
-        messages: Messages,
-        texts: tuple[str, ...],
-        usage: Usage,
-        answer: type[W],
-        *,
-        repair: bool = True,
-    ) -> tuple[W, Usage]:
-        """Of what can't be asked for again, the items that are in form are taken."""
         text = texts[0]
         try:
             return json_answers.parsed(texts, answer, drop_items=not repair), usage
@@ -101,6 +68,11 @@ class AnswerModel:
             kinds = _kinds(exc)
         # Not in a handler: the exception there holds what the model wrote.
         raise OutputError(Reason("answer_unusable", errors=kinds), texts[0])
+
+    def probe(self) -> None:
+        """One try at a request that any model takes."""
+        hello: Messages = [{"role": "user", "content": "hello"}]
+        self.server.call(partial(self._send, messages=hello, optional={}), attempts=1)
 
     def _complete(self, messages: Messages, answer: type[Wire]) -> tuple[tuple[str, ...], Usage]:
         """One completion, asked for in the strictest form that the server takes."""

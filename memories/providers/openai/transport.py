@@ -53,7 +53,7 @@ RETRY_AFTER_JITTER = 0.1
 
 TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
 # Of the key, the address or a proxy, whatever is asked.
-REFUSED_STATUS = frozenset({401, 402, 403, 405, 407})
+REFUSED_STATUS = frozenset({401, 402, 403, 404, 405, 407})
 # Parameters a compatible server may not know, with the words by which it refuses them.
 OPTIONAL_PARAMETERS = {
     "response_format": re.compile(r"response.?format|json.?schema|json.?object|structured", re.I),
@@ -74,10 +74,6 @@ class UnsupportedParameterError(PermanentError):
     def __init__(self, reason: Reason | str, parameters: frozenset[str]) -> None:
         super().__init__(reason)
         self.parameters = parameters
-
-
-class NotFoundError(RefusedError):
-    """The server has nothing of that name."""
 
 
 class _TooSlow(openai.OpenAIError):
@@ -205,7 +201,7 @@ class ModelServer:
             return send(self._client())
         except openai.APIStatusError as exc:
             after = _retry_after(exc.response.headers.get("retry-after"))
-            error = status_error(
+            error = _status_error(
                 exc.status_code, str(exc.code or exc.type or ""), exc.param, _said(exc), after
             )
         except openai.APITimeoutError:
@@ -240,7 +236,7 @@ class ModelServer:
         return owner[1]
 
 
-def status_error(
+def _status_error(
     status: int,
     code: str,
     param: str | None = None,
@@ -249,11 +245,9 @@ def status_error(
 ) -> ProviderError:
     """The named error of an HTTP status. ``said`` is the server's own message, to be searched
     and never shown."""
-    reason = Reason("server_status", status=f"{status}{in_brackets(code)}")
+    reason = Reason("server_status", status=f"{status}{_in_brackets(code)}")
     if status in TRANSIENT_STATUS or status >= 500:
         return TransientError(reason, retry_after)
-    if status == 404:
-        return NotFoundError(reason)
     if status in REFUSED_STATUS or status < 400:
         return RefusedError(reason)
     if status in _REFUSING_STATUS:
@@ -267,7 +261,7 @@ def status_error(
     return PermanentError(reason)
 
 
-def in_brackets(code: str) -> str:
+def _in_brackets(code: str) -> str:
     """A server's error code as the end of a sentence; nothing when it is no plain code."""
     return f" ({code})" if _CODE.fullmatch(code) else ""
 

@@ -96,12 +96,12 @@ class Command(MioCommand):
             call_command("migrate", database=cell, interactive=False, verbosity=0)
         except Error as error:
             raise CommandError(f"{cell} can't be made ready: {error}".strip()) from error
-        held = Cell.objects.filter(name=cell).first()
-        number = held.number if held else _next_number()
+        known = Cell.objects.filter(name=cell).first()
+        number = known.number if known else _next_number()
         cell_schema.number_ids(cell, number)
         placement.bring_copies(cell)
         adopted = self._place_those_of_before()
-        if held is None:
+        if known is None:
             Cell.objects.create(name=cell, number=number)
         self.report(json, cell=cell, number=number, adopted=adopted)
 
@@ -164,10 +164,10 @@ class Command(MioCommand):
         moved, refused, began = [], {}, time.monotonic()
         with self.bar(Placement.objects.filter(cell=cell).count(), "user") as bar:
 
-            def told(held: Placement, became: portability.Moved | portability.CannotMove) -> None:
+            def told(placed: Placement, became: portability.Moved | portability.CannotMove) -> None:
                 bar.update()
                 if isinstance(became, portability.CannotMove):
-                    refused[held.pk] = str(became)
+                    refused[placed.pk] = str(became)
                 else:
                     moved.append(sum(became.rows.values()))
 
@@ -178,11 +178,11 @@ class Command(MioCommand):
                 raise CommandError(f"{cell} is moved in part. {what}: run it again.") from error
         left = [
             {
-                "app": held.app.name,
-                "user": held.external_id,
-                "why": refused.get(held.pk, _why(held)),
+                "app": placed.app.name,
+                "user": placed.external_id,
+                "why": refused.get(placed.pk, _why(placed)),
             }
-            for held in Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell))
+            for placed in Placement.objects.filter(Q(cell=cell) | Q(moving_to=cell))
             .select_related("app")
             .order_by("pk")
         ]
@@ -214,11 +214,11 @@ class Command(MioCommand):
         self, json: bool, *, of_app: str, of_user: str, cell: str, **_options: Any
     ) -> None:
         app = App.objects.filter(name=of_app).first()
-        held = placement.find(app.pk, of_user) if app else None
-        if held is None:
+        placed = placement.find(app.pk, of_user) if app else None
+        if placed is None:
             raise CommandError(f"The app {of_app!r} has no end user {of_user!r} in any cell.")
         try:
-            moved = portability.move(held, cell)
+            moved = portability.move(placed, cell)
         except portability.CannotMove as error:
             raise CommandError(f"{of_user} is not moved. {error}") from error
         rows, seconds = sum(moved.rows.values()), round(moved.seconds, 3)
@@ -259,11 +259,11 @@ def _state_of(cell: str) -> dict[str, Any]:
     at: dict[str, Any] = connections[cell].settings_dict
     port = f":{at['PORT']}" if at["PORT"] else ""
     server = f"{at['HOST'] or 'localhost'}{port}/{at['NAME']}"
-    held = Cell.objects.filter(name=cell).first()
+    row = Cell.objects.filter(name=cell).first()
     shown: dict[str, Any] = {
         **dict.fromkeys(COLUMNS),
         "cell": cell,
-        "number": held.number if held else 0,
+        "number": row.number if row else 0,
         "server": server,
     }
     if cells.is_away(cell):
@@ -271,7 +271,7 @@ def _state_of(cell: str) -> dict[str, Any]:
     try:
         with cells.entered(cell):
             shown |= _size(cell)
-            if held is None and cell != cells.SHARED:
+            if row is None and cell != cells.SHARED:
                 return {**shown, "state": "not added"}
             if missing_migrations(connections[cell]):
                 return {**shown, "state": "not migrated"}
@@ -280,7 +280,7 @@ def _state_of(cell: str) -> dict[str, Any]:
         return {**shown, "state": "away"}
     if cell == cells.SHARED:
         return {**shown, "state": "shared"}
-    return {**shown, "state": "closed" if held is not None and held.closed else "ready"}
+    return {**shown, "state": "closed" if row is not None and row.closed else "ready"}
 
 
 def _size(cell: str) -> dict[str, Any]:
@@ -294,9 +294,13 @@ def _size(cell: str) -> dict[str, Any]:
     return {"schema": schema, "rows": rows, "size": size}
 
 
-def _why(held: Placement) -> str:
+def _why(placed: Placement) -> str:
     """Why somebody is left whom nobody refused to move."""
-    return f"They are on the way to {held.moving_to}." if held.moving_to else "They came meanwhile."
+    return (
+        f"They are on the way to {placed.moving_to}."
+        if placed.moving_to
+        else "They came meanwhile."
+    )
 
 
 def _check_answers(cell: str) -> None:

@@ -11,7 +11,7 @@ from django.db import Error
 from accounts import cells, scope
 from memories.management.commands.doctor import Command as Doctor
 from mio_site.backups import backup_file, restore
-from mio_site.backups.backup_file import Held, Manifest
+from mio_site.backups.backup_file import DumpedDatabase, Manifest
 from mio_site.cell_check import Problem
 from mio_site.postgres import dump
 from mio_site.postgres.dump import DumpError
@@ -43,7 +43,7 @@ class Command(BaseCommand):
         try:
             manifest = backup_file.read_manifest(file)
             restore.check(manifest)
-            with cells.only([held.name for held in manifest.cells]):
+            with cells.only([database.name for database in manifest.cells]):
                 if verify:
                     self._verify(file, manifest)
                     return
@@ -56,13 +56,17 @@ class Command(BaseCommand):
         self._finish(file, manifest, others, without_vectors)
 
     def _finish(
-        self, file: Path, manifest: Manifest, others: list[str], without_vectors: list[Held]
+        self,
+        file: Path,
+        manifest: Manifest,
+        others: list[str],
+        without_vectors: list[DumpedDatabase],
     ) -> None:
         try:
             if backup_file.restore_key(file):
                 self.stdout.write("The secret key of the backup is in MIO_HOME: start Mio anew.")
-            with cells.only([held.name for held in manifest.cells]):
-                found = restore.bring_up(manifest)
+            with cells.only([database.name for database in manifest.cells]):
+                problems = restore.bring_up(manifest)
                 self._fill_vectors(without_vectors)
         except (CommandError, OSError, Error) as error:
             raise CommandError(
@@ -71,47 +75,47 @@ class Command(BaseCommand):
             ) from error
         for name in others:
             self.stdout.write(f"{name} is not in the backup: `cells add {name}` opens it again.")
-        for problem in found:
+        for problem in problems:
             if problem.mended:
                 self.stdout.write(f"{problem} (mended)")
-        if left := _left(found):
+        if left := _left(problems):
             raise CommandError(f"All that the backup holds was put back. {left}")
 
-    def _fill_vectors(self, without_vectors: list[Held]) -> None:
-        for held in without_vectors:
-            made, counted = restore.fill_vectors(held.name), held.rows[restore.VECTORS]
+    def _fill_vectors(self, without_vectors: list[DumpedDatabase]) -> None:
+        for database in without_vectors:
+            created, counted = restore.fill_vectors(database.name), database.rows[restore.VECTORS]
             self.stdout.write(
-                f"Warning: the backup lacks the {counted} vectors of {held.name}, as those of older "
-                f"versions do. {made} were made from the memories; run `reembed` for those without."
+                f"Warning: the backup lacks the {counted} vectors of {database.name}, as those of older "
+                f"versions do. {created} were made from the memories; run `reembed` for those without."
             )
 
     def _verify(self, file: Path, manifest: Manifest) -> None:
         with ExitStack() as scratch:
-            for held in manifest.databases:
-                scratch.enter_context(dump.scratch_database(held.name))
+            for database in manifest.databases:
+                scratch.enter_context(dump.scratch_database(database.name))
             without_vectors = restore.put_back(file, manifest)
             if left := _left(restore.bring_up(manifest)):
                 raise DumpError(left)
             self._fill_vectors(without_vectors)
-            for held in manifest.databases:
-                self._doctor(held)
-        tables = sum(len(held.rows) for held in manifest.databases)
+            for database in manifest.databases:
+                self._doctor(database)
+        tables = sum(len(database.rows) for database in manifest.databases)
         where = f" of {len(manifest.databases)} databases" if manifest.cells else ""
         self.stdout.write(
             f"{file} can be restored: {manifest.row_count} rows in {tables} tables{where}."
         )
 
-    def _doctor(self, held: Held) -> None:
+    def _doctor(self, database: DumpedDatabase) -> None:
         """That of this one cell: the command of itself would go through all."""
-        with cells.entered(held.name), scope.all_users():
+        with cells.entered(database.name), scope.all_users():
             doctor = Doctor()
             doctor.stdout = self.stdout
             try:
                 doctor.handle(fix=False, json=False, leave_out=NO_DAMAGE)
             except CommandError as error:
-                raise CommandError(f"{held.name}: {error}") from error
+                raise CommandError(f"{database.name}: {error}") from error
 
 
-def _left(found: list[Problem]) -> str:
-    left = [str(problem) for problem in found if not problem.mended]
+def _left(problems: list[Problem]) -> str:
+    left = [str(problem) for problem in problems if not problem.mended]
     return f"{len(left)} things are wrong: {'; '.join(left[:SHOWN])}." if left else ""

@@ -238,7 +238,7 @@ def test_a_picture_of_lines_without_folds_is_left_out_in_silence():
 @pytest.mark.django_db
 def test_an_address_book_becomes_contacts(file):
     make_end_user(app=make_app(name="default"), external_id="zoe", language="zh")
-    figures = run("import_vcard", "--user", "zoe", file(BOOK), "--json")
+    figures = run("import_chat", "--user", "zoe", file(BOOK), "--json")
     assert (figures["created"], figures["updated"], figures["notes"]) == (2, 0, 2)
     end_user = EndUser.objects.get(external_id="zoe")
     xia = store.find(end_user, "沈知夏")[0]
@@ -270,10 +270,10 @@ def without_cards(end_user):
 @pytest.mark.django_db
 def test_a_second_import_changes_nothing(file):
     book = file(BOOK)
-    run("import_vcard", "--user", "zoe", book, "--json")
+    run("import_chat", "--user", "zoe", book, "--json")
     end_user = EndUser.objects.get(external_id="zoe")
     before, changes = state(end_user), Change.objects.count()
-    figures = run("import_vcard", "--user", "zoe", book, "--json")
+    figures = run("import_chat", "--user", "zoe", book, "--json")
     assert (figures["created"], figures["updated"], figures["notes"], figures["relations"]) == (
         0,
     ) * 4
@@ -297,7 +297,7 @@ def test_a_person_who_is_known_is_not_made_again(file, name, fields, card):
     end_user = make_end_user(app=make_app(name="default"), external_id="zoe")
     attributes = {key: [json_value(value)] for key, value in fields.items()}
     contact = make_contact(end_user, name, attributes=attributes)
-    run("import_vcard", "--user", "zoe", file(card), "--json")
+    run("import_chat", "--user", "zoe", file(card), "--json")
     assert [c.id for c in Contact.objects.of(end_user)] == [contact.id]
 
 
@@ -306,8 +306,8 @@ def test_two_people_of_one_name_and_different_birthdays_stay_two(file):
     end_user = make_end_user(app=make_app(name="default"), external_id="zoe")
     make_contact(end_user, "王磊", attributes={"birthday": [json_value("1980-01-01")]})
     book = file(CARD.format("王磊", "BDAY:1995-05-05"))
-    assert run("import_vcard", "--user", "zoe", book, "--json")["created"] == 1
-    assert run("import_vcard", "--user", "zoe", book, "--json")["created"] == 0
+    assert run("import_chat", "--user", "zoe", book, "--json")["created"] == 1
+    assert run("import_chat", "--user", "zoe", book, "--json")["created"] == 0
     assert Contact.objects.of(end_user).count() == 2
 
 
@@ -316,7 +316,7 @@ def test_what_is_known_outlives_an_address_book(file):
     end_user = make_end_user(app=make_app(name="default"), external_id="zoe")
     contact = make_contact(end_user, "Ann", attributes={"company": [json_value("Acme")]})
     run(
-        "import_vcard",
+        "import_chat",
         "--user",
         "zoe",
         file(CARD.format("Ann", "ORG:Old Ltd\nTEL:1234567")),
@@ -329,14 +329,14 @@ def test_what_is_known_outlives_an_address_book(file):
 @pytest.mark.django_db
 def test_a_broken_line_is_counted_and_all_else_is_taken_in(file):
     broken = BOOK + "BEGIN:VCARD\nnonsense\nFN:Kim Novak\nEND:VCARD\n"
-    figures = run("import_vcard", "--user", "zoe", file(broken), "--json")
+    figures = run("import_chat", "--user", "zoe", file(broken), "--json")
     assert figures["unreadable"] == 1
     assert Contact.objects.filter(name="Kim Novak").exists()
 
 
 @pytest.mark.django_db
 def test_cards_without_a_name_are_counted_and_left_out(file):
-    figures = run("import_vcard", "--user", "zoe", file(CARD.format("", "TEL:1234567")), "--json")
+    figures = run("import_chat", "--user", "zoe", file(CARD.format("", "TEL:1234567")), "--json")
     assert (figures["entries"], figures["skipped"], figures["created"]) == (1, 1, 0)
 
 
@@ -344,7 +344,7 @@ def test_cards_without_a_name_are_counted_and_left_out(file):
 @pytest.mark.parametrize("version", ["3", "4"])
 def test_an_export_imported_again_is_the_same_address_book(file, tmp_path, version):
     first = make_end_user(app=make_app(name="default"), external_id="zoe", language="zh")
-    run("import_vcard", "--user", "zoe", file(BOOK), "--json")
+    run("import_chat", "--user", "zoe", file(BOOK), "--json")
     make_contact(
         first, "Zoë; O'Neil, Jr. 👩‍👧", aliases=["a,b", "c;d", "e\\n"], relationship="朋友", gender="female",
         attributes={"interests": [json_value("登山; 摄影, 🎷"), json_value("x\\y")],
@@ -355,10 +355,10 @@ def test_an_export_imported_again_is_the_same_address_book(file, tmp_path, versi
     out = str(tmp_path / "out.vcf")
     call_command("export_vcard", "--user", "zoe", out, "--version", version, stdout=StringIO())
     second = make_end_user(app=first.app, external_id="eve", language="zh")
-    run("import_vcard", "--user", "eve", out, "--json")
+    run("import_chat", "--user", "eve", out, "--json")
     # The people on a card stand in the order in which their relations were made.
     assert without_cards(second) == without_cards(first)
-    assert run("import_vcard", "--user", "zoe", out, "--json")["updated"] == 0
+    assert run("import_chat", "--user", "zoe", out, "--json")["updated"] == 0
 
 
 WORDS = st.text(st.sampled_from("ab Z,;:\\\n\"'=小红𠮷é👩‍👧#-"), min_size=1, max_size=40)

@@ -127,7 +127,7 @@ def test_another_apps_user_is_unknown_and_stays_untouched(
 @pytest.mark.parametrize(
     ("name", "method"),
     [(n, m) for n in ENDPOINTS for m in ENDPOINTS[n] if n.rstrip("s") == n and n not in
-     ("api-export", "api-forget", "api-search", "api-context", "api-memories-merge", "api-user",
+     ("api-export", "api-forget", "api-search", "api-context", "api-user",
       "api-contacts-bulk", "api-calendar", "api-page", "api-address-book", "api-card")],
 )  # fmt: skip
 def test_rows_of_another_user_of_the_same_app_are_404(

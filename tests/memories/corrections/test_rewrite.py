@@ -68,14 +68,6 @@ def test_each_fact_goes_to_the_piece_that_holds_its_value(end_user):
     assert piece(end_user, "Ivan keeps bees near Ghent.").facts == facts[1:]
 
 
-def test_a_piece_quotes_the_sentence_it_rests_on(end_user):
-    quote = "Nora works at Brightwater now. Ivan keeps his bees near Ghent!"
-    whole = make_memory(end_user, LONG, quote=quote)
-    split(end_user, whole, "Nora works at Brightwater.", "Ivan keeps bees near Ghent.")
-    assert piece(end_user, "Nora works at Brightwater.").quote == "Nora works at Brightwater now."
-    assert piece(end_user, "Ivan keeps bees near Ghent.").quote == "Ivan keeps his bees near Ghent!"
-
-
 def test_a_piece_that_is_known_already_is_linked_and_not_doubled(end_user):
     nora = make_contact(end_user, "Nora")
     known = make_memory(end_user, "Ivan keeps bees.")

@@ -1,25 +1,17 @@
-"""Versions of a memory, and what was believed at a moment."""
+"""Versions of a memory."""
 
 from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
 
-from accounts.changes import recording
 from accounts.models import Change
-from contacts import store
-from contacts.models import json_value
-from memories.corrections import derived, edit_memories, merge_contacts
+from memories.corrections import edit_memories
 from memories.corrections.undo import undo_change
-from memories.history.as_of import as_of, contact_as_of
 from memories.history.versions import Version, versions
 from memories.models import Edge
-from memories.pipeline.forget_requests import forget_asked
-from memories.types import ForgetRequest
-from tests.factories import SOME_DAY, make_contact, make_end_user, make_memory
-from tests.memories.snapshots import absorbed
+from tests.factories import SOME_DAY, make_end_user, make_memory
 
 pytestmark = pytest.mark.django_db
 DAY = timedelta(days=1)
@@ -32,11 +24,6 @@ def end_user():
 
 def told(versions):
     return [(version.content, version.status) for version in versions]
-
-
-def believed(end_user, moment, contact=None):
-    found = as_of(end_user, moment, contact.id if contact else None)
-    return {memory.content for memory in found}
 
 
 def superseded(end_user, old, content, *about, at):
@@ -161,158 +148,3 @@ def test_a_long_chain_takes_as_many_statements_as_a_short_one(end_user):
             assert len(versions(end_user, memory.id)) == 2 * number - 1
         counts.append(len(queries))
     assert set(counts) == {3}
-
-
-def test_a_memory_is_believed_from_when_it_was_said_until_it_was_superseded(end_user):
-    rome = make_memory(end_user, "Bob lives in Rome")
-    superseded(end_user, rome, "Bob lives in Oslo", at=SOME_DAY + 2 * DAY)
-    assert believed(end_user, SOME_DAY - DAY) == set()
-    assert believed(end_user, SOME_DAY + DAY) == {"Bob lives in Rome"}
-    assert believed(end_user, SOME_DAY + 3 * DAY) == {"Bob lives in Oslo"}
-    assert believed(end_user, timezone.now()) == {"Bob lives in Oslo"}
-
-
-def test_later_edits_are_not_seen_and_undone_ones_never(end_user):
-    memory = make_memory(end_user, "Bob sings")
-    undone = edit_memories.edit(end_user, memory.id, {"content": "Bob hums"}, actor="operator:x")
-    undo_change(undone, actor="operator:x")
-    before = timezone.now()
-    edit_memories.edit(end_user, memory.id, {"content": "Bob whistles"}, actor="operator:x")
-    assert believed(end_user, before) == {"Bob sings"}
-    assert believed(end_user, timezone.now()) == {"Bob whistles"}
-
-
-def test_a_memory_that_was_outdated_by_hand_was_believed_before(end_user):
-    memory = make_memory(end_user, "Bob sings")
-    before = timezone.now()
-    edit_memories.edit(end_user, memory.id, {"status": "outdated"}, actor="operator:x")
-    assert believed(end_user, before) == {"Bob sings"}
-    assert believed(end_user, timezone.now()) == set()
-    again = timezone.now()
-    edit_memories.edit(end_user, memory.id, {"status": "active"}, actor="operator:x")
-    assert believed(end_user, timezone.now()) == {"Bob sings"}
-    assert believed(end_user, again) == set()
-
-
-def test_what_the_user_asked_to_forget_stays_forgotten_whatever_the_moment(end_user):
-    bob = make_contact(end_user, "Bob")
-    make_memory(end_user, "Bob sings", bob)
-    before = timezone.now()
-    forget_asked(end_user, [ForgetRequest(bob.id)])
-    assert believed(end_user, before) == set()
-    assert contact_as_of(end_user, bob.id, before) is None
-
-
-def test_memories_were_about_whom_they_were_linked_to_then(end_user):
-    bob, bea = make_contact(end_user, "Bob"), make_contact(end_user, "Bea")
-    memory = make_memory(end_user, "Sings bass", bob)
-    before = timezone.now()
-    edit_memories.move(end_user, memory.id, bob.id, bea.id, actor="operator:x")
-    assert believed(end_user, before, bob) == {"Sings bass"}
-    assert believed(end_user, before, bea) == set()
-    assert believed(end_user, timezone.now(), bea) == {"Sings bass"}
-    (then,) = as_of(end_user, before)
-    assert then.contacts == (bob.id,)
-
-
-def test_before_a_merge_there_were_two_people(end_user):
-    bob, rob = make_contact(end_user, "Bob"), make_contact(end_user, "Rob")
-    make_memory(end_user, "Bob sings", bob)
-    make_memory(end_user, "Rob paints", rob)
-    before = timezone.now()
-    merge_contacts.merge(end_user, rob.id, bob.id, actor="operator:x")
-    assert believed(end_user, before, bob) == {"Bob sings"}
-    assert believed(end_user, before, rob) == {"Rob paints"}
-    assert believed(end_user, timezone.now(), rob) == {"Bob sings", "Rob paints"}
-    assert contact_as_of(end_user, rob.id, before).name == "Rob"
-    assert contact_as_of(end_user, rob.id, timezone.now()).name == "Bob"
-
-
-def test_merged_memories_stood_for_themselves_before(end_user):
-    sings = make_memory(end_user, "Bob sings")
-    before = timezone.now()
-    with recording(end_user, "unite", "refinement") as (recorder, _):
-        recorder.watch([sings])
-        united = make_memory(end_user, "Bob sings and paints")
-        sings.status, sings.merged_into = "archived", united
-        sings.save()
-        recorder.watch([united], created=True)
-    assert believed(end_user, before) == {"Bob sings"}
-    assert believed(end_user, timezone.now()) == {"Bob sings and paints"}
-
-
-def test_the_number_of_statements_does_not_grow(end_user):
-    bob = make_contact(end_user, "Bob")
-    before = timezone.now()
-    counts = []
-    for number in range(4):
-        memory = make_memory(end_user, f"Bob is {number}", bob)
-        edit_memories.edit(
-            end_user, memory.id, {"content": f"Bob has {number}"}, actor="operator:x"
-        )
-        with CaptureQueriesContext(connection) as queries:
-            assert len(as_of(end_user, before, bob.id)) == number + 1
-        counts.append(len(queries))
-    assert len(set(counts)) == 1
-    assert counts[0] <= 7
-
-
-def attributes(end_user, contact, moment):
-    known = contact_as_of(end_user, contact.id, moment)
-    return {key: [value.value for value in values] for key, values in known.attributes.items()}
-
-
-def test_an_attribute_counts_if_one_of_its_sources_was_believed(end_user):
-    bob = make_contact(end_user, "Bob", first_mentioned_at=SOME_DAY)
-    lives = make_memory(end_user, "Bob lives in Rome", bob)
-    sings = make_memory(end_user, "Bob sings", bob, said_at=SOME_DAY + 5 * DAY)
-    absorbed(bob, lives, "location", "Rome", "Moved to Rome")
-    absorbed(bob, sings, "interests", "singing", "First concert")
-    assert attributes(end_user, bob, SOME_DAY + DAY) == {"location": ["Rome"]}
-    assert attributes(end_user, bob, timezone.now()) == {
-        "location": ["Rome"], "interests": ["singing"],
-    }  # fmt: skip
-    then = contact_as_of(end_user, bob.id, SOME_DAY + DAY)
-    assert [event["text"] for event in then.timeline] == ["Moved to Rome"]
-    assert then.attributes["location"][0].since == SOME_DAY
-    assert then.memory_ids == (lives.id,)
-
-
-def test_a_value_that_was_outdated_since_comes_back_in_the_view(end_user):
-    bob = make_contact(end_user, "Bob", first_mentioned_at=SOME_DAY)
-    rome = make_memory(end_user, "Bob lives in Rome", bob)
-    absorbed(bob, rome, "location", "Rome")
-    oslo = superseded(end_user, rome, "Bob lives in Oslo", bob, at=SOME_DAY + 4 * DAY)
-    absorbed(bob, oslo, "location", "Oslo")
-    assert attributes(end_user, bob, SOME_DAY + DAY) == {"location": ["Rome"]}
-    assert attributes(end_user, bob, timezone.now()) == {"location": ["Oslo"]}
-
-
-def test_a_value_that_consolidation_replaced_is_read_from_the_memories(end_user):
-    bob = make_contact(end_user, "Bob", first_mentioned_at=SOME_DAY)
-    fact = {"key": "location", "person": str(bob.id)}
-    make_memory(end_user, "Bob lives in Rome", bob, facts=[{**fact, "value": "Rome"}])
-    oslo = make_memory(
-        end_user, "Bob lives in Oslo", bob, said_at=SOME_DAY + 4 * DAY,
-        facts=[{**fact, "value": "Oslo"}],
-    )  # fmt: skip
-    absorbed(bob, oslo, "location", "Oslo")
-    assert attributes(end_user, bob, SOME_DAY + DAY) == {"location": ["Rome"]}
-
-
-def test_what_was_stated_counts_and_a_personality_only_when_all_of_it_was_known(end_user):
-    bob = make_contact(end_user, "Bob", first_mentioned_at=SOME_DAY)
-    late = make_memory(end_user, "Bob is shy", bob, said_at=SOME_DAY + 5 * DAY)
-    bob.attributes = {"birthday": [json_value("May 1")]}
-    bob.personality, bob.personality_sources = "Shy.", [str(late.id)]
-    store.save(bob, derived.PROFILE_FIELDS)
-    then = contact_as_of(end_user, bob.id, SOME_DAY + DAY)
-    assert {key: v[0].value for key, v in then.attributes.items()} == {"birthday": "May 1"}
-    assert then.personality == ""
-    assert contact_as_of(end_user, bob.id, timezone.now()).personality == "Shy."
-
-
-def test_who_was_not_met_yet_was_not_known(end_user):
-    bob = make_contact(end_user, "Bob", first_mentioned_at=SOME_DAY)
-    assert contact_as_of(end_user, bob.id, SOME_DAY - DAY) is None
-    assert contact_as_of(make_end_user(), bob.id, timezone.now()) is None

@@ -95,7 +95,7 @@ def test_every_job_is_scheduled_with_its_interval_and_the_queue_can_read_it() ->
 
 def test_installing_again_replaces_what_differs_and_removes_what_is_gone() -> None:
     schedules.install()
-    Schedule.objects.filter(name="mio: poll").update(args="('sweep',)")
+    Schedule.objects.filter(name="mio: relate").update(args="('sweep',)")
     Schedule.objects.create(name="mio: old", func="memories.tasks.old", minutes=3)
     Schedule.objects.create(name="of another app", func="x.y", minutes=3)
     assert schedules.installed() != schedules.SCHEDULES

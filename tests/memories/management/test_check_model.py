@@ -8,7 +8,7 @@ import pytest
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from memories.bench.model_check import samples
+from memories.providers.model_check import samples
 from tests.servers import FakeOpenAI, Request
 
 pytestmark = pytest.mark.django_db

@@ -28,28 +28,42 @@ def refine(*args):
     return json.loads(out.getvalue().splitlines()[-1])
 
 
-def test_it_merges_and_says_how_much(end_user, server):
+@pytest.fixture
+def model(server):
+    """A model that splits nothing and joins whatever it is shown."""
+    server.answer_with = lambda sent: {
+        "refinements": [],
+        "overlaps": [
+            {
+                "members": [one["id"] for one in sent.data.get("memories", ())],
+                "content": "Nora likes chess with Ivan.",
+            }
+        ],
+        "reviews": [{"proposal": "r1", "accepted": True}],
+    }
+    return server
+
+
+def test_it_merges_and_says_how_much(end_user, model):
     nora = make_contact(end_user, "Nora")
     read_often(end_user, LONG, nora)
     make_memory(end_user, "Nora likes chess.", nora)
     make_memory(end_user, "Nora likes chess with Ivan.", nora)
     embed.embed_missing(end_user, embedder())
-    content = "Nora likes chess with Ivan."
-    server.reply_json({"refinements": []})
-    server.reply_json({"overlaps": [{"members": ["m1", "m2"], "content": content}]})
-    server.reply_json({"reviews": [{"proposal": "r1", "accepted": True}]})
     done = refine("--user", "u")
     assert (done["split"], done["trimmed"], done["merged"], done["into"]) == (0, 0, 2, 1)
     assert done["calls"] == 3
+    embed.embed_missing(end_user, embedder())
+    refine()
+    assert refine() == dict.fromkeys(done, 0)
 
 
-def test_a_model_that_fails_ends_it_with_words_and_the_next_run_goes_on(end_user, server):
+def test_a_model_that_fails_ends_it_with_words_and_the_next_run_goes_on(end_user, model):
     memory = read_often(end_user, LONG)
-    server.fail(401)
+    model.fail(401)
     with pytest.raises(CommandError, match="run it again"):
         refine()
     assert Memory.objects.get(pk=memory.pk).refined_at is None
-    server.reply_json({"refinements": []})
     refine()
     assert Memory.objects.get(pk=memory.pk).refined_at is not None
 

@@ -119,17 +119,6 @@ def test_those_named_in_the_batch_come_first_however_many_are_known(settings):
     assert len(names) == len(set(names)) == buffer.KNOWN_CONTACTS + 2
 
 
-def test_a_submitted_batch_holds_the_user_back_unless_somebody_waits():
-    end_user = receive(make_app(), "ann", talk(10)).end_user
-    batch = buffer.claim_next(end_user.pk, now=timezone.now())
-    Batch.objects.update(state="submitted", leased_until=None)
-    receive(end_user.app, "ann", talk(10))
-    assert buffer.claim_next(end_user.pk, now=timezone.now()) is None
-    taken = buffer.claim_next(end_user.pk, now=timezone.now(), everything=True)
-    assert (taken.pk, taken.state, taken.attempts) == (batch.pk, "running", 2)
-    assert taken.leased_until is not None
-
-
 @pytest.mark.parametrize(
     ("texts", "current", "expected"),
     [

@@ -1,5 +1,6 @@
 """New memories find their place in the graph: bounded, once, and without harm."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,9 +18,9 @@ from memories.providers.errors import TransientError
 from memories.providers.factory import embedder
 from tests.factories import make_end_user, make_memory
 from tests.memories.snapshots import assert_sound
-from tests.servers import FakeOpenAI, Request
+from tests.servers import FakeOpenAI
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model")]
 
 INJURY = "The user had a knee injury in March."
 STOPPED = "The user stopped running because of a knee injury."
@@ -30,22 +31,20 @@ def plenty() -> Budget:
     return Budget(calls=100, rows=10_000)
 
 
-@pytest.fixture(autouse=True)
-def model(server: FakeOpenAI) -> FakeOpenAI:
-    """A model that says that the injury caused what was stopped."""
+@pytest.fixture
+def model(server: FakeOpenAI) -> None:
+    """A model that knows one cause."""
+    server.answer_with = lambda sent: {"relations": list(causes(sent.data["cases"]))}
 
-    def answer(request: Request) -> dict[str, Any]:
-        found = []
-        for case in request.data["cases"]:
-            shown = {one["text"]: one["id"] for one in [case["memory"], *case["others"]]}
-            if INJURY in shown and STOPPED in shown:
-                ends = {"source": shown[INJURY], "target": shown[STOPPED]}
-                told = {"kind": "causes", "confidence": 0.9, "reason": "it says so"}
-                found.append({"case": case["case"], **ends, **told})
-        return {"relations": found}
 
-    server.answer_with = answer
-    return server
+def causes(cases: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for case in cases:
+        ids = {one["text"]: one["id"] for one in (case["memory"], *case["others"])}
+        if {INJURY, STOPPED} <= ids.keys():
+            yield {
+                "case": case["case"], "kind": "causes", "source": ids[INJURY],
+                "target": ids[STOPPED], "confidence": 0.9, "reason": "because",
+            }  # fmt: skip
 
 
 @pytest.fixture
@@ -145,12 +144,20 @@ def test_a_spent_budget_leaves_the_rest_for_the_next_run(zoe: EndUser) -> None:
     assert classify_edges.relate(zoe.pk, plenty())["memories"] == 3
 
 
-def test_without_a_model_only_entities_are_looked_for(zoe: EndUser, settings: Any) -> None:
+def test_without_a_model_entities_alone_are_tagged(zoe: EndUser, settings: Any) -> None:
     settings.MIO_LLM = "offline"
     remember(zoe, INJURY, STOPPED, "The user lives in Lisbon.")
     done = classify_edges.relate(zoe.pk, plenty())
     assert done == {"memories": 3, "entities": 1, "edges": 0, "calls": 0}
-    assert classify_edges.users_due() == []
+
+
+def test_conflicts_change_no_status(zoe: EndUser, server: FakeOpenAI) -> None:
+    one, other = remember(zoe, "The user loves olives.", "The user hates olives.")
+    server.reply_json({"relations": [relation("conflicts")]})
+    classify_edges.relate(zoe.pk, plenty())
+    edge = Edge.objects.get(kind="conflicts")
+    assert {edge.source_id, edge.target_id} == {one.pk, other.pk}
+    assert set(Memory.objects.values_list("status", flat=True)) == {"active"}
 
 
 def relation(kind: str, confidence: float = 0.9, source: str = "m1", target: str = "m2") -> dict:

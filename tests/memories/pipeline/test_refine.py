@@ -12,7 +12,17 @@ from tests.factories import make_contact, make_end_user
 from tests.memories.read_often import LONG, read_often
 from tests.memories.snapshots import assert_sound
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("model")]
+LONG_ZH = (
+    "小红在医院做夜班护士，已经是护士长了。她养了两只从街上捡来的橘猫，都很胖。"
+    "小红的妹妹在北京读研究生，学的是建筑设计。"
+)
+
+
+@pytest.fixture
+def model(server):
+    """A model that finds no memory verbose."""
+    server.answer_with = lambda _sent: {"refinements": []}
 
 
 @pytest.fixture
@@ -45,10 +55,11 @@ def test_a_long_memory_is_split_and_stays(end_user, server):
     assert_sound(end_user)
 
 
-def test_without_a_model_nothing_is_looked_at(end_user):
-    read_often(end_user, LONG)
-    assert refine.users_due() == []
-    assert refined(end_user)["looked_at"] == 0
+def test_chinese_is_measured_in_characters_and_stays_as_it_is_without_a_model(end_user):
+    memory = read_often(end_user, LONG_ZH, make_contact(end_user, "小红"))
+    done = refined(end_user)
+    assert (done["looked_at"], done["split"], done["trimmed"]) == (1, 0, 0)
+    assert Memory.objects.get().content == memory.content
 
 
 def test_a_wordy_memory_is_said_in_fewer_words(end_user, server):
@@ -80,17 +91,14 @@ def test_a_wordy_memory_is_said_in_fewer_words(end_user, server):
         {"content": LONG[:56]},
     ],
 )
-def test_only_long_old_and_read_facts_are_looked_at(end_user, server, fields):
+def test_only_long_old_and_read_facts_are_looked_at(end_user, fields):
     fields = {"content": LONG, **fields}
     read_often(end_user, fields.pop("content"), **fields)
     assert refined(end_user)["calls"] == 0
     assert Memory.objects.count() == 1
 
 
-def test_a_second_run_makes_no_call_and_writes_nothing(
-    end_user, server, django_assert_max_num_queries
-):
-    server.reply_json({"refinements": []}, times=None)
+def test_a_second_run_makes_no_call_and_writes_nothing(end_user, django_assert_max_num_queries):
     read_often(end_user, LONG)
     read_often(end_user, "Ivan keeps bees, " + ", ".join(f"hive number {n}" for n in range(20)))
     assert refined(end_user)["looked_at"] == 2
@@ -101,8 +109,7 @@ def test_a_second_run_makes_no_call_and_writes_nothing(
     assert refine.users_due() == []
 
 
-def test_ten_memories_share_a_call_and_the_budget_bounds_a_run(end_user, server):
-    server.reply_json({"refinements": []}, times=None)
+def test_ten_memories_share_a_call_and_the_budget_bounds_a_run(end_user):
     for n in range(25):
         read_often(end_user, f"{LONG} It was night {n}.")
     done = refined(end_user, calls=1)

@@ -9,12 +9,12 @@ import pytest
 from django.db import connection
 
 from accounts.models import EndUser
-from memories.bench.synthetic import Source, fill
 from memories.models import Memory, Vector
 from memories.search import ann
 from memories.search.dense import nearest
 from memories.search.sql import Scope, Subset
 from tests.factories import make_end_user, make_memory
+from tools.bench.synthetic import Source, fill
 
 # Together: the large user is made once in a process.
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("dense")]

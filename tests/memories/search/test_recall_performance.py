@@ -6,12 +6,12 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from memories.bench.synthetic import Source, fill
 from memories.models import Link, Memory
 from memories.providers.embeddings import LocalEmbedder
 from memories.search.recall import SearchRequest, search
 from memories.search.vectors import space
 from tests.factories import make_contact, make_end_user
+from tools.bench.synthetic import Source, fill
 
 pytestmark = pytest.mark.django_db
 

@@ -18,8 +18,8 @@ MEANT = {"import_chat FILE": "import_chat memory.jsonl --user ann --me default_u
 TYPED = {"bin/mio changepassword ann": "correct horse 7\ncorrect horse 7\n"}
 # What a default installation has not.
 OUTSIDE = {
-    "bench NAME": "files to measure with; tests/memories/bench",
-    "bench corpus": "files in the repository, some minutes; tests/memories/bench",
+    "bench NAME": "files to measure with; tests/tools/bench",
+    "bench corpus": "files in the repository, some minutes; tests/tools/bench",
     "cells add": "MIO_CELLS and a further database; tests/cells",
     "cells move": "two cells; tests/cells",
     "check_model": "a language model; tests/memories/management",
@@ -29,7 +29,7 @@ OUTSIDE = {
     "reembed --model": "OpenAI",
     "reembed --prune": "a model that was changed before",
     "backup": "it needs a file; shown without one it is the name of the command",
-    "import_vcard": "it needs a file; shown without one it is the name of the command",
+    "import_chat": "it needs a file; shown without one it is the name of the command",
     "import_user": "it needs a file; shown without one it is the name of the command",
 }
 # These replace everything.

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.bench import mentions as mentions_bench
+from tools.bench import mentions as mentions_bench
 from tools.training import by_author
 from understanding.learned import logistic
 from understanding.people.evidence import Evidence

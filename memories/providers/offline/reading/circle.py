@@ -160,7 +160,7 @@ class Circle:
             for entry in entries_of([one.person() for one in self.people]):
                 index[entry.key.key].append(entry)
             self._index = index
-        entries = [e for key in candidate_keys(text) for e in self._index.get(key, ())]
+        entries = [e for key in sorted(candidate_keys(text)) for e in self._index.get(key, ())]
         return find_mentions(text, entries) if entries else []
 
     def bearers(self, name: str) -> list[PersonDraft]:

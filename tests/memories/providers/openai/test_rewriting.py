@@ -39,18 +39,13 @@ class TestRefine:
         [
             {"pieces": SPLIT[:1]},
             {"pieces": [SPLIT[0], SPLIT[0]]},
-            {"pieces": [SPLIT[0], "Ines has cats."]},
-            {"pieces": [SPLIT[0], "Ines has 2 cats, 7 and 9 years old."]},
             {"pieces": [SPLIT[0], LONG.content]},
-            {"trimmed": "Ines moved to Porto."},
             {"trimmed": LONG.content + " She is happy."},
             {"trimmed": ""},
             {"id": "m2", "pieces": SPLIT},
         ],
     )
-    def test_what_loses_or_adds_a_number_or_is_no_shorter_is_left_as_it_is(
-        self, server, provider, fields
-    ):
+    def test_what_is_no_shorter_is_left_as_it_is(self, server, provider, fields):
         assert self.refined(server, provider, **fields) == {}
 
     def test_many_are_asked_in_several_calls_and_nothing_without_any(self, server, provider):
@@ -86,14 +81,10 @@ class TestPropose:
             {"members": ["m1"], "content": "Ines lives in Porto"},
             {"members": ["m1", "m9"], "content": "Ines lives in Porto"},
             {"members": ["m1", "m2"], "content": ""},
-            {"members": ["m1", "m2"], "content": "Ines moved to Porto"},
-            {"members": ["m1", "m2"], "content": "Ines moved to Porto in 2023, aged 31"},
             {"members": ["m1", "m2"], "content": "In 2023 " + "so " * 1200},
         ],
     )
-    def test_a_group_of_one_or_one_that_loses_or_invents_is_left_out(
-        self, server, provider, overlap
-    ):
+    def test_a_group_of_one_or_without_words_is_left_out(self, server, provider, overlap):
         assert self.proposed(server, provider, overlap) == []
 
     def test_a_memory_is_in_one_group_only(self, server, provider):

@@ -1,0 +1,57 @@
+"""Mio over HTTP: ``MIO_BASE`` (default http://127.0.0.1:8000) and ``MIO_KEY``, a key of an app.
+Whether two records are one person is asked of its code, which needs no server for that.
+"""
+
+import json
+import os
+import uuid
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+from benchmark.system import Message, Turn
+from understanding.same_person.pair_scoring import compare
+from understanding.same_person.records import Record, record
+from understanding.types import Person
+
+
+class Mio:
+    def __init__(self) -> None:
+        self._base = os.environ.get("MIO_BASE", "http://127.0.0.1:8000")
+        self._key = os.environ["MIO_KEY"]
+        self._run = uuid.uuid4().hex[:8]
+
+    def open(self, user: str) -> None:
+        self._user = quote(f"{user}-{self._run}", safe="")
+
+    def add(self, messages: Sequence[Message]) -> None:
+        for start in range(0, len(messages), 100):
+            self._post("messages/", {"messages": list(messages[start : start + 100])})
+
+    def settle(self) -> None:
+        self._post("process/", {"wait": True})
+
+    def context(self, message: str, history: Sequence[Turn]) -> str:
+        asked = {"message": message, "session_id": "probe", "history": list(history)}
+        return str(self._post("context/", asked)["system_prompt"])
+
+    def same(self, first: dict[str, Any], second: dict[str, Any]) -> bool:
+        """Whether Mio would suggest to an operator that these are one person."""
+        return compare(_record(first), _record(second)).verdict in ("certain", "likely")
+
+    def close(self) -> None:
+        pass
+
+    def _post(self, path: str, body: dict[str, Any]) -> Any:
+        headers = {"Authorization": f"Bearer {self._key}", "Content-Type": "application/json"}
+        address = f"{self._base}/api/v1/users/{self._user}/{path}"
+        request = Request(address, json.dumps(body).encode(), headers)
+        with urlopen(request, timeout=600) as answer:
+            return json.load(answer)
+
+
+def _record(side: dict[str, Any]) -> Record:
+    relationship = side.get("relationship") or ""
+    person = Person(uuid.uuid4(), side["name"], relationship=relationship)
+    return record(person, {}, side["facts"])

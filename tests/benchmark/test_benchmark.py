@@ -1,0 +1,144 @@
+"""The benchmark: anybody's system can be measured, and each figure tells what it says."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmark import corpus, table
+from benchmark.checks import check
+from benchmark.system import Program
+from benchmark.systems.turns import AllTurns
+from benchmark.tasks import kept, lives, pairs, who
+from benchmark.timing import Clock
+
+ROOT = Path(__file__).resolve().parents[2]
+PROBE = {
+    "id": "p",
+    "tag": "updated",
+    "must_include": [["Lyon"]],
+    "must_not_include": ["Marta"],
+    "must_not_be_current": ["Paris"],
+}
+
+
+class Knows:
+    """A system whose contexts are given by hand."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def open(self, user):
+        pass
+
+    def add(self, messages):
+        pass
+
+    def settle(self):
+        pass
+
+    def context(self, message, history):
+        return self.text
+
+    def close(self):
+        pass
+
+
+def readme_program(tmp_path: Path) -> list[str]:
+    text = (ROOT / "benchmark" / "README.md").read_text("utf-8")
+    program = tmp_path / "notebook.py"
+    program.write_text(text.split("```python\n")[1].split("```")[0], "utf-8")
+    return [sys.executable, str(program)]
+
+
+def test_the_program_of_the_readme_can_be_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    system = Program(readme_program(tmp_path))
+    figures = who.run(system, ["a08"], Clock())
+    system.close()
+    assert figures["ordinary"]["messages"] > 20
+    assert 0 < figures["ordinary"]["needed_found"] < 1
+
+
+def test_a_system_that_fails_says_in_which_call(tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    system = Program(readme_program(tmp_path))
+    with pytest.raises(RuntimeError, match=r"^add: AttributeError"):
+        system.add([])  # nothing was opened
+    system.close()
+
+
+@pytest.mark.parametrize(
+    ("context", "failed"),
+    [
+        ("She lives in Lyon.", None),
+        ("She lives in Paris.", "needed"),
+        ("She lives in Lyon.\nShe lives in Paris.", "nothing_old"),
+        ("She lives in Lyon.\nUntil May she lived in Paris.", None),
+        ("She moved from Paris to Lyon.", None),
+        ("She lives in Lyon with Marta.", "nothing_wrong"),
+        ("She lives in Lyon and owes 4000.", "nothing_forgotten"),
+        ("Her pylon is new.", "needed"),
+    ],
+)
+def test_a_probe_is_passed_only_with_what_is_needed_and_nothing_else(context, failed):
+    row = lives.judged(PROBE, context, ["4000"])
+    assert [part for part in lives.PARTS if not row[part]][:1] == ([failed] if failed else [])
+    assert row["passed"] is (failed is None)
+
+
+def test_who_counts_the_people_that_a_context_is_about():
+    circle = corpus.circle("a08")
+    everybody = " ".join(str(one.locker) for one in circle)
+    of_all = who.run(Knows(everybody), ["a08"], Clock())["ordinary"]
+    of_none = who.run(Knows(""), ["a08"], Clock())["ordinary"]
+    assert (of_all["needed_found"], of_none["needed_found"]) == (1.0, 0.0)
+    assert of_all["wrong_per_100"] > 100 * (len(circle) - 2)
+    assert of_none["wrong_per_100"] == 0
+
+
+def test_a_statement_is_kept_in_any_wording_that_has_its_values():
+    said = "jana got a job at the zoo in june, she feeds 14 seals"
+    kept_in = kept.stretched("- Jana: since June at the zoo\n- feeds seals, 14 of them")
+    statement = "Jana has worked at the zoo since June and feeds 14 seals."
+    assert kept.told(statement, said, kept_in)
+    assert not kept.told(statement, said, kept.stretched("- Jana: since June at the zoo, 12 seals"))
+    assert not kept.told(statement, said, kept.stretched("- a visit to the zoo"))
+
+
+def test_all_turns_keep_all_and_also_what_nobody_stated():
+    figures = kept.run(AllTurns(), ["a08"], Clock())
+    assert figures["kept"] > 0.8
+    assert figures["kept_of_them"] > 0.7
+
+
+def test_pairs_are_for_systems_that_can_tell():
+    assert pairs.run(Knows(""), ["a08"]) is None
+    system = Knows("")
+    system.same = lambda first, second: True
+    figures = pairs.run(system, ["a08"])
+    assert figures["recall"] == 1.0
+    assert 0.1 < figures["precision"] < 0.9
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in lives.LIVES.glob("*.json")))
+def test_each_life_is_in_order(name):
+    assert list(check(name)) == []
+
+
+def test_the_command_measures_and_puts_side_by_side(tmp_path):
+    out = tmp_path / "last.json"
+    command = [sys.executable, "-m", "benchmark"]
+    measured = [*command, "run", "last-turns", "--task", "lives", "--life", "a", "--out", out]
+    subprocess.run(measured, cwd=ROOT, check=True, capture_output=True)
+    assert json.loads(out.read_text("utf-8"))["lives"]["all"]["probes"] >= 50
+    shown = subprocess.run(
+        [*command, "table", out, out], cwd=ROOT, check=True, capture_output=True, text=True
+    )
+    assert shown.stdout.count("| last-turns |") == 2
+
+
+def test_a_task_that_was_not_measured_is_a_dash():
+    assert "| – |" in table.markdown([{"system": "x"}])
