@@ -52,7 +52,7 @@ class _Unrecorded(Recorder):
     def watch(self, objects: Iterable[Tracked], *, created: bool = False) -> None:
         """Records nothing, and reads nothing of ``objects``."""
 
-    keep = watch  # type: ignore[assignment]
+    keep = watch
 
 
 # For what is no change of anybody's, such as what machines learn.

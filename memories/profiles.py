@@ -4,7 +4,7 @@ import itertools
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 from contacts import cards
@@ -87,12 +87,10 @@ def _ids(values: Collection[Any]) -> tuple[UUID, ...]:
 
 def sources(profile: Profile) -> set[UUID]:
     """The memories that a profile rests on."""
-    pieces = [
-        *itertools.chain(*profile.attributes.values()),
-        *profile.timeline,
-        *profile.references,
-    ]
-    return set(profile.personality_sources).union(*(piece.sources for piece in pieces))
+    told = [value.sources for value in itertools.chain(*profile.attributes.values())]
+    told += [event.sources for event in profile.timeline]
+    told += [reference.sources for reference in profile.references]
+    return set(profile.personality_sources).union(*told)
 
 
 def renamed(profile: Profile, names: Mapping[UUID, Collection[UUID]]) -> Profile:
@@ -101,7 +99,10 @@ def renamed(profile: Profile, names: Mapping[UUID, Collection[UUID]]) -> Profile
     def now(sources: tuple[UUID, ...]) -> tuple[UUID, ...]:
         return tuple(dict.fromkeys(pk for one in sources for pk in names.get(one, (one,))))
 
-    changed = _with_pieces(profile, lambda piece: replace(piece, sources=now(piece.sources)))
+    def change(piece: P) -> P | None:
+        return replace(piece, sources=now(piece.sources))
+
+    changed = _with_pieces(profile, change)
     return replace(changed, personality_sources=now(profile.personality_sources))
 
 
@@ -119,7 +120,11 @@ def told_by(profile: Profile, memory_ids: Collection[UUID]) -> ProfilePatch:
     )
 
 
-def _with_pieces(profile: Profile, change: Callable[[P], P | None]) -> Profile:
+class _Change(Protocol):
+    def __call__(self, piece: P, /) -> P | None: ...
+
+
+def _with_pieces(profile: Profile, change: _Change) -> Profile:
     """``profile`` with each value, event and reference as ``change`` returns it, without those of
     which that is None."""
 
@@ -191,7 +196,7 @@ def _each_once(pieces: Iterable[P], key: Callable[[P], Hashable]) -> list[P]:
     """The first piece of each key, with the sources of all of them."""
     united: dict[Hashable, P] = {}
     for piece in pieces:
-        first = united.setdefault(key(piece), piece)
+        first: P = united.setdefault(key(piece), piece)
         sources = tuple(dict.fromkeys([*first.sources, *piece.sources]))
         united[key(piece)] = replace(first, sources=sources)
     return list(united.values())
@@ -226,7 +231,10 @@ def without(profile: Profile, gone: Collection[UUID]) -> tuple[Profile, frozense
         again.update(sources)
         return False
 
-    left = _with_pieces(profile, lambda piece: piece if stays(piece.sources) else None)
+    def change(piece: P) -> P | None:
+        return piece if stays(piece.sources) else None
+
+    left = _with_pieces(profile, change)
     if not stays(profile.personality_sources):
         left = replace(left, personality="", personality_sources=())
     return left, frozenset(again - lost)

@@ -26,8 +26,8 @@ from memories.corrections import derived, erasure_requests, learnt_since, merge_
 from memories.corrections.edit_memories import locked
 from memories.models import Edge, EntityLink, Link, Memory
 
-_CONTACT, _MEMORY, _LINK, _EDGE = (
-    model._meta.label_lower for model in (Contact, Memory, Link, Edge)
+_CONTACT, _MEMORY, _LINK, _EDGE, _RELATION = (
+    model._meta.label_lower for model in (Contact, Memory, Link, Edge, Relation)
 )
 
 # Verbs that make many people: those of whom more was learnt since stay when such a change is undone.
@@ -116,10 +116,8 @@ def _drop_unshared(end_user: EndUser, change: Change) -> None:
 
 def _touched(change: Change) -> tuple[set[UUID], set[UUID]]:
     """The contacts and the memories that a change touched, themselves or by a link or relation."""
-    links, relations = (
-        model.objects.of(change.end_user_id).filter(pk__in=_ids(change, model._meta.label_lower))
-        for model in (Link, Relation)
-    )
+    links = Link.objects.of(change.end_user_id).filter(pk__in=_ids(change, _LINK))
+    relations = Relation.objects.of(change.end_user_id).filter(pk__in=_ids(change, _RELATION))
     linked = set(links.values_list("contact", "memory"))
     related = {pk for pair in relations.values_list("subject", "object") for pk in pair}
     contacts = _named(change, _CONTACT, "contact_id", "subject_id", "object_id")

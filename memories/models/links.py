@@ -343,8 +343,8 @@ class Edge(Tracked):
     ``both_ways`` by ``source`` alone. ``shares_entity:NAME`` and ``conflicts`` hold in both
     directions, the others in the stated one.
 
-    To add a kind: a row of ``Kind``, its weights in ``graph.WEIGHTS``, ``Relationship`` where a model may
-    say so, the words of both languages in ``dashboard.words``, a row in docs/api_corrections.md.
+    To add a kind: a row of ``types.EdgeKind``, its weights in ``graph.WEIGHTS``, ``types.Relationship``
+    where a model may say so, the words of both languages in ``dashboard.words``, a row in docs/api_corrections.md.
     """
 
     tracked = ("source_id", "target_id", "kind", "reason", "confidence", "end_user_id")

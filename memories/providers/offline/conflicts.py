@@ -49,8 +49,9 @@ def _ended_facts(new: StoredMemory, memory: StoredMemory) -> Mapping[StoredFact,
     reasons: dict[StoredFact, Reason] = {}
     for fact, old in contradicted(new.facts, new.said_at, memory.current):
         if fact.key == old.key and not fact.over(new.said_at):
-            values = {"new": fact.value, "old": old.value}
-            reasons[old] = Reason("value_changed", attribute=fact.key, **values)
+            reasons[old] = Reason(
+                "value_changed", attribute=fact.key, new=fact.value, old=old.value
+            )
         elif old.key in opposites(fact.key):
             reasons[old] = Reason(_TASTE_CHANGED[old.key], new=fact.value)
         else:
