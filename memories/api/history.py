@@ -11,14 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.errors import ApiError
+from accounts.errors import ApiError, unknown
 from accounts.fields import Identifier, PastInstant, StoredReason, Strict
 from accounts.models import EndUser
 from accounts.paging import page
-from contacts import store
 from contacts.models import Contact
-from memories.api.requested import unknown_memory
-from memories.api.serializers import VALID_AT, shown, with_relations
+from memories.api.contacts import PersonView
+from memories.api.serializers import VALID_AT, MemorySerializer, with_relations
 from memories.history import as_of, changed, versions
 from memories.models import Memory
 
@@ -95,7 +94,7 @@ class ChangedQuery(Strict):
     )
 
 
-class WhatChanged(UserView):
+class WhatChanged(PersonView):
     @documented(
         responses={200: ChangedFacts},
         parameters=[ChangedQuery],
@@ -105,13 +104,9 @@ class WhatChanged(UserView):
     )
     def get(self, _request: Request, **_path: Any) -> Response:
         query = self.query(ChangedQuery)
-        pk = query.get("contact")
-        who = store.survivor(self.end_user, pk) if pk else None
-        if pk and who is None:
-            raise ApiError(404, "unknown_contact", "This user has no such contact.")
-        found = changed.changed(self.end_user, who.id if who else None)
-        shown = [asdict(one) for one in found[: query.get("limit")]]
-        return Response(ChangedFacts({"results": shown}).data)
+        who = self.survivor(query["contact"]).id if query.get("contact") else None
+        facts = changed.changed(self.end_user, who)[: query.get("limit")]
+        return Response(ChangedFacts({"results": [asdict(one) for one in facts]}).data)
 
 
 class MemoryHistory(UserView):
@@ -123,7 +118,7 @@ class MemoryHistory(UserView):
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         found = versions.versions(self.end_user, memory_id)
         if not found:
-            raise unknown_memory()
+            raise unknown("unknown_memory")
         return Response(Versions({"results": [asdict(version) for version in found]}).data)
 
 
@@ -163,10 +158,10 @@ def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) ->
 
     def show(memories: Sequence[Memory]) -> list[dict[str, Any]]:
         found = as_of.seen(then, memories)
-        as_then = shown([memory for memory, _ in found])
+        as_then = MemorySerializer([memory for memory, _ in found], many=True).data
         ids = {pk for _, about in found for pk in about}
-        known = Contact.objects.of(end_user).filter(pk__in=ids).values_list("pk", "name")
-        names = dict(known)
+        people = Contact.objects.of(end_user).filter(pk__in=ids)
+        names = dict(people.values_list("pk", "name"))
         return [
             {
                 **row,

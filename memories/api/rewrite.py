@@ -8,34 +8,26 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from accounts.api import UserView, documented
-from accounts.fields import BoundedList, Identifier, Strict, Text
+from accounts.fields import BoundedList, Identifier, Reasoned, Text
 from memories.api.requested import changed, check_memory
-from memories.api.serializers import (
-    MAX_CONTENT,
-    ChangedMemory,
-    MemorySerializer,
-    shown,
-    with_relations,
-)
+from memories.api.serializers import MAX_CONTENT, ChangedMemory, MemorySerializer, with_relations
 from memories.corrections import rewrite
 from memories.models import Edge, Memory
 
 
-class SplitMemoryForm(Strict):
+class SplitMemoryForm(Reasoned):
     """Sentences that each stand alone and say together what the memory says."""
 
     pieces = BoundedList(
         child=Text(max_length=MAX_CONTENT), min_length=2, max_length=rewrite.MOST_PIECES
     )
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
-class MergeMemoriesForm(Strict):
+class MergeMemoriesForm(Reasoned):
     """The memories that say the same, and a sentence that says all that they say."""
 
     ids = BoundedList(child=Identifier(), min_length=2, max_length=rewrite.MOST_MERGED)
     content = Text(max_length=MAX_CONTENT)
-    why = Text(max_length=500, allow_blank=True, required=False)
 
 
 class Pieces(serializers.Serializer):
@@ -58,23 +50,15 @@ class SplitMemory(UserView):
     def post(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         asked = self.body(SplitMemoryForm)
         check_memory(self.end_user, memory_id)
-        change = rewrite.split(
-            self.end_user,
-            memory_id,
-            asked["pieces"],
-            actor=self.actor,
-            why=asked.get("why", ""),
-        )
-        parts = Edge.objects.of(self.end_user).filter(kind=Edge.Kind.PART_OF, target=memory_id)
+        change = rewrite.split(self.end_user, memory_id, asked["pieces"], **self.by(asked))
         made = [row["id"] for row in change.rows if row["model"] == Edge._meta.label_lower]
-        rows = Memory.objects.of(self.end_user).filter(
-            pk__in=parts.filter(pk__in=made).values("source")
+        parts = Edge.objects.of(self.end_user).filter(
+            kind=Edge.Kind.PART_OF, target=memory_id, pk__in=made
         )
+        rows = Memory.objects.of(self.end_user).filter(pk__in=parts.values("source"))
         pieces = with_relations(rows).order_by("created_at", "pk")
-        return Response(
-            {"change_id": change.id, "pieces": shown(list(pieces))},
-            status=status.HTTP_201_CREATED,
-        )
+        answer = Pieces({"change_id": change.id, "pieces": pieces})
+        return Response(answer.data, status=status.HTTP_201_CREATED)
 
 
 class MergeMemories(UserView):
@@ -89,12 +73,13 @@ class MergeMemories(UserView):
     def post(self, _request: Request, **_path: Any) -> Response:
         asked = self.body(MergeMemoriesForm)
         ids = list(dict.fromkeys(asked["ids"]))
-        held = set(Memory.objects.of(self.end_user).filter(pk__in=ids).values_list("pk", flat=True))
-        if unknown := [str(pk) for pk in ids if pk not in held]:
+        rows = Memory.objects.of(self.end_user).filter(pk__in=ids)
+        known = set(rows.values_list("pk", flat=True))
+        if unknown := [str(pk) for pk in ids if pk not in known]:
             problem = f"This user has no such memory: {', '.join(unknown[:5])}."
             raise serializers.ValidationError({"ids": [problem]})
         memory, change = rewrite.merge_memories(
-            self.end_user, ids, asked["content"], actor=self.actor, why=asked.get("why", "")
+            self.end_user, ids, asked["content"], **self.by(asked)
         )
         answer = changed(self.end_user, memory.pk, change)
         return Response(answer, status=status.HTTP_201_CREATED)
