@@ -24,9 +24,9 @@ def first_steps(apps: QuerySet[App], users: QuerySet[EndUser]) -> list[Step]:
     """The first steps, and which are done by somebody of these apps other than the demo; empty when
     all are. Five statements, each of which ends at the first row."""
     apps = apps.exclude(name=demo.APP)
-    theirs = users.exclude(app__name=demo.APP).order_by()
-    written = theirs.filter(message_seq__gt=0).exists()
-    person = Contact.objects.filter(end_user__in=theirs.values("pk")).exists()
+    real_users = users.exclude(app__name=demo.APP).order_by()
+    written = real_users.filter(message_seq__gt=0).exists()
+    person = Contact.objects.filter(end_user__in=real_users.values("pk")).exists()
     corrected = Change.objects.filter(
         end_user__in=users.order_by().values("pk"), actor__startswith=OPERATOR
     )

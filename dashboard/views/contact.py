@@ -83,7 +83,7 @@ def _relations(request: HttpRequest, person: Contact) -> dict[str, Any]:
 
 def _changes(request: HttpRequest, person: Contact) -> dict[str, Any]:
     page = pager.page_of(request, queries.changes_of(person), ["-created_at", "id"])
-    return {"page": page, "about": changes.about(person.end_user, page.rows, language_of())}
+    return {"page": page, "about": changes.about(page.rows, language_of())}
 
 
 TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {

@@ -102,15 +102,19 @@ class MemoryEdges(UserView):
     def get(self, _request: Request, memory_id: UUID, **_path: Any) -> Response:
         query = self.query(EdgesQuery)
         check_memory(self.end_user, memory_id)
-        found = graph.neighbours(
+        neighbours = graph.neighbours(
             self.end_user,
             [memory_id],
             hops=query["hops"],
             limit=query["limit"],
             kinds=[query["kind"]] if "kind" in query else [],
         )
-        memories = Memory.objects.of(self.end_user).filter(pk__in=found).defer("tokens").in_bulk()
-        results = [_shown(beside, memories[pk]) for pk, beside in found.items() if pk in memories]
+        memories = (
+            Memory.objects.of(self.end_user).filter(pk__in=neighbours).defer("tokens").in_bulk()
+        )
+        results = [
+            _shown(beside, memories[pk]) for pk, beside in neighbours.items() if pk in memories
+        ]
         return Response(Edges({"results": results}).data)
 
     @documented(

@@ -89,18 +89,18 @@ class NoBody(Strict):
 
 
 def _shown(rows: Sequence[Erasure]) -> list[dict[str, Any]]:
-    found = [asdict(build.forgetting(row)) for row in rows]
-    return list(ForgettingSerializer(found, many=True).data)
+    requests = [asdict(build.forgetting(row)) for row in rows]
+    return list(ForgettingSerializer(requests, many=True).data)
 
 
 def _detail(erasure: Erasure) -> dict[str, Any]:
     messages = Message.objects.of(erasure.end_user_id).filter(pk__in=erasure.unsure_message_ids)
     contacts = Contact.objects.of(erasure.end_user_id).light()
-    found = asdict(build.forgetting(erasure)) | {
+    report = asdict(build.forgetting(erasure)) | {
         "undecided_messages": messages.order_by("seq"),
         "undecided_contacts": contacts.filter(pk__in=erasure.unsure_contact_ids).order_by("name"),
     }
-    return dict(ForgettingDetail(found).data)
+    return dict(ForgettingDetail(report).data)
 
 
 class Forgettings(UserView):
@@ -139,10 +139,10 @@ class Decide(UserView):
     def post(self, _request: Request, erasure_id: UUID, **_path: Any) -> Response:
         asked = self.body(DecideBody)
         try:
-            found = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
+            erasure = decide(self.end_user, erasure_id, **asked, by=By(self.actor))
         except NothingToForget as error:
             raise ApiError(404, "unknown_forgetting", str(error)) from error
-        return Response(_detail(found))
+        return Response(_detail(erasure))
 
 
 class Erase(UserView):

@@ -157,9 +157,9 @@ def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) ->
         rows = rows.filter(type=query["type"])
 
     def show(memories: Sequence[Memory]) -> list[dict[str, Any]]:
-        found = as_of.seen(then, memories)
-        as_then = MemorySerializer([memory for memory, _ in found], many=True).data
-        ids = {pk for _, about in found for pk in about}
+        rows_then = as_of.seen(then, memories)
+        as_then = MemorySerializer([memory for memory, _ in rows_then], many=True).data
+        ids = {pk for _, about in rows_then for pk in about}
         people = Contact.objects.of(end_user).filter(pk__in=ids)
         names = dict(people.values_list("pk", "name"))
         return [
@@ -169,7 +169,7 @@ def believed_page(request: Request, end_user: EndUser, query: dict[str, Any]) ->
                 "people": [{"id": str(pk), "name": names[pk]} for pk in about if pk in names],
                 "superseded_by": [],
             }
-            for row, (_, about) in zip(as_then, found, strict=True)
+            for row, (_, about) in zip(as_then, rows_then, strict=True)
         ]
 
     return page(request, with_relations(rows), "said_at", query, show)

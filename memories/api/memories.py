@@ -164,7 +164,7 @@ def _chosen(end_user: EndUser, query: dict[str, Any]) -> MemoryQuerySet:
 
 def _contacts(end_user: EndUser, ids: Sequence[UUID], field: str) -> list[Contact]:
     """The contacts with these ids, or those that they were merged into, each once."""
-    found = [store.survivor(end_user, pk) for pk in ids]
-    if None in found:
+    contacts = [store.survivor(end_user, pk) for pk in ids]
+    if None in contacts:
         raise serializers.ValidationError({field: ["This user has no such contact."]})
-    return list({contact.id: contact for contact in found if contact}.values())
+    return list({contact.id: contact for contact in contacts if contact}.values())
