@@ -9,10 +9,10 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 
 from contacts.attributes import ATTRIBUTES, label
-from contacts.models import Contact
+from contacts.models import Contact, Relation
 from contacts.text import estimate_tokens
 from dashboard import access, fragments, pager
-from dashboard.queries import changes, dates, memories, relations
+from dashboard.queries import changes, dates, memories
 from dashboard.queries import contact as queries
 from dashboard.queries.contacts import told_apart
 from dashboard.views.picking import picker
@@ -73,12 +73,8 @@ def _timeline(_request: HttpRequest, _person: Contact) -> dict[str, Any]:
 
 
 def _relations(request: HttpRequest, person: Contact) -> dict[str, Any]:
-    rows = relations.related(person)
-    return {
-        "relations": rows,
-        "graph": relations.graph_of(person, rows),
-        **picker(request, person.end_user, person.pk),
-    }
+    rows = Relation.objects.of(person.end_user_id).among([person.pk]).order_by("id")
+    return {"relations": rows, **picker(request, person.end_user, person.pk)}
 
 
 def _changes(request: HttpRequest, person: Contact) -> dict[str, Any]:
