@@ -135,25 +135,19 @@ def _apart(name: str, before: Sequence[str], after: Sequence[str]) -> Edit:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class InLife:
-    """What held one after the other, the earliest first, each with its label; of the end user
-    where there is no ``person``."""
-
-    person: Contact | None
-    steps: tuple[tuple[str, changed.Step], ...]
+Steps = list[tuple[str, changed.Step]]  # each with the label of its key, the earliest first
 
 
-def in_lives(end_user: EndUser, language: str) -> list[InLife]:
-    """What changed in the lives of an end user and of the people who are known, the latest
-    first. Two statements."""
+def in_lives(end_user: EndUser, language: str) -> list[tuple[Contact | None, Steps]]:
+    """What changed in the lives of the people who are known, and of the end user (None): values
+    that held one after the other. The latest first. Two statements."""
     matters = changed.changed(end_user)[:MOST_LIVES]
     ids = {one.person for one in matters if one.person}
     people = end_user.contacts.standing().light().in_bulk(ids)
     return [
-        InLife(
+        (
             people.get(one.person) if one.person else None,
-            tuple((label(step.key, language), step) for step in one.steps),
+            [(label(step.key, language), step) for step in one.steps],
         )
         for one in matters
         if one.person is None or one.person in people

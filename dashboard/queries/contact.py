@@ -181,9 +181,10 @@ def sources(end_user: EndUser, memory_ids: Collection[UUID]) -> list[tuple[Memor
     return [(m, [messages[pk] for pk in m.source_message_ids if pk in messages]) for m in memories]
 
 
-def names_of(contact: Contact) -> list[str]:
-    """What to highlight: every way that the person is called."""
-    return [contact.name, *contact.aliases]
+def head_of(contact: Contact) -> dict[str, Any]:
+    """What every page about a person shows: whose they are, and their names to highlight."""
+    names = [contact.name, *contact.aliases]
+    return {"end_user": contact.end_user, "contact": contact, "names": names}
 
 
 def memories_about(contact: Contact) -> QuerySet[Memory]:

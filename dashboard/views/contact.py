@@ -31,9 +31,7 @@ def contact(request: HttpRequest, person: Contact) -> HttpResponse:
     tab = request.GET.get("tab", "")
     tab = tab if tab in TABS else "card"
     context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "rhythm": rhythms(person.end_user, [person.pk]).get(person.pk),
         "tab": tab,
         "tabs": _tabs(),
@@ -95,9 +93,7 @@ TABS: dict[str, Callable[[HttpRequest, Contact], dict[str, Any]]] = {
 def sources(request: HttpRequest, person: Contact) -> HttpResponse:
     """The memories of ``?m=`` with the messages that they rest on: a fragment, or a page."""
     context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "sources": queries.sources(person.end_user, access.valid_ids(request.GET.getlist("m"))),
     }
     template = "_sources.html" if fragments.wanted(request) else "sources.html"

@@ -116,9 +116,7 @@ def show_move(request: HttpRequest, person: Contact, memories: Sequence[Memory])
     status = 200 if request.method == "GET" or ASK in request.POST else 422
     back_to = feedback.ours(request, sent.get("next", ""))
     context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "memories": memories,
         "next": back_to,
         "problem": _("Choose a person.") if status != 200 else "",
@@ -164,9 +162,7 @@ def show_split(
 ) -> HttpResponse:
     """The form that asks who memories are about instead."""
     context = {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "memories": memories,
         "form": form or SplitForm(),
     }
@@ -237,9 +233,7 @@ def _forget_page(
 ) -> HttpResponse:
     """The page that says what forgetting erases."""
     context |= {
-        "end_user": person.end_user,
-        "contact": person,
-        "names": queries.names_of(person),
+        **queries.head_of(person),
         "plan": plan,
         "page": pager.page_of(request, plan.rows, ["-said_at", "id"]),
     }
