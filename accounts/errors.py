@@ -3,7 +3,7 @@
 import logging
 import traceback
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import (
     ObjectDoesNotExist,
@@ -13,6 +13,7 @@ from django.core.exceptions import (
 )
 from django.core.signals import got_request_exception
 from django.db import DatabaseError, IntegrityError, OperationalError
+from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.views import defaults
 from django.views.decorators.csrf import csrf_exempt
@@ -24,6 +25,8 @@ from accounts.citus import broken_constraint
 from accounts.reasons import CodedError, Reason
 
 log = logging.getLogger(__name__)
+
+Row = TypeVar("Row", bound=Model)
 
 # A lock was not had in time, or was part of a deadlock: PostgreSQL's codes.
 _BUSY = ("55P03", "40P01")
@@ -99,6 +102,19 @@ class ApiError(exceptions.APIException):
         self.details = details or {}
 
 
+def unknown(code: str) -> ApiError:
+    """The refusal of this code of CODES, in the words that are there."""
+    return ApiError(CODES[code][0], code, CODES[code][1])
+
+
+def first_or_404(rows: QuerySet[Row], code: str) -> Row:
+    """The first of these rows. Raises the refusal ``code`` where there is none."""
+    row = rows.first()
+    if row is None:
+        raise unknown(code)
+    return row
+
+
 def conflict(
     why: str | CodedError, code: str = "conflict", details: Mapping[str, Any] | None = None
 ) -> ApiError:
@@ -111,7 +127,12 @@ def conflict(
 def _refused(error: CodedError) -> exceptions.APIException:
     """Of a verb that names the field, what is wrong with it; else what stands in the way."""
     field = error.reason.params.get("field") if isinstance(error.reason, Reason) else None
-    return exceptions.ValidationError({field: [str(error)]}) if field else conflict(error)
+    if field:
+        return exceptions.ValidationError({field: [str(error)]})
+    status_code = CODES[error.api_code][0]
+    if status_code == status.HTTP_409_CONFLICT:
+        return conflict(error, error.api_code)
+    return ApiError(status_code, error.api_code, str(error))
 
 
 def too_large(limit: int) -> ApiError:

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from django.core.exceptions import ValidationError
 from django.db.models import DateTimeField, Model, Q, QuerySet
 from django.utils.encoding import escape_uri_path
+from drf_spectacular.utils import inline_serializer
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -31,11 +32,21 @@ class PageQuery(Strict):
     cursor = serializers.CharField(required=False, max_length=200)
 
 
-class Page(serializers.Serializer):
-    """What ``page`` answers; who inherits from it adds the ``results``."""
+def page_of(serializer: type[serializers.BaseSerializer], name: str = "") -> Any:
+    """The description of what ``page`` answers with rows of this serializer."""
+    fields = {
+        "count": serializers.IntegerField(),
+        "next": serializers.URLField(allow_null=True),
+        "results": serializer(many=True),
+    }
+    return inline_serializer(
+        name or f"{serializer.__name__.removesuffix('Serializer')}Page", fields
+    )
 
-    count = serializers.IntegerField()
-    next = serializers.URLField(allow_null=True)
+
+def listed(serializer: type[serializers.BaseSerializer]) -> Callable[[Sequence[Any]], list[Any]]:
+    """Shows rows by this serializer: the ``show`` of ``page``."""
+    return lambda rows: list(serializer(rows, many=True).data)
 
 
 def page(

@@ -86,7 +86,10 @@ class Skipped:
 
 
 class CodedError(Exception):
-    """What was asked can't be done, or failed; ``str`` says why in English."""
+    """What was asked can't be done, or failed; ``str`` says why in English. ``api_code`` is the
+    code of the API's refusal, of ``accounts.errors.CODES``."""
+
+    api_code: ClassVar[str] = "conflict"
 
     def __init__(self, reason: Reason | str) -> None:
         super().__init__(reason)

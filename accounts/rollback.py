@@ -31,6 +31,8 @@ from accounts.reasons import CodedError, Reason
 class CannotUndo(CodedError):
     """The change was undone already, or something that was made since stands in the way."""
 
+    api_code = "cannot_undo"
+
 
 class LaterChanges(CannotUndo):
     """Later ``changes`` touched the same rows: these have to be undone first, newest first."""
