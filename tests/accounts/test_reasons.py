@@ -105,14 +105,15 @@ def test_every_error_that_is_raised_carries_a_reason() -> None:
     assert bare == []
 
 
-def test_every_template_is_translated_with_its_holes() -> None:
+def test_every_template_is_translated_with_its_holes(subtests: pytest.Subtests) -> None:
     for code, template in TEMPLATES.items():
-        with translation.override("zh-hans"):
-            chinese = gettext(template)
-        held = dict.fromkeys(HOLES[code], "7")
-        plain = template.format(**held)
-        assert any(map(str.isalpha, plain)) == (chinese != template), code
-        assert chinese.format(**held).count("7") >= len(HOLES[code]), code
+        with subtests.test(code):
+            with translation.override("zh-hans"):
+                chinese = gettext(template)
+            held = dict.fromkeys(HOLES[code], "7")
+            plain = template.format(**held)
+            assert any(map(str.isalpha, plain)) == (chinese != template)
+            assert chinese.format(**held).count("7") >= len(HOLES[code])
 
 
 NESTED = Reason(
