@@ -11,7 +11,7 @@ from django.apps import apps
 
 from accounts import scope
 from accounts.changes import recording
-from accounts.models import App, Change, EndUser
+from accounts.models import Change, EndUser
 from contacts import store
 from contacts.models import Contact, Relation, Suggestion, json_value
 from memories import portability
