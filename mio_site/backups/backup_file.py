@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import copyfileobj
-from typing import IO, Any
+from typing import IO
 
 from django.conf import settings
 from django.db import Error, connections
@@ -186,7 +186,6 @@ def read_manifest(file: Path) -> Manifest:
     apps = {app for app, _ in known}
     applied = {each for database in manifest.databases for each in database.migrations}
     unknown = sorted(f"{a}.{n}" for a, n in applied if a in apps and (a, n) not in known)
-    unknown = [name for name in unknown if not _was_squashed(name, known)]
     if unknown:
         raise _newer(file, ", ".join(unknown[:3]))
     return manifest
@@ -194,12 +193,6 @@ def read_manifest(file: Path) -> Manifest:
 
 def _newer(file: Path, what: str) -> DumpError:
     return DumpError(f"{file} was made by a newer Mio ({what}): upgrade this one first.")
-
-
-def _was_squashed(name: str, known: dict[tuple[str, str], Any]) -> bool:
-    return any(
-        name == f"{app}.{old}" for migration in known.values() for app, old in migration.replaces
-    )
 
 
 @contextmanager

@@ -105,13 +105,10 @@ class Command(MioCommand):
             Cell.objects.create(name=cell, number=number)
         self.report(json, cell=cell, number=number, adopted=adopted)
 
-    def _close(self, json: bool, *, cell: str, **_options: Any) -> None:
-        self._have_closed(json, cell, closed=True)
-
     def _open(self, json: bool, *, cell: str, **_options: Any) -> None:
-        self._have_closed(json, cell, closed=False)
+        self._close(json, cell=cell, closed=False)
 
-    def _have_closed(self, json: bool, cell: str, *, closed: bool) -> None:
+    def _close(self, json: bool, *, cell: str, closed: bool = True, **_options: Any) -> None:
         if cell == cells.SHARED:
             raise CommandError(
                 f"{cell} is what all cells share, and takes new users while no other does: "
