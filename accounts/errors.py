@@ -106,7 +106,10 @@ def exception_handler(exc: Exception, context: dict[str, Any]) -> Response:
         exc = ApiError(413, "too_large", "The body is too large. Send it in smaller parts.")
     elif isinstance(exc, SuspiciousOperation):
         exc = exceptions.ParseError("The request is malformed.")
-    elif isinstance(exc, OperationalError | Moving) or _is_read_only(exc):
+    elif (
+        isinstance(exc, OperationalError | Moving)
+        or getattr(exc.__cause__, "sqlstate", None) == _READ_ONLY
+    ):
         exc = _unavailable(exc, context)
     elif isinstance(exc, CodedError):  # of a verb
         exc = _refused(exc)
@@ -125,10 +128,6 @@ def _is_gone(exc: Exception) -> bool:
     if type(exc) is DatabaseError:  # Django's own: no row was left to save
         return True
     return isinstance(exc, IntegrityError) and "_fk_accounts_enduser_" in broken_constraint(exc)
-
-
-def _is_read_only(exc: Exception) -> bool:
-    return getattr(exc.__cause__, "sqlstate", None) == _READ_ONLY
 
 
 def _body(exc: exceptions.APIException) -> dict[str, Any]:

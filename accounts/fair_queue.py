@@ -86,10 +86,12 @@ class FairQueue(ORM):
         rows = self.get_connection()  # closes a connection that is stale
         now, retry = timezone.now(), timedelta(seconds=Conf.RETRY)
         with all_users(), connections[Conf.ORM].cursor() as cursor:
-            alive = now + retry - ALIVE
-            cursor.execute(
-                _next(), {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
-            )
+            # The app of a user stands in their row or, with several cells, in their placement.
+            users = "accounts_enduser u ON u.id"
+            placements = "accounts_placement u ON u.user_pk"
+            statement = _NEXT.format(of_users=placements if cells.several() else users)
+            times = {"now": now, "retry": str(retry), "alive": now + retry - ALIVE}
+            cursor.execute(statement, {"name": self.list_key, **times})
             row = cursor.fetchone()
         if row is None:
             return []
@@ -108,13 +110,6 @@ def _signed_today(payload: str) -> str:
         return signer.sign(signer.unsign(payload))
     except BadSignature:
         return payload
-
-
-def _next() -> str:
-    """The statement that finds the next task, by the app of each user: theirs, where all users are
-    in one database, else that of their placement."""
-    spread = "accounts_placement u ON u.user_pk"
-    return _NEXT.format(of_users=spread if cells.several() else "accounts_enduser u ON u.id")
 
 
 def _queue(end_user_id: int | None, delay: timedelta = timedelta()) -> FairQueue:

@@ -128,7 +128,11 @@ async def response_of(
     ``error_event`` where it breaks off. Of others up to MOST_HEARD bytes are read first, so that
     one that breaks off before is an error; more is passed on as it comes, and raises
     TransportError. What is sent is ``heard``, unless it is longer or no text."""
-    headers = {name: value for name, value in answer.headers.items() if _is_passed_back(name)}
+    headers = {
+        name: value
+        for name, value in answer.headers.items()
+        if name not in _KEPT_BACK and not name.startswith(_KEPT_BACK_BEGINNINGS)
+    }
     headers |= more
     if streams:
         headers["X-Accel-Buffering"] = "no"
@@ -143,10 +147,6 @@ async def response_of(
     if ended:
         return Response(bytes(heard), answer.status_code, headers)
     return StreamingResponse(_rest(heard, pieces), answer.status_code, headers)
-
-
-def _is_passed_back(name: str) -> bool:
-    return name not in _KEPT_BACK and not name.startswith(_KEPT_BACK_BEGINNINGS)
 
 
 def is_stream(answer: httpx2.Response, asked: bool) -> bool:

@@ -16,7 +16,7 @@ from accounts.fields import Flag, Strict, Text
 from accounts.models import EndUser
 from contacts.address_books.book_formats import FILES, VCARD, write
 from contacts.address_books.entries import Entry
-from contacts.address_books.entry_matching import Known, Matched, UnknownChoice
+from contacts.address_books.entry_matching import Matched, UnknownChoice
 from imports import address_book, people_intake
 from imports.dumps import book_file
 from imports.models import Import
@@ -190,9 +190,5 @@ def _entry(one: Matched) -> dict[str, Any]:
         "outcome": one.outcome,
         "contact": contact.pk if contact else None,
         "why": str(one.why or ""),
-        "candidates": [_candidate(known) for known in one.candidates],
+        "candidates": [{"id": known.key, "name": known.name} for known in one.candidates],
     }
-
-
-def _candidate(known: Known) -> dict[str, str]:
-    return {"id": known.key, "name": known.name}

@@ -99,17 +99,17 @@ class Overview:
             for speaker in self.speakers.values()
             if speaker.key != me
             and any(letter.isalpha() for letter in speaker.name)
-            and (speaker.messages >= LEAST_LINES or self._alone(speaker, me))
+            and (
+                speaker.messages >= LEAST_LINES
+                # They wrote in a chat of two.
+                or any(self.groups[chat] <= {speaker.key, me} for chat in speaker.chats)
+            )
         ]
 
     def left_out(self, me: str) -> int:
         """How many messages are of speakers who become nobody when ``me`` is the user."""
         counted = {me, *(one.key for one in self.people(me))}
         return sum(one.messages for one in self.speakers.values() if one.key not in counted)
-
-    def _alone(self, speaker: Speaker, me: str) -> bool:
-        """Whether they wrote in a chat of two."""
-        return any(self.groups[chat] <= {speaker.key, me} for chat in speaker.chats)
 
 
 def turns(

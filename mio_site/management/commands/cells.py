@@ -67,7 +67,8 @@ class Command(MioCommand):
         if json:
             self.report(json, cells=rows)
             return
-        table = [COLUMNS, *(tuple(_shown(row[name]) for name in COLUMNS) for row in rows)]
+        lines = [["–" if row[name] is None else str(row[name]) for name in COLUMNS] for row in rows]
+        table = [list(COLUMNS), *lines]
         widths = [max(len(line[place]) for line in table) for place in range(len(COLUMNS))]
         for line in table:
             padded = (word.ljust(width) for word, width in zip(line, widths, strict=True))
@@ -310,7 +311,3 @@ def _check_answers(cell: str) -> None:
 
 def _since(began: float) -> float:
     return round(time.monotonic() - began, 3)
-
-
-def _shown(value: object) -> str:
-    return "–" if value is None else str(value)
