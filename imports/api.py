@@ -163,7 +163,7 @@ class AddressBook(UserView):
 def as_file(end_user: EndUser, form: str) -> HttpResponse:
     """The address book as a file to keep."""
     name, media = FILES[form]
-    text = address_book.written(end_user, form)
+    text = write(address_book.entries_of(end_user), form)
     reply = HttpResponse(text.encode(), content_type=f"{media}; charset=utf-8")
     reply["Content-Disposition"] = f'attachment; filename="{name}"'
     reply["Cache-Control"] = "private, no-store"
