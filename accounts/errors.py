@@ -75,7 +75,7 @@ def conflict(
 
 
 def _refused(error: CodedError) -> exceptions.APIException:
-    """Of a verb that names the field, what is wrong with it; else what stands in the way."""
+    """The response to an error of a verb: the invalid field with its problem, else a conflict."""
     field = error.reason.params.get("field") if isinstance(error.reason, Reason) else None
     return exceptions.ValidationError({field: [str(error)]}) if field else conflict(error)
 
@@ -141,7 +141,7 @@ def _body(exc: exceptions.APIException) -> dict[str, Any]:
 
 
 def described(exc: exceptions.APIException) -> str:
-    """What is wrong, in one line."""
+    """The message of an error."""
     return str(_body(exc)["error"]["message"])
 
 

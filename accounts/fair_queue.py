@@ -90,8 +90,10 @@ class FairQueue(ORM):
             users = "accounts_enduser u ON u.id"
             placements = "accounts_placement u ON u.user_pk"
             statement = _NEXT.format(of_users=placements if cells.several() else users)
-            times = {"now": now, "retry": str(retry), "alive": now + retry - ALIVE}
-            cursor.execute(statement, {"name": self.list_key, **times})
+            alive = now + retry - ALIVE
+            cursor.execute(
+                statement, {"name": self.list_key, "now": now, "retry": str(retry), "alive": alive}
+            )
             row = cursor.fetchone()
         if row is None:
             return []
@@ -113,7 +115,7 @@ def _signed_today(payload: str) -> str:
 
 
 def _queue(end_user_id: int | None, delay: timedelta = timedelta()) -> FairQueue:
-    """Where tasks are queued, of an end user in their turn."""
+    """The queue for the tasks of an end user, or for those of nobody."""
     name = Conf.CLUSTER_NAME
     queue = FairQueue(f"{name}:{end_user_id}" if end_user_id else name)
     queue.delay = delay

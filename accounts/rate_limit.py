@@ -28,7 +28,7 @@ _unnoted: dict[int, tuple[int, int]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """What is left of a key's limit, and the seconds until it is whole again."""
+    """The requests that are left of a key's limit, and the seconds until it is whole again."""
 
     limit: int
     left: int

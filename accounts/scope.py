@@ -162,8 +162,8 @@ def _check_cell(alias: str, text: str) -> None:
 
 
 def _settings(connection: BaseDatabaseWrapper, scope: Scope | None, text: str) -> str:
-    """What a statement is sent behind: the scope, and the role of scopes or the owner of the tables,
-    to whom an operator's statements on tables without rows of end users belong. Raises Unscoped."""
+    """The settings that are sent before a statement: the scope, and the role of scopes or the owner of
+    the tables, who runs an operator's statements on tables without rows of end users. Raises Unscoped."""
     of_users = row_security.tables_in().search(text)
     if scope is None and of_users:
         raise Unscoped(

@@ -1,4 +1,4 @@
-"""Who is the end user of a request, and which conversation it goes on with."""
+"""Finds the end user of a request, and the conversation that it continues."""
 
 from collections.abc import Mapping
 from typing import Any

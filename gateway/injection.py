@@ -57,15 +57,15 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Of whom a message was stored, and what was prepared for it."""
+    """The end user of a stored message, and what was prepared for it."""
 
     end_user_id: int
     prepared: Prepared
 
 
 def prepare(chat: Chat, search_until: float) -> Prepared:
-    """What is to be added to the messages of a request, and the session that they are of. After
-    ``search_until`` (by ``time.perf_counter``) cards and linked memories alone are. Reads only."""
+    """The blocks to add to the messages of a request, and its session. After ``search_until`` (by
+    ``time.perf_counter``) only cards and linked memories are added. Reads only."""
     with _located(chat) as (end_user, place):
         return _prepared(chat, end_user, place, search_until) if end_user else Prepared(place)
 
@@ -292,7 +292,7 @@ def note_place(chat: Chat, noted: Noted, response_id: str) -> None:
 
 
 def find_kept(app: App, external_id: str, name: str) -> tuple[Chat, Noted] | None:
-    """What a response that the upstream keeps goes on with; None where it is none of this user's."""
+    """The chat of a response that the upstream keeps; None unless it is this user's."""
     talk = Conversation((), goes_on=False, system="", last="", follows=name)
     chat = Chat(app, external_id, "", talk, Upstream.Placement.TAIL)
     with _located(chat) as (end_user, place):

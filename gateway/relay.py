@@ -90,7 +90,7 @@ async def answer_of(
 
 
 def unreached(error: Exception) -> ApiError:
-    """What is told of an upstream that does not answer."""
+    """The error for an upstream that does not answer."""
     if isinstance(error, httpx2.TimeoutException) and not isinstance(error, httpx2.ConnectTimeout):
         return ApiError(504, "upstream_timeout", "The model server took too long to answer.")
     return ApiError(502, "upstream_unreachable", "The model server can't be reached, or broke off.")
@@ -183,7 +183,7 @@ async def _fill(heard: bytearray, pieces: AsyncIterator[bytes]) -> bool:
 
 
 async def _rest(heard: bytearray, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """What was ``heard``, which is forgotten since a part of it can't be read, and the rest."""
+    """Yields what was ``heard``, then the rest; clears ``heard``, since a part of it can't be read."""
     begun = bytes(heard)
     heard.clear()
     yield begun

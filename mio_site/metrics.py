@@ -131,7 +131,7 @@ def _open_work() -> Metric:
 
 
 def _backup() -> Metric:
-    """Of the last backup that was made with this MIO_HOME; no sample before there was one."""
+    """The age of the last backup made with this MIO_HOME; no sample before the first."""
     last = settings.MIO_HOME / LAST
     ages = {(): timezone.now().timestamp() - last.stat().st_mtime} if last.exists() else {}
     return _labelled("mio_backup_age_seconds", "Seconds since the last backup.", [], ages)

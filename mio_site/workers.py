@@ -111,7 +111,7 @@ class Tasks:
 
 
 class Results:
-    """Where ``django_q.worker`` puts a task that has ended."""
+    """The result queue of ``django_q.worker``."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker

@@ -76,7 +76,7 @@ def _first_line(text: str) -> str:
 
 
 def _delimiter(line: str) -> str:
-    """What stands between cells: a spreadsheet that saves UTF-16 writes tabs."""
+    """The delimiter of a table: a spreadsheet that saves UTF-16 writes tabs."""
     return "\t" if line.count("\t") > line.count(",") else ","
 
 
@@ -187,7 +187,7 @@ def _numbered(row: Row, kind: str) -> Iterator[dict[str, str]]:
 
 
 def _label(columns: Mapping[str, str]) -> str:
-    """What a value is called, without the star of a preferred one."""
+    """The label of a value, without the star of a preferred one."""
     return clean(columns.get("Label", "")).lstrip("* ")
 
 

@@ -315,7 +315,7 @@ def _is_name(name: str) -> bool:
 
 
 def _android(line: ContentLine) -> tuple[str, str, str]:
-    """What Android has no property for: the kind, the value, and the number of its type."""
+    """The kind, the value and the type of an X-ANDROID-CUSTOM line."""
     parts = [clean(_text(part)) for part in _split(line.value, ";")] + [""] * 4
     kind, value, number, label = parts[:4]
     return kind.rpartition("/")[2], value, label if number == "0" else number

@@ -39,7 +39,7 @@ SELECT DISTINCT cell FROM (
 
 
 class DumpedDatabase(BaseModel):
-    """What the file has of one database: its rows were counted in the snapshot that was dumped."""
+    """One database in the file, with the numbers of rows in the snapshot that was dumped."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -167,7 +167,7 @@ def _numbers() -> dict[str, int]:
 
 
 def read_manifest(file: Path) -> Manifest:
-    """What the backup holds. Raises DumpError for a file that is none, is not whole, or was made
+    """The manifest of a backup. Raises DumpError for a file that is none, is not whole, or was made
     by a newer Mio than this one."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -197,7 +197,7 @@ def _newer(file: Path, what: str) -> DumpError:
 
 @contextmanager
 def dumped(file: Path, database: DumpedDatabase) -> Iterator[IO[bytes]]:
-    """What pg_dump wrote of one database, as a file that pg_restore can read to and fro."""
+    """The dump of one database, as a seekable file for pg_restore."""
     with tempfile.TemporaryFile() as copy:
         with zipfile.ZipFile(file) as archive, archive.open(database.member) as member:
             copyfileobj(member, copy)

@@ -282,7 +282,7 @@ def _state_of(cell: str) -> dict[str, Any]:
 
 
 def _size(cell: str) -> dict[str, Any]:
-    """What a cell takes, and where; at Citus how many rows is told by none but its node."""
+    """The rows and bytes of a cell; at Citus its node, and no rows, which only that node can count."""
     own = connections[cell]
     with own.cursor() as cursor:
         cursor.execute(_SIZE)
