@@ -1,4 +1,4 @@
-"""What the endpoints share: whose request it is, about which end user, in which form."""
+"""The base of the endpoints: the app and end user of a request, its body and query."""
 
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
@@ -139,7 +139,7 @@ class UserView(AppView):
         self.placed = True
 
     def handle_exception(self, exc: Exception) -> Response:
-        """Of a user who was moved meanwhile nothing is found where they were."""
+        """Answers "moving" for a user who was moved meanwhile: their rows are not in this cell any more."""
         if self.placed and placement.has_left(self.app, self.external_id, writes=self._writes):
             exc = Moving()
         return super().handle_exception(exc)

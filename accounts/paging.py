@@ -75,8 +75,7 @@ def many(serializer: type[serializers.Serializer]) -> Callable[[Sequence[Any]], 
 
 
 def of_cells(rows: QuerySet, ask: Callable[[QuerySet], list[T]]) -> list[T]:
-    """What ``ask`` finds among rows of the current cell; where none was entered, of one cell after
-    the other."""
+    """The results of ``ask`` for the rows of the current cell; without one, of each cell in turn."""
     everywhere_equal = cells.is_shared(rows.model) or issubclass(rows.model, InEveryCell)
     if cells.chosen() is not None or everywhere_equal:
         return ask(rows)
@@ -134,7 +133,7 @@ def _address(request: Request, cursor: str) -> str:
 
 
 def cursor_of(row: Model | Mapping[str, Any], order: Sequence[str]) -> str:
-    """Where ``row`` stands in ``order``: columns ("-said_at", "id") that together are unique."""
+    """The place of ``row`` in ``order``: columns ("-said_at", "id") that together are unique."""
     names = [column.removeprefix("-") for column in order]
     values = [str(row[n] if isinstance(row, Mapping) else getattr(row, n)) for n in names]
     return base64.urlsafe_b64encode(json.dumps(values).encode()).decode().rstrip("=")
