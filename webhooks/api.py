@@ -97,6 +97,13 @@ class _EndpointView(AppView):
         rows = Endpoint.objects.filter(app=self.app, pk=self.kwargs["webhook_id"])
         return first_or_404(rows, "unknown_webhook")
 
+    @property
+    def enabled_endpoint(self) -> Endpoint:
+        """The endpoint. Raises ApiError unless it is sent to."""
+        if self.endpoint.disabled_at is not None:
+            raise ApiError(409, "conflict", "Enable the webhook first.")
+        return self.endpoint
+
 
 class Webhooks(_EndpointView):
     @documented(
@@ -212,13 +219,11 @@ class Resend(_EndpointView):
         summary="Send an event once more, with the same id",
     )
     def post(self, _request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:  # noqa: ARG002
-        endpoint = self.endpoint
-        rows = Delivery.objects.filter(endpoint=endpoint, pk=delivery_id)
+        rows = Delivery.objects.filter(endpoint=self.endpoint, pk=delivery_id)
         found = next(iter(of_cells(rows, list)), None)
         if found is None:
             raise unknown("unknown_delivery")
-        if endpoint.disabled_at is not None:
-            raise ApiError(409, "conflict", "Enable the webhook first.")
+        _ = self.enabled_endpoint
         with cells.entered(found._state.db or cells.SHARED):
             endpoints.resend(found)
             found.refresh_from_db()
